@@ -227,7 +227,7 @@ describe("a fid and an account", () => {
     expectRefusal(await createClient(berth).post(LINK, { fidToken }, withBearer(key)), 403, "SESSION_REQUIRED");
     expectRefusal(await createClient(berth).delete(LINK, {}, withBearer(key)), 403, "SESSION_REQUIRED");
     for (const missing of [undefined, "", null, 1]) expectRefusal(await link(ada, missing), 400, "INVALID_INPUT");
-    for (const what of ["no token", "another audience", "no end", "another key of the same name"]) {
+    for (const what of ["no token", "another audience", "no expiry", "another key with the same id"]) {
       expectRefusal(await link(ada, await INVALID_TOKENS[what]?.(fixture.issuer)), 401, "INVALID_TOKEN");
     }
     expect((await ada.get<{ fid: string | null }>(LINK)).body.fid).toBeNull();

@@ -30,7 +30,7 @@ test.each([
       timeoutMs: 60_000,
     });
     console.log(`storm test: ${JSON.stringify(found)}`);
-    expect(found).toMatchObject({ lost: 0, twice: 0, disordered: 0, limited: 0, bots: BOTS });
+    expect(found).toMatchObject({ lost: 0, repeated: 0, disordered: 0, limited: 0, bots: BOTS });
     expect(found?.turnedAway).toBeGreaterThan(BOTS);
     if (!platform.connects) return;
     // A bot retries after 0.5 to 1 s, and doubles the delay each time.

@@ -1,7 +1,7 @@
 // Tests the routes that change an agent's name, model and configuration at once, and those of the configuration's
 // versions.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { subscribe } from "../../tests/support/account-setup.ts";
+import { createMember } from "../../tests/support/account-setup.ts";
 import { createClient } from "../../tests/support/client.ts";
 import { type AgentItem, provision } from "../../tests/support/members.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
@@ -13,13 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-async function member() {
-  const client = createClient(server.web);
-  const { email } = await client.signUp();
-  await subscribe(server, email, "pro");
-  await client.signIn();
-  return client;
-}
+const member = async () => (await createMember(server, { plan: "pro" })).client;
 
 interface Versions {
   versions: { version: number; bytes: number; savedAt: string; current: boolean }[];

@@ -23,7 +23,7 @@ async function member(email?: string) {
 }
 
 /** A user with an agent, and a client that sends a key of these scopes instead of the cookie. */
-async function scene(...scopes: string[]) {
+async function memberWithAgent(...scopes: string[]) {
   const { client, id, key } = await member();
   await subscribe(server, client.account.email, "pro");
   const { body } = await client.post<{ agent: { id: string } }>("/api/agents/provision", {
@@ -42,7 +42,7 @@ async function scene(...scopes: string[]) {
 
 describe("an API key", () => {
   test("works wherever a session does, on both surfaces", async () => {
-    const { id, agentId, ask } = await scene();
+    const { id, agentId, ask } = await memberWithAgent();
     expect((await ask(server.web, "GET", "/api/settings")).body).toMatchObject({ id });
     expect((await ask(server.web, "GET", "/api/agents")).body).toMatchObject({ count: 1 });
     expect((await ask(server.web, "POST", "/api/chat", { message: "Hello" })).status).toBe(200);
@@ -54,7 +54,7 @@ describe("an API key", () => {
   });
 
   test("needs the scope of the route, checked before the body is read", async () => {
-    const { agentId } = await scene();
+    const { agentId } = await memberWithAgent();
     const all = [
       ["read", "web", "GET", "/api/settings"],
       ["read", "web", "GET", "/api/agents"],
@@ -95,7 +95,7 @@ describe("an API key", () => {
   });
 
   test("with the scope chat can't change an agent through the chat route", async () => {
-    const { ask } = await scene("chat");
+    const { ask } = await memberWithAgent("chat");
     const change = { action: "set-credential", key: "provider_1", value: "sk-x" };
     expectRefusal(await ask(server.web, "POST", "/api/agent", change), 403, "MISSING_SCOPE");
     const skill = { action: "update-skill", skillId: "clock", enabled: false };

@@ -6,7 +6,8 @@ import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
 import { openKernel } from "../../src/kernel/kernel.ts";
 import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
 import { createApp } from "../../src/server/app.ts";
-import { type Client, createClient } from "../../tests/support/client.ts";
+import { becomeFirstAdmin } from "../../tests/support/account-setup.ts";
+import { createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { startTelegram, type TelegramOptions } from "../../tests/support/telegram.ts";
@@ -41,7 +42,8 @@ export async function openChannelsFixture({ env = {}, telegram: options = {} }: 
       return origin;
     },
   });
-  await becomeAdmin(owner);
+  // An admin may have many agents.
+  await becomeFirstAdmin(running, owner);
 
   async function start(more: Record<string, string>) {
     const settings = {
@@ -82,15 +84,6 @@ export async function openChannelsFixture({ env = {}, telegram: options = {} }: 
         await kernel.close();
       },
     };
-  }
-
-  /** Uses the link of the first start, because an admin may have many agents. */
-  async function becomeAdmin(client: Client): Promise<void> {
-    const link = (await running.app.accounts.createFirstAdminLink()) ?? "";
-    const token = new URL(link).searchParams.get("token");
-    const body = { token, email: "owner@example.com", name: "Ada", password: "correct horse battery" };
-    const { status, text } = await client.post("/api/auth/first-admin", body);
-    if (status !== 201) throw new Error(`first admin: ${status} ${text}`);
   }
 
   const fixture = {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const { kernel } = server;
   wallets = createWallets({ ...kernel, keys: createKeyring(kernel) });
   ledger = createLedger(kernel);
-  // The queues are run by the plugin of this house.
+  // The wallet plugin of this server runs the queues.
   await kernel.jobs.start();
   userId = crypto.randomUUID();
   const { address } = await wallets.create(userId, () => []);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { AppError, unauthorized } from "../../src/kernel/errors.ts";
 import { attachContext } from "../../src/kernel/http/request-context.ts";
+import { createMember } from "../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
@@ -22,8 +23,8 @@ const recordEvent = (type: string, userId: string, data: unknown = {}) =>
   server.kernel.database.write([server.kernel.events.recordStatement(type, { userId, data })]);
 
 async function member(account?: { email: string }): Promise<{ client: Client; userId: string }> {
-  const client = createClient(server.web);
-  return { client, userId: await client.join(account) };
+  const { client, id } = await createMember(server, account);
+  return { client, userId: id };
 }
 
 test("sends the user's own events as they happen, in the format of a webhook's body", async () => {

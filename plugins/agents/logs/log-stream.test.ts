@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
 import { attachContext } from "../../../src/kernel/http/request-context.ts";
 import { plugin } from "../../../src/kernel/plugin.ts";
-import { subscribe } from "../../../tests/support/account-setup.ts";
+import { createMember } from "../../../tests/support/account-setup.ts";
 import { createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { provision } from "../../../tests/support/members.ts";
@@ -29,10 +29,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 async function member(at = server) {
-  const client = createClient(at.web);
-  const { id: userId, email } = await client.signUp();
-  await subscribe(at, email, "pro");
-  await client.signIn();
+  const { client, id: userId } = await createMember(at, { plan: "pro" });
   const { id } = await provision(client);
   return { client, userId, id, path: `/api/agents/${id}/logs?follow=1` };
 }

@@ -1,8 +1,8 @@
 // Tests the response cache: it is used on request only, for the same request of the same caller, and free of charge.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createMetrics } from "../../../src/kernel/telemetry/metrics.ts";
-import { subscribe } from "../../../tests/support/account-setup.ts";
-import { type Client, createClient } from "../../../tests/support/client.ts";
+import { createMember } from "../../../tests/support/account-setup.ts";
+import type { Client } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { provision } from "../../../tests/support/members.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
@@ -97,12 +97,7 @@ describe("for callers of the API", () => {
     upstream.script(() => ({ text: `answer ${++said}`, usage: { prompt: 1000, completion: 100 } }));
   });
 
-  async function member(): Promise<Client> {
-    const client = createClient(server);
-    await client.join();
-    await subscribe(server, client.account.email, "pro");
-    return client;
-  }
+  const member = async () => (await createMember(server, { plan: "pro" })).client;
   const keyOf = async (client: Client) => (await client.post<{ key: string }>("/api/keys", { name: "k" })).body.key;
 
   let asked = 0;

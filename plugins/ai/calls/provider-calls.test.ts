@@ -27,7 +27,7 @@ const candidate = (provider: ProviderId, local = false): Candidate => ({
 const [one, five] = [candidate("provider_1"), candidate("provider_5")];
 
 /** Calls to providers that answer with a given status or error, or never. */
-function stand(answers: (number | Error | "never")[], { there = true, connectTimeout = 10_000 } = {}) {
+function createFixture(answers: (number | Error | "never")[], { there = true, connectTimeout = 10_000 } = {}) {
   const asked: ProviderId[] = [];
   const metrics = createMetrics();
   metrics.stop();
@@ -63,7 +63,7 @@ const reset = Object.assign(new TypeError("no"), { code: "ECONNRESET" });
 const failure = (code: string) => ({ status: 502, code });
 
 test("only the first candidate is called if it responds", async () => {
-  const { call, asked } = stand([200]);
+  const { call, asked } = createFixture([200]);
   expect(await call([one, five])).toBe("provider_1 200");
   expect(asked).toEqual(["provider_1"]);
 });
@@ -74,36 +74,36 @@ test.each([
   ["a refused connection", refused],
   ["a reset", reset],
 ])("after %s the next candidate is called once", async (_, answer) => {
-  const { call, asked } = stand([answer]);
+  const { call, asked } = createFixture([answer]);
   expect(await call([one, five])).toBe("provider_5 200");
   expect(asked).toEqual(["provider_1", "provider_5"]);
 });
 
 test.each([400, 401, 404, 413, 422, 429])("%i is a response, and no other candidate is called", async (status) => {
-  const { call, asked } = stand([status]);
+  const { call, asked } = createFixture([status]);
   expect(await call([one, five])).toBe(`provider_1 ${status}`);
   expect(asked).toEqual(["provider_1"]);
 });
 
 test("a failure of the last candidate is passed to the receiver", async () => {
-  const { call } = stand([500, 503]);
+  const { call } = createFixture([500, 503]);
   expect(await call([one, five])).toBe("provider_5 503");
 });
 
 test("the last candidate is called again after a refused connection, and after no other failure", async () => {
-  const again = stand([refused]);
+  const again = createFixture([refused]);
   expect(await again.call([one])).toBe("provider_1 200");
   expect(again.asked).toHaveLength(2);
-  const twice = stand([refused, refused]);
+  const twice = createFixture([refused, refused]);
   await expect(twice.call([one])).rejects.toMatchObject(failure("PROVIDER_UNREACHABLE"));
   expect(twice.asked).toHaveLength(2);
-  const once = stand([reset]);
+  const once = createFixture([reset]);
   await expect(once.call([one])).rejects.toMatchObject(failure("PROVIDER_UNREACHABLE"));
   expect(once.asked).toHaveLength(1);
 });
 
 test("candidates share the timeout", async () => {
-  const { call, asked } = stand(["never", "never"]);
+  const { call, asked } = createFixture(["never", "never"]);
   const began = performance.now();
   await expect(call([one, five])).rejects.toMatchObject(failure("PROVIDER_TIMEOUT"));
   expect(asked).toEqual(["provider_1", "provider_5"]);
@@ -111,17 +111,17 @@ test("candidates share the timeout", async () => {
 });
 
 test("a call without a response is aborted early if the provider can't be reached", async () => {
-  const gone = stand(["never"], { there: false, connectTimeout: 20 });
+  const gone = createFixture(["never"], { there: false, connectTimeout: 20 });
   await expect(gone.call([one], { timeoutMs: 60_000 })).rejects.toMatchObject(failure("PROVIDER_UNREACHABLE"));
-  const busy = stand(["never"], { there: true, connectTimeout: 20 });
+  const busy = createFixture(["never"], { there: true, connectTimeout: 20 });
   await expect(busy.call([one])).rejects.toMatchObject(failure("PROVIDER_TIMEOUT"));
   // The operator's own server may answer one after the other.
-  const local = stand(["never"], { there: false, connectTimeout: 20 });
+  const local = createFixture(["never"], { there: false, connectTimeout: 20 });
   await expect(local.call([candidate("provider_3", true)])).rejects.toMatchObject(failure("PROVIDER_TIMEOUT"));
 });
 
 test("a candidate with an open circuit is skipped; if all are open, the error has the retry time", async () => {
-  const { call, asked, breakers, metrics } = stand([]);
+  const { call, asked, breakers, metrics } = createFixture([]);
   for (let n = 0; n < 8; n++) breakers.get(one.upstream)?.recordResult("call", "failed");
   expect(await call([one, five])).toBe("provider_5 200");
   expect(asked).toEqual(["provider_5"]);
@@ -131,7 +131,7 @@ test("a candidate with an open circuit is skipped; if all are open, the error ha
 });
 
 test("a client that leaves counts as no failure, and no other candidate is called", async () => {
-  const { call, asked, breakers } = stand(Array(20).fill("never"));
+  const { call, asked, breakers } = createFixture(Array(20).fill("never"));
   for (let n = 0; n < 20; n++) {
     const client = new AbortController();
     const answer = call([one, five], { signal: client.signal });
@@ -143,7 +143,7 @@ test("a client that leaves counts as no failure, and no other candidate is calle
 });
 
 test("an error of the receiver is thrown, and counted by its kind", async () => {
-  const { call, breakers } = stand([]);
+  const { call, breakers } = createFixture([]);
   const receive = () => Promise.reject(new AppError(400, "PROVIDER_REFUSED", "No."));
   for (let n = 0; n < 10; n++) await expect(call([one, five], { receive })).rejects.toMatchObject({ status: 400 });
   expect(breakers.get(one.upstream)?.state()).toBe("closed");

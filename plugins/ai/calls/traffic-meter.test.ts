@@ -18,7 +18,7 @@ interface Call {
   received: number;
 }
 
-async function stand() {
+async function openFixture() {
   const counted: Call[] = [];
   const bodies: string[] = [];
   const metering = createTrafficMeter((agentId, sent, received) => void counted.push({ agentId, sent, received }));
@@ -61,7 +61,7 @@ async function streamed(model: LanguageModelV4): Promise<string> {
 const bytes = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 test("request and response are counted for their agent only", async () => {
-  const { model, metering, bodies, of } = await stand();
+  const { model, metering, bodies, of } = await openFixture();
   const [ada, bob] = [metering.attributeTo("ada", model), metering.attributeTo("bob", model)];
   await ada.doGenerate(asked(new AbortController().signal));
   await Promise.all([ada, bob].map((one) => one.doGenerate(asked(new AbortController().signal))));
@@ -70,13 +70,13 @@ test("request and response are counted for their agent only", async () => {
 });
 
 test("a stream is counted as it arrives, and passed on unchanged", async () => {
-  const { model, metering, bodies, of } = await stand();
+  const { model, metering, bodies, of } = await openFixture();
   expect(await streamed(metering.attributeTo("ada", model))).toBe(content);
   expect(of("ada")).toEqual({ sent: bytes(bodies), received: bytes(pieces) });
 });
 
 test("a call without an agent is not counted", async () => {
-  const { model, metering, counted } = await stand();
+  const { model, metering, counted } = await openFixture();
   await model.doGenerate(asked(new AbortController().signal));
   await metering.attributeTo("ada", model).doGenerate(asked());
   expect(counted).toEqual([]);

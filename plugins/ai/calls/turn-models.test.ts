@@ -114,7 +114,7 @@ describe("a client", () => {
 
 describe("when a provider fails", () => {
   const model = "openai/gpt-4o-mini";
-  async function stand(more: Record<string, string> = {}) {
+  async function openFixture(more: Record<string, string> = {}) {
     const first = await startUpstream({ key: "one", models: [model] });
     const second = await startUpstream({ key: "five", models: ["gpt-4o-mini"] });
     const berth = await serveAi({
@@ -154,7 +154,7 @@ describe("when a provider fails", () => {
   const said = [{ type: "text", text: "echo: What time is it?" }];
 
   test("the next provider of the same model serves the call, with its own key and price", async () => {
-    await using here = await stand();
+    await using here = await openFixture();
     here.first.failNext(1, 503);
     expect(await here.ask()).toMatchObject(said);
     expect(here.second.chats.map(({ body, headers }) => [body.model, headers.authorization])).toEqual([
@@ -169,14 +169,14 @@ describe("when a provider fails", () => {
   });
 
   test("a refused request is not sent to another provider", async () => {
-    await using here = await stand();
+    await using here = await openFixture();
     here.first.failNext(1, { status: 429, retryAfter: 7 });
     expect(await here.ask()).toMatchObject({ statusCode: 429, responseHeaders: { "retry-after": "7" } });
     expect(here.second.chats).toHaveLength(0);
   });
 
   test("a named provider and an own key have no fallback", async () => {
-    await using here = await stand();
+    await using here = await openFixture();
     here.first.failNext(2, 503);
     expect(await here.ask({ choice: "custom", configModel: `provider_1:${model}` })).toMatchObject({ statusCode: 503 });
     expect(await here.ask({ keys: { provider_1: "one" } })).toMatchObject({ statusCode: 503 });
@@ -184,7 +184,7 @@ describe("when a provider fails", () => {
   });
 
   test("streams that it ends early open its circuit; clients that leave do not", async () => {
-    await using here = await stand({ PROVIDER_5_API_KEY: "" });
+    await using here = await openFixture({ PROVIDER_5_API_KEY: "" });
     const chosen = await here.berth.service.resolveTurnModel({ choice: "model_a", keys: {} });
     const language = await here.berth.service.languageModel(chosen, "a");
     const listen = async (abort = new AbortController(), parts = Number.POSITIVE_INFINITY) => {
@@ -215,7 +215,7 @@ describe("when a provider fails", () => {
   });
 
   test("an open circuit is reported with the time until its end; each own key has its own circuit", async () => {
-    await using here = await stand({ PROVIDER_5_API_KEY: "" });
+    await using here = await openFixture({ PROVIDER_5_API_KEY: "" });
     here.first.failNext(8, 500);
     for (let n = 0; n < 8; n++) expect(await here.ask()).toMatchObject({ statusCode: 500 });
     expect(await here.ask()).toMatchObject({ statusCode: 502, responseHeaders: { "retry-after": "5" } });

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { type CallOutcome, createCircuitBreaker } from "./circuit-breaker.ts";
 
-function scene() {
+function createFixture() {
   const clock = { now: 1_000_000 };
   const changes: string[] = [];
   const breaker = createCircuitBreaker({ now: () => clock.now, onStateChange: (state) => changes.push(state) });
@@ -16,7 +16,7 @@ function scene() {
 }
 
 test("eight failures in a row open the circuit, seven do not", () => {
-  const { breaker, changes, call, calls } = scene();
+  const { breaker, changes, call, calls } = createFixture();
   calls("failed", 5);
   call("succeeded");
   calls("failed", 4);
@@ -30,7 +30,7 @@ test("eight failures in a row open the circuit, seven do not", () => {
 });
 
 test("fifteen failures among the last thirty calls open the circuit in any order", () => {
-  const { breaker, call } = scene();
+  const { breaker, call } = createFixture();
   for (let n = 0; n < 14; n++) {
     call("failed");
     call("succeeded");
@@ -41,7 +41,7 @@ test("fifteen failures among the last thirty calls open the circuit in any order
 });
 
 test("failures before the last thirty calls do not count", () => {
-  const { breaker, calls } = scene();
+  const { breaker, calls } = createFixture();
   for (let n = 0; n < 20; n++) {
     calls("failed", 7);
     calls("succeeded", 23);
@@ -50,13 +50,13 @@ test("failures before the last thirty calls do not count", () => {
 });
 
 test("a call whose client left does not count", () => {
-  const { breaker, calls } = scene();
+  const { breaker, calls } = createFixture();
   calls("unknown", 100);
   expect(breaker.state()).toBe("closed");
 });
 
 test("after the pause one trial call is permitted, and its success closes the circuit", () => {
-  const { breaker, clock, changes, calls } = scene();
+  const { breaker, clock, changes, calls } = createFixture();
   calls("failed", 8);
   clock.now += 4_999;
   expect(breaker.tryAcquire()).toBeUndefined();
@@ -69,7 +69,7 @@ test("after the pause one trial call is permitted, and its success closes the ci
 });
 
 test("each failed trial doubles the pause up to a minute; a success resets it", () => {
-  const { breaker, clock, changes, call, calls } = scene();
+  const { breaker, clock, changes, call, calls } = createFixture();
   calls("failed", 8);
   const pauses: number[] = [];
   for (let n = 0; n < 6; n++) {
@@ -85,7 +85,7 @@ test("each failed trial doubles the pause up to a minute; a success resets it", 
 });
 
 test("another trial is permitted after one whose client left", () => {
-  const { breaker, clock, call, calls } = scene();
+  const { breaker, clock, call, calls } = createFixture();
   calls("failed", 8);
   clock.now += 5_000;
   expect(call("unknown")).toBe("trial");
@@ -93,7 +93,7 @@ test("another trial is permitted after one whose client left", () => {
 });
 
 test("calls from before the opening neither close the circuit nor prolong the pause", () => {
-  const { breaker, calls } = scene();
+  const { breaker, calls } = createFixture();
   const early = breaker.tryAcquire();
   calls("failed", 8);
   for (const outcome of ["succeeded", "failed"] as const) breaker.recordResult(early ?? "call", outcome);

@@ -14,7 +14,7 @@ let health: ProviderHealth | undefined;
 afterEach(() => health?.stop());
 
 /** Two providers that answer a probe with a status, sooner or later. */
-function stand() {
+function createFixture() {
   const answers: Record<string, number | Promise<number>> = { one: 200, five: 200 };
   let probes = 0;
   const send = async (url: string) => {
@@ -36,7 +36,7 @@ function stand() {
 }
 
 test("a report is answered from the last probe and sends none itself", async () => {
-  const { answers, health, probes, metrics } = stand();
+  const { answers, health, probes, metrics } = createFixture();
   expect(await health.report()).toMatchObject({ provider_1: true, provider_2: false, provider_5: true });
   const asked = probes();
   for (let n = 0; n < 100; n++) await health.report();
@@ -56,7 +56,7 @@ test("a report is answered from the last probe and sends none itself", async () 
 });
 
 test("failing calls make a provider unhealthy even if its probe succeeds", async () => {
-  const { health, providers, metrics } = stand();
+  const { health, providers, metrics } = createFixture();
   const [one] = providers.configuredUpstreams();
   if (!one) throw new Error("There is none.");
   for (let n = 0; n < 8; n++) health.breakerOf(one).recordResult("call", "failed");
@@ -69,7 +69,7 @@ test("failing calls make a provider unhealthy even if its probe succeeds", async
 });
 
 test("concurrent probes of one provider are one request", async () => {
-  const { answers, health, providers, probes } = stand();
+  const { answers, health, providers, probes } = createFixture();
   const later = Promise.withResolvers<number>();
   answers.one = later.promise;
   const [one] = providers.configuredUpstreams();

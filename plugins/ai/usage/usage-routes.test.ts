@@ -1,7 +1,7 @@
 // Tests usage reports, the payers of calls, and notices of spent budgets.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { subscribe } from "../../../tests/support/account-setup.ts";
+import { createMember } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
@@ -48,12 +48,7 @@ beforeEach(async () => {
   upstream.script({ text: "fine", usage: { prompt: 1000, completion: 100 } });
 });
 
-async function member(plan: "starter" | "pro"): Promise<{ client: Client; id: string }> {
-  const client = createClient(server);
-  const id = await client.join();
-  await subscribe(server, client.account.email, plan);
-  return { client, id };
-}
+const member = (plan: "starter" | "pro") => createMember(server, { plan });
 const says = (client: Client, message = "Hello", agentId?: string) => client.post("/api/agent", { message, agentId });
 type Body = Record<string, unknown>;
 const usageOf = async (client: Client, path = "/api/usage") => (await client.get<Body>(path)).body;

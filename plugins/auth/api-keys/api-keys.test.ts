@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test }
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
-import { verifyEmail } from "../../../tests/support/account-setup.ts";
+import { createMember, verifyEmail } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { silent } from "../../../tests/support/database.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
@@ -29,11 +29,7 @@ interface Listed {
   count: number;
 }
 
-async function member(): Promise<Client> {
-  const client = createClient(server.web);
-  await client.join();
-  return client;
-}
+const member = async () => (await createMember(server)).client;
 const make = (owner: Client, body: object = {}, headers: Record<string, string> = {}) =>
   owner.post<Made>("/api/keys", { name: "Laptop", ...body }, { headers });
 const withKey = (key: string, path = "/api/settings") =>
@@ -178,7 +174,7 @@ describe("a key becomes invalid", () => {
 });
 
 describe("the service", () => {
-  /** A service over the database of the house that records its writes. */
+  /** A service over the server's database that records its writes. */
   async function keysOf(role: "all" | "web") {
     const { config, database } = server.kernel;
     const user = await server.app.accounts.users.create({

@@ -11,6 +11,7 @@ import {
   test,
 } from "bun:test";
 import { HOUR } from "../../../src/kernel/util/time.ts";
+import { createMember } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
@@ -56,9 +57,8 @@ const jobsDone = () =>
   });
 
 async function member(): Promise<{ ada: Client; id: string; email: string }> {
-  const ada = client();
-  const id = await ada.join();
-  return { ada, id, email: ada.account.email };
+  const { client: ada, ...account } = await createMember(server);
+  return { ada, ...account };
 }
 
 async function withLink() {

@@ -1,7 +1,7 @@
 // Sign-up: bot detection, rates, referrals, trials, languages, and the link that verifies the address.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DAY } from "../../../src/kernel/util/time.ts";
-import { verifyEmail } from "../../../tests/support/account-setup.ts";
+import { becomeFirstAdmin, verifyEmail } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
@@ -405,10 +405,7 @@ describe("the link that verifies the address", () => {
 
 test("the first admin is verified and receives no verification mail", async () => {
   await using empty = await openServer();
-  const link = (await empty.app.accounts.createFirstAdminLink()) ?? "";
-  const token = new URL(link).searchParams.get("token");
-  const body = { token, email: "first@example.com", password };
-  expect((await createClient(empty.web).post("/api/auth/first-admin", body)).status).toBe(201);
+  await becomeFirstAdmin(empty, createClient(empty.web), "first@example.com");
   const { rows } = await empty.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'");
   expect(rows).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
-import { verifyEmail } from "../../../tests/support/account-setup.ts";
+import { createMember, verifyEmail } from "../../../tests/support/account-setup.ts";
 import { type Answer, type Client, createClient } from "../../../tests/support/client.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
@@ -35,11 +35,7 @@ const wrongCode = (secret: string) => {
   return ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !good.includes(code)) ?? "";
 };
 
-async function member(at: TestServer = server): Promise<Client> {
-  const client = createClient(at.web);
-  await client.join();
-  return client;
-}
+const member = async (at: TestServer = server) => (await createMember(at)).client;
 
 /** Stops the clock in the middle of a time step, `after` ms later, so that tests control the step. */
 function stopClock(after = 0): void {

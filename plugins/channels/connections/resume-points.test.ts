@@ -5,7 +5,7 @@ import type { ConnectionStore } from "./connection-store.ts";
 import type { OpenConnection } from "./open-connections.ts";
 import { createResumePoints } from "./resume-points.ts";
 
-function scene() {
+function createFixture() {
   const written: Record<string, string>[] = [];
   const connections = {
     saveResumePoints: async (resumes: ReadonlyMap<string, string>) => void written.push(Object.fromEntries(resumes)),
@@ -18,7 +18,7 @@ function scene() {
 }
 
 test("the first is written soon, together with others of that moment", async () => {
-  const { resumes, written, openConnection } = scene();
+  const { resumes, written, openConnection } = createFixture();
   resumes.save(openConnection("a"), "1");
   resumes.save(openConnection("b"), "1");
   await eventually(() => written.length === 1, { timeoutMs: 1_000 });
@@ -26,7 +26,7 @@ test("the first is written soon, together with others of that moment", async () 
 });
 
 test("the next is written soon after an idle time, else the last one per interval and at the stop", async () => {
-  const { resumes, written, openConnection } = scene();
+  const { resumes, written, openConnection } = createFixture();
   const busy = openConnection("a", "0");
   resumes.save(busy, "1");
   await eventually(() => written.length === 1, { timeoutMs: 1_000 });
