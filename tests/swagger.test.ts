@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { loadConfig } from "../src/kernel/config/config.ts";
 import { healthRoutes } from "../src/kernel/http/health-routes.ts";
 import type { OpenApiDocument, Operation } from "../src/kernel/http/openapi/document.ts";
-import { openKernel } from "../src/kernel/kernel.ts";
 import type { Plugin } from "../src/kernel/plugin.ts";
-import { createHost } from "../src/kernel/plugin-host.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { problemsOf } from "./support/openapi.ts";
-import { temporaryDir } from "./support/process.ts";
+import { openPluginHost } from "./support/plugin-host.ts";
 
 const SIDES = ["web", "backend"] as const;
 type Side = (typeof SIDES)[number];
@@ -32,28 +29,22 @@ async function documentOf(side: Side): Promise<OpenApiDocument> {
 
 /** The routes ("GET /path/{id}") of every plugin in the plugins folder, from the plugins' own route tables. */
 async function routesOfAllPlugins(): Promise<Record<Side, string[]>> {
-  const dir = temporaryDir();
-  const kernel = await openKernel(loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path }));
-  try {
-    const host = createHost(kernel);
-    for (const path of [...new Bun.Glob("plugins/*/index.ts").scanSync(join(import.meta.dir, ".."))].sort()) {
-      const [, folder = ""] = path.split("/");
-      const exported = (await import(`../${path}`)) as Record<string, Plugin<unknown>>;
-      // A folder's plugin has its name in camel case: agent-stats exports agentStats.
-      const found = exported[folder.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
-      if (!found) throw new Error(`${path} exports no plugin of its folder's name.`);
-      host.use(found);
-    }
-    const of = (side: Side) =>
-      [healthRoutes(side, host), ...host.built.map(({ parts }) => parts[side])]
-        .flatMap((part) => part?.routes ?? [])
-        .filter(({ hooks }) => hooks?.detail?.hide !== true)
-        .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\??/g, "{$1}")}`);
-    return { web: of("web"), backend: of("backend") };
-  } finally {
-    await kernel.close();
-    dir.remove();
+  await using opened = await openPluginHost();
+  const { host } = opened;
+  for (const path of [...new Bun.Glob("plugins/*/index.ts").scanSync(join(import.meta.dir, ".."))].sort()) {
+    const [, folder = ""] = path.split("/");
+    const exported = (await import(`../${path}`)) as Record<string, Plugin<unknown>>;
+    // A folder's plugin has its name in camel case: agent-stats exports agentStats.
+    const found = exported[folder.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+    if (!found) throw new Error(`${path} exports no plugin of its folder's name.`);
+    host.use(found);
   }
+  const of = (side: Side) =>
+    [healthRoutes(side, host), ...host.built.map(({ parts }) => parts[side])]
+      .flatMap((part) => part?.routes ?? [])
+      .filter(({ hooks }) => hooks?.detail?.hide !== true)
+      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\??/g, "{$1}")}`);
+  return { web: of("web"), backend: of("backend") };
 }
 
 const operationsOf = (document: OpenApiDocument): [name: string, Operation][] =>

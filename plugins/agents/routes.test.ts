@@ -1,43 +1,28 @@
 // Tests the routes of agents on both surfaces: access, responses, and data that they must not disclose.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type AnyElysia, Elysia } from "elysia";
-import { loadConfig } from "../../src/kernel/config/config.ts";
-import { errorHandler } from "../../src/kernel/http/error-response.ts";
-import { createRequestDurations, createSurface, type Surface } from "../../src/kernel/http/surface.ts";
-import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
-import { createHost } from "../../src/kernel/plugin-host.ts";
+import type { Surface } from "../../src/kernel/http/surface.ts";
 import { subscribe } from "../../tests/support/account-setup.ts";
-import { temporaryDir } from "../../tests/support/process.ts";
+import { openPluginHost, type PluginHost } from "../../tests/support/plugin-host.ts";
 import { auth } from "../auth/index.ts";
 import { agents } from "./index.ts";
 
-let kernel: RunningKernel;
+let opened: PluginHost;
 let web: Surface;
 let backend: Surface;
 let service: ReturnType<typeof agents.setup>["service"];
 let accounts: ReturnType<typeof auth.setup>["service"];
-const dir = temporaryDir();
 
 beforeAll(async () => {
-  const env = { DATA_DIR: dir.path, RATE_LIMITS: "off", LOG_LEVEL: "error", BASE_URL: "https://berth.example" };
-  kernel = await openKernel(loadConfig(env, { cwd: dir.path }));
-  const host = createHost(kernel);
+  opened = await openPluginHost({ env: { BASE_URL: "https://berth.example" } });
+  const { host, kernel } = opened;
   service = host.use(agents);
   accounts = host.use(auth);
-  const served = createRequestDurations(kernel);
-  const surface = (side: "web" | "backend") => {
-    const app: AnyElysia = new Elysia({ name: side, normalize: true }).use(errorHandler(kernel.log));
-    for (const { parts } of host.built) if (parts[side]) app.use(parts[side]);
-    return createSurface(side, app, kernel, served);
-  };
-  web = surface("web");
-  backend = surface("backend");
+  web = opened.surface("web");
+  backend = opened.surface("backend");
   kernel.backend.attach(backend.handle);
 });
-afterAll(async () => {
-  await kernel.close();
-  dir.remove();
-});
+afterAll(() => opened?.[Symbol.asyncDispose]());
 
 interface Answer {
   status: number;
@@ -280,7 +265,7 @@ describe("ownership", () => {
     const [one, two] = [await ada.provision("One"), await ada.provision("Two")];
     const grant = { userId: ada.id, isAdmin: false, address: "", action: "agent.read", agentId: one };
     const read = (id: string, given: object) => {
-      const authorization = `Bearer ${kernel.backend.tokens.sign({ ...grant, ...given })}`;
+      const authorization = `Bearer ${opened.kernel.backend.tokens.sign({ ...grant, ...given })}`;
       return asker(() => backend)("GET", `/api/agents/${id}`, undefined, { authorization });
     };
     expect((await read(one, {})).status).toBe(200);

@@ -1,14 +1,10 @@
 // Starts the whole application on a real port with a scripted upstream, for tests of interaction, gateway and others.
 
-import { loadConfig } from "../../src/kernel/config/config.ts";
-import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
-import { openKernel } from "../../src/kernel/kernel.ts";
 import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
-import { createApp } from "../../src/server/app.ts";
 import { subscribe } from "../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { createWatch } from "../../tests/support/eventually.ts";
-import { temporaryDir } from "../../tests/support/process.ts";
+import { openServer } from "../../tests/support/server.ts";
 import { startUpstream } from "../../tests/support/upstream.ts";
 import { agents } from "../agents/index.ts";
 
@@ -16,39 +12,25 @@ export type InteractionFixture = Awaited<ReturnType<typeof openInteractionFixtur
 export type Frame = Record<string, unknown> & { type: string };
 
 export async function openInteractionFixture(env: Record<string, string> = {}) {
-  const dir = temporaryDir();
   const upstream = await startUpstream({ key: "sk-test" });
-  const settings = {
-    DATA_DIR: dir.path,
-    RATE_LIMITS: "off",
-    LOG_LEVEL: "error",
-    BASE_URL: "https://berth.example",
-    PROVIDER_5_BASE_URL: upstream.url,
-    PROVIDER_5_API_KEY: "sk-test",
-    MODEL_A: "provider_5:fake-small",
-    ...env,
-  };
-  const kernel = await openKernel(loadConfig(settings, { cwd: dir.path }));
   let agentService: ServiceOf<typeof agents> | undefined;
   const window = plugin("window", (host) => {
     agentService = host.use(agents);
     return { service: undefined };
   });
-  const app = createApp(kernel, [window]);
+  const server = await openServer({
+    env: {
+      BASE_URL: "https://berth.example",
+      PROVIDER_5_BASE_URL: upstream.url,
+      PROVIDER_5_API_KEY: "sk-test",
+      MODEL_A: "provider_5:fake-small",
+      ...env,
+    },
+    plugins: [window],
+  });
+  const { kernel, app, web: origin } = server;
   await kernel.jobs.start();
   await app.start();
-  const server = Bun.serve<SocketSession>({
-    port: 0,
-    hostname: "127.0.0.1",
-    idleTimeout: 0,
-    fetch: (request, own) => app.web.fetch(request, own),
-    websocket: {
-      open: (socket) => socket.data.open(socket),
-      message: (socket, data) => socket.data.message(socket, data),
-      close: (socket, code) => socket.data.close(socket, code),
-    },
-  });
-  const origin = `http://127.0.0.1:${server.port}`;
 
   return {
     upstream,
@@ -75,12 +57,9 @@ export async function openInteractionFixture(env: Record<string, string> = {}) {
       return (await kernel.database.read(sql, args)).rows.map((row): Record<string, unknown> => ({ ...row }));
     },
     async [Symbol.asyncDispose]() {
-      await app.stop();
       await kernel.jobs.stop();
-      await server.stop(true);
-      await kernel.close();
+      await server[Symbol.asyncDispose]();
       await upstream.stop();
-      dir.remove();
     },
   };
 }

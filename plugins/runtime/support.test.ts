@@ -1,9 +1,8 @@
 // Starts the runtime for tests: the real parts over a database file, a scripted upstream, and a platform that collects deliveries.
-import { loadConfig } from "../../src/kernel/config/config.ts";
-import { openKernel } from "../../src/kernel/kernel.ts";
-import { createHost } from "../../src/kernel/plugin-host.ts";
+
 import { createLog } from "../../src/kernel/telemetry/log.ts";
 import { eventually } from "../../tests/support/eventually.ts";
+import { openPluginHost } from "../../tests/support/plugin-host.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { startUpstream } from "../../tests/support/upstream.ts";
 import { agentStats } from "../agent-stats/index.ts";
@@ -37,18 +36,12 @@ export async function openRuntimeFixture(env: Record<string, string> = {}) {
   let running = await start();
 
   async function start() {
-    const settings = {
-      DATA_DIR: dir.path,
-      RATE_LIMITS: "off",
-      LOG_LEVEL: "error",
-      PROVIDER_5_BASE_URL: upstream.url,
-      PROVIDER_5_API_KEY: "sk-test",
-      ...env,
-    };
-    const opened = await openKernel(loadConfig(settings, { cwd: dir.path }));
-    const log = createLog({ level: "error", format: "json", write: (line) => void logged.push(line) });
-    const kernel = { ...opened, log };
-    const host = createHost(kernel);
+    const opened = await openPluginHost({
+      env: { PROVIDER_5_BASE_URL: upstream.url, PROVIDER_5_API_KEY: "sk-test", ...env },
+      dir: dir.path,
+      log: createLog({ level: "error", format: "json", write: (line) => void logged.push(line) }),
+    });
+    const { kernel, host } = opened;
     const agentService = host.use(agents);
     const skillService = host.use(skills);
     const authService = host.use(auth);
@@ -73,16 +66,13 @@ export async function openRuntimeFixture(env: Record<string, string> = {}) {
       },
       preview: (...given) => platform.preview?.(...given),
     });
-    for (const { parts } of host.built) await parts.start?.();
-    await kernel.jobs.start();
-    return { kernel, agentService, authService, skillService, aiService, runtime, host };
+    await opened.start();
+    return { opened, kernel, agentService, authService, skillService, aiService, runtime, host };
   }
 
   async function stop(): Promise<void> {
     await running.runtime.stop();
-    for (const { parts } of running.host.built.toReversed()) await parts.stop?.();
-    await running.kernel.jobs.stop();
-    await running.kernel.close();
+    await running.opened[Symbol.asyncDispose]();
   }
 
   let made = 0;

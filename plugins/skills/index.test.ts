@@ -1,32 +1,25 @@
 // Tests the plugin over real agents: built-in skills, and how configuration and switches enable them.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { loadConfig } from "../../src/kernel/config/config.ts";
-import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
-import { createHost } from "../../src/kernel/plugin-host.ts";
-import { temporaryDir } from "../../tests/support/process.ts";
+import { openPluginHost, type PluginHost } from "../../tests/support/plugin-host.ts";
 import { insertAgent } from "../../tests/support/records.ts";
 import { toolContext, toolNamed } from "../../tests/support/skills.ts";
 import { agents } from "../agents/index.ts";
 import { skills } from "./index.ts";
 
-const dir = temporaryDir();
-let kernel: RunningKernel;
+let opened: PluginHost;
 let service: ReturnType<typeof skills.setup>["service"];
 let owners: ReturnType<typeof agents.setup>["service"];
 let agentId: string;
 
 beforeAll(async () => {
-  kernel = await openKernel(loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }));
-  const host = createHost(kernel);
+  opened = await openPluginHost();
+  const { host, kernel } = opened;
   service = host.use(skills);
   owners = host.use(agents);
   agentId = await insertAgent(kernel.database);
 });
-afterAll(async () => {
-  await kernel.close();
-  dir.remove();
-});
+afterAll(() => opened?.[Symbol.asyncDispose]());
 
 const names = async () => (await service.toolsFor(agentId, true)).map((tool) => tool.name);
 
@@ -64,9 +57,9 @@ test("a remembered fact is in the next prompt, until it is reset", async () => {
   const remind = toolNamed(await service.toolsFor(agentId, true), "remind_me");
   expect(await remind.execute({ text: "Tea", inMinutes: 5 }, turn)).toMatchObject({ ok: true });
   expect(await service.instructionsFor({ ...turn, text: "" })).toContain("- Ada likes tea");
-  await kernel.database.write(service.resetStatements(agentId));
+  await opened.kernel.database.write(service.resetStatements(agentId));
   expect(await service.instructionsFor({ ...turn, text: "" })).toBe("");
-  expect(await kernel.database.read("SELECT 1 FROM reminders WHERE agent_id = ?", [agentId])).toMatchObject({
+  expect(await opened.kernel.database.read("SELECT 1 FROM reminders WHERE agent_id = ?", [agentId])).toMatchObject({
     rows: [],
   });
 });

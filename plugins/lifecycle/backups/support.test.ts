@@ -1,13 +1,10 @@
 // Test support for backups: the real plugins over a database, a scripted model provider, and agents with history.
 
 import { join } from "node:path";
-import { loadConfig } from "../../../src/kernel/config/config.ts";
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
-import { openKernel } from "../../../src/kernel/kernel.ts";
-import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { createHost } from "../../../src/kernel/plugin-host.ts";
-import { createLog } from "../../../src/kernel/telemetry/log.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
+import { silent } from "../../../tests/support/database.ts";
+import { openPluginHost } from "../../../tests/support/plugin-host.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import { startUpstream } from "../../../tests/support/upstream.ts";
 import { type Agent, agents } from "../../agents/index.ts";
@@ -32,29 +29,26 @@ export async function openHarness(env: Record<string, string> = {}) {
   let running = await start();
 
   async function start() {
-    const settings = {
-      DATA_DIR: dir.path,
-      RATE_LIMITS: "off",
-      LOG_LEVEL: "error",
-      SECRET_KEY: "0".repeat(64),
-      CHANNEL_A_API_ROOT: "http://127.0.0.1:1",
-      PROVIDER_5_BASE_URL: upstream.url,
-      PROVIDER_5_API_KEY: "sk-test",
-      ...env,
-    };
-    const opened = await openKernel(loadConfig(settings, { cwd: dir.path }));
-    const { read, write } = opened.database;
-    const database = {
-      ...opened.database,
-      read: ((sql, args) => (reading.from?.read ?? read)(sql, args)) satisfies Database["read"],
-      async write(statements: Statement[]) {
-        writing.check(statements);
-        return write(statements);
+    const opened = await openPluginHost({
+      env: {
+        SECRET_KEY: "0".repeat(64),
+        CHANNEL_A_API_ROOT: "http://127.0.0.1:1",
+        PROVIDER_5_BASE_URL: upstream.url,
+        PROVIDER_5_API_KEY: "sk-test",
+        ...env,
       },
-    };
-    const log = createLog({ level: "silent", format: "json" });
-    const kernel: Kernel = { ...opened, database, log };
-    const host = createHost(kernel);
+      dir: dir.path,
+      log: silent,
+      wrapDatabase: (database) => ({
+        ...database,
+        read: (sql, args) => (reading.from?.read ?? database.read)(sql, args),
+        async write(statements: Statement[]) {
+          writing.check(statements);
+          return database.write(statements);
+        },
+      }),
+    });
+    const { kernel, host } = opened;
     const backups = createAgentBackups(host);
     const services = {
       agents: host.use(agents),
@@ -63,16 +57,13 @@ export async function openHarness(env: Record<string, string> = {}) {
       channels: host.use(channels),
       accounts: host.use(auth),
     };
-    for (const { parts } of host.built) await parts.start?.();
-    await kernel.jobs.start();
+    await opened.start();
     const sources = backupSourcesOf(host);
-    return { kernel, host, services, backups, sources, close: opened.close };
+    return { opened, kernel, host, services, backups, sources };
   }
 
   async function stop(): Promise<void> {
-    for (const { parts } of running.host.built.toReversed()) await parts.stop?.();
-    await running.kernel.jobs.stop();
-    await running.close();
+    await running.opened[Symbol.asyncDispose]();
   }
 
   let users = 0;
