@@ -219,6 +219,6 @@ test("the claim link in a browser: sign in, return, accept", async () => {
   await page.goto(body.metadata.claimUrl ?? "");
   await shown("offer");
   await page.evaluate(`document.querySelector("#form button").click()`);
-  const refusal = `document.getElementById("said").textContent`;
-  await eventually(async () => (await page.evaluate<string>(refusal)).includes("used already"));
+  const pageStatus = `document.getElementById("status").textContent`;
+  await eventually(async () => (await page.evaluate<string>(pageStatus)).includes("used already"));
 }, 90_000);
