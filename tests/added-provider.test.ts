@@ -45,9 +45,9 @@ beforeAll(async () => {
   upstream = await startUpstream({ key: KEY });
   telegram = await startTelegram();
   env = { PROVIDER_99_BASE_URL: upstream.url, PROVIDER_99_API_KEY: KEY, CHANNEL_A_API_ROOT: telegram.url };
-  house = await openHouse({ env: { ...env, BOT_DETECTION: "off" }, sections: [section], plugins: [window] });
-  await house.app.start();
-  ada = createClient(house.web);
+  server = await openServer({ env: { ...env, BOT_DETECTION: "off" }, sections: [section], plugins: [window] });
+  await server.app.start();
+  ada = createClient(server.web);
   await ada.join();
   await subscribe(server, ada.account.email, "enterprise");
   const { body } = await ada.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Harbour" });
@@ -80,7 +80,7 @@ test("models, health and embeddings have it", async () => {
   expect(await backend("/api/ai/health")).toMatchObject({ providers: { provider_1: false, provider_99: true } });
   const named = { method: "POST", headers: { "content-type": "application/json" } };
   const body = JSON.stringify({ model: "provider_99:lamp-embed", input: "light" });
-  const embedded = await fetch(`${house.backend}/v1/embeddings`, { ...named, body });
+  const embedded = await fetch(`${server.backend}/v1/embeddings`, { ...named, body });
   expect([embedded.status, embedded.headers.get("x-berth-model")]).toEqual([200, "provider_99:lamp-embed"]);
 });
 

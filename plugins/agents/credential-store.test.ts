@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { channelIds } from "../../channels/registry.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { rejectionOf } from "../../tests/support/rejection.ts";
 import { builtInProviders } from "../ai/providers/registry.ts";
-import { createServices, rejectionOf, type Services } from "./support.test.ts";
+import { createServices, type Services } from "./support.test.ts";
 
 const CANARY = "sk-canary-0123456789";
 let opened: TestDatabase;

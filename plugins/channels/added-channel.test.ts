@@ -20,7 +20,7 @@ let lastBot = 0;
 
 beforeAll(async () => {
   removeChannel = registerChannel(lantern.definition);
-  scene = await openScene({ env: { CHANNEL_Y_COLOUR: "red" } });
+  fixture = await openChannelsFixture({ env: { CHANNEL_Y_COLOUR: "red" } });
 });
 afterAll(async () => {
   await fixture?.[Symbol.asyncDispose]();
@@ -80,7 +80,7 @@ describe("an added channel", () => {
     const { id } = await connectedAgent();
     const { body } = await fixture.owner.get<{ credentials: object }>(`/api/agent?action=credentials&agentId=${id}`);
     expect(body.credentials).toMatchObject({ [ADDED_CHANNEL]: true, channel_a: false });
-    const unknown = await scene.connect(id, "token", {}, "channel_none");
+    const unknown = await fixture.connect(id, "token", {}, "channel_none");
     expect(unknown).toMatchObject({ status: 404, text: expect.stringContaining(ADDED_CHANNEL) });
   });
 
@@ -115,9 +115,9 @@ describe("an added channel", () => {
     await ask(OWNER, "hello");
     const { body: exported } = await fixture.owner.get<{ sessions: { platform: string }[] }>(`${path}/export`);
     expect(exported.sessions).toMatchObject([{ platform: ADDED_CHANNEL }]);
-    expect((await scene.owner.post("/api/agents/import", exported)).status).toBe(201);
+    expect((await fixture.owner.post("/api/agents/import", exported)).status).toBe(201);
     const wrong = { ...exported, sessions: [{ ...exported.sessions[0], platform: "channel_none" }] };
-    const { status, text } = await scene.owner.post("/api/agents/import", wrong);
+    const { status, text } = await fixture.owner.post("/api/agents/import", wrong);
     expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining(ADDED_CHANNEL) });
   });
 
@@ -132,7 +132,7 @@ describe("an added channel", () => {
   });
 
   test("is in the API document", async () => {
-    const document = await (await fetch(`${scene.origin}/swagger/json`)).text();
+    const document = await (await fetch(`${fixture.origin}/swagger/json`)).text();
     for (const name of ["channelYToken", "lanternToken", "channelYUserId", "lanternUserId"]) {
       expect(document).toContain(`"${name}"`);
     }
@@ -141,7 +141,7 @@ describe("an added channel", () => {
   });
 
   test("has its variables in berth doctor, with its own checks", () => {
-    const report = (env: Record<string, string>) => doctorReport(env, scene.dir, { dotenv: false, terminal: false });
+    const report = (env: Record<string, string>) => doctorReport(env, fixture.dir, { dotenv: false, terminal: false });
     expect(report({}).text).toMatch(/CHANNEL_Y_COLOUR +default +white/);
     const { text, exitCode } = report({ CHANNEL_Y_COLOUR: "green" });
     expect({ text, exitCode }).toEqual({ text: expect.stringContaining("CHANNEL_Y_COLOUR: found"), exitCode: 1 });
