@@ -305,7 +305,8 @@ describe("with a session", () => {
     const ada = await member("pro");
     const { token, bot } = aBot();
     const before = await traces();
-    telegram.fail("getMe", { slowMs: 300 }, { botId: bot.id });
+    const reclaimed = Promise.withResolvers<void>();
+    telegram.fail("getMe", { until: reclaimed.promise }, { botId: bot.id });
     const response = ask({ channelAToken: token, channelAUserId: 666 }, ada);
     await eventually(() => telegram.calls.some(({ botId }) => botId === bot.id));
     // The owner of the unverified address takes the account over.
@@ -313,6 +314,7 @@ describe("with a session", () => {
     const link = await accounts.administration.resetPassword(ada.id, unrecorded, "link");
     const reset = { token: new URL(link ?? "").searchParams.get("token"), password: "another horse" };
     expect((await anonymous().post("/api/auth/reset-password", reset)).status).toBe(200);
+    reclaimed.resolve();
     expect(await response).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED" } });
     expect(await traces()).toEqual(before);
   });

@@ -47,7 +47,8 @@ export const queueOf = ({ address }: Wallet): NonceQueue => ({ network: "testnet
 
 export async function createWalletFixture(): Promise<WalletFixture> {
   const chain = await startAnvil({ chainId: 84_532 });
-  const rpc = startRpcProxy(chain.url);
+  let isAutomining = true;
+  const rpc = startRpcProxy(chain.url, { isAutomining: () => isAutomining });
   const usd = await deployToken(chain);
   const server = await openServer({ env: { TESTNET_RPC_URL: rpc.url, STABLECOIN_ADDRESS_TESTNET: usd.address } });
   const { kernel } = server;
@@ -99,7 +100,10 @@ export async function createWalletFixture(): Promise<WalletFixture> {
     },
     reload: async ({ id }) => (await ledger.find(id)) ?? missing("a spend"),
     transactionOf: async (spend) => (await ledger.listTransactions(spend))[0] ?? missing("a transaction"),
-    automine: (on) => callAnvil(chain, "evm_setAutomine", [on]),
+    automine(on) {
+      isAutomining = on;
+      return callAnvil(chain, "evm_setAutomine", [on]);
+    },
     mine: () => callAnvil(chain, "evm_mine"),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();

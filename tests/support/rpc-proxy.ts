@@ -1,6 +1,8 @@
 // A proxy in front of a chain's RPC that forwards, fails, changes or delays requests by method, so that a test can act
 // at an exact moment.
 
+import { eventually } from "./eventually.ts";
+
 export interface Held {
   /** Resolves when the first such request arrived (and, with `forwarded`, the node has answered it). */
   readonly reached: Promise<void>;
@@ -25,7 +27,15 @@ export interface RpcProxy {
   stop(): Promise<void>;
 }
 
-export function startRpcProxy(target: string): RpcProxy {
+export interface RpcProxyOptions {
+  /**
+   * Whether the node mines each transaction by itself. Then a sent one is answered only once its receipt is there: the
+   * node answers before it mines, and a test on a busy machine would see either.
+   */
+  isAutomining?: () => boolean;
+}
+
+export function startRpcProxy(target: string, { isAutomining = () => false }: RpcProxyOptions = {}): RpcProxy {
   let failing = false;
   let held: { method: string; forwarded: boolean; reached(): void; released: Promise<boolean> } | undefined;
   const lies = new Map<string, FalseResponse>();
@@ -35,6 +45,19 @@ export function startRpcProxy(target: string): RpcProxy {
   const gone = () => new Response("gone", { status: 503 });
   const forward = (body: string) =>
     fetch(target, { method: "POST", body, headers: { "content-type": "application/json" } });
+
+  async function forwardAndMine(body: string, method: string): Promise<Response> {
+    const response = await forward(body);
+    if (method !== "eth_sendRawTransaction" || !isAutomining()) return response;
+    const text = await response.text();
+    const { result: hash } = JSON.parse(text) as { result?: string };
+    if (hash === undefined) return new Response(text);
+    const receipt = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getTransactionReceipt", params: [hash] });
+    const isMined = async () => ((await (await forward(receipt)).json()) as { result?: unknown }).result;
+    // A transaction with a nonce that is not the next one stays in the pool.
+    await eventually(isMined, { timeoutMs: 500, everyMs: 2 }).catch(() => undefined);
+    return new Response(text);
+  }
 
   const server = Bun.serve({
     port: 0,
@@ -51,7 +74,7 @@ export function startRpcProxy(target: string): RpcProxy {
         return Response.json({ jsonrpc: "2.0", id, ...respondWith({ result, params }) });
       }
       const found = held;
-      if (found?.method !== method) return forward(body);
+      if (found?.method !== method) return forwardAndMine(body, method);
       const answer = found.forwarded ? await forward(body) : undefined;
       found.reached();
       if (!(await found.released)) return gone();

@@ -28,6 +28,8 @@ export interface TelegramOptions {
 export type Accident =
   | { status: number; retryAfter?: number; description?: string }
   | { slowMs: number }
+  /** The call waits for this promise; only for a fake in the test's own process. */
+  | { until: Promise<unknown> }
   | "cut"
   | "hang"
   | "garbage";

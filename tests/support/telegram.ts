@@ -250,6 +250,7 @@ async function failureResponse(accident: Accident, signal: AbortSignal): Promise
   }
   if (accident === "hang") await pause(2 ** 31 - 1, signal);
   else if ("slowMs" in accident) await pause(accident.slowMs, signal);
+  else if ("until" in accident) await accident.until;
   else {
     const { status, retryAfter, description } = accident;
     const text =
