@@ -16,11 +16,6 @@ const MAX_FILES_PER_FOLDER = 15;
 /** Paths and ids of capabilities, which the kernel must not know. */
 const CAPABILITY_NAME = /\/hooks\/|\/live\/|["'`]\/a\/|channel_|provider_|telegram|discord|whatsapp/i;
 
-/** Cycles of type-only imports that are still to be removed, as `from → to`. */
-const CYCLE_EXCEPTIONS: readonly string[] = [
-  "plugins/webhooks/endpoints/operator-endpoint.ts → plugins/webhooks/endpoints/endpoints.ts",
-];
-
 interface Arrow {
   from: string;
   /** A file of the project, or the name of a package. */
@@ -152,16 +147,8 @@ describe("the project", () => {
   });
 
   test("no imports form a cycle; within src and within a plugin, type-only ones count too", () => {
-    const counted = arrows.filter(
-      ({ from, to, typeOnly }) =>
-        (!typeOnly || unitOf(from) === unitOf(to)) && !CYCLE_EXCEPTIONS.includes(`${from} → ${to}`),
-    );
+    const counted = arrows.filter(({ from, to, typeOnly }) => !typeOnly || unitOf(from) === unitOf(to));
     expect(findCycle(counted)?.join(" → ")).toBeUndefined();
-  });
-
-  test("every exception for a cycle is still needed", () => {
-    const present = new Set(arrows.map(({ from, to }) => `${from} → ${to}`));
-    expect(CYCLE_EXCEPTIONS.filter((exception) => !present.has(exception))).toEqual([]);
   });
 
   test("no folder holds more files than a reader can survey", () => {

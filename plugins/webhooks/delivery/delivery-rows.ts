@@ -1,6 +1,12 @@
 // Maps rows of `webhook_deliveries` and `events` to deliveries and to the bodies that are sent.
 import type { Row } from "@libsql/client";
-import type { DeliveryTarget } from "../endpoints/endpoints.ts";
+
+/** The address of a delivery and the opened secrets that sign it, the newest first. */
+export interface DeliveryTarget {
+  url: string;
+  secrets: string[];
+  ownerDeleted: boolean;
+}
 
 export type DeliveryStatus = "pending" | "delivered" | "failed";
 

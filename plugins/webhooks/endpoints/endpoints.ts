@@ -4,6 +4,7 @@ import { GuardFailed, guard, type Statement } from "../../../src/kernel/database
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
+import type { DeliveryTarget } from "../delivery/delivery-rows.ts";
 import { newSecret } from "../delivery/signing.ts";
 import { disableStatements, LATEST_SEQ_SQL } from "./endpoint-statements.ts";
 import { OPERATOR_ENDPOINT_ID, operatorTarget } from "./operator-endpoint.ts";
@@ -34,13 +35,6 @@ export interface Endpoint {
 
 /** The stored part of an endpoint's access to events. */
 export type EventScope = Pick<Endpoint, "allEvents" | "allEventsByEmail">;
-
-/** The address of a delivery and the opened secrets that sign it, the newest first. */
-export interface DeliveryTarget {
-  url: string;
-  secrets: string[];
-  ownerDeleted: boolean;
-}
 
 export interface NewEndpoint
   extends Pick<Endpoint, "url" | "types" | "description" | "allEvents" | "allEventsByEmail"> {

@@ -1,9 +1,9 @@
 // The operator's endpoint: a row without address and secret, which stay in the configuration (WEBHOOK_URL, WEBHOOK_SECRET).
 import type { Config } from "../../../src/kernel/config/config.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";
+import type { DeliveryTarget } from "../delivery/delivery-rows.ts";
 import { webhookSettings } from "../settings.ts";
 import { LATEST_SEQ_SQL } from "./endpoint-statements.ts";
-import type { DeliveryTarget } from "./endpoints.ts";
 
 export const OPERATOR_ENDPOINT_ID = "operator";
 
