@@ -1,4 +1,4 @@
-// The two chains Berth reads: asked through viem, which is loaded at the first question, and never taken for another.
+// Reads the two chains through viem, which is loaded at the first call. The chain's id is checked in every call.
 
 import type { PublicClient } from "viem";
 import type { Config } from "../../src/kernel/config/config.ts";
@@ -12,11 +12,11 @@ export interface Chain {
   readonly name: ChainName;
   readonly id: number;
   /**
-   * Asks the chain something, once it has said that it is the right one; all of it within the time a chain has.
-   * Throws 500 `CHAIN_UNAVAILABLE` when any request of the question stayed without an answer, even where viem made
-   * a plain "no" of that. What the chain itself refuses (a call that reverts) is for the question to deal with.
+   * Checks the chain's id, then runs the operation with a client, all within one time limit. Throws 500
+   * `CHAIN_UNAVAILABLE` if any request of the operation got no response, even if viem turned that into a plain "no".
+   * Errors of the chain itself (a call that reverts) reach the operation.
    *
-   * @example const balance = await chain.ask((client) => client.getBalance({ address }));
+   * @example const balance = await chain.withClient((client) => client.getBalance({ address }));
    */
   withClient<T>(operation: (client: PublicClient) => Promise<T>): Promise<T>;
 }
@@ -27,11 +27,11 @@ export interface Chains {
 }
 
 export interface ChainsOptions {
-  /** For one question with all its requests. Default 10 s. */
+  /** The limit for one operation with all its requests, in ms. Default: 10 s. */
   timeoutMs?: number;
 }
 
-/** Makes no connection, and loads nothing, before the first question. */
+/** Opens no connection and loads nothing before the first operation. */
 export function createChains(config: Pick<Config, "of">, { timeoutMs = 10_000 }: ChainsOptions = {}): Chains {
   const { mainnet, testnet } = config.of(chainSettings);
   const chain = (name: ChainName, { id, rpcUrl }: { id: number; rpcUrl: string }): Chain => ({
@@ -41,7 +41,7 @@ export function createChains(config: Pick<Config, "of">, { timeoutMs = 10_000 }:
       const { client, transportFailure } = await connect(name, id, rpcUrl, timeoutMs);
       const [outcome] = await Promise.allSettled([requireChainId(client, name, id).then(() => operation(client))]);
       const reason = transportFailure();
-      // Whatever was made of a lost answer rests on nothing.
+      // The operation may have turned a lost response into a result, which must not count.
       if (reason !== undefined) throw chainUnavailable(`The RPC of ${name} gave no answer: ${reason}`);
       if (outcome.status === "rejected") throw outcome.reason;
       return outcome.value;
@@ -60,10 +60,10 @@ function chainUnavailable(reason: string): AppError {
   return new AppError(500, "CHAIN_UNAVAILABLE", text, {}, { cause: new Error(reason) });
 }
 
-/** JSON-RPC errors that say what came of a call: it reverted, or could not be carried out. Others mean "not now". */
+/** JSON-RPC errors that are the outcome of a call: it reverted or could not be executed. Others mean "try again later". */
 const EXECUTION_ERROR_CODES = new Set([3, -32_000, -32_015]);
 
-/** A client for one question, and why one of its requests stayed without an answer, if one did. */
+/** A client for one operation, and the reason if one of its requests got no response. */
 async function connect(name: ChainName, id: number, rpcUrl: string, timeoutMs: number) {
   const { BaseError, createPublicClient, custom, http, RpcRequestError } = await import("viem");
   const chain = {
@@ -76,7 +76,7 @@ async function connect(name: ChainName, id: number, rpcUrl: string, timeoutMs: n
   const rpc = http(rpcUrl, { timeout: timeoutMs, retryCount: 1, fetchOptions })({ chain });
   let transportFailure: string | undefined;
 
-  /** What the node said of the call itself; without the address, whose path may be a key, and without what was asked. */
+  /** The node's error about the call itself, without the address, whose path may be a key, and without the request. */
   const findExecutionError = (error: unknown): Error | undefined => {
     const rpcError = error instanceof BaseError && error.walk((inner) => inner instanceof RpcRequestError);
     if (!(rpcError instanceof RpcRequestError) || !EXECUTION_ERROR_CODES.has(rpcError.code)) return undefined;
@@ -86,12 +86,12 @@ async function connect(name: ChainName, id: number, rpcUrl: string, timeoutMs: n
   const request = async (args: Parameters<typeof rpc.request>[0]) => {
     try {
       const result: unknown = await rpc.request(args);
-      if (result === undefined) throw new BaseError("What came is no JSON-RPC answer.");
+      if (result === undefined) throw new BaseError("The response is not JSON-RPC.");
       return result;
     } catch (error) {
       const executionError = findExecutionError(error);
       if (executionError) throw executionError;
-      // The error's long text holds the address, which may hold a key.
+      // The error's long message contains the address, which may contain a key.
       transportFailure ??= error instanceof BaseError ? error.shortMessage : "it took too long";
       throw error;
     }
@@ -99,7 +99,7 @@ async function connect(name: ChainName, id: number, rpcUrl: string, timeoutMs: n
   const client = createPublicClient({
     chain,
     transport: custom({ request }, { retryCount: 0 }),
-    // A contract must not be able to name addresses for us to fetch (ERC-3668).
+    // A contract must not make us fetch addresses that it names (ERC-3668).
     ccipRead: false,
   });
   return { client, transportFailure: () => transportFailure };

@@ -108,8 +108,8 @@ export interface Host {
  * @example
  * export const agents = plugin("agents", (host) => {
  *   const { guards } = host.use(auth);
- *   const store = createAgents(host.kernel);
- *   return { service: store, web: routes(store, guards) };
+ *   const store = createAgentStore(host.kernel);
+ *   return { service: store, web: webRoutes(store, guards) };
  * });
  */
 export function plugin<Service>(name: string, setup: (host: Host) => PluginParts<Service>): Plugin<Service> {

@@ -3,7 +3,7 @@
 const SURFACES = {
   web: "Accounts, agents and conversations. Sign in first (`POST /api/auth/callback/credentials`); the session cookie does the rest.",
   backend:
-    "The AI layer, and the agents' back room. A caller shows a service token or its own session; the AI layer asks for neither.",
+    "The AI layer, and the routes that change agents. Callers send a service token or their own session; the AI layer needs neither.",
 };
 
 const CONVENTIONS = `

@@ -151,6 +151,19 @@ describe("the project", () => {
     expect(findCycle(counted)?.join(" → ")).toBeUndefined();
   });
 
+  test("a plugin's settings.ts, which every plugin may import, brings no plugin along", () => {
+    const next = Map.groupBy(arrows, ({ from }) => from);
+    const reachable = (from: string, seen = new Set<string>()): Set<string> => {
+      for (const { to } of next.get(from) ?? []) if (!seen.has(to)) reachable(to, seen.add(to));
+      return seen;
+    };
+    const bringsPlugin = (to: string) => /^plugins\/[^/]+\/index\.ts$/.test(to) || to === "src/kernel/plugin.ts";
+    const sections = files.filter((path) => /^plugins\/[^/]+\/settings\.ts$/.test(path));
+    expect(sections.length).toBeGreaterThan(5);
+    const others = sections.flatMap((path) => [...reachable(path)].filter(bringsPlugin).map((to) => `${path} → ${to}`));
+    expect(others).toEqual([]);
+  });
+
   test("no folder holds more files than a reader can survey", () => {
     const folders = Map.groupBy(files, (path) => dirname(path));
     const crowded = [...folders].filter(([, inside]) => inside.length > MAX_FILES_PER_FOLDER);

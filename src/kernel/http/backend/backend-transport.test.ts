@@ -74,6 +74,14 @@ describe("a service token", () => {
     expect(tokens.verify(tokens.sign({ ...grant, userId: "ü\u{1f6a2}" }))?.userId).toBe("ü\u{1f6a2}");
   });
 
+  test("carries the caller's credential under the name that every version reads", () => {
+    const token = tokens.sign({ ...grant, credentialId: "session-1" });
+    expect(tokens.verify(token)?.credentialId).toBe("session-1");
+    const claims: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    expect(claims).toMatchObject({ shown: "session-1" });
+    expect(claims).not.toHaveProperty("credentialId");
+  });
+
   test("of another key or purpose, changed or truncated, is not valid", () => {
     const token = tokens.sign(grant);
     const [, payload = "", mac = ""] = token.split(".");

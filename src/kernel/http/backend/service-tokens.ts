@@ -17,6 +17,9 @@ export interface Grant {
   address: string;
 }
 
+/** What a service token holds: the grant, with `credentialId` as `shown`, and the time at which it expires, in ms. */
+type Claims = Omit<Grant, "credentialId"> & { shown?: string | undefined; expires: number };
+
 /** Milliseconds until a service token expires. It covers the way to the backend, not the work there. */
 const TOKEN_LIFETIME_MS = 30 * SECOND;
 const TOKEN_PREFIX = "st.";
@@ -33,20 +36,19 @@ export interface ServiceTokens {
 /** Makes tokens of the form `st.<payload>.<mac>`, signed with a key that is derived from the root key. */
 export function createServiceTokens(vault: Vault): ServiceTokens {
   return {
-    sign(grant) {
-      const payload = Buffer.from(JSON.stringify({ ...grant, expires: Date.now() + TOKEN_LIFETIME_MS })).toString(
-        "base64url",
-      );
+    sign({ credentialId, ...grant }) {
+      // The claim keeps its name on the wire, so that surfaces of different versions check the same credential.
+      const claims: Claims = { ...grant, shown: credentialId, expires: Date.now() + TOKEN_LIFETIME_MS };
+      const payload = Buffer.from(JSON.stringify(claims)).toString("base64url");
       return `${TOKEN_PREFIX}${payload}.${vault.sign("service-token", payload)}`;
     },
     verify(token) {
       if (!token.startsWith(TOKEN_PREFIX)) return undefined;
       const [payload, mac, ...rest] = token.slice(TOKEN_PREFIX.length).split(".");
       if (!payload || !mac || rest.length > 0 || !vault.verify("service-token", payload, mac)) return undefined;
-      const { expires, ...grant } = JSON.parse(Buffer.from(payload, "base64url").toString()) as Grant & {
-        expires: number;
-      };
-      return Date.now() < expires ? grant : undefined;
+      const { expires, shown, ...grant }: Claims = JSON.parse(Buffer.from(payload, "base64url").toString());
+      if (Date.now() >= expires) return undefined;
+      return shown === undefined ? grant : { ...grant, credentialId: shown };
     },
   };
 }
