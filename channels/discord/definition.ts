@@ -1,4 +1,4 @@
-// The registry's row of Discord.
+// Describes Discord for the registry: id, settings, token shapes, owner ids, documentation, and the adapter's factory.
 import { httpUrl } from "../../src/kernel/config/parsers.ts";
 import { defineSettings } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";

@@ -1,4 +1,4 @@
-// The registry's row of WhatsApp.
+// Describes WhatsApp for the registry: id, settings, token shapes, owner ids, documentation, and the adapter's factory.
 import { anyText, httpUrl } from "../../src/kernel/config/parsers.ts";
 import { defineSettings, requireBoth } from "../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../src/kernel/config/variable.ts";

@@ -7,7 +7,7 @@ import { parseOwnerId, type SubmittedToken } from "../channels/index.ts";
 import type { PLANS, ProvisionBody } from "./model.ts";
 
 export interface ProvisionRequest {
-  /** At least one, each of another channel. */
+  /** At least one token, at most one per channel. */
   tokens: SubmittedToken[];
   aiProvider: ProviderId;
   apiKey: string | undefined;

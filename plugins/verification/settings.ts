@@ -1,4 +1,4 @@
-// The settings of verification: the contracts, schemas and attesters whose word counts.
+// Declares the settings of verification: the contracts, and the schemas and attesters that are accepted.
 
 import { bytes32, contractAddress } from "../../src/kernel/config/parsers.ts";
 import { defineSettings } from "../../src/kernel/config/section.ts";

@@ -39,8 +39,8 @@ const detail = {
   tags: ["Usage"],
   summary: "Turn an agent's response cache on or off",
   description:
-    "With it an agent that is told exactly the same again (instructions, history, knowledge, tools, model and key) gives the " +
-    "kept answer, which costs nothing. Answers are kept in memory, for each agent apart.",
+    "If the whole input of a turn (instructions, history, knowledge, tools, model and key) was seen before, the agent gives " +
+    "the cached response, which costs nothing. The cache is in memory and separate for each agent.",
 };
 
 export const cacheWebRoutes = ({ backend, authService: { identities }, agents, turnCaches }: Deps) =>

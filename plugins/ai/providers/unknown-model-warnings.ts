@@ -23,7 +23,7 @@ export function warnAboutUnknownModels({ agents, isOffered, log }: Deps): void {
     const keys = await agents.credentials.providerKeys(agentId);
     const ownKeyProviders = Object.keys(keys) as (keyof typeof keys)[];
     if (await isOffered(model, ownKeyProviders)) return;
-    const text = `The configuration names the model "${model.slice(0, MAX_SHOWN_CHARACTERS)}", which no provider lists; it is asked for all the same.`;
+    const text = `The configuration names the model "${model.slice(0, MAX_SHOWN_CHARACTERS)}", which no provider lists. It is used anyway; check the spelling if replies fail.`;
     agents.log(agentId, "warning", text, "ai");
   }
 

@@ -18,7 +18,7 @@ interface Deps extends Pick<Kernel, "database"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "list" | "settings">;
 }
 
-const description = `Days are UTC; without \`from\` the last 30, at most ${MAX_DAYS}. Calls under way are not in it yet.`;
+const description = `Days are UTC; without \`from\` the last 30, at most ${MAX_DAYS}. Calls in progress are not included.`;
 
 export function usageRoutes({ database, budgets, authService, agents }: Deps) {
   const reports = createUsageReports({ database });
@@ -80,7 +80,7 @@ export function usageRoutes({ database, budgets, authService, agents }: Deps) {
         ownAgent: { scope: "read", kind: "data" },
         query: usageQuery,
         response: { 200: agentUsage },
-        detail: { tags: ["Usage"], summary: "What an agent has used, and what is left of its budget", description },
+        detail: { tags: ["Usage"], summary: "Show an agent's usage and remaining budget", description },
       },
     );
 }

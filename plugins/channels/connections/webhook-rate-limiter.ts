@@ -17,7 +17,7 @@ const MAX_WAIT_MS = MINUTE;
 export interface WebhookRateLimiter {
   /** Counts one post; 0, or the milliseconds until there is room for it. */
   take(): number;
-  /** Counts so many more for a post that was let in. */
+  /** Adds to the cost of a post that was already accepted. */
   charge(posts: number): void;
 }
 

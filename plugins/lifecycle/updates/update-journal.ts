@@ -1,4 +1,4 @@
-// A journal of updates under way in the database, so that the next start finds an update that a kill cut off.
+// Records running updates in the database, so that the next start finds an update that was interrupted.
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
 import type { AgentStatus } from "../../agents/index.ts";
 

@@ -10,7 +10,7 @@ export const COMMANDS = {
   stop: "stop what I am writing",
 } as const;
 
-/** Commands for the agent's owner alone. They are in no menu, since a platform shows its menu to everybody. */
+/** Commands that only the owner may use. They are not in the platforms' menus, which everyone sees. */
 export const OWNER_COMMANDS = {
   pair: "list who asks to talk to me",
   approve: "let a person talk to me, by their code: /approve CODE",

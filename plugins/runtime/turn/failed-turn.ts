@@ -27,7 +27,7 @@ const MAX_DELAY = 2 * MINUTE;
 
 /** The state of a turn when it failed. */
 export interface FailedTurn {
-  /** In the session that is open by now, and with the preview that was shown. */
+  /** The entry, with its current session and the id of its preview. */
   entry: InboxEntry;
   /** Opens that session where none was open before. */
   sessionStatements: Statement[];

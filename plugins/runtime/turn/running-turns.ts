@@ -62,7 +62,7 @@ interface Running {
 export function createRunningTurns(): RunningTurns {
   /** By entry. */
   const waiters = new Map<string, { agentId: string; waiter: ReplyWaiter }>();
-  /** By conversation, in each of which one turn runs at a time. */
+  /** The running turn of each conversation. */
   const running = new Map<string, Running>();
   let isStopping = false;
   let isGraceOver = false;

@@ -23,7 +23,7 @@ export interface Segmenter {
 /** A key frame begins a new segment after this time. It is under two seconds because encoders' intervals are not exact. */
 const MIN_SEGMENT_MS = 1_800;
 const AUDIO_SEGMENT_MS = 2 * SECOND;
-/** A stream without pictures for this time is taken for one of sound alone. */
+/** If no video arrives for this time, the stream counts as audio-only. */
 const AUDIO_ONLY_AFTER_MS = 1 * SECOND;
 /** Encoders' defaults go up to ten seconds between key frames. */
 const MAX_SEGMENT_MS = 15 * SECOND;

@@ -54,6 +54,6 @@ export function validateKernelSettings(kernel: DeepReadonly<KernelSettings>): Fi
 export const unknownNameWarning = (name: string): Finding =>
   warning(name, "in the .env file, but Berth has no such variable.");
 
-/** Whether two listeners on one port would meet. */
+/** Whether two listen addresses overlap, so that one port can't serve both. */
 const addressesOverlap = (a: string, b: string) =>
   a === b || [a, b].some((host) => host === "0.0.0.0" || host === "::");

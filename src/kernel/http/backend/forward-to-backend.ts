@@ -5,7 +5,7 @@ import type { BackendTransport } from "./backend-transport.ts";
 import type { Grant } from "./service-tokens.ts";
 
 export interface ForwardOptions {
-  /** Ends the call; without one it goes on when the caller leaves, so that what was begun is finished. */
+  /** Aborts the backend call. Without it, the call continues after the client disconnects, so that a write completes. */
   signal?: AbortSignal;
   /** Names of the response's headers that are passed on beside its content type. */
   responseHeaders?: (response: Response) => readonly string[];
