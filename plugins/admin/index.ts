@@ -12,10 +12,10 @@ export type { Commands } from "./commands.ts";
 
 export const admin = plugin("admin", (host) => {
   const { database, idempotency, jobs } = host.kernel;
-  const accounts = host.use(auth);
+  const authService = host.use(auth);
   const auditLog = createAuditLog({ database });
 
-  accounts.onFirstAdminCreated((user, request) => {
+  authService.onFirstAdminCreated((user, request) => {
     const { address, id: requestId } = contextOf(request);
     const details = { name: user.name, isAdmin: true, emailVerified: true, password: true };
     const actor = { kind: "user", id: user.id, name: user.email, address, requestId } as const;
@@ -24,7 +24,7 @@ export const admin = plugin("admin", (host) => {
   jobs.every("admin.prune-audit", DAY, () => auditLog.prune());
 
   return {
-    service: { commands: createCommands(accounts.administration, auditLog) },
-    web: adminRoutes({ accounts, agents: host.use(agents), auditLog, idempotency }),
+    service: { commands: createCommands(authService.administration, auditLog) },
+    web: adminRoutes({ authService, agents: host.use(agents), auditLog, idempotency }),
   };
 });

@@ -28,12 +28,12 @@ const PAGE = 50;
 const MAX_PAGE = 200;
 
 interface Deps extends Pick<Kernel, "idempotency"> {
-  accounts: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
+  authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agents>, "list">;
   auditLog: AuditLog;
 }
 
-export function adminRoutes({ accounts: { administration, identities }, agents, auditLog, idempotency }: Deps) {
+export function adminRoutes({ authService: { administration, identities }, agents, auditLog, idempotency }: Deps) {
   const tags = ["Admin"];
   const conflictErrors = ["ACCOUNT_CHANGING"];
   const notFoundErrors = { 404: "USER_NOT_FOUND" };

@@ -31,7 +31,7 @@ import { type createProvisioner, requireModel, requireName } from "./ownership/p
 type AuthService = ReturnType<typeof auth.setup>["service"];
 
 interface Deps {
-  accounts: Pick<AuthService, "identities" | "users">;
+  authService: Pick<AuthService, "identities" | "users">;
   guards: ReturnType<typeof createAgentGuards>;
   agents: AgentStore;
   configs: ConfigStore;
@@ -41,7 +41,7 @@ interface Deps {
 
 export type AgentsBackend = ReturnType<typeof backendRoutes>;
 
-export function backendRoutes({ accounts, guards, agents, configs, provision, views }: Deps) {
+export function backendRoutes({ authService, guards, agents, configs, provision, views }: Deps) {
   const detail = { tags: ["Agents"] };
 
   type Change = { agent: Agent; body: Static<typeof changeBody>; request: Request };
@@ -57,7 +57,7 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
       fields,
       config === undefined ? [] : configs.saveStatements(agent.id, config),
     );
-    const plan = (await accounts.users.byId(changedAgent.userId))?.plan ?? "free";
+    const plan = (await authService.users.byId(changedAgent.userId))?.plan ?? "free";
     return { agent: views.detail(changedAgent, plan), status: "updated" as const };
   }
   const changeRouteOptions = {
@@ -68,7 +68,7 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
   };
 
   return new Elysia({ name: "agents.backend" })
-    .use(accounts.identities.guards)
+    .use(authService.identities.guards)
     .use(guards)
 
     .post(
@@ -102,7 +102,7 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
     )
     .get(
       "/api/agents/:id",
-      async ({ agent }) => views.detail(agent, (await accounts.users.byId(agent.userId))?.plan ?? "free"),
+      async ({ agent }) => views.detail(agent, (await authService.users.byId(agent.userId))?.plan ?? "free"),
       {
         agentCall: "agent.read",
         response: { 200: agentDetail },

@@ -50,8 +50,8 @@ export { RUNTIME_VERSION } from "./runtime-version.ts";
 
 export const agents = plugin("agents", (host) => {
   const { kernel } = host;
-  const accounts = host.use(auth);
-  const { identities } = accounts;
+  const authService = host.use(auth);
+  const { identities } = authService;
   const hooks = createAgentHooks(kernel.log);
   const agentStore = createAgentStore({ ...kernel, hooks });
   const configs = createConfigStore({ ...kernel, hooks });
@@ -63,7 +63,7 @@ export const agents = plugin("agents", (host) => {
   const isUpdating = (agentId: string) => updateChecks.some((predicate) => predicate(agentId));
   const guards = createAgentGuards(identities, agentStore, isUpdating);
   const views = createViews(kernel.config);
-  const { onSessionRevoked } = accounts;
+  const { onSessionRevoked } = authService;
   const logStream = createLogStream({
     ...kernel,
     identities,
@@ -76,9 +76,9 @@ export const agents = plugin("agents", (host) => {
 
   const logSurfaces = logRoutes({ ...kernel, identities, guards, logs, logStream, views });
 
-  accounts.beforeDeletion(createAccountDeletionHook({ ...kernel, identities, agents: agentStore }));
+  authService.beforeDeletion(createAccountDeletionHook({ ...kernel, identities, agents: agentStore }));
   // A stranger can watch the calls that are made with the stranger's key.
-  accounts.onAccountReclaim((userId) => [credentials.forgetStatement(userId)]);
+  authService.onAccountReclaim((userId) => [credentials.forgetStatement(userId)]);
   kernel.jobs.every("agents.expire-logs", HOUR, () => logs.deleteExpired());
 
   return {
@@ -129,7 +129,7 @@ export const agents = plugin("agents", (host) => {
       .use(webRoutes({ ...kernel, identities, guards, agents: agentStore, configs, views }))
       .use(logSurfaces.web),
     backend: new Elysia({ name: "agents.backend.all" })
-      .use(backendRoutes({ accounts, guards, agents: agentStore, configs, provision, views }))
+      .use(backendRoutes({ authService, guards, agents: agentStore, configs, provision, views }))
       .use(logSurfaces.backend),
     // Empty: a plugin with `sockets` is stopped last, and also where its `start` was never called, as log streams need.
     sockets: [],

@@ -25,8 +25,8 @@ export { OPERATIONS, type Operation, TRANSITIONS } from "./transitions.ts";
 
 export const lifecycle = plugin("lifecycle", (host) => {
   const { kernel } = host;
-  const accounts = host.use(auth);
-  const { identities, users } = accounts;
+  const authService = host.use(auth);
+  const { identities, users } = authService;
   const agentService = host.use(agents);
   const runtimeService = host.use(runtime);
   const aiService = host.use(ai);
@@ -50,7 +50,7 @@ export const lifecycle = plugin("lifecycle", (host) => {
   agentService.refuseChangesWhile(operations.isUpdating);
   stopAgentsWithOwner({
     ...kernel,
-    accounts,
+    authService,
     agents: agentService,
     channels: host.use(channels),
     stop: operations.stop,

@@ -15,13 +15,13 @@ const TAKEOVER_NOTICE =
   "Look at its configuration before you start it: instructions, owners, MCP servers.";
 
 interface Deps extends Pick<Kernel, "jobs"> {
-  accounts: Pick<ServiceOf<typeof auth>, "administration" | "onAccountReclaim" | "users">;
+  authService: Pick<ServiceOf<typeof auth>, "administration" | "onAccountReclaim" | "users">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "list" | "log">;
   channels: Pick<ServiceOf<typeof channelsPlugin>, "listChannelIds" | "disconnect">;
   stop: Operations["stop"];
 }
 
-export function stopAgentsWithOwner({ jobs, accounts, agents, channels, stop }: Deps): void {
+export function stopAgentsWithOwner({ jobs, authService, agents, channels, stop }: Deps): void {
   /** Stops the agents that were created until `by`, and returns their ids. May be repeated. */
   async function stopAll(userId: string, reason: string, by = Number.POSITIVE_INFINITY): Promise<string[]> {
     const agentIds = (await agents.list(userId)).filter(({ createdAt }) => createdAt <= by).map(({ id }) => id);
@@ -37,14 +37,14 @@ export function stopAgentsWithOwner({ jobs, accounts, agents, channels, stop }: 
     agents.log(agentId, "warning", TAKEOVER_NOTICE, "lifecycle");
   }
 
-  accounts.administration.onDisabled(async (userId) => {
-    const owner = await accounts.users.byId(userId);
+  authService.administration.onDisabled(async (userId) => {
+    const owner = await authService.users.byId(userId);
     // The account may be enabled again by now; then its agents keep running.
     if (owner && owner.disabledAt !== null) await stopAll(userId, OWNER_DISABLED_REASON);
   });
 
   // Agents that a stranger left running would use the new owner's credentials and reply in the new owner's name.
-  accounts.onAccountReclaim((userId) => [jobs.enqueueStatement(TAKEOVER_JOB, { userId, by: Date.now() })]);
+  authService.onAccountReclaim((userId) => [jobs.enqueueStatement(TAKEOVER_JOB, { userId, by: Date.now() })]);
   jobs.handle(TAKEOVER_JOB, async (payload) => {
     const { userId, by } = payload as { userId: string; by: number };
     for (const id of await stopAll(userId, TAKEOVER_REASON, by)) await disconnectAll(id);

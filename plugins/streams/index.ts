@@ -23,8 +23,8 @@ const ROTATE_KEYS_JOB = "streams.strangers-out";
 export const streams = plugin("streams", (host) => {
   const { kernel } = host;
   const { config, jobs, log, metrics } = kernel;
-  const accounts = host.use(auth);
-  const { identities, users } = accounts;
+  const authService = host.use(auth);
+  const { identities, users } = authService;
   const agentService = host.use(agents);
   const { publicPageOf } = host.use(publicPage);
 
@@ -44,7 +44,7 @@ export const streams = plugin("streams", (host) => {
   endStreamsWithAgents({ agents: agentService, driver, log });
 
   // When the owner of an address reclaims an account, a stranger may have used it before and seen the keys: replace them.
-  accounts.onAccountReclaim((userId) => [jobs.enqueueStatement(ROTATE_KEYS_JOB, { userId })]);
+  authService.onAccountReclaim((userId) => [jobs.enqueueStatement(ROTATE_KEYS_JOB, { userId })]);
   jobs.handle(ROTATE_KEYS_JOB, async (payload) => {
     const { userId } = payload as { userId: string };
     // Also with STREAM_DRIVER=off: the rows remain, and their keys would work once streams are switched on again.
