@@ -12,10 +12,10 @@ describe("a cache", () => {
     expect(cache.peek("a")).toBe("load 1");
   });
 
-  test("forgets the least recently used entry beyond its limit", async () => {
+  test("forgets the entry that was loaded longest ago beyond its limit", async () => {
     const cache = createCache<string>({ entries: 2 });
     for (const key of ["a", "b", "a", "c"]) await cache.get(key, async () => key);
-    expect([cache.peek("a"), cache.peek("b"), cache.peek("c")]).toEqual(["a", undefined, "c"]);
+    expect([cache.peek("a"), cache.peek("b"), cache.peek("c")]).toEqual([undefined, "b", "c"]);
   });
 
   test("forgets entries that weigh too much together", async () => {

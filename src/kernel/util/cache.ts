@@ -17,7 +17,10 @@ export interface Cache<Value> {
 }
 
 export interface CacheOptions<Value> {
-  /** Entries kept; the least recently used goes first. 0 caches nothing, for rows that other processes write. */
+  /**
+   * Entries kept; the one loaded longest ago goes first, since reordering at each use would cost more than it saves. 0
+   * caches nothing, for rows that other processes write.
+   */
   entries: number;
   /** A second bound: what one entry weighs, in any unit, and the most that all may weigh together. */
   weight?: { of(value: NonNullable<Value>): number; limit: number };
@@ -45,14 +48,6 @@ export function createCache<Value>({ entries, weight }: CacheOptions<Value>): Ca
     }
   }
 
-  function use(key: string): NonNullable<Value> | undefined {
-    const value = cached.get(key);
-    if (value === undefined) return undefined;
-    cached.delete(key);
-    cached.set(key, value);
-    return value;
-  }
-
   async function loadOnce(key: string, load: () => Promise<Value>): Promise<Value> {
     // A drop removes this entry, so that a value from before the write is returned but not cached.
     const own: Promise<Value> = load().then(
@@ -74,7 +69,7 @@ export function createCache<Value>({ entries, weight }: CacheOptions<Value>): Ca
   return {
     peek: (key) => cached.get(key),
     async get(key, load) {
-      const found = use(key);
+      const found = cached.get(key);
       if (found !== undefined) return found;
       return entries === 0 ? load() : (loading.get(key) ?? loadOnce(key, load));
     },
