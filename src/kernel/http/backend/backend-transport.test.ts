@@ -82,6 +82,13 @@ describe("a service token", () => {
     expect(claims).not.toHaveProperty("credentialId");
   });
 
+  test("without a time at which it expires is not valid", () => {
+    for (const expires of [undefined, null, "later", {}]) {
+      const payload = Buffer.from(JSON.stringify({ ...grant, expires })).toString("base64url");
+      expect(tokens.verify(`st.${payload}.${vault.sign("service-token", payload)}`)).toBeUndefined();
+    }
+  });
+
   test("of another key or purpose, changed or truncated, is not valid", () => {
     const token = tokens.sign(grant);
     const [, payload = "", mac = ""] = token.split(".");
