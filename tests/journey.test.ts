@@ -98,7 +98,7 @@ describe("in an empty folder with an empty environment", () => {
   test("without an agent: chat is 404, health is unknown", async () => {
     expectRefusal(await ada.post("/api/agent", { message: "Hello" }), 404, "NO_AGENT");
     expect(await see("health")).toMatchObject({ status: "unknown", apiVersion: "1.0.0" });
-    expect(await see("sessions")).toEqual({ sessions: [] });
+    expect(await see("sessions")).toEqual({ agentId: null, sessions: [] });
     expect((await ada.get("/api/agent")).body).toMatchObject({ apiVersion: "1.0.0", endpoints: {} });
   });
 
@@ -143,7 +143,7 @@ describe("in an empty folder with an empty environment", () => {
   test("chat by REST: plain, streamed, in a session, by topic", async () => {
     const first = await ada.post<Chat>("/api/agent", { message: "My name is Ada. What time is it?" });
     expect(first.status).toBe(200);
-    expect(Object.keys(first.body).sort()).toEqual(["reply", "sessionId", "timestamp"]);
+    expect(Object.keys(first.body).sort()).toEqual(["agentId", "reply", "sessionId", "timestamp"]);
     expect(first.body.sessionId).toMatch(/^sess_[0-9a-f]{16}$/);
     expect(first.body.reply).toContain(new Date().getUTCFullYear().toString());
     ({ sessionId } = first.body);
@@ -160,7 +160,7 @@ describe("in an empty folder with an empty environment", () => {
     expect(last.sessionId).toBe(sessionId);
 
     const other = await ada.post("/api/agent", { action: "create-session" });
-    expect(other.body).toEqual({ sessionId: expect.stringMatching(/^sess_/), status: "active" });
+    expect(other.body).toEqual({ agentId: agent.id, sessionId: expect.stringMatching(/^sess_/), status: "active" });
     expectRefusal(await ada.post("/api/agent", { message: "x", sessionId: "sess_0000000000000000" }), 404);
 
     const sent = await ada.post("/api/chat", { message: "What is 6 * 7?", topic: "sums" });
@@ -234,7 +234,7 @@ describe("in an empty folder with an empty environment", () => {
     const { skills } = await see<{ skills: { id: string; enabled: boolean }[] }>("skills");
     expect(skills.map(({ id }) => id)).toEqual(expect.arrayContaining(["clock", "memory", "web-fetch", "reminder"]));
     const off = await ada.post("/api/agent", { action: "update-skill", skillId: "clock", enabled: false });
-    expect(off.body).toEqual({ success: true, skillId: "clock", enabled: false });
+    expect(off.body).toEqual({ agentId: agent.id, success: true, skillId: "clock", enabled: false });
     const { reply } = (await ada.post<Chat>("/api/agent", { message: "What time is it?" })).body;
     expect(reply).toContain("clock skill is off");
     expect((await ada.post("/api/agent", { action: "update-skill", skillId: "clock", enabled: true })).status).toBe(
@@ -248,12 +248,12 @@ describe("in an empty folder with an empty environment", () => {
         false,
       ]),
     );
-    expect(await see("credentials")).toEqual({ credentials: none });
+    expect(await see("credentials")).toEqual({ agentId: agent.id, credentials: none });
     const set = (value: string) => ada.post("/api/agent", { action: "set-credential", key: "provider_2", value });
-    expect((await set("a-key-of-mine")).body).toEqual({ success: true, key: "provider_2", configured: true });
-    expect(await see("credentials")).toEqual({ credentials: { ...none, provider_2: true } });
-    expect((await set("")).body).toEqual({ success: true, key: "provider_2", configured: false });
-    expect(await see("credentials")).toEqual({ credentials: none });
+    expect((await set("a-key-of-mine")).body).toEqual({ agentId: agent.id, success: true, key: "provider_2", configured: true });
+    expect(await see("credentials")).toEqual({ agentId: agent.id, credentials: { ...none, provider_2: true } });
+    expect((await set("")).body).toEqual({ agentId: agent.id, success: true, key: "provider_2", configured: false });
+    expect(await see("credentials")).toEqual({ agentId: agent.id, credentials: none });
 
     expect(await see("health")).toMatchObject({
       status: "running",
@@ -340,7 +340,7 @@ describe("in Telegram", () => {
     const bot = telegram.addBot("7000000001:AAjourney-polling-0123456789abcdefgh", { username: "harbour_bot" });
     const { berth, ada, path } = await connected(bot, {}, async (ada) => {
       const { body } = await ada.post("/api/agent", { action: "set-credential", key: "channel_a", value: bot.token });
-      expect(body).toEqual({ success: true, key: "channel_a", configured: true });
+      expect(body).toMatchObject({ success: true, key: "channel_a", configured: true });
     });
     await using _ = berth;
     // Wait for a poll, since there is none between two of them.

@@ -1,22 +1,20 @@
 // The backend's routes of channels; the connections are held in this process.
 import { Elysia } from "elysia";
-import type { ChannelId } from "../../channels/port.ts";
 import { notFound } from "../../src/kernel/errors.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
-import type { MessageIntake } from "./access/message-intake.ts";
-import { WELCOME_TEXT } from "./access/owner-commands.ts";
 import { parseOwnerId } from "./access/owner-id.ts";
+import type { ApprovePairing } from "./access/pairing-approval.ts";
 import type { Pairings } from "./access/pairings.ts";
 import { requireChannelId } from "./adapters.ts";
 import type { ChannelService } from "./channel-service.ts";
 import { type IncomingWebhooks, RECEIVE_ACTION } from "./connections/incoming-webhooks.ts";
-import type { OpenConnections } from "./connections/open-connections.ts";
 import type { TokenAttempts } from "./connections/token-attempts.ts";
 import {
   approveBody,
+  approveResponse,
   CONNECT_ACTION,
   CONNECT_ERRORS,
   channelItem,
@@ -40,8 +38,7 @@ interface Deps {
   guards: ServiceOf<typeof agentsPlugin>["guards"];
   channels: ChannelService;
   pairings: Pairings;
-  openConnections: OpenConnections;
-  intake: MessageIntake;
+  approvePairing: ApprovePairing;
   incomingWebhooks: IncomingWebhooks;
   tokenAttempts: TokenAttempts;
 }
@@ -51,24 +48,11 @@ export function backendRoutes({
   guards,
   channels,
   pairings,
-  openConnections,
-  intake,
+  approvePairing,
   incomingWebhooks,
   tokenAttempts,
 }: Deps) {
   const detail = { tags: ["Channels"] };
-
-  async function approve(agentId: string, channel: ChannelId, code: string) {
-    const found = await pairings.approve(agentId, channel, code);
-    if (!found)
-      throw notFound(
-        "This code is unknown, or older than one hour. Ask the person to write again for a new one.",
-        "PAIRING_NOT_FOUND",
-      );
-    const openConnection = await openConnections.find(agentId, channel);
-    if (openConnection) await intake.sendNotice(openConnection, found.peer, WELCOME_TEXT);
-    return { success: true as const, senderId: found.senderId };
-  }
 
   return (
     new Elysia({ name: "channels.backend" })
@@ -187,11 +171,14 @@ export function backendRoutes({
       )
       .post(
         "/api/agents/:id/channels/:channel/pairings",
-        ({ agent, params, body }) => approve(agent.id, requireChannelId(params.channel), body.code),
+        async ({ agent, params, body: { code, owner = false } }) => {
+          const { senderId } = await approvePairing(agent.id, requireChannelId(params.channel), code, owner);
+          return { success: true as const, senderId, owner };
+        },
         {
           agentCall: { action: CONNECT_ACTION, changes: true },
           body: approveBody,
-          response: { 200: pairingResponse },
+          response: { 200: approveResponse },
           detail: {
             ...detail,
             summary: "Approve the person who got this code",

@@ -10,6 +10,7 @@ import { auth } from "../auth/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { createMessageIntake } from "./access/message-intake.ts";
 import { createOwnerCommands } from "./access/owner-commands.ts";
+import { createPairingApproval } from "./access/pairing-approval.ts";
 import { createPairings } from "./access/pairings.ts";
 import { createAdapters } from "./adapters.ts";
 import { backendRoutes } from "./backend-routes.ts";
@@ -135,8 +136,7 @@ export const channels = plugin("channels", (host) => {
       guards: agentService.guards,
       channels: service,
       pairings,
-      openConnections,
-      intake,
+      approvePairing: createPairingApproval({ pairings, openConnections, supervisor, intake, inAgentQueue }),
       incomingWebhooks,
       tokenAttempts,
     }),

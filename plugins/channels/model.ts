@@ -82,6 +82,18 @@ export const disconnectResponse = t.Object({ success: t.Literal(true), channel: 
 
 export const approveBody = t.Object({
   code: t.String({ minLength: 1, maxLength: 32, error: "Give the code that the person got." }),
+  owner: t.Optional(
+    t.Boolean({
+      description: "true if the person is you: they become the owner of the bot, in place of an earlier one",
+      error: "Give true if the person is you, otherwise false.",
+    }),
+  ),
+});
+
+export const approveResponse = t.Object({
+  success: t.Literal(true),
+  senderId: t.String(),
+  owner: t.Boolean({ description: "whether the person is the owner of the bot now" }),
 });
 
 export const pairingResponse = t.Object({ success: t.Literal(true), senderId: t.String() });

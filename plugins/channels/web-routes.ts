@@ -12,6 +12,7 @@ import { requireChannelId } from "./adapters.ts";
 import type { IncomingWebhooks } from "./connections/incoming-webhooks.ts";
 import {
   approveBody,
+  approveResponse,
   CONNECT_ACTION,
   CONNECT_ERRORS,
   channelItem,
@@ -147,7 +148,7 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
         {
           ...writing,
           body: approveBody,
-          response: { 200: pairingResponse },
+          response: { 200: approveResponse },
           detail: {
             ...detail,
             summary: "Approve the person who got this code",

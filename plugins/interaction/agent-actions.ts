@@ -30,7 +30,7 @@ export function createAgentActions({ backend, config, idempotency, identities, a
   /** Runs one turn; directly if the backend is in this process, which saves the signed request to it. */
   async function runTurn(call: CallContext, agent: Agent, body: TurnBody): Promise<Reply | Response> {
     if (config.role === "all") return runtime.handleTurnRequest(call.request, agent, call.identity.user.id, body);
-    const result = await callBackend(call, "agent.chat", agent, "/turns", body);
+    const result = await callBackend(call, "agent.chat", agent, "/turns", body, "POST");
     if (result.ok && acceptsEventStream(call.request)) return forwardStream(result);
     return (await unwrapJson(result)) as Reply;
   }
@@ -42,7 +42,7 @@ export function createAgentActions({ backend, config, idempotency, identities, a
     agent: Agent,
     path: string,
     body: object,
-    method = "POST",
+    method: string,
   ) {
     const headers: Record<string, string> = { "content-type": "application/json" };
     if (acceptsEventStream(request)) headers.accept = "text/event-stream";
@@ -72,7 +72,7 @@ export function createAgentActions({ backend, config, idempotency, identities, a
     const result = await runTurn(call, agent, { platform: "web", message, ...(sessionId && { sessionId }) });
     if (result instanceof Response) return result;
     const { sessionId: session, reply, timestamp } = result;
-    return { sessionId: session, reply, timestamp };
+    return { agentId: agent.id, sessionId: session, reply, timestamp };
   }
 
   async function sendMessage(call: CallContext, { message, topic, agentId }: typeof sendMessageBody.static) {
@@ -81,7 +81,21 @@ export function createAgentActions({ backend, config, idempotency, identities, a
     if (result instanceof Response) return result;
     const { inboxId, reply, timestamp } = result;
     const at = new Date(timestamp).toISOString();
-    return { id: inboxId, message, topic: topic ?? null, status: "sent", timestamp: at, reply };
+    return { id: inboxId, agentId: agent.id, message, topic: topic ?? null, status: "sent", timestamp: at, reply };
+  }
+
+  /** Has the backend change the agent, and adds to its response which agent that was. */
+  async function change(
+    call: CallContext,
+    agentId: string | undefined,
+    action: string,
+    method: string,
+    path: string,
+    body: object,
+  ): Promise<object> {
+    const agent = await requireAgent(call, agentId);
+    const changed = await unwrapJson(await callBackend(call, action, agent, path, body, method));
+    return { agentId: agent.id, ...(changed as object) };
   }
 
   const actions: Record<string, (call: CallContext, body: typeof agentBody.static) => Promise<unknown>> = {
@@ -89,23 +103,18 @@ export function createAgentActions({ backend, config, idempotency, identities, a
       if (!message) throw missingField("message", "Give a message.");
       return chat(call, agentId, message, sessionId);
     },
-    "create-session": async (call, { agentId }) =>
-      unwrapJson(await callBackend(call, "agent.session", await requireAgent(call, agentId), "/sessions", {})),
+    async "create-session"(call, { agentId }) {
+      return change(call, agentId, "agent.session", "POST", "/sessions", {});
+    },
     async "update-skill"(call, { agentId, skillId, enabled }) {
       if (!skillId) throw missingField("skillId", "Give the id of the skill.");
       if (enabled === undefined) throw missingField("enabled", "Give true or false.");
-      const path = `/skills/${encodePathSegment(skillId)}`;
-      return unwrapJson(
-        await callBackend(call, "agent.skill", await requireAgent(call, agentId), path, { enabled }, "PUT"),
-      );
+      return change(call, agentId, "agent.skill", "PUT", `/skills/${encodePathSegment(skillId)}`, { enabled });
     },
     async "set-credential"(call, { agentId, key, value }) {
       if (!key) throw missingField("key", "Give the kind of the credential.");
       if (value === undefined) throw missingField("value", "Give the credential; an empty text clears it.");
-      const path = `/credentials/${encodePathSegment(key)}`;
-      return unwrapJson(
-        await callBackend(call, "agent.credential", await requireAgent(call, agentId), path, { value }, "PUT"),
-      );
+      return change(call, agentId, "agent.credential", "PUT", `/credentials/${encodePathSegment(key)}`, { value });
     },
   };
 

@@ -23,7 +23,7 @@ interface Deps {
 
 type View = (agent: Agent | undefined, query: { sessionId?: string | undefined }) => Promise<object> | object;
 
-/** Without an action, `show` returns an overview of the endpoints. */
+/** Without an action, `show` returns an overview of the endpoints. Every view says which agent it shows, or null. */
 export function createAgentViews({ agents, runtime, skills, channels }: Deps): {
   show(
     action: string | undefined,
@@ -47,7 +47,6 @@ export function createAgentViews({ agents, runtime, skills, channels }: Deps): {
         channels: await channels.listChannelIds(agent.id),
         skills: await listSkills(agent),
         lastSeen: (await runtime.sessions.lastActivity(agent.id)) ?? agent.updatedAt,
-        agentId: agent.id,
         runtimeVersion: agent.runtimeVersion,
       };
     },
@@ -80,10 +79,10 @@ export function createAgentViews({ agents, runtime, skills, channels }: Deps): {
   return {
     async show(action, agent, query) {
       if (action === undefined || action === "") {
-        return { apiVersion: API_VERSION, platformVersion: version, endpoints: ENDPOINTS };
+        return { agentId: agent?.id ?? null, apiVersion: API_VERSION, platformVersion: version, endpoints: ENDPOINTS };
       }
       const view = Object.hasOwn(views, action) ? views[action] : undefined;
-      if (view) return view(agent, query);
+      if (view) return { agentId: agent?.id ?? null, ...(await view(agent, query)) };
       const known = Object.keys(views).join(", ");
       throw new AppError(400, "INVALID_ACTION", `There is no action "${action.slice(0, 32)}". Actions: ${known}.`);
     },

@@ -81,11 +81,11 @@ describe("without an agent", () => {
       skills: [],
       model: null,
     });
-    expect(await get("sessions")).toEqual({ sessions: [] });
-    expect(await get("memory")).toEqual({ memory: [] });
-    expect(await get("skills")).toEqual({ skills: [] });
+    expect(await get("sessions")).toEqual({ agentId: null, sessions: [] });
+    expect(await get("memory")).toEqual({ agentId: null, memory: [] });
+    expect(await get("skills")).toEqual({ agentId: null, skills: [] });
     expect(Object.values((await get("credentials")).credentials as object)).not.toContain(true);
-    expect((await eve.get("/api/chat")).body).toEqual({ messages: [], count: 0 });
+    expect((await eve.get("/api/chat")).body).toEqual({ agentId: null, messages: [], count: 0 });
     for (const path of ["/api/agent", "/api/chat"]) {
       expect(await eve.post(path, { message: "Hello" })).toMatchObject({ status: 404, body: { code: "NO_AGENT" } });
     }
@@ -174,9 +174,10 @@ describe("GET /api/agent", () => {
 });
 
 describe("POST /api/agent", () => {
-  test("chat responds with sessionId, reply and timestamp, and nothing else", async () => {
+  test("chat responds with the agent, the session, reply and timestamp, and nothing else", async () => {
     for (const body of [{ message: "Hello" }, { action: "chat", message: "Hello" }]) {
       expect((await ada.post("/api/agent", body)).body).toEqual({
+        agentId,
         sessionId: expect.stringMatching(/^sess_/),
         reply: "echo: Hello",
         timestamp: expect.any(Number),
@@ -189,7 +190,7 @@ describe("POST /api/agent", () => {
     const { status, body } = await ada.post<{ sessionId: string }>("/api/agent", { action: "create-session" });
     expect<object>({ status, body }).toEqual({
       status: 200,
-      body: { sessionId: expect.stringMatching(/^sess_/), status: "active" },
+      body: { agentId, sessionId: expect.stringMatching(/^sess_/), status: "active" },
     });
     expect(body.sessionId).not.toBe(first.sessionId);
     const next = (await ada.post<{ sessionId: string }>("/api/agent", { message: "Hello" })).body;
@@ -206,7 +207,7 @@ describe("POST /api/agent", () => {
     };
     expect(await offered()).toContain("clock");
     const off = await ada.post("/api/agent", { action: "update-skill", skillId: "clock", enabled: false });
-    expect(off.body).toEqual({ success: true, skillId: "clock", enabled: false });
+    expect(off.body).toEqual({ agentId, success: true, skillId: "clock", enabled: false });
     expect(await offered()).not.toContain("clock");
     const { skills } = (await view("skills")) as { skills: { id: string; enabled: boolean }[] };
     expect(skills.find(({ id }) => id === "clock")).toEqual({
@@ -227,11 +228,11 @@ describe("POST /api/agent", () => {
     const set = (value: string) => ada.post("/api/agent", { action: "set-credential", key: "provider_4", value });
     const there = async () => ((await view("credentials")).credentials as Record<string, boolean>).provider_4;
     const answer = await set("sk-canary-4711");
-    expect(answer.body).toEqual({ success: true, key: "provider_4", configured: true });
+    expect(answer.body).toEqual({ agentId, success: true, key: "provider_4", configured: true });
     expect(await there()).toBe(true);
     expect(answer.text + JSON.stringify(await view("credentials"))).not.toContain("canary");
     expect(JSON.stringify(await fixture.rows("SELECT * FROM credentials"))).not.toContain("canary");
-    expect((await set("")).body).toEqual({ success: true, key: "provider_4", configured: false });
+    expect((await set("")).body).toEqual({ agentId, success: true, key: "provider_4", configured: false });
     expect(await there()).toBe(false);
     expect((await ada.post("/api/agent", { action: "set-credential", key: "nothing", value: "x" })).status).toBe(400);
   });
@@ -333,6 +334,7 @@ describe("/api/chat", () => {
     expect(sent).toMatchObject({ status: 200 });
     expect(sent.body as object).toEqual({
       id: expect.any(String),
+      agentId,
       message: "Hello",
       topic: "work",
       status: "sent",
@@ -346,6 +348,7 @@ describe("/api/chat", () => {
     expect(body.messages).toEqual([
       {
         id: expect.any(String),
+        agentId,
         message: "Broken",
         topic: null,
         status: "failed",

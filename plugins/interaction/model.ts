@@ -28,8 +28,13 @@ export const sendMessageBody = t.Object({
   agentId: optionalText(64, "An agent id has 36 characters."),
 });
 
+/** Every answer names the agent, because a request without `agentId` goes to the newest one. */
+const usedAgent = { agentId: t.String({ description: "The agent that was asked" }) };
+const shownAgent = { agentId: t.Union([t.String(), t.Null()], { description: "The agent shown; null without one" }) };
+
 export const sentMessage = t.Object({
   id: t.String(),
+  agentId: t.String(),
   message: t.String(),
   topic: t.Union([t.String(), t.Null()]),
   status: t.String({ description: "sent or failed" }),
@@ -37,7 +42,7 @@ export const sentMessage = t.Object({
   reply: t.Union([t.String(), t.Null()]),
 });
 
-export const sentMessageList = t.Object({ messages: t.Array(sentMessage), count: t.Number() });
+export const sentMessageList = t.Object({ messages: t.Array(sentMessage), count: t.Number(), ...shownAgent });
 
 export const sentMessagesQuery = t.Object({
   limit: t.Optional(t.String()),
@@ -59,7 +64,7 @@ const skill = t.Object({ id: t.String(), name: t.String(), description: t.String
 /** The response of `GET /api/agent`, by its action; for the API documents alone. */
 export const agentView = t.Union([
   t.Object(
-    { apiVersion: t.String(), platformVersion: t.String(), endpoints: t.Record(t.String(), t.String()) },
+    { ...shownAgent, apiVersion: t.String(), platformVersion: t.String(), endpoints: t.Record(t.String(), t.String()) },
     { description: "Without an action" },
   ),
   t.Object(
@@ -72,27 +77,27 @@ export const agentView = t.Union([
       channels: t.Array(t.String()),
       skills: t.Array(skill),
       lastSeen: t.Union([t.Number(), t.Null()], { description: "Epoch ms" }),
-      agentId: t.Optional(t.String()),
+      ...shownAgent,
       runtimeVersion: t.Optional(t.String()),
     },
     { description: "health" },
   ),
-  t.Object({ sessions: t.Array(t.Object(session)) }, { description: "sessions" }),
-  t.Object({ ...session, messages: t.Array(sessionMessage) }, { description: "session" }),
-  t.Object({ memory: t.Array(sessionMessage) }, { description: "memory" }),
-  t.Object({ skills: t.Array(skill) }, { description: "skills" }),
-  t.Object({ credentials: t.Record(t.String(), t.Boolean()) }, { description: "credentials" }),
+  t.Object({ ...shownAgent, sessions: t.Array(t.Object(session)) }, { description: "sessions" }),
+  t.Object({ ...shownAgent, ...session, messages: t.Array(sessionMessage) }, { description: "session" }),
+  t.Object({ ...shownAgent, memory: t.Array(sessionMessage) }, { description: "memory" }),
+  t.Object({ ...shownAgent, skills: t.Array(skill) }, { description: "skills" }),
+  t.Object({ ...shownAgent, credentials: t.Record(t.String(), t.Boolean()) }, { description: "credentials" }),
 ]);
 
 /** The response of `POST /api/agent`, by its action; for the API documents alone. */
 export const actionResult = t.Union([
   t.Object(
-    { sessionId: t.String(), reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) },
+    { ...usedAgent, sessionId: t.String(), reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) },
     { description: "chat" },
   ),
-  t.Object({ sessionId: t.String(), status: t.String() }, { description: "create-session" }),
-  t.Object({ success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() }, { description: "update-skill" }),
-  t.Object({ success: t.Boolean(), key: t.String(), configured: t.Boolean() }, { description: "set-credential" }),
+  t.Object({ ...usedAgent, sessionId: t.String(), status: t.String() }, { description: "create-session" }),
+  t.Object({ ...usedAgent, success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() }, { description: "update-skill" }),
+  t.Object({ ...usedAgent, success: t.Boolean(), key: t.String(), configured: t.Boolean() }, { description: "set-credential" }),
 ]);
 
 /** The endpoints in the overview of `GET /api/agent`. */

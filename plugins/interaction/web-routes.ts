@@ -111,8 +111,9 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
       async ({ identity, query: { limit, offset, topic, agentId } }) => {
         const agent = await agents.resolveCurrent(identity.user.id, agentId);
         const page = { limit: readLimit(limit, 50, 100), offset: readOffset(offset), topic };
-        const messages = agent ? (await runtime.listSentMessages(agent.id, page)).map(sentItem) : [];
-        return { messages, count: messages.length };
+        if (!agent) return { agentId: null, messages: [], count: 0 };
+        const messages = (await runtime.listSentMessages(agent.id, page)).map((sent) => sentItem(agent.id, sent));
+        return { agentId: agent.id, messages, count: messages.length };
       },
       {
         signedIn: "read",
@@ -127,8 +128,9 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
     );
 }
 
-const sentItem = ({ id, message, topic, status, reply, timestamp }: SentMessage) => ({
+const sentItem = (agentId: string, { id, message, topic, status, reply, timestamp }: SentMessage) => ({
   id,
+  agentId,
   message,
   topic,
   status: status === "done" ? "sent" : status === "pending" ? "pending" : "failed",

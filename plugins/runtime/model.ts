@@ -16,6 +16,7 @@ export type TurnBody = typeof turnBody.static;
 
 export const chatReply = t.Object({
   inboxId: t.String(),
+  agentId: t.String(),
   sessionId: t.String(),
   reply: t.String(),
   timestamp: t.Number({ description: "epoch ms" }),

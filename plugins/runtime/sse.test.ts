@@ -6,7 +6,7 @@ import { eventStream } from "./sse.ts";
 import type { Reply } from "./turn/running-turns.ts";
 import type { Observer } from "./turn/tool-loop.ts";
 
-const reply: Reply = { inboxId: "i", sessionId: "sess_0000000000000000", reply: "Hello", timestamp: 1 };
+const reply: Reply = { inboxId: "i", agentId: "a", sessionId: "sess_0000000000000000", reply: "Hello", timestamp: 1 };
 const never = new AbortController().signal;
 
 async function eventsOf(response: Response) {

@@ -7,6 +7,7 @@ import type { MessageIntake } from "./message-intake.ts";
 import type { Pairing, Pairings } from "./pairings.ts";
 
 export const WELCOME_TEXT = "You can talk to me now.";
+export const OWNER_WELCOME_TEXT = "You are my owner here now. /help shows what you can do.";
 
 const MAX_LISTED = 20;
 

@@ -32,7 +32,7 @@ test("a sender who is removed during a lookup is not approved afterwards", async
   const code = await createPairings(store).requestCode(agentId, "channel_a", from("7"));
   const drizzle = createDrizzle({ read, write: database.write });
   const pairings = createPairings({ database: { ...database, drizzle } });
-  await pairings.approve(agentId, "channel_a", code ?? "");
+  await pairings.approve(agentId, "channel_a", code ?? "", false);
   const asked = pairings.isApproved(agentId, "channel_a", "7");
   await looked.promise;
   expect(await pairings.remove(agentId, "channel_a", "7")).toBe(true);

@@ -27,8 +27,16 @@ export interface Pairings {
   ): Promise<string | undefined>;
   /** Removes a code that could not be sent. */
   withdrawCode(agentId: string, channel: ChannelId, senderId: string): Promise<void>;
-  /** Approves the sender of a code; undefined if the code is unknown or expired. */
-  approve(agentId: string, channel: ChannelId, code: string): Promise<{ senderId: string; peer: string } | undefined>;
+  /**
+   * Approves the sender of a code; undefined if the code is unknown or expired. `asOwner` also makes the sender the owner
+   * of the agent's bot on this channel, in place of an earlier one. The caller reopens the connection.
+   */
+  approve(
+    agentId: string,
+    channel: ChannelId,
+    code: string,
+    asOwner: boolean,
+  ): Promise<{ senderId: string; peer: string } | undefined>;
   /** The senders who wait for approval, on one channel or all, and with this code if one is given. */
   listPending(agentId: string, channel: ChannelId | undefined, code?: string): Promise<Pairing[]>;
   /** Approves a waiting sender; `then` runs after the write if that succeeded. */
@@ -118,16 +126,11 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
       await database.write([statement(db.delete(pairings).where(waiting))]);
     },
 
-    async approve(agentId, channel, code) {
-      const now = Date.now();
-      const [result] = await database.write([
-        {
-          sql: `UPDATE pairings SET approved_at = ?1, code = NULL, expires_at = NULL
-            WHERE agent_id = ?2 AND channel = ?3 AND code = ?4 AND expires_at > ?1 RETURNING sender_id, peer`,
-          args: [now, agentId, channel, code.trim().toUpperCase()],
-        },
-      ]);
-      const row = result?.rows[0];
+    async approve(agentId, channel, code, asOwner) {
+      const args = [Date.now(), agentId, channel, code.trim().toUpperCase()];
+      // The approval consumes the code, so the owner is set before it.
+      const results = await database.write([...(asOwner ? [{ sql: SET_OWNER, args }] : []), { sql: APPROVE, args }]);
+      const row = results.at(-1)?.rows[0];
       return row && { senderId: String(row.sender_id), peer: String(row.peer) };
     },
 
@@ -178,6 +181,13 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
     clearCache,
   };
 }
+
+const APPROVE = `UPDATE pairings SET approved_at = ?1, code = NULL, expires_at = NULL
+  WHERE agent_id = ?2 AND channel = ?3 AND code = ?4 AND expires_at > ?1 RETURNING sender_id, peer`;
+
+const SET_OWNER = `UPDATE channel_connections SET owner_id = pairings.sender_id FROM pairings
+  WHERE channel_connections.agent_id = ?2 AND channel_connections.channel = ?3
+    AND pairings.agent_id = ?2 AND pairings.channel = ?3 AND pairings.code = ?4 AND pairings.expires_at > ?1`;
 
 /** Whether a sender gets no code: approved, given one already, denied, or too many wait. ?4: now. */
 const IS_REQUEST_IGNORED = `SELECT EXISTS (SELECT 1 FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND sender_id = ?3

@@ -9,6 +9,7 @@ import type { Observer } from "./tool-loop.ts";
 /** The reply of a settled turn. */
 export interface Reply {
   inboxId: string;
+  agentId: string;
   sessionId: string;
   reply: string;
   /** Epoch ms. */

@@ -224,7 +224,7 @@ export function createTurnRunner(deps: Deps) {
         data: { agentId, sessionId, platform, inboxId },
       }),
     ]);
-    waiter?.resolve({ inboxId, sessionId, reply: text, timestamp: now });
+    waiter?.resolve({ inboxId, agentId, sessionId, reply: text, timestamp: now });
   }
 
   return run;
