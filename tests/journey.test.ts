@@ -250,7 +250,12 @@ describe("in an empty folder with an empty environment", () => {
     );
     expect(await see("credentials")).toEqual({ agentId: agent.id, credentials: none });
     const set = (value: string) => ada.post("/api/agent", { action: "set-credential", key: "provider_2", value });
-    expect((await set("a-key-of-mine")).body).toEqual({ agentId: agent.id, success: true, key: "provider_2", configured: true });
+    expect((await set("a-key-of-mine")).body).toEqual({
+      agentId: agent.id,
+      success: true,
+      key: "provider_2",
+      configured: true,
+    });
     expect(await see("credentials")).toEqual({ agentId: agent.id, credentials: { ...none, provider_2: true } });
     expect((await set("")).body).toEqual({ agentId: agent.id, success: true, key: "provider_2", configured: false });
     expect(await see("credentials")).toEqual({ agentId: agent.id, credentials: none });

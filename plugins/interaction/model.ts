@@ -96,8 +96,14 @@ export const actionResult = t.Union([
     { description: "chat" },
   ),
   t.Object({ ...usedAgent, sessionId: t.String(), status: t.String() }, { description: "create-session" }),
-  t.Object({ ...usedAgent, success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() }, { description: "update-skill" }),
-  t.Object({ ...usedAgent, success: t.Boolean(), key: t.String(), configured: t.Boolean() }, { description: "set-credential" }),
+  t.Object(
+    { ...usedAgent, success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() },
+    { description: "update-skill" },
+  ),
+  t.Object(
+    { ...usedAgent, success: t.Boolean(), key: t.String(), configured: t.Boolean() },
+    { description: "set-credential" },
+  ),
 ]);
 
 /** The endpoints in the overview of `GET /api/agent`. */

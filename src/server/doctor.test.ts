@@ -12,12 +12,23 @@ const variableNames = allSettings.flatMap(({ variables }) => Object.keys(variabl
 const folder = mkdtempSync(join(tmpdir(), "berth-doctor-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const report = (env: Environment, dotenv: string | false = false) =>
-  doctorReport(env, folder, { dotenv, terminal: false });
+const report = (env: Environment, dotenv: string | false = false, options: { all?: boolean } = {}) =>
+  doctorReport(env, folder, { dotenv, terminal: false, ...options });
 const row = (text: string, name: string) => text.split("\n").find((line) => line.slice(2).startsWith(`${name} `));
 
-test("an empty environment is valid, and every variable is shown", () => {
-  const { text, exitCode } = report({});
+test("only what is set is shown, unless all is asked for", () => {
+  const { text } = report({ PORT: "4000" }, "HOST=127.0.0.2");
+  expect(row(text, "PORT")).toMatch(/environment +4000$/);
+  expect(row(text, "HOST")).toMatch(/\.env file +127\.0\.0\.2$/);
+  expect(row(text, "BASE_URL")).toBeUndefined();
+  expect(text).toContain(
+    `${variableNames.length - 2} settings have their default: ./dist/berth doctor --all shows them.`,
+  );
+  expect(report({}, "", { all: true }).text).not.toContain("--all");
+});
+
+test("an empty environment is valid, and every variable can be shown", () => {
+  const { text, exitCode } = report({}, false, { all: true });
   expect(exitCode).toBe(0);
   expect(text).toContain("Nothing is wrong.");
   expect(text).toContain("the demo model, answers");
@@ -28,15 +39,9 @@ test("an empty environment is valid, and every variable is shown", () => {
 });
 
 test("columns are aligned", () => {
-  const { text } = report({ PORT: "4000" });
+  const { text } = report({ PORT: "4000" }, false, { all: true });
   const columns = ["PORT", "VERIFY_ATTESTATION_SCHEMAS"].map((name) => row(text, name)?.search(/environment|default/));
   expect(columns[0]).toBe(columns[1]);
-});
-
-test("it shows the source of each value", () => {
-  const { text } = report({ PORT: "4000" }, "HOST=127.0.0.2");
-  expect(row(text, "PORT")).toMatch(/environment +4000$/);
-  expect(row(text, "HOST")).toMatch(/\.env file +127\.0\.0\.2$/);
 });
 
 test("secrets are masked, also in URLs and in invalid values", () => {
@@ -71,7 +76,29 @@ test("settings that contradict each other are reported", () => {
   const { text, exitCode } = report({ GOOGLE_CLIENT_ID: "x" }, "PROVIDER_1_APIKEY=k");
   expect(exitCode).toBe(0);
   expect(text).toContain("! GOOGLE_CLIENT_ID: is set without GOOGLE_CLIENT_SECRET");
-  expect(text).toContain("! PROVIDER_1_APIKEY: in the .env file, but Berth has no such variable.");
+  expect(text).toContain(
+    "! PROVIDER_1_APIKEY: in the .env file, but Berth has no such variable. Did you mean PROVIDER_1_API_KEY?",
+  );
+});
+
+test("names in the environment that are spelt like a setting are reported, and those of other programs are not", () => {
+  const { text, exitCode } = report({ PROVIDER5_API_KEY: "k", SMTP_UR: "x", HOME: "/", POST: "x", XDG_DATA_DIRS: "/" });
+  expect(exitCode).toBe(0);
+  expect(text).toContain(
+    "! PROVIDER5_API_KEY: in the environment, but Berth has no such variable. Did you mean PROVIDER_5_API_KEY?",
+  );
+  expect(text).toContain("Did you mean SMTP_URL?");
+  for (const name of ["HOME", "POST", "XDG_DATA_DIRS"]) expect(text).not.toContain(`! ${name}:`);
+});
+
+test("ports that are in use are reported", () => {
+  using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
+  const { text, exitCode } = report({ PORT: String(taken.port), BACKEND_PORT: "0", RTMP_PORT: "0" });
+  expect(exitCode).toBe(0);
+  expect(text).toContain(`! PORT: port ${taken.port} is in use, by a Berth that runs already or by another program.`);
+  expect(text).not.toContain("! BACKEND_PORT");
+  taken.stop(true);
+  expect(report({ PORT: String(taken.port) }).text).not.toContain("! PORT");
 });
 
 test("files and folders that can't be used are reported", () => {

@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type ProviderSection, providerSettings } from "../../plugins/ai/settings.ts";
+import { streamSettings } from "../../plugins/streams/settings.ts";
 import {
   type Config,
   ConfigError,
@@ -11,12 +12,15 @@ import {
   type Finding,
   inspectConfig,
 } from "../kernel/config/config.ts";
+import { programName } from "../kernel/config/program-name.ts";
 import { maskValue, type ReadOptions, type ResolvedVariable } from "../kernel/config/variable-reader.ts";
 import { settingsWith } from "./settings.ts";
 
 export interface DoctorOptions extends Omit<ReadOptions, "cwd"> {
   /** Default: the built-in providers. */
   providers?: ProviderSection;
+  /** Also show the settings that have their default. */
+  all?: boolean;
 }
 
 export interface DoctorReport {
@@ -27,14 +31,14 @@ export interface DoctorReport {
 }
 
 /**
- * Checks the environment, the `.env` file in `cwd`, and the folders and files that they name. Changes nothing.
+ * Checks the environment, the `.env` file in `cwd`, the folders and files that they name, and the ports. Changes nothing.
  *
  * @example const { text, exitCode } = doctorReport(process.env, process.cwd());
  */
 export function doctorReport(
   env: Environment,
   cwd: string,
-  { providers = providerSettings, ...options }: DoctorOptions = {},
+  { providers = providerSettings, all = false, ...options }: DoctorOptions = {},
 ): DoctorReport {
   let inspection: ConfigInspection;
   try {
@@ -44,16 +48,24 @@ export function doctorReport(
     throw error;
   }
   const { list, config } = inspection;
-  const findings = [...inspection.findings, ...(config ? checkFileSystem(config) : [])];
+  const findings = [
+    ...inspection.findings,
+    ...inspection.findUnknownNames(),
+    ...(config ? [...checkFileSystem(config), ...checkPorts(config)] : []),
+  ];
   const errors = findings.filter(isErrorFinding);
   const modelVariables = namesThatConfigureModels(providers);
-  const hasProvider = list.some(
-    ({ name, source }) => modelVariables.has(name) && source !== "default" && source !== "not set",
-  );
+  const highlighted = new Set(findings.map(({ name }) => name));
+  const isSet = ({ source }: ResolvedVariable) => source !== "default" && source !== "not set";
+  const shown = list.filter((variable) => all || isSet(variable) || highlighted.has(variable.name));
+  const more = `${list.length - shown.length} settings have their default: ${programName()} doctor --all shows them.\n`;
   const sections = [
-    formatVariables(list, new Set(findings.map(({ name }) => name))),
+    ...(shown.length > 0 ? [formatVariables(shown, highlighted)] : []),
+    ...(shown.length < list.length ? [more] : []),
     ...findings.map(({ severity, message }) => `${severity === "error" ? "✗" : "!"} ${message}`),
-    ...(hasProvider ? [] : ["! No AI provider is set up: a local Ollama, or else the demo model, answers."]),
+    ...(list.some((variable) => modelVariables.has(variable.name) && isSet(variable))
+      ? []
+      : ["! No AI provider is set up: a local Ollama, or else the demo model, answers."]),
     errors.length > 0 ? `${errors.length} wrong: the start would be refused.` : "Nothing is wrong.",
   ];
   return { text: `${sections.join("\n")}\n`, exitCode: errors.length > 0 ? 1 : 0 };
@@ -100,6 +112,32 @@ function checkFileSystem({ dataDir, database, secretKey, plugins }: Config): Fin
   }
   for (const plugin of plugins) if (!existsSync(plugin)) error("PLUGINS", `${plugin} is not there.`);
   return findings;
+}
+
+/** Tries to listen on each port. A Berth that runs already, or another program, may have it. */
+function checkPorts(config: Config): Finding[] {
+  const { role, web, backend } = config;
+  const { driver, rtmpPort } = config.of(streamSettings);
+  const ports = [
+    ...(role === "backend" ? [] : [{ name: "PORT", ...web }]),
+    ...(role === "web" ? [] : [{ name: "BACKEND_PORT", ...backend }]),
+    ...(driver === "embedded" && role !== "web" ? [{ name: "RTMP_PORT", host: web.host, port: rtmpPort }] : []),
+  ];
+  const inUse = ports.filter(({ host, port }) => port !== 0 && isPortInUse(host, port));
+  return inUse.map(({ name, port }) => ({
+    name,
+    severity: "warning",
+    message: `${name}: port ${port} is in use, by a Berth that runs already or by another program.`,
+  }));
+}
+
+function isPortInUse(hostname: string, port: number): boolean {
+  try {
+    Bun.listen({ hostname, port, exclusive: true, socket: { data: () => undefined } }).stop(true);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  }
 }
 
 const nearestExistingParent = (path: string): string =>

@@ -23,8 +23,22 @@ test("the version and the help go to standard output", async () => {
   expect(help).toEqual(flag);
   expect(help.exitCode).toBe(0);
   for (const name of ["serve", "demo", "doctor", "user", "backup", "restore", "migrate", "openapi", "health"]) {
-    expect(help.stdout).toContain(`berth ${name}`);
+    expect(help.stdout).toContain(`  ${name}`);
   }
+});
+
+test("each command has its own help, which names the program as it can be called here", async () => {
+  const [doctor, again, user] = await Promise.all([
+    berth(["doctor", "--help"]),
+    berth(["help", "doctor"]),
+    berth(["user", "-h"]),
+  ]);
+  expect(doctor).toEqual(again);
+  expect(doctor).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(doctor.stdout).toStartWith("Usage: ./dist/berth doctor [--all]\n");
+  expect(doctor.stdout).toContain("--all  ");
+  expect(user.stdout).toContain("./dist/berth user grant EMAIL PLAN [--days N]");
+  expect(await berth(["help", "dance"])).toMatchObject({ exitCode: 2, stdout: "" });
 });
 
 test.each([
@@ -34,6 +48,10 @@ test.each([
   [["-x"], /-x/],
   [["serve", "--ready-fd", "three"], /--ready-fd .*"three"/],
   [["serve", "--plugin"], /--plugin/],
+  // Nothing is accepted that the command would ignore.
+  [["doctor", "--days", "5"], /doctor takes no --days\. See: \.\/dist\/berth doctor --help/],
+  [["migrate", "now"], /migrate has no use for "now"/],
+  [["backup", "a.db", "b.db"], /backup has no use for "b\.db"/],
 ])("%j is not valid: exit code 2 and one line", async (args, says) => {
   const { exitCode, stdout, stderr } = await berth(args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -50,7 +68,7 @@ test.each([
 ])("%j lacks an argument: exit code 2 and the usage", async (args) => {
   const { exitCode, stdout, stderr } = await berth(args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-  expect(stderr).toMatch(/^Usage: berth /);
+  expect(stderr).toMatch(/^Usage: \.\/dist\/berth /);
 });
 
 test("a failure is one line on standard error and exit code 1, without a stack", async () => {
@@ -68,6 +86,16 @@ test("a failure is one line on standard error and exit code 1, without a stack",
     expect(stderr).toMatch(says);
     expect(stderr).not.toMatch(/\bat \S+[:(]|Error:/);
   }
+});
+
+test("serve names every wrong setting, a line each", async () => {
+  const { exitCode, stderr } = await berth(["serve"], { PORT: "none", ROLE: "cook", LOG_LEVEL: "loud" });
+  expect(exitCode).toBe(1);
+  expect(stderr.trimEnd().split("\n").sort()).toEqual([
+    expect.stringMatching(/^berth: LOG_LEVEL: found "loud"/),
+    expect.stringMatching(/^berth: PORT: found "none"/),
+    expect.stringMatching(/^berth: ROLE: found "cook"/),
+  ]);
 });
 
 describe("while a service runs", () => {

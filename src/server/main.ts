@@ -1,81 +1,99 @@
 // The command line: parses arguments and runs the command from a table; `berth` without a command serves.
 import { parseArgs } from "node:util";
 import { version } from "../../package.json";
+import { programName } from "../kernel/config/program-name.ts";
 
 type Flags = Record<string, string | boolean | string[] | undefined>;
 
 interface Command {
   usage: string;
   summary: string;
+  /** The flags that it takes; others are refused. */
+  flags?: readonly (keyof typeof OPTIONS)[];
+  /** The largest number of arguments; more are refused. */
+  arguments: number;
+  /** Further lines of its help. */
+  details?(): Promise<string>;
   run(commandArgs: string[], flags: Flags): Promise<number>;
 }
+
+const USER_FLAGS = ["days", "name", "admin", "password-stdin", "off", "query", "json"] as const;
 
 const COMMANDS: Record<string, Command> = {
   serve: {
     usage: "serve [--plugin FILE]… [--ready-fd N]",
     summary: "serve the web and the backend API (the default)",
+    flags: ["plugin", "ready-fd"],
+    arguments: 0,
     run: async (_, flags) =>
       (await import("./commands/serve.ts")).serveCommand(listFlag(flags.plugin), parseDescriptor(flags["ready-fd"])),
   },
   demo: {
     usage: "demo",
     summary: "run the five-minute tour by itself, in a temporary folder",
+    arguments: 0,
     run: async () => (await import("./commands/demo.ts")).demoCommand(),
   },
   doctor: {
-    usage: "doctor",
-    summary: "show every setting in force, where it came from, and what is wrong",
-    run: async () => (await import("./commands/doctor.ts")).doctorCommand(),
+    usage: "doctor [--all]",
+    summary: "show the settings that are set, where they come from, and what is wrong",
+    flags: ["all"],
+    arguments: 0,
+    run: async (_, flags) => (await import("./commands/doctor.ts")).doctorCommand(flags.all === true),
   },
   user: {
     usage: "user COMMAND …",
-    summary:
-      "accounts: create, grant, admin, list, disable, enable, reset-password, two-factor-off (berth user says how)",
+    summary: "accounts: create, grant, admin, list, disable, enable, reset-password, two-factor-off",
+    flags: USER_FLAGS,
+    // Each subcommand checks its own arguments.
+    arguments: Number.POSITIVE_INFINITY,
+    details: async () => (await import("./commands/user.ts")).userHelp(),
     run: async (commandArgs, flags) => (await import("./commands/user.ts")).userCommand(commandArgs, flags),
   },
   vault: {
     usage: "vault rotate",
     summary: "seal every stored secret again under SECRET_KEY, so that SECRET_KEY_PREVIOUS can be removed",
+    arguments: 1,
     run: async (commandArgs) => (await import("./commands/vault.ts")).vaultCommand(commandArgs),
   },
   backup: {
     usage: "backup FILE",
     summary: "write a consistent copy of the database, also while the service runs",
+    arguments: 1,
     run: async ([file]) => (await import("./commands/backup.ts")).backupCommand(file),
   },
   restore: {
     usage: "restore FILE",
     summary: "put a backup in place of the database; the old one is kept beside it",
+    arguments: 1,
     run: async ([file]) => (await import("./commands/backup.ts")).restoreCommand(file),
   },
   migrate: {
     usage: "migrate",
     summary: "bring the database to this version and stop (serve does it too)",
+    arguments: 0,
     run: async () => (await import("./commands/migrate.ts")).migrateCommand(),
   },
   openapi: {
     usage: "openapi [web|backend]",
     summary: "print the API's OpenAPI 3.1 document",
+    arguments: 1,
     run: async ([side]) => (await import("./commands/openapi.ts")).openapiCommand(side),
   },
   health: {
     usage: "health",
     summary: "exit 0 when the service on this machine answers /healthz",
+    arguments: 0,
     run: async () => (await import("./commands/health.ts")).healthCommand(),
   },
 };
-
-function help(): string {
-  const width = Math.max(...Object.values(COMMANDS).map(({ usage }) => usage.length));
-  const lines = Object.values(COMMANDS).map(({ usage, summary }) => `  berth ${usage.padEnd(width)}  ${summary}`);
-  return [`Berth ${version} · host thousands of AI agents from one binary`, "", ...lines, ""].join("\n");
-}
 
 const OPTIONS = {
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
   plugin: { type: "string", multiple: true },
   "ready-fd": { type: "string" },
+  all: { type: "boolean" },
   days: { type: "string" },
   name: { type: "string" },
   admin: { type: "boolean" },
@@ -85,14 +103,63 @@ const OPTIONS = {
   json: { type: "boolean" },
 } as const;
 
+/** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
+const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
+  plugin: "  --plugin FILE   load a third-party plugin; may be given several times",
+  "ready-fd": "  --ready-fd N    write the addresses to this open descriptor once they answer",
+  all: "  --all           show every setting, also those that have their default",
+};
+
+function overview(): string {
+  const program = programName();
+  const width = Math.max(...Object.values(COMMANDS).map(({ usage }) => usage.length));
+  const lines = Object.values(COMMANDS).map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
+  return [
+    `Berth ${version} · host thousands of AI agents from one binary`,
+    "",
+    `Usage: ${program} COMMAND`,
+    "",
+    ...lines,
+    "",
+    `${program} COMMAND --help says more about one of them.`,
+  ].join("\n");
+}
+
+async function commandHelp({ usage, summary, flags = [], details }: Command): Promise<string> {
+  const options = flags.map((flag) => FLAG_HELP[flag] ?? "").filter(Boolean);
+  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  const sections = [`Usage: ${programName()} ${usage}`, sentence, options.join("\n"), await details?.()];
+  return sections.filter(Boolean).join("\n\n");
+}
+
 async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS });
   if (values.version || positionals[0] === "version") return print(version);
-  if (values.help || positionals[0] === "help") return print(help());
-  const [name = "serve", ...commandArgs] = positionals;
+  const [name, ...commandArgs] = positionals[0] === "help" ? positionals.slice(1) : positionals;
+  const isHelp = values.help || positionals[0] === "help";
+  if (isHelp && name === undefined) return print(overview());
+  const command = findCommand(name ?? "serve");
+  if (isHelp) return print(await commandHelp(command));
+  requireKnownArguments(name ?? "serve", command, commandArgs, values);
+  return command.run(commandArgs, values);
+}
+
+function findCommand(name: string): Command {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command) return command.run(commandArgs, values);
-  throw new UsageError(`There is no command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}.`);
+  if (command) return command;
+  throw new UsageError(
+    `There is no command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}. See: ${programName()} help`,
+  );
+}
+
+/** Refuses what the command would ignore. */
+function requireKnownArguments(name: string, command: Command, commandArgs: string[], flags: Flags): void {
+  const known: readonly string[] = command.flags ?? [];
+  const flag = Object.keys(flags).find((given) => !known.includes(given));
+  const see = `See: ${programName()} ${name} --help`;
+  if (flag !== undefined) throw new UsageError(`${name} takes no --${flag}. ${see}`);
+  const extra = commandArgs[command.arguments];
+  if (extra !== undefined) throw new UsageError(`${name} has no use for "${extra}". ${see}`);
 }
 
 function print(text: string): number {
@@ -113,15 +180,18 @@ class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Describes an expected error in one line, and any other, which is a bug, with its stack. */
-function describeError(error: unknown): { text: string; code: number } {
-  if (!(error instanceof Error)) return { text: String(error), code: 1 };
+/** Describes an expected error in one line (the settings: a line each), and any other, which is a bug, with its stack. */
+function describeError(error: unknown): { lines: string[]; code: number } {
+  if (!(error instanceof Error)) return { lines: [String(error)], code: 1 };
   const line = error.message.replace(/\s*\n\s*/g, " ");
   const code = "code" in error ? String(error.code) : "";
-  if (code.startsWith("ERR_PARSE_ARGS")) return { text: `${line.split(". ")[0]}. See: berth help`, code: 2 };
-  if (error instanceof UsageError) return { text: line, code: 2 };
-  const isExpected = ["StartError", "ConfigError", "AppError"].includes(error.name) || /^E[A-Z0-9]+$/.test(code);
-  return { text: isExpected ? line : (error.stack ?? String(error)), code: 1 };
+  if (code.startsWith("ERR_PARSE_ARGS")) {
+    return { lines: [`${line.split(". ")[0]}. See: ${programName()} help`], code: 2 };
+  }
+  if (error instanceof UsageError) return { lines: [line], code: 2 };
+  if (error.name === "ConfigError") return { lines: error.message.split("\n"), code: 1 };
+  const isExpected = ["StartError", "AppError"].includes(error.name) || /^E[A-Z0-9]+$/.test(code);
+  return { lines: [isExpected ? line : (error.stack ?? String(error))], code: 1 };
 }
 
 // A reader such as `head` may close the pipe early. That is no failure, and must not end a server.
@@ -136,8 +206,8 @@ main(process.argv.slice(2)).then(
     if (code >= 0) process.stdout.end(() => process.exit(code));
   },
   (error: unknown) => {
-    const { text, code } = describeError(error);
-    process.stderr.write(`berth: ${text}\n`);
+    const { lines, code } = describeError(error);
+    process.stderr.write(lines.map((line) => `berth: ${line}\n`).join(""));
     process.exit(code);
   },
 );

@@ -63,7 +63,10 @@ describe("a start", () => {
     const { running, web, backend } = await start();
     expect(web).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(running.config.baseUrl).toBe(`http://localhost:${new URL(web).port}`);
-    expect(running.firstAdminLink).toStartWith(`${running.config.baseUrl}/setup?token=`);
+    expect(running.firstAdmin).toEqual({
+      kind: "link",
+      link: expect.stringContaining(`${running.config.baseUrl}/setup?token=`),
+    });
     for (const origin of [web, backend]) {
       expect((await fetch(`${origin}/healthz`)).status).toBe(200);
       expect((await fetch(`${origin}/readyz`)).status).toBe(200);

@@ -20,8 +20,8 @@ export interface RunningServer {
   /** The URL of each surface that is served. */
   addresses: { web?: string; backend?: string };
   defaultModel: App["defaultModel"];
-  /** The link with which a new operator creates the first admin; undefined if there is one already. */
-  firstAdminLink: string | undefined;
+  /** The link that creates the first account as an admin; or whether an account is an admin already. */
+  firstAdmin: { kind: "link"; link: string } | { kind: "exists" } | { kind: "none" };
   /** Lets running requests finish within SHUTDOWN_GRACE, then closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -104,7 +104,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
       await app.start();
     }
     controlSocket = await listenOnControlSocket(kernel, createCommandHandlers(kernel, app));
-    const firstAdminLink = config.role === "backend" ? undefined : await app.accounts.createFirstAdminLink();
+    const firstAdmin = config.role === "backend" ? { kind: "exists" as const } : await findFirstAdmin(app.accounts);
     web?.open(app.web);
     backend?.open(app.backend);
 
@@ -114,7 +114,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
       config,
       addresses: omitUndefined({ web: web?.address, backend: backend?.address }),
       defaultModel: app.defaultModel,
-      firstAdminLink,
+      firstAdmin,
       stop: () => {
         stopping ??= close(config.shutdownGraceMs, FINAL_RESPONSE_MS);
         return stopping;
@@ -126,6 +126,12 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     );
     throw error;
   }
+}
+
+async function findFirstAdmin(accounts: App["accounts"]): Promise<RunningServer["firstAdmin"]> {
+  const link = await accounts.createFirstAdminLink();
+  if (link !== undefined) return { kind: "link", link };
+  return { kind: (await accounts.administration.hasAdmin()) ? "exists" : "none" };
 }
 
 /** Resolves with the promise, or after `ms` milliseconds. */

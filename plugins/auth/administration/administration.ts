@@ -51,6 +51,8 @@ export interface Administration extends AccountChanges {
   byEmail(email: string): Promise<User>;
   /** Whether the user is marked as an admin, or has a verified address in ADMIN_EMAILS. */
   isAdmin(user: User): boolean;
+  /** Whether any enabled account is an admin. */
+  hasAdmin(): Promise<boolean>;
   /** A page of accounts, newest first, and the total number of matches. */
   list(filter: AccountFilter): Promise<{ users: User[]; total: number }>;
   /** The number of valid sessions and API keys. */
@@ -120,6 +122,11 @@ export function createAdministration(services: Deps): Administration {
     },
 
     isAdmin: (user) => isAdminAccount(user, adminEmails),
+
+    async hasAdmin() {
+      const enabledAdmin = and(isNull(userTable.disabledAt), adminCondition(adminEmails));
+      return (await drizzle.select({ id: userTable.id }).from(userTable).where(enabledAdmin).limit(1)).length > 0;
+    },
 
     async list({ query, status, limit, offset }) {
       const where = and(status && statusConditions[status], query ? matchesQuery(query) : undefined);

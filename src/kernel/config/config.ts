@@ -53,19 +53,22 @@ export interface ConfigInspection {
   findings: Finding[];
   /** Undefined when there is an error among the findings. */
   config: Config | undefined;
+  /** Warnings of names that no setting has. Computed when called, since only reports need it. */
+  findUnknownNames(): Finding[];
 }
 
 /**
  * Reads, checks and freezes the configuration: the environment first, then the `.env` file of the working directory
  * (every command alike), then defaults. An empty value counts as not set.
- * Throws ConfigError, whose message is one line naming the variable, what was found (masked if secret) and what is allowed.
+ * Throws ConfigError, whose message has a line for each wrong variable: what was found (masked if secret) and what is allowed.
  *
  * @example const config = loadConfig(process.env, { settings: allSettings });
  */
 export function loadConfig(env: Environment, options: LoadOptions = {}): Config {
   const { config, findings } = inspectConfig(env, options);
   if (config) return config;
-  throw new ConfigError(findings.find(({ severity }) => severity === "error")?.message ?? "");
+  const errors = findings.filter(({ severity }) => severity === "error");
+  throw new ConfigError(errors.map(({ message }) => message).join("\n"));
 }
 
 /** Like `loadConfig`, but returns all findings. Throws ConfigError only when the `.env` file can't be read. */
@@ -74,8 +77,9 @@ export function inspectConfig(env: Environment, options: LoadOptions = {}): Conf
   const reader = createVariableReader(env, options, settings);
   const groups = new Map(settings.map((group) => [group, reader.read(group)] as const));
   const list = [...groups.values()].flatMap((group) => group.list);
+  const findUnknownNames = () => reader.unknownNames().map(unknownNameWarning);
   const errors = parseErrors(list);
-  if (errors.length > 0) return { list, findings: errors, config: undefined };
+  if (errors.length > 0) return { list, findings: errors, config: undefined, findUnknownNames };
 
   const kernelValues = Object.assign({}, ...Object.values(kernelGroups).map((group) => groups.get(group)?.values));
   // The groups of the kernel are always among those that were read, and each value comes from its own parser.
@@ -90,8 +94,8 @@ export function inspectConfig(env: Environment, options: LoadOptions = {}): Conf
     return built;
   };
   for (const [group, values] of groups) if (isSection(group)) build(group, values);
-  findings.push(...reader.unknownNames().map(unknownNameWarning));
-  if (findings.some(({ severity }) => severity === "error")) return { list, findings, config: undefined };
+  if (findings.some(({ severity }) => severity === "error"))
+    return { list, findings, config: undefined, findUnknownNames };
 
   const config: Config = {
     ...kernel,
@@ -105,7 +109,7 @@ export function inspectConfig(env: Environment, options: LoadOptions = {}): Conf
       return build(section, group);
     },
   };
-  return { list, findings, config: Object.freeze(config) };
+  return { list, findings, config: Object.freeze(config), findUnknownNames };
 }
 
 const isSection = (group: VariableGroup | SettingsSection): group is SettingsSection => "build" in group;

@@ -3,7 +3,7 @@
 import type { KernelSettings } from "./kernel-settings.ts";
 import type { DeepReadonly, Finding } from "./section.ts";
 import { warning } from "./section.ts";
-import type { ResolvedVariable } from "./variable-reader.ts";
+import type { ResolvedVariable, UnknownName } from "./variable-reader.ts";
 
 /** `127.0.0.0/8`, `::1` and `localhost`: addresses that only this machine reaches. */
 export const isLoopbackHost = (host: string): boolean =>
@@ -50,9 +50,11 @@ export function validateKernelSettings(kernel: DeepReadonly<KernelSettings>): Fi
   return findings;
 }
 
-/** Warns of names in the `.env` file that no setting has. */
-export const unknownNameWarning = (name: string): Finding =>
-  warning(name, "in the .env file, but Berth has no such variable.");
+/** Warns of a name that no setting has. */
+export function unknownNameWarning({ name, source, nearest }: UnknownName): Finding {
+  const place = source === "environment" ? "in the environment" : "in the .env file";
+  return warning(name, `${place}, but Berth has no such variable.${nearest ? ` Did you mean ${nearest}?` : ""}`);
+}
 
 /** Whether two listen addresses overlap, so that one port can't serve both. */
 const addressesOverlap = (a: string, b: string) =>

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { nearestName } from "../util/nearest-name.ts";
 import type { DefaultContext, Secrecy, Variable, VariableGroup, VariableSource } from "./variable.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -33,11 +34,21 @@ export interface ResolvedGroup {
   values: Record<string, unknown>;
 }
 
+export interface UnknownName {
+  name: string;
+  source: "environment" | ".env file";
+  /** The known name that was probably meant. */
+  nearest: string | undefined;
+}
+
 export interface VariableReader {
   /** Reads the variables of a group. The result is not kept. */
   read(group: VariableGroup): ResolvedGroup;
-  /** Names in the `.env` file that no known group declares: spelling mistakes, most of the time. */
-  unknownNames(): string[];
+  /**
+   * Names that no known group declares: all of the `.env` file, and those of the environment that are spelt like a known
+   * one. Slow for a large environment; for reports only.
+   */
+  unknownNames(): UnknownName[];
 }
 
 /**
@@ -103,9 +114,25 @@ export function createVariableReader(
       });
       return { list, values };
     },
-    unknownNames: () => Object.keys(file).filter((name) => !declared.has(name)),
+    unknownNames() {
+      const isUnknown = (name: string) => !declared.has(name);
+      const inFile = Object.keys(file).filter(isUnknown);
+      const known = [...declared.keys()];
+      const misspelt = Object.keys(env).filter((name) => isUnknown(name) && !Object.hasOwn(file, name));
+      return [
+        ...inFile.map((name) => ({ name, source: ".env file" as const, nearest: nearestName(name, known) })),
+        ...misspelt.flatMap((name) => {
+          // Short names, such as HOME, resemble ours by chance.
+          const nearest = name.length >= 6 ? nearestName(name, known, MAX_MISSPELT_CHARACTERS) : undefined;
+          return nearest === undefined ? [] : [{ name, source: "environment" as const, nearest }];
+        }),
+      ];
+    },
   };
 }
+
+/** More characters make another name, of another program. */
+const MAX_MISSPELT_CHARACTERS = 2;
 
 const invalidValueMessage = (name: string, text: string, secrecy: Secrecy, allowed: string) =>
   `${name}: found "${maskValue(text, secrecy)}"; allowed is ${allowed}.`;
@@ -153,7 +180,7 @@ function readDotenv(cwd: string): string {
   }
 }
 
-/** The configuration is not usable. The message is one line for the operator: variable, what was found, what is allowed. */
+/** The configuration is not usable. Each line of the message is for the operator: variable, what was found, what is allowed. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }

@@ -1,6 +1,7 @@
 // Checks a database file before it is opened for writing, so that an unusable one is rejected unchanged.
 
 import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { programName } from "../config/program-name.ts";
 import { StartError } from "../errors.ts";
 import { openReadOnly } from "./connection.ts";
 import { DatabaseDamaged, DatabaseNewer, sqliteCode } from "./errors.ts";
@@ -66,7 +67,10 @@ function checkHeader(path: string, size: number, hasPendingLog: boolean): void {
 
 const damagedError = (path: string, cause: unknown) => {
   const reason = cause instanceof Error ? cause.message : String(cause).replace(/\s+/g, " ");
-  return new DatabaseDamaged(`The database ${path} is damaged (${reason}). Restore a backup: berth restore <file>.`, {
-    cause,
-  });
+  return new DatabaseDamaged(
+    `The database ${path} is damaged (${reason}). Restore a backup: ${programName()} restore FILE`,
+    {
+      cause,
+    },
+  );
 };

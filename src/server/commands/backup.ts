@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { environment } from "../../kernel/config/config.ts";
+import { programName } from "../../kernel/config/program-name.ts";
 import { backUpDatabase, restoreDatabase } from "../backup.ts";
 import { loadAllSettings } from "../settings.ts";
 
@@ -22,6 +23,6 @@ export async function restoreCommand(file: string | undefined): Promise<number> 
 }
 
 function usage(name: string): number {
-  process.stderr.write(`Usage: berth ${name} FILE\n`);
+  process.stderr.write(`Usage: ${programName()} ${name} FILE\n`);
   return 2;
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { providerSettings } from "../../../plugins/ai/settings.ts";
 import { environment } from "../../kernel/config/config.ts";
+import { programName } from "../../kernel/config/program-name.ts";
 import { parseEvents } from "../../kernel/http/sse-parser.ts";
 import { type RunningServer, serve } from "../serve.ts";
 import { runCommand } from "./run-command.ts";
@@ -22,7 +23,7 @@ export async function demoCommand(): Promise<number> {
     running = await serve({ env: demoEnvironment(dir), plugins: [] });
     print(`1. The service is up after ${Math.round(performance.now() - started)} ms: ${running.addresses.web}`);
     await runTour(running);
-    print("\nThat was all of it. Start your own with: berth\n");
+    print(`\nThat was all of it. Start your own with: ${programName()}\n`);
     return 0;
   } finally {
     await running?.stop();
@@ -48,7 +49,7 @@ async function runTour({ addresses, config }: RunningServer): Promise<void> {
   print(`2. Signed up: ${user.name} <${user.email}>`);
 
   await runCommand(config, "user.grant", { email: account.email, plan: "pro", days: "30" });
-  print("3. Given a plan, as an operator does:  berth user grant ada@example.com pro");
+  print(`3. Given a plan, as an operator does:  ${programName()} user grant ada@example.com pro`);
 
   await call("POST", "/api/auth/callback/credentials", account);
   print("4. Signed in; the session is a cookie.");

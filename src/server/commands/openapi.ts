@@ -4,13 +4,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../kernel/config/config.ts";
+import { programName } from "../../kernel/config/program-name.ts";
 import { openKernel } from "../../kernel/kernel.ts";
 import { createApp } from "../app.ts";
 import { allSettings } from "../settings.ts";
 
 export async function openapiCommand(surfaceName = "web"): Promise<number> {
   if (surfaceName !== "web" && surfaceName !== "backend") {
-    process.stderr.write("Usage: berth openapi [web|backend]\n");
+    process.stderr.write(`Usage: ${programName()} openapi [web|backend]\n`);
     return 2;
   }
   const dir = await mkdtemp(join(tmpdir(), "berth-openapi-"));

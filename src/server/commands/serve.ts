@@ -1,6 +1,7 @@
 // Runs `berth serve`: raises the limit of outgoing requests, serves, prints the next steps, and stops at a signal.
 import { writeSync } from "node:fs";
 import { type Environment, environment } from "../../kernel/config/config.ts";
+import { programName } from "../../kernel/config/program-name.ts";
 import type { RunningServer } from "../serve.ts";
 
 /** Bun allows 256 outgoing requests at a time, unless this variable is set when the process starts. */
@@ -75,16 +76,22 @@ const formatAddresses = ({ addresses: { web, backend } }: RunningServer) =>
   [web && `web API ${web}`, backend && `backend API ${backend}`].filter(Boolean).join(", ");
 
 /** Describes the next steps for a new operator. */
-async function nextSteps({ addresses, config, firstAdminLink, defaultModel }: RunningServer): Promise<string> {
+async function nextSteps({ addresses, config, firstAdmin, defaultModel }: RunningServer): Promise<string> {
+  const program = programName();
   const docs = [addresses.web, addresses.backend].filter(Boolean).map((origin) => `${origin}/swagger`);
   const model = await defaultModel();
-  const hint = "for a real one start with a key, such as PROVIDER_5_API_KEY=sk-… (berth doctor lists all)";
+  const hint = "for a real one start with a key, such as PROVIDER_5_API_KEY=sk-… (doctor --all lists them)";
   const rows = [
     ["Docs", docs.join("   ")],
     ["Model", model.label, ...(model.demo ? [hint] : [])],
     ["Data", config.dataDir],
-    ...(firstAdminLink ? [["First admin", firstAdminLink, "opens once, makes the first admin account"]] : []),
-    ["Try it", "berth demo   (the five-minute tour by itself)"],
+    ...(firstAdmin.kind === "link"
+      ? [["First admin", firstAdmin.link, "opens once, makes the first admin account"]]
+      : []),
+    ...(firstAdmin.kind === "none"
+      ? [["First admin", `no account is an admin yet: ${program} user admin EMAIL makes one`]]
+      : []),
+    ["Try it", `${program} demo   (the five-minute tour by itself)`],
   ];
   return rows.map(([label = "", ...lines]) => `  ${label.padEnd(14)}${lines.join(`\n${" ".repeat(16)}`)}`).join("\n");
 }

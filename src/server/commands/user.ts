@@ -1,6 +1,7 @@
 // Runs `berth user …`: manages accounts, also while the service runs.
 
 import { type Config, environment } from "../../kernel/config/config.ts";
+import { programName } from "../../kernel/config/program-name.ts";
 import { loadAllSettings } from "../settings.ts";
 
 export type UserFlags = Readonly<Record<string, string | boolean | string[] | undefined>>;
@@ -126,11 +127,17 @@ export async function userCommand([name = "", ...positionals]: string[], flags: 
   return 0;
 }
 
+/** Lists the subcommands, for `berth user --help`. */
+export const userHelp = (): string => usageLines(Object.values(SUBCOMMANDS)).join("\n");
+
 function usage(actions: readonly Subcommand[]): number {
-  const width = Math.max(...actions.map(({ usage }) => usage.length));
-  const lines = actions.map(({ usage, summary }) => `berth user ${usage.padEnd(width)}  ${summary}`);
-  process.stderr.write(`Usage: ${lines.join("\n       ")}\n`);
+  process.stderr.write(`Usage: ${usageLines(actions).join("\n       ")}\n`);
   return 2;
+}
+
+function usageLines(actions: readonly Subcommand[]): string[] {
+  const width = Math.max(...actions.map(({ usage }) => usage.length));
+  return actions.map(({ usage, summary }) => `${programName()} user ${usage.padEnd(width)}  ${summary}`);
 }
 
 /** Makes the function that sends a subcommand. Undefined arguments are left out. */
