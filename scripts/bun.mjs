@@ -1,6 +1,6 @@
 // Installs the pinned Bun and the packages, which every npm script needs, on a machine that has only Node and npm.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
@@ -19,13 +19,39 @@ const installStamp = join(root, "node_modules/.installed-from");
 export const print = (line) => console.log(`berth: ${line}`);
 export const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 
+/** The oldest Node that runs the scripts, and those that its makers maintain now (nodejs.org, schedule of releases). */
+const OLDEST_NODE = 20;
+const MAINTAINED_NODES = [22, 24, 26];
+
+function checkNode() {
+  const major = Number(process.versions.node.split(".")[0]);
+  const choice = `${MAINTAINED_NODES.slice(0, -1).join(", ")} or ${MAINTAINED_NODES.at(-1)}`;
+  if (major < OLDEST_NODE) exitWithError(`Node ${process.versions.node} is too old. Install Node ${choice}.`);
+  if (major < MAINTAINED_NODES[0]) print(`Node ${major} gets no security fixes any more; Node ${choice} does.`);
+}
+
+/** npm by itself tries for minutes; here a registry that doesn't answer fails at once. */
+function checkRegistry(version) {
+  const options = ["--fetch-retries=0", "--fetch-timeout=8000", "--no-update-notifier"];
+  const { status, stderr } = spawnSync("npm", ["view", `bun@${version}`, "version", ...options], { encoding: "utf8" });
+  if (status === 0) return;
+  const registry = spawnSync("npm", ["config", "get", "registry"], { encoding: "utf8" }).stdout.trim();
+  const reason = /\b(E[A-Z0-9_]{3,})\b/.exec(stderr)?.[1] ?? "no answer";
+  exitWithError(
+    `The npm registry ${registry} can't be reached (${reason}). Check the connection or npm's proxy settings; ` +
+      "or copy dist/berth from a machine that built it, which needs no registry.",
+  );
+}
+
 /** Installs Bun and the packages as locked, unless they are installed already. */
 export async function install() {
+  checkNode();
   const locked = createHash("sha256").update(readText("bun.lock")).update(readText("package.json")).digest("hex");
   const isCurrent = existsSync(bun) && existsSync(installStamp) && readFileSync(installStamp, "utf8") === locked;
   if (isCurrent) return;
   const startedAt = performance.now();
   const version = JSON.parse(readText("package.json")).devDependencies.bun;
+  checkRegistry(version);
   print(`installing Bun ${version} and the packages …`);
   const [command, ...prefix] = installedBun() === version ? [bun] : ["npx", "--yes", `bun@${version}`];
   const code = await run(command, [...prefix, "install", "--frozen-lockfile"]);

@@ -436,35 +436,53 @@ describe("in Telegram", () => {
 });
 
 describe("the README", () => {
-  /** The first shell block below a heading. */
-  function script(heading: string): string {
+  /** All shell blocks from a heading to the next heading of its level. */
+  function scripts(heading: string): string[] {
     const readme = readFileSync(join(root, "README.md"), "utf8");
-    const section = readme.slice(readme.indexOf(`## ${heading}`));
-    return /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? "";
+    const [, section = ""] = readme.split(`\n## ${heading}\n`);
+    return [...(section.split("\n## ")[0] ?? "").matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
   }
 
-  test("the tour with curl works as printed, and ends with an agent's reply", async () => {
-    await using berth = await startBerth();
+  test("the tour with curl works as printed, from the first admin's link to a bot that obeys its owner", async () => {
+    await using telegram = await startTelegram();
+    await using berth = await startBerth({ env: { CHANNEL_A_API_ROOT: telegram.url } });
     mkdirSync(join(berth.dir, "dist"));
     symlinkSync(join(root, "dist/berth"), join(berth.dir, "dist/berth"));
-    // Only the address is changed, since port 3000 may be in use.
-    const tour = script("Five minutes with curl").replace("http://localhost:3000", berth.web);
-    expect(tour).toContain(berth.web);
+    const [tour = "", page = "", token = "", approval = ""] = scripts("Five minutes with curl");
+
+    // The page behind the link sends this.
+    const link = await eventually(() => /\/setup\?token=([\w-]+)/.exec(berth.output().stdout)?.[1]);
+    const admin = { token: link, email: "ada@example.com", password: "correct horse battery" };
+    expect((await createClient(berth).post("/api/auth/first-admin", admin)).status).toBe(201);
+
+    const bot = telegram.addBot("123456:your-token");
+    bot.userSays(42, "Hello?");
+    const connect = [tour, page, token].join("\n").replace("http://localhost:3000", berth.web);
+    expect(connect).toContain(berth.web);
     const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
-    const { exitCode, stdout, stderr } = await run(["bash", "-euo", "pipefail", "-c", tour], env, berth.dir);
+    const bash = (text: string) => run(["bash", "-euo", "pipefail", "-c", text], env, berth.dir);
+    const { exitCode, stdout, stderr } = await bash(connect);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toContain('"email":"ada@example.com"');
-    expect(stdout).toContain("ada@example.com has the plan pro until");
+    const agentId = /agent ([0-9a-f-]{36})\n/.exec(stdout)?.[1];
     expect(stdout).toContain('"ok":true');
-    expect(stdout).toContain('"success":true');
     expect(stdout).toMatch(/"reply":"[^"]*\d\d:\d\d/);
     expect(stdout).toContain("event: delta\n");
     expect(stdout).toContain("event: reply\n");
-    expect(stdout).toContain('"memory":[{');
-    expect(stdout).toContain('"skills":[{');
-    expect(stdout).toContain('"status":"running"');
+    for (const view of ['"memory":[{', '"skills":[{', '"status":"running"']) {
+      expect(stdout).toContain(`{"agentId":"${agentId}",${view}`);
+    }
+    expect(stdout).toContain('"configured":true');
     expect(stdout).not.toContain('"error":');
-  }, 30_000);
+
+    await telegram.waitFor(() => bot.sent(42).length === 1);
+    const code = /\b[A-Z2-9]{6}\b/.exec(bot.sent(42)[0]?.text ?? "")?.[0] ?? "";
+    const variables = `BASE=${berth.web}\nJSON='content-type: application/json'\nAGENT=${agentId}\n`;
+    const approved = await bash(variables + approval.replace("THE-CODE", code));
+    expect(approved.stdout).toContain('"owner":true');
+    await telegram.waitFor(() => bot.sent(42).at(-1)?.text.includes("my owner") === true);
+    bot.userSays(42, "/pair");
+    await telegram.waitFor(() => bot.sent(42).at(-1)?.text === "No one is waiting for access.");
+  }, 40_000);
 
   test("berth demo runs the tour, prints every step, and leaves no files", async () => {
     const dir = temporaryDir();

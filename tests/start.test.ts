@@ -15,7 +15,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { runBerth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
@@ -23,6 +23,8 @@ import { member, provision } from "./support/members.ts";
 import { run, temporaryDir } from "./support/process.ts";
 import { expectRefusal } from "./support/refusal.ts";
 
+const root = resolve(import.meta.dir, "..");
+const path = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" };
 const quiet = { PORT: "0", BACKEND_PORT: "0", LOG_FORMAT: "json" };
 
 /** Every file of a folder with its mode and content, except SQLite's shared memory, which is temporary. */
@@ -162,6 +164,21 @@ describe("a folder that can't be written", () => {
     chmodSync(dir.path, 0o755);
     dir.remove();
   });
+
+  test("a full disk is one line, however much room there was", async () => {
+    for (const size of ["4k", "100k", "600k"]) {
+      const dir = temporaryDir();
+      // Only root may mount a file system of its own; elsewhere there is no small disk to fill.
+      const mounted = await run(["mount", "-t", "tmpfs", "-o", `size=${size}`, "tmpfs", dir.path], path, "/");
+      if (mounted.exitCode !== 0) return dir.remove();
+      try {
+        expectOneLine(await runBerth(["serve"], quiet, dir.path), /^berth: The .*(full)/);
+      } finally {
+        await run(["umount", dir.path], path, "/");
+        dir.remove();
+      }
+    }
+  }, 30_000);
 
   test("a used data folder that is now read-only: no byte is changed", async () => {
     using dir = copyOfUsed();
@@ -387,4 +404,28 @@ describe("third-party plugins", () => {
     }
     dir.remove();
   });
+});
+
+describe("npm start", () => {
+  /** A copy of the project that has nothing installed. */
+  function freshCopy() {
+    const dir = temporaryDir();
+    for (const name of ["package.json", "bun.lock", "scripts"]) {
+      cpSync(join(root, name), join(dir.path, name), { recursive: true });
+    }
+    return { path: dir.path, [Symbol.dispose]: () => dir.remove() };
+  }
+
+  test("without a registry fails in seconds, with a sentence", async () => {
+    using copy = freshCopy();
+    // A port of this machine where nothing listens.
+    const env = { ...path, HOME: copy.path, npm_config_registry: "http://127.0.0.1:9/" };
+    const startedAt = performance.now();
+    const { exitCode, stderr } = await run(["node", "scripts/start.mjs"], env, copy.path);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^berth: The npm registry http:\/\/127\.0\.0\.1:9\/ can't be reached .*\n$/);
+    // Without the check, npm tries for minutes.
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(existsSync(join(copy.path, "node_modules"))).toBe(false);
+  }, 60_000);
 });

@@ -189,9 +189,20 @@ function describeError(error: unknown): { lines: string[]; code: number } {
     return { lines: [`${line.split(". ")[0]}. See: ${programName()} help`], code: 2 };
   }
   if (error instanceof UsageError) return { lines: [line], code: 2 };
+  if (isDiskFull(error))
+    return { lines: ["The disk is full. Free some space for the data folder, then try again."], code: 1 };
   if (error.name === "ConfigError") return { lines: error.message.split("\n"), code: 1 };
   const isExpected = ["StartError", "AppError"].includes(error.name) || /^E[A-Z0-9]+$/.test(code);
   return { lines: [isExpected ? line : (error.stack ?? String(error))], code: 1 };
+}
+
+/** Whether the error or one of its causes is that of a full disk: the system's, or SQLite's. */
+function isDiskFull(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const codes = [Reflect.get(at, "code"), Reflect.get(at, "extendedCode")];
+    if (codes.some((code) => code === "ENOSPC" || code === "SQLITE_FULL")) return true;
+  }
+  return false;
 }
 
 // A reader such as `head` may close the pipe early. That is no failure, and must not end a server.

@@ -1,6 +1,7 @@
 // Names this program as the reader of a hint can type it.
 
 import { basename, delimiter, dirname, relative } from "node:path";
+import { environment } from "./config.ts";
 
 /** What the name depends on; tests pass others. */
 interface Invocation {
@@ -14,7 +15,7 @@ interface Invocation {
 const current = (): Invocation => ({
   executable: process.execPath,
   directory: process.cwd(),
-  path: process.env.PATH ?? "",
+  path: environment().PATH ?? "",
 });
 
 /**
