@@ -87,6 +87,7 @@ describe("chat", () => {
       type: "reply",
       id: "a",
       inboxId: expect.any(String),
+      agentId,
       sessionId: expect.stringMatching(/^sess_/),
       reply: "one two three",
       timestamp: expect.any(Number),
