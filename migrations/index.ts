@@ -32,6 +32,7 @@ import channelDetail from "./0027_channel_detail.sql" with { type: "text" };
 import claims from "./0028_claims.sql" with { type: "text" };
 import sessionsByActivity from "./0030_sessions_by_activity.sql" with { type: "text" };
 import anyChannel from "./0031_any_channel.sql" with { type: "text" };
+import modelPrices from "./0032_model_prices.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   { name: "0028_claims", sql: claims },
   { name: "0030_sessions_by_activity", sql: sessionsByActivity },
   { name: "0031_any_channel", sql: anyChannel },
+  { name: "0032_model_prices", sql: modelPrices },
 ];

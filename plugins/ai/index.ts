@@ -25,6 +25,7 @@ import { aiHealth, costEstimate, createModelSchemas, estimateBody, openAiModelLi
 import { createCandidates } from "./providers/candidates.ts";
 import { createCatalogue } from "./providers/catalogue.ts";
 import { type CatalogueEntry, toWireModel } from "./providers/catalogue-entry.ts";
+import { createPriceCheck } from "./providers/price-check.ts";
 import { costUsd } from "./providers/pricing.ts";
 import type { InputModality, ProviderId } from "./providers/provider.ts";
 import { createProviderHealth } from "./providers/provider-health.ts";
@@ -51,8 +52,10 @@ export const ai = plugin("ai", (host) => {
   const agentService = host.use(agents);
   const providers = createProviders({ settings, demo: demoFetch, log });
   const health = createProviderHealth({ providers, metrics, log });
-  const catalogue = createCatalogue({ providers, log });
+  const catalogue = createCatalogue({ providers, database: kernel.database, log });
   const candidates = createCandidates({ providers, health, catalogue });
+  const { unknownPrice, publicMicroUsd } = config.of(budgetSettings);
+  const prices = createPriceCheck({ catalogue, unknownPrice });
   const calls = createProviderCalls({ health, metrics });
   const billing = createBilling({ kernel, authService, agents: agentService });
   const { ledger } = billing;
@@ -61,6 +64,7 @@ export const ai = plugin("ai", (host) => {
     providers,
     catalogue,
     candidates,
+    prices,
     calls,
     ledger,
     trafficMeter: createTrafficMeter(host.use(agentStats).recordTraffic),
@@ -69,9 +73,10 @@ export const ai = plugin("ai", (host) => {
   const open = createApiCalls({
     candidates,
     catalogue,
+    prices,
     passthrough: createPassthrough({ registry, calls, log }),
     ledger,
-    budget: config.of(budgetSettings).publicMicroUsd,
+    budget: publicMicroUsd,
     cachedCall: billing.cachedCall,
   });
 
@@ -180,8 +185,8 @@ export const ai = plugin("ai", (host) => {
     })
     .post(
       "/api/ai/estimate-cost",
-      ({ body: { model, inputTokens, outputTokens } }) => {
-        const entry = catalogue.find(model);
+      async ({ body: { model, inputTokens, outputTokens } }) => {
+        const entry = await catalogue.find(model);
         if (!entry?.priceKnown) throw new AppError(400, "UNKNOWN_MODEL", "The price of this model is not known.");
         const estimatedCost = costUsd(entry.pricing, inputTokens, outputTokens);
         return { model, inputTokens, outputTokens, estimatedCost, currency: "USD" as const, timestamp: now() };

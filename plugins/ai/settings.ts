@@ -136,8 +136,15 @@ export const budgetSettings = defineSettings({
       "free:1,starter:10,pro:50,enterprise:500",
       "What each account may use of the operator's keys a month before its credits, by plan; admins are free of it.",
     ),
+    AI_UNKNOWN_PRICE: withDefault(
+      oneOf("dearest", "refuse"),
+      "dearest",
+      "Models whose price nobody knows on the operator's keys: `dearest` counts them at the dearest known price of their provider, `refuse` refuses them.",
+    ),
   },
   build: (v) => ({
+    /** What happens to calls of models whose price nobody knows. */
+    unknownPrice: v.AI_UNKNOWN_PRICE,
     /** Micro-USD a day that requests without an account may spend on the operator's keys. */
     publicMicroUsd: v.AI_PUBLIC_BUDGET_USD_PER_DAY,
     /** By plan, whole micro-USD a month; Infinity: no limit. */

@@ -5,9 +5,13 @@ import { silent } from "../../tests/support/database.ts";
 import { openPluginHost } from "../../tests/support/plugin-host.ts";
 import { ai } from "./index.ts";
 
-/** A backend with the AI layer alone, as these variables set it up. */
-export async function serveAi(env: Record<string, string> = {}) {
-  const opened = await openPluginHost({ env: { ...env, LOG_LEVEL: "error" }, log: silent });
+/** A backend with the AI layer alone, as these variables set it up. `dir`: a data folder that outlives it. */
+export async function serveAi(env: Record<string, string> = {}, dir?: string) {
+  const opened = await openPluginHost({
+    env: { ...env, LOG_LEVEL: "error" },
+    log: silent,
+    ...(dir !== undefined && { dir }),
+  });
   const { kernel, host } = opened;
   const service = host.use(ai);
   const surface = opened.surface("backend");

@@ -37,7 +37,13 @@ export async function openRuntimeFixture(env: Record<string, string> = {}) {
 
   async function start() {
     const opened = await openPluginHost({
-      env: { PROVIDER_5_BASE_URL: upstream.url, PROVIDER_5_API_KEY: "sk-test", ...env },
+      env: {
+        PROVIDER_5_BASE_URL: upstream.url,
+        PROVIDER_5_API_KEY: "sk-test",
+        // The prices of the fake's models are not known, so that they count as dear ones.
+        AI_PLAN_BUDGETS_USD_PER_MONTH: "free:5",
+        ...env,
+      },
       dir: dir.path,
       log: createLog({ level: "error", format: "json", write: (line) => void logged.push(line) }),
     });

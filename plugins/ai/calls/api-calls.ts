@@ -1,15 +1,17 @@
 // Serves the AI API on the operator's keys: selects the candidates, reserves the cost, and settles it after the response.
 import { unauthorized } from "../../../src/kernel/errors.ts";
+import { abortable } from "../../../src/kernel/util/timeout.ts";
 import type { CachedCalls } from "../cache/cached-calls.ts";
 import type { BudgetScope, Ledger, LedgerCall } from "../ledger/ledger.ts";
 import type { Candidate, Candidates } from "../providers/candidates.ts";
 import type { Catalogue } from "../providers/catalogue.ts";
+import type { PriceCheck } from "../providers/price-check.ts";
 import { costMicroUsd, estimateTokensUpperBound } from "../providers/pricing.ts";
 import { estimateUnansweredUsage } from "../providers/token-usage.ts";
 import type { ChatBody } from "./chat-request.ts";
 import type { EmbeddingsBody } from "./embeddings-request.ts";
 import type { Passthrough, PassthroughCall } from "./passthrough.ts";
-import { mayHaveBeenBilled, noProviderError } from "./provider-errors.ts";
+import { clientClosedError, mayHaveBeenBilled, noProviderError } from "./provider-errors.ts";
 
 /** Output tokens of one API call, at most. */
 export const MAX_API_TOKENS = 4_096;
@@ -28,6 +30,7 @@ export interface ApiCall<Body> {
 interface Deps {
   candidates: Candidates;
   catalogue: Pick<Catalogue, "untilReady">;
+  prices: PriceCheck;
   passthrough: Passthrough;
   ledger: Ledger;
   /** Whole micro-USD a day for calls without an account; 0 refuses them. */
@@ -36,11 +39,11 @@ interface Deps {
   cachedCall: CachedCalls;
 }
 
-/** Both calls return the provider's response. Before its first byte they throw 401, 402, 404, or the errors of `passthrough.ts`. */
-export function createApiCalls({ candidates, catalogue, passthrough, ledger, budget, cachedCall }: Deps) {
+/** Both calls return the provider's response. Before its first byte they throw 401, 402, 404, 503, or the errors of `passthrough.ts`. */
+export function createApiCalls({ candidates, catalogue, prices, passthrough, ledger, budget, cachedCall }: Deps) {
   const scopes: readonly BudgetScope[] = [{ of: "public", period: "day", limit: budget }];
 
-  /** Throws 401 for a refused caller. The promise resolves when the catalogue knows what a local server offers. */
+  /** Throws 401 for a refused caller. The promise resolves when the catalogue is ready for first calls. */
   function admitCaller(userId: string | undefined): Promise<void> | undefined {
     if (budget === 0 && userId === undefined) {
       throw unauthorized("Use without an account is turned off here. Send an API key, or sign in.");
@@ -99,11 +102,12 @@ export function createApiCalls({ candidates, catalogue, passthrough, ledger, bud
   return {
     async chat(call: ApiCall<ChatBody>): Promise<Response> {
       const ready = admitCaller(call.userId);
-      if (ready) await ready;
+      if (ready) await whileConnected(ready, call);
       const { body } = call;
-      const eligible = body.model
-        ? candidates.forModel(body.model)
-        : await candidates.forTask(body.taskType ?? "general");
+      const { model, taskType } = body;
+      const forTask = model ? [] : await whileConnected(candidates.forTask(taskType ?? "general"), call);
+      const priced = prices.priced(() => (model ? candidates.forModel(model) : forTask));
+      const eligible = priced instanceof Promise ? await whileConnected(priced, call) : priced;
       const requestedTokens = Math.max(body.max_tokens ?? 0, body.max_completion_tokens ?? 0) || MAX_API_TOKENS;
       const output = Math.min(requestedTokens, MAX_API_TOKENS) * (body.n ?? 1);
       const apiCall = body.stream === true ? { ...call, maxAgeS: undefined } : call;
@@ -113,13 +117,20 @@ export function createApiCalls({ candidates, catalogue, passthrough, ledger, bud
     },
 
     async embeddings(call: ApiCall<EmbeddingsBody>): Promise<Response> {
-      await admitCaller(call.userId);
+      const ready = admitCaller(call.userId);
+      if (ready) await whileConnected(ready, call);
       const { body } = call;
-      return callThroughCache(call, candidates.forEmbedding(body.model), 0, (passthroughCall) =>
+      const priced = prices.priced(() => candidates.forEmbedding(body.model));
+      const eligible = priced instanceof Promise ? await whileConnected(priced, call) : priced;
+      return callThroughCache(call, eligible, 0, (passthroughCall) =>
         passthrough.embeddings({ ...passthroughCall, body }),
       );
     },
   };
 }
+
+/** Rejects with 499 as soon as the client disconnects. */
+const whileConnected = <Result>(work: Promise<Result>, { signal }: Pick<ApiCall<object>, "signal">) =>
+  abortable(work, signal, clientClosedError);
 
 const servedBy = ({ upstream, modelId, pricing }: Candidate) => ({ provider: upstream.provider, modelId, pricing });

@@ -2,10 +2,13 @@
 
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { SettingsOf } from "../../../src/kernel/config/config.ts";
-import type { BudgetScope, Ledger, Reservation } from "../ledger/ledger.ts";
+import { abortable } from "../../../src/kernel/util/timeout.ts";
+import { type AgentBudget, agentScopes } from "../ledger/budgets.ts";
+import type { Ledger, Reservation } from "../ledger/ledger.ts";
 import type { Candidates } from "../providers/candidates.ts";
 import type { Catalogue } from "../providers/catalogue.ts";
 import { canonicalModelId, DEMO_ENTRY } from "../providers/catalogue-entry.ts";
+import type { PriceCheck } from "../providers/price-check.ts";
 import { costMicroUsd, estimateTokensUpperBound, type Pricing } from "../providers/pricing.ts";
 import type { ProviderId } from "../providers/provider.ts";
 import type { Providers, Upstream } from "../providers/providers.ts";
@@ -27,6 +30,8 @@ export interface TurnModel {
   readonly label: string;
   readonly demo: boolean;
   readonly pricing: Pricing;
+  /** Nobody knows the price yet; `pricing` is the dearest of the provider. */
+  readonly priceUnknown?: true;
   /** Tokens; undefined if it is not known. */
   readonly contextWindow: number | undefined;
   /** The key is the agent's or its owner's, who pay the provider themselves. */
@@ -46,10 +51,12 @@ export interface ModelSelection {
 export interface TurnReservationRequest {
   agent: { id: string; userId: string };
   model: TurnModel;
-  budget: { usdPerDay?: number; usdPerMonth?: number } | undefined;
+  budget: AgentBudget | undefined;
   prompt: LanguageModelV4Prompt;
   /** The token limit of the reply, if there is one. */
   maxTokens: number | undefined;
+  /** Ends the wait for a price. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Output tokens reserved for a turn without a limit; its actual usage is settled. */
@@ -62,14 +69,16 @@ interface Deps {
   settings: Pick<SettingsOf<typeof providerSettings>, "models">;
   providers: Providers;
   catalogue: Catalogue;
-  candidates: Pick<Candidates, "alternatives">;
+  candidates: Pick<Candidates, "alternatives" | "forModel">;
+  prices: PriceCheck;
   calls: ProviderCalls;
   ledger: Ledger;
   /** Counts the bytes of calls. */
   trafficMeter: TrafficMeter;
 }
 
-export function createTurnModels({ settings, providers, catalogue, candidates, calls, ledger, trafficMeter }: Deps) {
+export function createTurnModels(deps: Deps) {
+  const { settings, providers, catalogue, candidates, prices, calls, ledger, trafficMeter } = deps;
   const { registry } = providers;
   const turnCalls = createTurnCalls({ calls });
   const models = new Map<string, Promise<LanguageModelV4>>();
@@ -119,10 +128,12 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
 
   /**
    * Selects the model of a turn: the agent's or owner's key is preferred to the operator's, the named model to a default
-   * one, and the demo serves if nothing else can. Returns a promise only until the first search for an Ollama has ended.
+   * one, and the demo serves if nothing else can. Returns a promise only until the catalogue is ready for first calls.
    */
   function resolveTurnModel(selection: ModelSelection): TurnModel | Promise<TurnModel> {
     const ready = catalogue.untilReady();
+    // Refreshes old lists in the background.
+    catalogue.listKnown();
     return ready ? ready.then(() => selectModel(selection)) : selectModel(selection);
   }
 
@@ -132,7 +143,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
     const upstream = wanted && upstreamFor(wanted.provider, keys);
     if (!wanted || !upstream || upstream.demo) return DEMO_MODEL;
     const { provider, modelId } = wanted;
-    const { pricing, contextWindow, windowKnown } = catalogue.entry(provider, modelId);
+    const { pricing, priceKnown, contextWindow, windowKnown } = catalogue.entry(provider, modelId);
     return {
       provider,
       modelId,
@@ -140,6 +151,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
       label: `${provider}:${modelId}`,
       demo: false,
       pricing,
+      ...(priceKnown ? {} : { priceUnknown: true }),
       contextWindow: windowKnown ? contextWindow : undefined,
       ownKey: keys[provider] !== undefined,
       isPinned:
@@ -157,7 +169,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
 
   /** Fallbacks for a model, which the same account pays for. */
   const alternativesTo = ({ isPinned, provider, modelId }: TurnModel) =>
-    isPinned ? [] : candidates.alternatives(provider, modelId);
+    isPinned ? [] : candidates.alternatives(provider, modelId).filter(prices.isPriced);
 
   async function createClient(model: TurnModel, upstream: Upstream): Promise<LanguageModelV4> {
     const { createOpenAI } = await import("@ai-sdk/openai");
@@ -196,15 +208,23 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
   /**
    * Reserves the highest cost of a turn: within the agent's budget, and on the operator's keys within its owner's plan and
    * credits. Throws 402 BUDGET_EXCEEDED, or rejects with it if a balance has to be read first. Calls on the agent's own key
-   * count for its budget as well, since the owner set it.
+   * count for its budget as well, since the owner set it. If the price of a model on the operator's key is unknown, it is
+   * waited for, and the rejections of `priced` apply.
    */
-  function reserve({
-    agent,
-    model,
-    budget,
-    prompt,
-    maxTokens,
-  }: TurnReservationRequest): Reservation | Promise<Reservation> {
+  function reserve(request: TurnReservationRequest): Reservation | Promise<Reservation> {
+    const { model } = request;
+    return model.priceUnknown && !model.ownKey ? reserveWhenPriced(request) : reservePriced(request);
+  }
+
+  async function reserveWhenPriced(request: TurnReservationRequest): Promise<Reservation> {
+    const { model, signal } = request;
+    const find = () => candidates.forModel(`${model.provider}:${model.modelId}`);
+    const waiting = Promise.resolve(prices.priced(find));
+    const [priced] = await (signal ? abortable(waiting, signal) : waiting);
+    return reservePriced(priced ? { ...request, model: { ...model, pricing: priced.pricing } } : request);
+  }
+
+  function reservePriced({ agent, model, budget, prompt, maxTokens }: TurnReservationRequest) {
     const { provider, modelId, pricing, ownKey } = model;
     const call = { kind: "turn" as const, agentId: agent.id, userId: agent.userId, provider, modelId, pricing, ownKey };
     const eligible = [model, ...alternativesTo(model)];
@@ -213,7 +233,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
     const inputTokens = estimateTokensUpperBound(text) + fileTokens;
     const outputTokens = Math.min(maxTokens ?? DEFAULT_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS);
     const maxMicroUsd = Math.max(...eligible.map((one) => costMicroUsd(one.pricing, inputTokens, outputTokens)));
-    const scopes = budgetScopes(agent.id, budget);
+    const scopes = agentScopes(agent.id, budget);
     return withServedPriceWhenReserved(
       ledger.reserve(call, scopes, maxMicroUsd, { inputTokens, outputTokens }),
       prompt,
@@ -250,15 +270,6 @@ export const DEMO_MODEL: TurnModel = {
 };
 
 const isFree = ({ pricing }: Pick<TurnModel, "pricing">) => pricing.input === 0 && pricing.output === 0;
-
-function budgetScopes(agentId: string, budget: TurnReservationRequest["budget"]): BudgetScope[] {
-  const { usdPerDay, usdPerMonth } = budget ?? {};
-  const of = { agentId };
-  return [
-    ...(usdPerDay === undefined ? [] : [{ of, period: "day" as const, limit: Math.round(usdPerDay * 1e6) }]),
-    ...(usdPerMonth === undefined ? [] : [{ of, period: "month" as const, limit: Math.round(usdPerMonth * 1e6) }]),
-  ];
-}
 
 /** Identifies a client by address and key. The key is hashed, so that it is not kept in a map. */
 const clientKey = ({ provider, apiKey = "", demo }: TurnModel, { baseUrl }: Upstream) =>

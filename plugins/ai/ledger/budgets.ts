@@ -12,6 +12,12 @@ export interface BudgetScope {
 
 export type Period = "day" | "month";
 
+/** The budget in an agent's configuration, in USD. */
+export interface AgentBudget {
+  usdPerDay?: number;
+  usdPerMonth?: number;
+}
+
 /** A budget in the period that begins at `since` (epoch ms). */
 export interface BudgetPeriod extends Pick<BudgetScope, "of" | "period"> {
   readonly since: number;
@@ -120,6 +126,15 @@ export function createBudgets({ loadSpent, onRefused, now = Date.now }: Deps): B
       return spent + reserved;
     },
   };
+}
+
+/** The scopes of the budget in an agent's configuration. */
+export function agentScopes(agentId: string, { usdPerDay, usdPerMonth }: AgentBudget = {}): BudgetScope[] {
+  const of = { agentId };
+  return [
+    ...(usdPerDay === undefined ? [] : [{ of, period: "day" as const, limit: Math.round(usdPerDay * 1e6) }]),
+    ...(usdPerMonth === undefined ? [] : [{ of, period: "month" as const, limit: Math.round(usdPerMonth * 1e6) }]),
+  ];
 }
 
 /** Removes up to `count` evictable entries, the oldest first. */

@@ -1,7 +1,7 @@
 // Finds the upstreams that can serve a call: for a named model, for a task type, or as fallback for a provider that failed.
 import type { Catalogue } from "./catalogue.ts";
 import { type CatalogueEntry, canonicalModelId, DEMO_ENTRY, taskTypes } from "./catalogue-entry.ts";
-import { FALLBACK_PRICING, FREE, fromUsdPerMillion, type Pricing } from "./pricing.ts";
+import { FREE, fromUsdPerMillion, type Pricing } from "./pricing.ts";
 import type { ProviderId } from "./provider.ts";
 import type { ProviderHealth } from "./provider-health.ts";
 import type { Providers, Upstream } from "./providers.ts";
@@ -11,6 +11,8 @@ export interface Candidate {
   readonly upstream: Upstream;
   readonly modelId: string;
   readonly pricing: Pricing;
+  /** Nobody knows the price; `pricing` is the dearest of the provider. */
+  readonly priceUnknown?: true;
 }
 
 export interface Candidates {
@@ -34,7 +36,7 @@ export interface Candidates {
 interface Deps {
   providers: Providers;
   health: Pick<ProviderHealth, "isDown">;
-  catalogue: Pick<Catalogue, "list" | "listKnown" | "entry" | "embeddingModels">;
+  catalogue: Pick<Catalogue, "list" | "listKnown" | "entry" | "embeddingModels" | "dearestPricing">;
 }
 
 /** References whose candidates are cached. */
@@ -47,11 +49,11 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
   const alternativesByModel = new Map<string, readonly Candidate[]>();
   let cachedForEntries: readonly CatalogueEntry[] | undefined;
 
-  const candidate = (upstream: Upstream, modelId: string): Candidate => ({
-    upstream,
-    modelId,
-    pricing: upstream.demo ? FREE : catalogue.entry(upstream.provider, modelId).pricing,
-  });
+  function candidate(upstream: Upstream, modelId: string): Candidate {
+    if (upstream.demo) return { upstream, modelId, pricing: FREE };
+    const { pricing, priceKnown } = catalogue.entry(upstream.provider, modelId);
+    return { upstream, modelId, pricing, ...(priceKnown ? {} : PRICE_UNKNOWN) };
+  }
 
   const isDown = (provider: ProviderId) => {
     const upstream = providers.operatorUpstream(provider);
@@ -127,12 +129,16 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
 
   const bestForTask = (taskType: string) => mostSuitable(taskType, ({ provider }) => !isDown(provider));
 
-  /** An embedding model costs the same at every provider: the price of its maker. */
+  /** The price in the provider's list; else an embedding model costs the same at every provider: the price of its maker. */
   function embeddingCandidate(upstream: Upstream, modelId: string): Candidate {
+    if (upstream.local) return { upstream, modelId, pricing: FREE };
+    const listed = catalogue.embeddingModels(upstream.provider).find(({ id }) => id === modelId)?.pricing;
+    if (listed) return { upstream, modelId, pricing: listed };
     const wanted = canonicalModelId(modelId);
     const row = embeddingRows.find(([id]) => canonicalModelId(id) === wanted);
-    const known = row ? { input: fromUsdPerMillion(row[1]), output: 0 } : { input: FALLBACK_PRICING.input, output: 0 };
-    return { upstream, modelId, pricing: upstream.local ? FREE : known };
+    if (row) return { upstream, modelId, pricing: { input: fromUsdPerMillion(row[1]), output: 0 } };
+    const { input } = catalogue.dearestPricing(upstream.provider);
+    return { upstream, modelId, pricing: { input, output: 0 }, ...PRICE_UNKNOWN };
   }
 
   function forEmbedding(reference: string): readonly Candidate[] {
@@ -145,7 +151,10 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
     }
     const wanted = canonicalModelId(reference);
     const serving = configured.flatMap((upstream) => {
-      const listed = [...catalogue.embeddingModels(upstream.provider), ...builtInEmbeddingIds(upstream)];
+      const listed = [
+        ...catalogue.embeddingModels(upstream.provider).map(({ id }) => id),
+        ...builtInEmbeddingIds(upstream),
+      ];
       const id = listed.find((one) => one === reference) ?? listed.find((one) => canonicalModelId(one) === wanted);
       return id ? [embeddingCandidate(upstream, id)] : [];
     });
@@ -168,14 +177,20 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
   };
 }
 
+const PRICE_UNKNOWN = { priceUnknown: true } as const;
+
 const builtInEmbeddingIds = ({ definition, local }: Upstream) =>
   local ? [] : definition.embeddingModels.map(([id]) => id);
 
 const isTaskType = (text: string): text is (typeof taskTypes)[number] => taskTypes.some((type) => type === text);
 
-/** Orders by suitability (curated task types, then guessed ones, then none), then by price at three input tokens per output token. */
+/**
+ * Orders by suitability (curated task types, then guessed ones, then none), then by price at three input tokens per output
+ * token. Models whose price nobody knows are last.
+ */
 function bySuitability(task: string): (a: CatalogueEntry, b: CatalogueEntry) => number {
   const rank = ({ tags, curated }: CatalogueEntry) => (tags.includes(task) ? (curated ? 0 : 1) : 2);
   const price = ({ pricing }: CatalogueEntry) => 3 * pricing.input + pricing.output;
-  return (a, b) => rank(a) - rank(b) || price(a) - price(b) || (a.id < b.id ? -1 : 1);
+  return (a, b) =>
+    Number(b.priceKnown) - Number(a.priceKnown) || rank(a) - rank(b) || price(a) - price(b) || (a.id < b.id ? -1 : 1);
 }

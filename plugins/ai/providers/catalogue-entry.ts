@@ -38,6 +38,11 @@ export function canonicalModelId(id: string): string {
   return baseName.replaceAll(".", "-").replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, "");
 }
 
+/** Whether the id is a dated version, or another spelling, of this model of the same maker: their prices are the same. */
+export const isVersionOf = (modelId: string, id: string) =>
+  canonicalModelId(modelId) === canonicalModelId(id) && makerOf(modelId) === makerOf(id);
+const makerOf = (id: string) => id.slice(0, id.lastIndexOf("/") + 1).toLowerCase();
+
 export function guessTaskTypes(id: string, contextWindow: number): string[] {
   const tags = ["general"];
   if (/cod(?:e|er|ex|estral)|devstral/i.test(id)) tags.push("coding");

@@ -85,7 +85,9 @@ describe("with providers", () => {
     expect(one.map(({ id }) => id)).toEqual(["openai/gpt-4o-mini", "new/thing", "auto"]);
     expect(one[0]).toMatchObject({ inputCost: 0.2, outputCost: 0.7, contextWindow: 99_000, name: "GPT-4o mini" });
     expect(one[1]).toMatchObject({ inputCost: 0.0375, outputCost: 0, tags: ["general", "long"], name: "Thing" });
-    expect(one[2]).toMatchObject({ description: "Its price is not known and is counted at a stand-in." });
+    expect(one[2]).toMatchObject({
+      description: "Its price is not known and is counted as the dearest of its provider.",
+    });
     const four = listed(await bodyOf(await berth.get("/api/ai/models/provider_4")));
     expect(four).toEqual([expect.objectContaining({ id: "claude-haiku-4-5-20251001", inputCost: 1, available: true })]);
     const anthropic = second.requests.find(({ path }) => path === "/v1/models");

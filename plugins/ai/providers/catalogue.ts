@@ -1,21 +1,24 @@
 // Lists the available models: the providers' live lists, merged with the built-in prices, context windows and task types.
+import type { Database } from "../../../src/kernel/database/database.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
-import { MINUTE } from "../../../src/kernel/util/time.ts";
 import {
   type CatalogueEntry,
   canonicalModelId,
   DEMO_ENTRY,
   entryFromRow,
   guessTaskTypes,
+  isVersionOf,
   pricingOfRow,
   type UnpricedEntry,
   withPricing,
 } from "./catalogue-entry.ts";
 import { addOggAudio, guessInputModalities } from "./input-modalities.ts";
-import { fetchModelList, type ListedModel } from "./model-list.ts";
-import { FALLBACK_PRICING, FREE } from "./pricing.ts";
+import { createKeptLists } from "./lists/kept-lists.ts";
+import { createLiveLists } from "./lists/live-lists.ts";
+import type { ListedModel } from "./model-list.ts";
+import { dearestOf, FREE, type Pricing } from "./pricing.ts";
 import type { InputModality, ProviderId } from "./provider.ts";
-import type { Providers, Upstream } from "./providers.ts";
+import type { Providers } from "./providers.ts";
 
 export interface Catalogue {
   /** All models. Waits for the first live list of each provider, a few seconds at most. */
@@ -28,12 +31,25 @@ export interface Catalogue {
   inputModalities(provider: ProviderId, modelId: string): Promise<readonly InputModality[]>;
   /** A provider's models that are known now; never waits. */
   listedModels(provider: ProviderId): readonly CatalogueEntry[];
-  /** Ids of embedding models in a provider's live list; never waits. */
-  embeddingModels(provider: ProviderId): readonly string[];
-  /** Resolves when the search for an Ollama has ended and the lists of local servers are read; undefined if both are done. */
+  /** The embedding models in a provider's list; never waits. */
+  embeddingModels(provider: ProviderId): readonly ListedModel[];
+  /** The dearest input and output prices of this provider that are known. */
+  dearestPricing(provider: ProviderId): Pricing;
+  /**
+   * Resolves when first calls can be served: the search for an Ollama has ended, kept lists are loaded, and local servers
+   * have been asked for theirs; where several providers could serve a model, each of them, for a second at most. Undefined
+   * if all of this is done.
+   */
   untilReady(): Promise<void> | undefined;
-  /** The entry of `provider_N:id` or a bare id in a live list or the built-in models, with or without a key for it. */
-  find(reference: string): CatalogueEntry | undefined;
+  /** Waits for the first answer of this provider to the request for its list, a few seconds at most; false: it gave none. */
+  untilListed(provider: ProviderId): Promise<boolean>;
+  /** Milliseconds until a provider that gave no answer is asked again. */
+  retryInMs(provider: ProviderId): number;
+  /**
+   * The entry of `provider_N:id` or a bare id in a live list or the built-in models, with or without a key for it. Waits like
+   * `list` where the price is not known yet.
+   */
+  find(reference: string): Promise<CatalogueEntry | undefined>;
   /**
    * False for a model that no longer exists: no list has it, and every provider that could serve it has returned its list.
    * `ownKeyProviders`: providers for which the agent has a key of its own, whose lists are not read.
@@ -41,82 +57,60 @@ export interface Catalogue {
   isOffered(reference: string, ownKeyProviders: readonly ProviderId[]): Promise<boolean>;
 }
 
-const MAX_AGE_MS = 10 * MINUTE;
-const RETRY_AFTER_FAILURE_MS = 30_000;
-
-interface LiveList {
-  models: ListedModel[] | undefined;
-  embeddingModels: string[];
-  fetchedAt: number;
-  refreshing: Promise<void> | undefined;
-}
+/** Milliseconds for which first calls wait for the lists of providers that are no local servers. */
+const FIRST_LISTS_MS = 1_000;
 
 interface Deps {
   providers: Providers;
+  database: Pick<Database, "read" | "write">;
   log: Pick<Log, "warn">;
 }
 
-/** Live lists are kept for 10 minutes, and served stale while they are refreshed. */
-export function createCatalogue({ providers, log }: Deps): Catalogue {
+export function createCatalogue({ providers, database, log }: Deps): Catalogue {
   const { registry } = providers;
   const builtInRows = new Map(
     registry.all.map(({ id, models }) => [id, new Map(models.map((row) => [row[0], row]))] as const),
   );
   const builtInEntries = registry.all.flatMap(({ id, models }) => models.map((row) => entryFromRow(id, row, false)));
-  let liveLists = new Map<ProviderId, LiveList>();
+  const lists = createLiveLists({ kept: createKeptLists({ database, log }), log, onChange: invalidate });
   let cachedEntries: readonly CatalogueEntry[] | undefined;
+  const dearestByProvider = new Map<ProviderId, Pricing>();
   let isReady = false;
   let untilReady: Promise<void> | undefined;
   providers.onChange(() => {
-    liveLists = new Map();
+    lists.clear();
     isReady = false;
     invalidate();
   });
 
   function invalidate(): void {
     cachedEntries = undefined;
-  }
-
-  function refresh(upstream: Upstream): LiveList {
-    let state = liveLists.get(upstream.provider);
-    if (!state) {
-      state = { models: undefined, embeddingModels: [], fetchedAt: 0, refreshing: undefined };
-      liveLists.set(upstream.provider, state);
-    }
-    const age = Date.now() - state.fetchedAt;
-    if (!state.refreshing && age > (state.models ? MAX_AGE_MS : RETRY_AFTER_FAILURE_MS))
-      state.refreshing = load(upstream, state);
-    return state;
-  }
-
-  async function load(upstream: Upstream, state: LiveList): Promise<void> {
-    try {
-      const all = await fetchModelList(upstream);
-      state.models = all.filter(({ isEmbedding }) => !isEmbedding);
-      state.embeddingModels = all.flatMap(({ id, isEmbedding }) => (isEmbedding ? [id] : []));
-      invalidate();
-    } catch (error) {
-      log.warn("a provider's list of models could not be read", { provider: upstream.provider, error });
-    }
-    state.fetchedAt = Date.now();
-    state.refreshing = undefined;
+    dearestByProvider.clear();
   }
 
   /** Refreshes old lists in the background; waits only for lists that were never read. */
   async function refreshAndList(): Promise<readonly CatalogueEntry[]> {
-    await providers.ready();
+    await Promise.all([providers.ready(), lists.untilLoaded()]);
     const initialLoads = providers.configuredUpstreams().flatMap((upstream) => {
-      const { models, refreshing } = refresh(upstream);
+      const { models, refreshing } = lists.refresh(upstream);
       return models || !refreshing ? [] : [refreshing];
     });
     await Promise.all(initialLoads);
     return entries();
   }
 
-  async function loadLocalLists(): Promise<void> {
-    await providers.ready();
-    const local = providers.configuredUpstreams().filter((upstream) => upstream.local && !upstream.demo);
-    await Promise.all(local.map((upstream) => refresh(upstream).refreshing));
+  async function getReady(): Promise<void> {
+    await Promise.all([providers.ready(), lists.untilLoaded()]);
+    const upstreams = providers.configuredUpstreams();
+    const local: unknown[] = [];
+    const remote: unknown[] = [];
+    for (const upstream of upstreams) {
+      const { hasAnswered, refreshing } = lists.refresh(upstream);
+      if (upstream.local) local.push(refreshing);
+      else if (!hasAnswered && upstreams.length > 1) remote.push(refreshing);
+    }
+    await Promise.all(local);
+    if (remote.length > 0) await Promise.race([Promise.all(remote), Bun.sleep(FIRST_LISTS_MS)]);
     isReady = true;
     untilReady = undefined;
   }
@@ -125,7 +119,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
     cachedEntries ??= registry.all.flatMap(({ id, models }) => {
       const upstream = providers.operatorUpstream(id);
       if (upstream?.demo) return [DEMO_ENTRY];
-      const listed = upstream && liveLists.get(id)?.models;
+      const listed = upstream && lists.of(id)?.models;
       if (listed) return listed.map((model) => entryFromLive(id, model));
       // The built-in models of the public provider say nothing about a local server.
       return upstream?.local ? [] : models.map((row) => entryFromRow(id, row, upstream !== undefined));
@@ -153,7 +147,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
   function entryForUnlisted(provider: ProviderId, id: string): CatalogueEntry {
     const upstream = providers.operatorUpstream(provider);
     if (upstream?.demo) return DEMO_ENTRY;
-    const sameModelRow = registry.get(provider).models.find((row) => canonicalModelId(row[0]) === canonicalModelId(id));
+    const sameModelRow = registry.get(provider).models.find((row) => isVersionOf(row[0], id));
     const contextWindow = sameModelRow?.[5] ?? 32_768;
     const entry: UnpricedEntry = {
       id,
@@ -170,9 +164,22 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
     if (sameModelRow)
       return { ...withPricing(entry, pricingOfRow(sameModelRow), true), description: `${sameModelRow[2]}.` };
     return {
-      ...withPricing(entry, FALLBACK_PRICING, false),
-      description: "Its price is not known and is counted at a stand-in.",
+      ...withPricing(entry, dearestPricing(provider), false),
+      description: "Its price is not known and is counted as the dearest of its provider.",
     };
+  }
+
+  function dearestPricing(provider: ProviderId): Pricing {
+    let dearest = dearestByProvider.get(provider);
+    if (!dearest) {
+      const list = providers.operatorUpstream(provider) && lists.of(provider)?.models;
+      dearest = dearestOf([
+        ...registry.get(provider).models.map(pricingOfRow),
+        ...(list ?? []).flatMap(({ pricing }) => pricing ?? []),
+      ]);
+      dearestByProvider.set(provider, dearest);
+    }
+    return dearest;
   }
 
   function entryOf(provider: ProviderId, modelId: string): CatalogueEntry {
@@ -182,7 +189,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
     return row ? entryFromRow(provider, row, false) : entryForUnlisted(provider, modelId);
   }
 
-  function find(reference: string): CatalogueEntry | undefined {
+  function findKnown(reference: string): CatalogueEntry | undefined {
     const named = registry.parseReference(reference);
     const listed = [...entries(), ...builtInEntries].filter((one) => !named || one.provider === named.provider);
     const wanted = named?.modelId ?? reference;
@@ -195,19 +202,19 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
   return {
     list: refreshAndList,
     listKnown() {
-      for (const upstream of providers.configuredUpstreams()) refresh(upstream);
+      for (const upstream of providers.configuredUpstreams()) lists.refresh(upstream);
       return entries();
     },
     entry: entryOf,
     async inputModalities(provider, modelId) {
       await refreshAndList();
       const definition = registry.get(provider);
-      const listed = liveLists.get(provider)?.models?.find(({ id }) => id === modelId);
+      const listed = lists.of(provider)?.models?.find(({ id }) => id === modelId);
       return addOggAudio(definition, listed?.inputs ?? guessInputModalities(definition, modelId));
     },
     untilReady() {
       if (isReady) return undefined;
-      untilReady ??= loadLocalLists();
+      untilReady ??= getReady();
       return untilReady;
     },
     async isOffered(reference, ownKeyProviders) {
@@ -225,12 +232,27 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
       if (listed.some(has)) return true;
       const unseen = providers
         .configuredUpstreams()
-        .filter(({ demo, provider }) => !demo && !liveLists.get(provider)?.models);
+        .filter(({ demo, provider }) => !demo && !lists.of(provider)?.models);
       const unknown = [...ownKeyProviders, ...unseen.map(({ provider }) => provider)];
       return unknown.some((provider) => named === undefined || provider === named);
     },
-    embeddingModels: (provider) => liveLists.get(provider)?.embeddingModels ?? [],
+    async untilListed(provider) {
+      const upstream = providers.operatorUpstream(provider);
+      if (!upstream || upstream.local) return true;
+      await lists.untilLoaded();
+      const list = lists.refresh(upstream);
+      if (!list.hasAnswered) await list.refreshing;
+      return list.hasAnswered;
+    },
+    retryInMs: lists.retryInMs,
+    dearestPricing,
+    embeddingModels: (provider) => lists.of(provider)?.embeddingModels ?? [],
     listedModels: (provider) => entries().filter((one) => one.provider === provider),
-    find,
+    async find(reference) {
+      const known = findKnown(reference);
+      if (known?.priceKnown) return known;
+      await refreshAndList();
+      return findKnown(reference);
+    },
   };
 }

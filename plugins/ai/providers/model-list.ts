@@ -25,20 +25,28 @@ const MAX_MODELS = 2_000;
 const NON_CHAT_MODELS =
   /embed|whisper|tts|dall-e|image|moderation|audio|realtime|transcribe|guard|sora|orpheus|imagen|veo|aqa|babbage|davinci/i;
 
-/** The chat and embedding models of a provider. Rejects if the list can't be fetched or parsed, or is too long. */
-export async function fetchModelList(upstream: Upstream): Promise<ListedModel[]> {
+/** Statuses after which the list may be had later: a timeout, a rate limit. */
+const TEMPORARY_STATUSES = new Set([408, 425, 429]);
+
+/**
+ * The chat and embedding models of a provider; undefined if it has no list, or none for this key. Rejects if the list can't
+ * be fetched or parsed, or is too long.
+ */
+export async function fetchModelList(upstream: Upstream): Promise<ListedModel[] | undefined> {
   const response = await upstream.fetch(`${upstream.baseUrl}/models`, {
     headers: { ...authHeaders(upstream), accept: "application/json" },
     redirect: "manual",
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   if (!response.ok) {
+    const { status } = response;
     await response.body?.cancel();
-    throw new Error(`The list of models was refused with status ${response.status}.`);
+    if (status >= 400 && status < 500 && !TEMPORARY_STATUSES.has(status)) return undefined;
+    throw new Error(`The list of models was refused with status ${status}.`);
   }
   const list: unknown = JSON.parse(await readTextLimited(response));
   const items = field(list, "data") ?? field(list, "models");
-  if (!Array.isArray(items)) throw new Error("The list of models is not a list.");
+  if (!Array.isArray(items)) return undefined;
   return items.slice(0, MAX_MODELS).flatMap((item: unknown) => parseModel(item) ?? []);
 }
 

@@ -8,8 +8,18 @@ export interface Pricing {
 
 export const FREE: Pricing = { input: 0, output: 0 };
 
-/** The price of a paid model whose price is not known: high, so that spending is not underestimated. */
-export const FALLBACK_PRICING: Pricing = { input: 5_000_000, output: 25_000_000 };
+/** The least at which a model is counted whose price is not known. */
+const LEAST_UNKNOWN: Pricing = { input: 5_000_000, output: 25_000_000 };
+
+/** The price at which a model is counted whose price is not known: the dearest of these, so that nothing is underestimated. */
+export const dearestOf = (known: readonly Pricing[]): Pricing =>
+  known.reduce(
+    (dearest, { input, output }) => ({
+      input: Math.max(dearest.input, input),
+      output: Math.max(dearest.output, output),
+    }),
+    LEAST_UNKNOWN,
+  );
 
 /** Converts USD per million tokens, the unit of price lists. */
 export const fromUsdPerMillion = (usd: number) => Math.round(usd * 1e6);

@@ -151,7 +151,8 @@ export function createTurnRunner(deps: Deps) {
       timezone,
     };
     const { budget, maxTokens } = settings;
-    const reserve = (prompt: LanguageModelV4Prompt) => ai.reserve({ agent, model: chosen, budget, prompt, maxTokens });
+    const reserve = (prompt: LanguageModelV4Prompt) =>
+      ai.reserve({ agent, model: chosen, budget, prompt, maxTokens, signal });
     const language = await ai.languageModel(chosen, agent.id);
     const { contextWindow } = chosen;
     const [tools, skillInstructions, history, cache] = await Promise.all([

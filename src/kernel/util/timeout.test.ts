@@ -1,6 +1,6 @@
-// Tests how a time limit ends a wait, and the signal that the work receives.
+// Tests how a time limit or an abort ends a wait, and the signal that the work receives.
 import { expect, test } from "bun:test";
-import { withTimeout } from "./timeout.ts";
+import { abortable, withTimeout } from "./timeout.ts";
 
 const options = (ms: number) => ({ ms, error: () => new Error("too long") });
 const never = () => new Promise<never>(() => undefined);
@@ -35,4 +35,15 @@ test("rejects as soon as the caller's signal aborts, and does not begin after th
   };
   await expect(withTimeout(work, { ...options(60_000), signal: leaving.signal })).rejects.toThrow("gone");
   expect(begun).toBe(false);
+});
+
+test("abortable settles as the work does, or rejects as soon as the signal aborts", async () => {
+  const leaving = new AbortController();
+  expect(await abortable(Promise.resolve("done"), leaving.signal)).toBe("done");
+  await expect(abortable(Promise.reject(new Error("broken")), leaving.signal)).rejects.toThrow("broken");
+  const renamed = abortable(never(), leaving.signal, () => new Error("client gone"));
+  const ended = Promise.allSettled([abortable(never(), leaving.signal), renamed]);
+  leaving.abort(new Error("gone"));
+  expect((await ended).map((one) => one.status === "rejected" && one.reason.message)).toEqual(["gone", "client gone"]);
+  await expect(abortable(Promise.resolve("late"), leaving.signal)).rejects.toThrow("gone");
 });

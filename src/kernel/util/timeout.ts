@@ -38,3 +38,23 @@ export async function withTimeout<Result>(
     signal?.removeEventListener("abort", onAbort);
   }
 }
+
+/**
+ * Settles as `work` does, or rejects as soon as `signal` aborts: with the result of `error`, by default the signal's reason.
+ * The result of work that goes on after that is ignored.
+ */
+export async function abortable<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal,
+  error: () => unknown = () => signal.reason,
+): Promise<Result> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(error());
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
