@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
-import type { Client } from "./support/client.ts";
+import { type Client, createClient } from "./support/client.ts";
 import { eventually, seeded } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
 import { startSqld } from "./support/sqld.ts";
@@ -79,10 +79,10 @@ function countedBy(upstream: Upstream, first: number, step: number, delayMs: () 
   return used;
 }
 
-const ask = (berth: Berth, more: object = {}) =>
+const ask = (berth: Berth, more: object = {}, headers: Record<string, string> = {}) =>
   fetch(`${berth.backend}/v1/chat/completions`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify({ model: MODEL, messages: [{ role: "user", content: "Hello" }], ...more }),
   });
 
@@ -143,6 +143,35 @@ describe("200 calls at once against a budget for 50", () => {
     expect(costs(rowsOf(berth))).toBe(sum(used.map((completion) => costOf(10, completion))));
   });
 });
+
+test("accounts without a subscription share one ceiling, also after a restart; paying ones do not count", async () => {
+  // Two calls of 2,410 micro-USD fit, and the reservation of the third does not.
+  await using berth = await startBerth({ env: envOf({ AI_UNPAID_BUDGET_USD_PER_DAY: "0.006" }) });
+  const keyOf = async (client: Client) => (await client.post<{ key: string }>("/api/keys", { name: "k" })).body.key;
+  const [ada, ben, eve] = await Promise.all([1, 2, 3].map(() => newAccount(berth)));
+  const payer = await member(berth, "starter");
+  const keys = await Promise.all([ada, ben, eve, payer].map((client) => client && keyOf(client)));
+  const used = countedBy(upstream, 4_000, 0);
+  const askAs = (who: number) => ask(berth, {}, { authorization: `Bearer ${keys[who]}` });
+  expect([(await askAs(3)).status, (await askAs(0)).status, (await askAs(1)).status]).toEqual([200, 200, 200]);
+  const refusal = await askAs(2);
+  expect(refusal.status).toBe(402);
+  const body = await refusal.text();
+  expect(body).toContain("BUDGET_EXCEEDED");
+  expect(body).toContain("accounts without a subscription");
+  expect((await askAs(3)).status).toBe(200);
+  await berth.restart();
+  expect([(await askAs(2)).status, (await askAs(0)).status, (await askAs(3)).status]).toEqual([402, 402, 200]);
+  expect(used).toHaveLength(5);
+  // Public use has a budget of its own.
+  expect((await ask(berth)).status).toBe(200);
+});
+
+async function newAccount(berth: Berth): Promise<Client> {
+  const client = createClient(berth);
+  await client.join();
+  return client;
+}
 
 describe("kill -9", () => {
   test("during 200 calls: each call is in the ledger once, answered ones with their exact cost", async () => {

@@ -5,6 +5,7 @@ import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
+import { adminSettings } from "../auth/settings.ts";
 import { cacheBackendRoutes, cacheWebRoutes } from "./cache/cache-routes.ts";
 import { createCachedCalls } from "./cache/cached-calls.ts";
 import { createResponseCache } from "./cache/response-cache.ts";
@@ -28,11 +29,11 @@ export function createBilling({ kernel, authService, agents }: Deps) {
   const { config, database, events, log, metrics, backend } = kernel;
   const { users, mails, administration } = authService;
   const { isAdmin } = administration;
-  const { planMicroUsd: budgets } = config.of(budgetSettings);
+  const { planMicroUsd: budgets, unpaidMicroUsd } = config.of(budgetSettings);
   const budgetNotices = createBudgetNotices({ database, events, log, metrics, users, mails, agents });
   const balances = createAccountBalances({
     database,
-    allowanceOf: async (userId) => allowanceOf(await users.byId(userId), { budgets, isAdmin }).microUsd,
+    allowanceOf: async (userId) => allowanceOf(await users.byId(userId), { budgets, isAdmin }),
     onCreditsTaken: users.invalidate,
     onRefused: budgetNotices.accountRefused,
   });
@@ -42,6 +43,7 @@ export function createBilling({ kernel, authService, agents }: Deps) {
     database,
     log,
     balances,
+    unpaidBudget: { microUsd: unpaidMicroUsd, adminEmails: config.of(adminSettings).emails },
     journalFile,
     onPaid: transfer.onPaid,
     onRefused: budgetNotices.budgetRefused,

@@ -136,6 +136,11 @@ export const budgetSettings = defineSettings({
       "free:1,starter:10,pro:50,enterprise:500",
       "What each account may use of the operator's keys a month before its credits, by plan; admins are free of it.",
     ),
+    AI_UNPAID_BUDGET_USD_PER_DAY: withDefault(
+      microUsd,
+      "5",
+      "What all unclaimed agents and accounts without an active subscription may together use of the operator's keys a day.",
+    ),
     AI_UNKNOWN_PRICE: withDefault(
       oneOf("dearest", "refuse"),
       "dearest",
@@ -143,6 +148,8 @@ export const budgetSettings = defineSettings({
     ),
   },
   build: (v) => ({
+    /** Whole micro-USD a day on the operator's keys for accounts without a subscription and unclaimed agents, together. */
+    unpaidMicroUsd: v.AI_UNPAID_BUDGET_USD_PER_DAY,
     /** What happens to calls of models whose price nobody knows. */
     unknownPrice: v.AI_UNKNOWN_PRICE,
     /** Micro-USD a day that requests without an account may spend on the operator's keys. */

@@ -25,6 +25,7 @@ test("defaults are enough for every section", () => {
   expect(config.of(gatingSettings)).toMatchObject({ minBalance: 10n ** 18n, token: undefined });
   expect(config.of(budgetSettings)).toEqual({
     publicMicroUsd: 1_000_000,
+    unpaidMicroUsd: 5_000_000,
     unknownPrice: "dearest",
     planMicroUsd: { free: 1_000_000, starter: 10_000_000, pro: 50_000_000, enterprise: 500_000_000 },
   });

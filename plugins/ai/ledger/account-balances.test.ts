@@ -27,7 +27,7 @@ function open(plan: number, now: () => number = Date.now) {
   const taken: string[] = [];
   const balances = createAccountBalances({
     database: store.database,
-    allowanceOf: () => plan,
+    allowanceOf: () => ({ microUsd: plan, isPaid: true }),
     onRefused: (refusal) => void refusals.push(refusal),
     onCreditsTaken: (userId) => void taken.push(userId),
     now,

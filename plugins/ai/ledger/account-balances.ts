@@ -8,8 +8,17 @@ import { evict, periodEnd, periodStart } from "./budgets.ts";
 /** A credit is one US cent of model use, at the prices of the catalogue. */
 export const MICRO_USD_PER_CREDIT = 10_000;
 
+/** What an account may use of the operator's keys. */
+export interface Allowance {
+  /** Whole micro-USD a month before its credits; Infinity: no limit. */
+  readonly microUsd: number;
+  /** It has an active subscription, or is an admin. */
+  readonly isPaid: boolean;
+}
+
 /** The amount held for one call. */
 export interface BalanceHold {
+  readonly isPaid: boolean;
   /** Whole micro-USD of the hold that credits would pay. */
   readonly credit: number;
   /** Ends the hold with the actual cost (0: no call was made); returns the part that credits pay. Only the first call counts. */
@@ -36,8 +45,7 @@ export interface BalanceRefusal {
 
 interface Deps {
   database: Pick<Database, "read">;
-  /** Whole micro-USD that an account may use in a month before its credits; Infinity: no limit. */
-  allowanceOf(userId: string): number | Promise<number>;
+  allowanceOf(userId: string): Allowance | Promise<Allowance>;
   /** Called after credits of this account were spent. */
   onCreditsTaken?(userId: string): void;
   onRefused?(refusal: BalanceRefusal): void;
@@ -101,14 +109,14 @@ export function createAccountBalances({
     userId: string,
     balance: AccountBalance,
     month: MonthlySpending,
-    plan: number,
-    credit: number,
+    { plan, credit, isPaid }: { plan: number; credit: number; isPaid: boolean },
   ): BalanceHold {
     month.reserved += plan;
     balance.credit += credit;
     let isOpen = true;
     let unwritten = 0;
     return {
+      isPaid,
       credit,
       capture(cost) {
         if (!isOpen) return unwritten;
@@ -138,15 +146,16 @@ export function createAccountBalances({
 
     async placeHold(userId, microUsd) {
       const balance = balanceOf(userId);
-      const allowance = await allowanceOf(userId);
+      const { microUsd: allowance, isPaid } = await allowanceOf(userId);
       let lastRead: { left: number; writes: number } | undefined;
       for (;;) {
         const month = await currentMonth(userId, balance);
         const allowanceLeft = Math.max(0, allowance - month.spent - month.reserved);
         const credit = Math.max(0, microUsd - allowanceLeft);
-        if (credit === 0) return hold(userId, balance, month, microUsd, 0);
+        const split = { plan: microUsd - credit, credit, isPaid };
+        if (credit === 0) return hold(userId, balance, month, split);
         if (lastRead?.writes === balance.writes) {
-          if (credit + balance.credit <= lastRead.left) return hold(userId, balance, month, microUsd - credit, credit);
+          if (credit + balance.credit <= lastRead.left) return hold(userId, balance, month, split);
           onRefused?.({ userId, since: month.since, limit: allowance, spent: month.spent });
           throw balanceExceeded(month, allowance, lastRead.left);
         }

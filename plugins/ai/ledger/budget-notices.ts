@@ -22,7 +22,7 @@ interface Deps {
 }
 
 interface Notice {
-  of: "agent" | "account" | "public";
+  of: "agent" | "account" | "public" | "unpaid";
   agentId: string | null;
   userId: string | null;
   period: Period;
@@ -81,7 +81,7 @@ export function createBudgetNotices({ database, events, log, metrics, agents, us
 
   return {
     budgetRefused({ of, ...rest }: BudgetRefusal): void {
-      if (of === "public") notify({ ...rest, of, agentId: null, userId: null });
+      if (of === "public" || of === "unpaid") notify({ ...rest, of, agentId: null, userId: null });
       else notify({ ...rest, of: "agent", agentId: of.agentId, userId: null });
     },
     accountRefused(refusal: BalanceRefusal): void {

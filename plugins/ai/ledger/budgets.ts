@@ -3,9 +3,12 @@
 import { AppError } from "../../../src/kernel/errors.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 
-/** A budget of an agent or of public use, for a UTC day or month; `limit` in whole micro-USD. */
+/**
+ * A budget of an agent, of public use, or of the accounts that nobody pays for together, for a UTC day or month; `limit` in
+ * whole micro-USD.
+ */
 export interface BudgetScope {
-  readonly of: { agentId: string } | "public";
+  readonly of: { agentId: string } | "public" | "unpaid";
   readonly period: Period;
   readonly limit: number;
 }
@@ -161,17 +164,26 @@ export function periodEnd(period: Period, at: number): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
 
-const keyOf = (of: BudgetScope["of"], period: Period) =>
-  of === "public" ? `public ${period}` : `${of.agentId} ${period}`;
+const keyOf = (of: BudgetScope["of"], period: Period) => `${typeof of === "string" ? of : of.agentId} ${period}`;
 
 function budgetExceeded({ of, period, limit, spent, since }: BudgetRefusal): AppError {
-  const subject = of === "public" ? "Public use of AI" : "This agent";
-  const message = `${subject} has used up its budget for this ${period}.`;
   const resetsAt = new Date(periodEnd(period, since)).toISOString();
-  return new AppError(402, "BUDGET_EXCEEDED", message, {
+  return new AppError(402, "BUDGET_EXCEEDED", refusalText(of, period, resetsAt.slice(0, 10)), {
+    ...(of === "unpaid" && { budget: of }),
     period,
     limitUsd: limit / 1e6,
     spentUsd: spent / 1e6,
     resetsAt,
   });
+}
+
+function refusalText(of: BudgetScope["of"], period: Period, resetDate: string): string {
+  if (of === "unpaid") {
+    return (
+      "Unclaimed agents and accounts without a subscription have together used up what this service spends on them in a day. " +
+      `Take a plan, set a provider key of your own, or wait until ${resetDate} (UTC).`
+    );
+  }
+  const subject = of === "public" ? "Public use of AI" : "This agent";
+  return `${subject} has used up its budget for this ${period}.`;
 }

@@ -4,7 +4,6 @@ import type { Database, Statement } from "../../../src/kernel/database/database.
 import { sqliteCode } from "../../../src/kernel/database/errors.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
-import { DAY } from "../../../src/kernel/util/time.ts";
 import { costMicroUsd, type Pricing } from "../providers/pricing.ts";
 import type { ProviderId } from "../providers/provider.ts";
 import { type CallUsage, isTokenCount } from "../providers/token-usage.ts";
@@ -12,6 +11,7 @@ import type { AccountBalances, BalanceHold } from "./account-balances.ts";
 import { type BudgetHold, type BudgetPeriod, type BudgetRefusal, type BudgetScope, createBudgets } from "./budgets.ts";
 import { createJournal } from "./journal.ts";
 import { insertStatement, insertStatements, type LedgerRow } from "./ledger-row.ts";
+import { readSpent } from "./spent-sums.ts";
 
 export type { BudgetScope } from "./budgets.ts";
 
@@ -89,8 +89,16 @@ interface PendingRow {
 /** The holds that pay for a call. */
 interface FundingSource {
   budgetHold?: BudgetHold | undefined;
+  unpaidHold?: BudgetHold | undefined;
   balanceHold?: BalanceHold | undefined;
   cached?: boolean;
+}
+
+interface UnpaidBudget {
+  /** Whole micro-USD a day. */
+  readonly microUsd: number;
+  /** The addresses of ADMIN_EMAILS, whose verified accounts do not count. */
+  readonly adminEmails: readonly string[];
 }
 
 interface Deps {
@@ -98,6 +106,8 @@ interface Deps {
   log: Pick<Log, "error" | "warn" | "info">;
   /** The balances of accounts; without them only budgets limit calls. */
   balances?: AccountBalances;
+  /** Limits what the accounts that nobody pays for may use together in a day; needs `balances`. */
+  unpaidBudget?: UnpaidBudget;
   /** The file that keeps running calls for a restart after a crash; without it they are not kept. */
   journalFile?: string;
   /** Called after the write of each row that a balance paid for, with the whole micro-USD that the plan paid. */
@@ -112,6 +122,7 @@ export function createLedger({
   database,
   log,
   balances,
+  unpaidBudget,
   journalFile,
   onPaid,
   onRefused,
@@ -124,14 +135,14 @@ export function createLedger({
   let flushing: Promise<void> = Promise.resolve();
   let recovered = false;
 
-  async function loadSpent({ of, since }: BudgetPeriod): Promise<number> {
+  async function loadSpent(period: BudgetPeriod): Promise<number> {
     await flush();
-    const day = since / DAY;
-    const { rows } =
-      of === "public"
-        ? await database.read(PUBLIC_SPENT_SQL, [day])
-        : await database.read(AGENT_SPENT_SQL, [of.agentId, day]);
-    return Number(rows[0]?.[0] ?? 0);
+    return readSpent(database, period, unpaidBudget?.adminEmails ?? [], now());
+  }
+
+  function placeUnpaidHold(microUsd: number): BudgetHold | Promise<BudgetHold> | undefined {
+    if (!unpaidBudget) return undefined;
+    return budgets.placeHold([{ of: "unpaid", period: "day", limit: unpaidBudget.microUsd }], microUsd);
   }
 
   /** Queues the rows that an earlier process left in the journal, before any others. */
@@ -161,7 +172,7 @@ export function createLedger({
     microUsd: number,
     funding: FundingSource = {},
   ): Reservation {
-    const { budgetHold, balanceHold, cached } = funding;
+    const { budgetHold, unpaidHold, balanceHold, cached } = funding;
     const id = Bun.randomUUIDv7();
     const at = now();
     let row: LedgerRow | undefined;
@@ -193,6 +204,7 @@ export function createLedger({
       const usage = sanitizeUsage(rawUsage);
       const cost = costMicroUsd(served.pricing, usage.inputTokens, usage.outputTokens);
       budgetHold?.capture(cost);
+      unpaidHold?.capture(cost);
       row = rowOf(usage, latencyMs, served, cost, balanceHold?.capture(cost) ?? 0);
       isJournaled ||= cost > 0;
       if (isJournaled) journal?.put(row);
@@ -212,6 +224,7 @@ export function createLedger({
       release() {
         if (row) return;
         budgetHold?.capture(0);
+        unpaidHold?.capture(0);
         balanceHold?.capture(0);
         journal?.remove(id, true);
       },
@@ -291,11 +304,14 @@ export function createLedger({
       }
       return (async () => {
         const placedHold = await budgetHold;
+        let balanceHold: BalanceHold | undefined;
         try {
-          const balanceHold = await balances.placeHold(payerId, microUsd);
-          return await openJournaled(call, expected, microUsd, { budgetHold: placedHold, balanceHold });
+          balanceHold = await balances.placeHold(payerId, microUsd);
+          const unpaidHold = balanceHold.isPaid ? undefined : await placeUnpaidHold(microUsd);
+          return await openJournaled(call, expected, microUsd, { budgetHold: placedHold, unpaidHold, balanceHold });
         } catch (error) {
           placedHold?.capture(0);
+          balanceHold?.capture(0);
           throw error;
         }
       })();
@@ -309,10 +325,6 @@ export function createLedger({
     },
   };
 }
-
-const SUM_SQL = "SELECT coalesce(sum(cost_micro_usd), 0) FROM usage_days";
-const PUBLIC_SPENT_SQL = `${SUM_SQL} WHERE user_id = '' AND day >= ?`;
-const AGENT_SPENT_SQL = `${SUM_SQL} WHERE agent_id = ? AND agent_id <> '' AND day >= ?`;
 
 /** Whether a retry would fail again: the table or the database rejects the value. */
 const isPermanentError = (error: unknown) =>

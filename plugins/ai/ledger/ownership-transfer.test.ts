@@ -23,7 +23,7 @@ function open(plan: number) {
   const now = () => time;
   const balances = createAccountBalances({
     database: store.database,
-    allowanceOf: (userId) => (userId === "ada" ? plan : Number.POSITIVE_INFINITY),
+    allowanceOf: (userId) => ({ microUsd: userId === "ada" ? plan : Number.POSITIVE_INFINITY, isPaid: true }),
     now,
   });
   const { transferStatements, onPaid } = createOwnershipTransfer(balances, now);

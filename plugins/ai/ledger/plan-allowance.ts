@@ -3,12 +3,11 @@
 import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import { isActiveSubscription, type User } from "../../auth/index.ts";
 import type { budgetSettings } from "../settings.ts";
+import type { Allowance } from "./account-balances.ts";
 
-export interface PlanAllowance {
+export interface PlanAllowance extends Allowance {
   /** The plan in force: without an active subscription `free`. */
-  plan: string;
-  /** Whole micro-USD a month; Infinity: no limit. */
-  microUsd: number;
+  readonly plan: string;
 }
 
 type PlanBudgets = SettingsOf<typeof budgetSettings>["planMicroUsd"];
@@ -23,8 +22,8 @@ interface Deps {
 export function allowanceOf(user: User | undefined, { budgets, isAdmin }: Deps): PlanAllowance {
   const subscription = user && isActiveSubscription(user.subscription) ? user.subscription : undefined;
   const plan = subscription?.plan ?? "free";
-  if (user && isAdmin(user)) return { plan, microUsd: Number.POSITIVE_INFINITY };
-  return { plan, microUsd: isPlan(plan, budgets) ? budgets[plan] : budgets.free };
+  if (user && isAdmin(user)) return { plan, microUsd: Number.POSITIVE_INFINITY, isPaid: true };
+  return { plan, microUsd: isPlan(plan, budgets) ? budgets[plan] : budgets.free, isPaid: subscription !== undefined };
 }
 
 const isPlan = (plan: string, budgets: PlanBudgets): plan is keyof typeof budgets => Object.hasOwn(budgets, plan);
