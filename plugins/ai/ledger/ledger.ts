@@ -1,8 +1,6 @@
 // Records every model call as a row with its tokens and cost, and reserves its highest possible cost before the call.
 
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
-import { sqliteCode } from "../../../src/kernel/database/errors.ts";
-import { AppError } from "../../../src/kernel/errors.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { costMicroUsd, type Pricing } from "../providers/pricing.ts";
 import type { ProviderId } from "../providers/provider.ts";
@@ -10,7 +8,8 @@ import { type CallUsage, isTokenCount } from "../providers/token-usage.ts";
 import type { AccountBalances, BalanceHold } from "./account-balances.ts";
 import { type BudgetHold, type BudgetPeriod, type BudgetRefusal, type BudgetScope, createBudgets } from "./budgets.ts";
 import { createJournal } from "./journal.ts";
-import { insertStatement, insertStatements, type LedgerRow } from "./ledger-row.ts";
+import { insertStatement, type LedgerRow } from "./ledger-row.ts";
+import { createRowWriter } from "./row-writer.ts";
 import { readSpent } from "./spent-sums.ts";
 
 export type { BudgetScope } from "./budgets.ts";
@@ -74,17 +73,7 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-const FLUSH_MS = 50;
-const FLUSH_ROWS = 200;
-/** Rows kept while the database can't be written. Beyond it the oldest are dropped, and the log says how many. */
-const MAX_PENDING_ROWS = 20_000;
 const NO_TOKENS: ExpectedTokens = { inputTokens: 0, outputTokens: 0 };
-
-/** A row that waits for its write, with a callback for after the write. */
-interface PendingRow {
-  row: LedgerRow;
-  onWritten(): void;
-}
 
 /** The holds that pay for a call. */
 interface FundingSource {
@@ -130,9 +119,7 @@ export function createLedger({
 }: Deps): Ledger {
   const journal = journalFile === undefined ? undefined : createJournal(journalFile, log);
   const budgets = createBudgets({ loadSpent, now, ...(onRefused && { onRefused }) });
-  let pendingRows: PendingRow[] = [];
-  let timer: Timer | undefined;
-  let flushing: Promise<void> = Promise.resolve();
+  const rowWriter = createRowWriter({ database, log, journal });
   let recovered = false;
 
   async function loadSpent(period: BudgetPeriod): Promise<number> {
@@ -152,7 +139,7 @@ export function createLedger({
     const rows = journal?.recover() ?? [];
     if (rows.length === 0) return;
     log.info("model calls that a crash interrupted are added to the ledger", { calls: rows.length });
-    pendingRows.push(...rows.map((row) => ({ row, onWritten: () => journal?.remove(row[0], false) })));
+    rowWriter.queue(rows.map((row) => ({ row, onWritten: () => journal?.remove(row[0], false) })));
   }
 
   /** Resolves when the journal file holds the highest cost, so that no provider is called before. */
@@ -218,7 +205,7 @@ export function createLedger({
     return {
       settleStatement: (...args) => ({ ...insertStatement(settleRow(...args)), after: onWritten }),
       record(...args) {
-        write({ row: settleRow(...args), onWritten });
+        rowWriter.write({ row: settleRow(...args), onWritten });
         return isJournaled ? journal?.whenFlushed() : undefined;
       },
       release() {
@@ -231,65 +218,9 @@ export function createLedger({
     };
   }
 
-  function write(entry: PendingRow): void {
-    pendingRows.push(entry);
-    flushSoon(pendingRows.length >= FLUSH_ROWS ? 0 : FLUSH_MS);
-  }
-
-  function flushSoon(ms: number): void {
-    if (timer && ms > 0) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => void flush(), ms);
-  }
-
   function flush(): Promise<void> {
     recover();
-    clearTimeout(timer);
-    timer = undefined;
-    flushing = flushing.then(writePendingRows);
-    return flushing;
-  }
-
-  /** Never rejects: rows whose write fails stay pending and are written with the next ones. */
-  async function writePendingRows(): Promise<void> {
-    while (pendingRows.length > 0) {
-      const entries = pendingRows;
-      pendingRows = [];
-      try {
-        await insertPending(entries);
-      } catch (error) {
-        const lost = Math.max(0, entries.length + pendingRows.length - MAX_PENDING_ROWS);
-        pendingRows = [...entries, ...pendingRows].slice(lost);
-        log.error("the ledger could not be written; it will be with the next calls", {
-          rows: pendingRows.length,
-          lost,
-          error,
-        });
-        return;
-      }
-    }
-  }
-
-  async function insertPending(pending: readonly PendingRow[]): Promise<void> {
-    const statements = insertStatements(pending.map(({ row }) => row));
-    const last = statements.at(-1);
-    if (last) last.after = () => pending.forEach(({ onWritten }) => void onWritten());
-    try {
-      await database.write(statements);
-    } catch (error) {
-      // A storage failure passes. A row that can never be stored must not block the others.
-      if (!isPermanentError(error)) throw error;
-      if (pending.length > 1) for (const entry of pending) await insertPending([entry]);
-      else giveUp(pending, error);
-    }
-  }
-
-  function giveUp(entries: readonly PendingRow[], error: unknown): void {
-    for (const { row, onWritten } of entries) {
-      log.error("a row of the ledger can't be stored and is dropped", { row: JSON.stringify(row), error });
-      journal?.remove(row[0], true);
-      onWritten();
-    }
+    return rowWriter.flush();
   }
 
   return {
@@ -325,12 +256,6 @@ export function createLedger({
     },
   };
 }
-
-/** Whether a retry would fail again: the table or the database rejects the value. */
-const isPermanentError = (error: unknown) =>
-  error instanceof AppError
-    ? error.status < 500
-    : sqliteCode(error).startsWith("SQLITE_CONSTRAINT") || error instanceof TypeError || error instanceof RangeError;
 
 /** Replaces implausible counts by 0 and marks the usage as estimated. */
 function sanitizeUsage({ inputTokens, outputTokens, estimated }: CallUsage): CallUsage {
