@@ -1,7 +1,7 @@
 // Makes catalogue entries: the wire form and exact price of a model, canonical ids, and the entry of the demo model.
 
 import { FREE, fromUsdPerMillion, type Pricing } from "./pricing.ts";
-import type { CatalogueRow, ProviderId } from "./provider.ts";
+import type { CatalogueRow, DearRow, ProviderId } from "./provider.ts";
 import { defaultProvider } from "./registry.ts";
 
 /** Task types that models are chosen by; anything else counts as `general`. */
@@ -53,6 +53,11 @@ export function guessTaskTypes(id: string, contextWindow: number): string[] {
 export const pricingOfRow = (row: CatalogueRow): Pricing => ({
   input: fromUsdPerMillion(row[3]),
   output: fromUsdPerMillion(row[4]),
+});
+
+export const pricingOfDearRow = ([, input, output]: DearRow): Pricing => ({
+  input: fromUsdPerMillion(input),
+  output: fromUsdPerMillion(output),
 });
 
 export function entryFromRow(provider: ProviderId, row: CatalogueRow, available: boolean): CatalogueEntry {

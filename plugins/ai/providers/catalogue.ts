@@ -8,6 +8,7 @@ import {
   entryFromRow,
   guessTaskTypes,
   isVersionOf,
+  pricingOfDearRow,
   pricingOfRow,
   type UnpricedEntry,
   withPricing,
@@ -143,11 +144,16 @@ export function createCatalogue({ providers, database, log }: Deps): Catalogue {
     return model.pricing ? withPricing(merged, model.pricing, true) : merged;
   }
 
-  /** The entry of a model that is not built in; a dated version of a built-in model has its price. */
+  /** The entry of a model that is not built in; a dated version of a built-in model has its price, unless it has its own. */
   function entryForUnlisted(provider: ProviderId, id: string): CatalogueEntry {
     const upstream = providers.operatorUpstream(provider);
     if (upstream?.demo) return DEMO_ENTRY;
-    const sameModelRow = registry.get(provider).models.find((row) => isVersionOf(row[0], id));
+    const { models, dearModels = [] } = registry.get(provider);
+    const sameModelRow = models.find((row) => isVersionOf(row[0], id));
+    // A dated version may cost more than the model that it is a version of.
+    const dearRow =
+      dearModels.find((row) => row[0] === id) ??
+      (sameModelRow ? undefined : dearModels.find((row) => isVersionOf(row[0], id)));
     const contextWindow = sameModelRow?.[5] ?? 32_768;
     const entry: UnpricedEntry = {
       id,
@@ -161,6 +167,7 @@ export function createCatalogue({ providers, database, log }: Deps): Catalogue {
       curated: false,
     };
     if (upstream?.local) return { ...withPricing(entry, FREE, true), description: `Served by ${upstream.label}.` };
+    if (dearRow) return withPricing(entry, pricingOfDearRow(dearRow), true);
     if (sameModelRow)
       return { ...withPricing(entry, pricingOfRow(sameModelRow), true), description: `${sameModelRow[2]}.` };
     return {

@@ -211,6 +211,30 @@ describe("a price that nobody knows", () => {
     expect(one.chats.map(({ body }) => body.model)).toEqual([DEAR.id]);
   });
 
+  test("is not that of a namesake: dear versions and other makers' models are told apart", async () => {
+    const names = [
+      "gpt-4",
+      "gpt-4o",
+      "gpt-4o-2024-05-13",
+      "gpt-4o-2024-11-20",
+      "o1-2024-12-17",
+      "finetuner/gpt-4o-mini",
+    ];
+    const five = await upstream(names);
+    const berth = await start({ five: five.url });
+    const { models } = (await bodyOf(await berth.get("/api/ai/models/provider_5"))) as {
+      models: { id: string; inputCost: number; outputCost: number }[];
+    };
+    expect(models.map(({ id, inputCost, outputCost }) => [id, inputCost, outputCost])).toEqual([
+      ["gpt-4", 30, 60],
+      ["gpt-4o", 2.5, 10],
+      ["gpt-4o-2024-05-13", 5, 15],
+      ["gpt-4o-2024-11-20", 2.5, 10],
+      ["o1-2024-12-17", 15, 60],
+      ["finetuner/gpt-4o-mini", 5, 30],
+    ]);
+  });
+
   test("a provider without a list of models is called at its dearest built-in price", async () => {
     const one = provider(() => new Response("Not found", { status: 404 }));
     const berth = await start({ one: one.url });

@@ -24,6 +24,9 @@ export type CatalogueRow = readonly [
 /** A model that turns text into vectors: provider's id, and USD per million tokens. */
 export type EmbeddingRow = readonly [id: string, input: number];
 
+/** A model that is known for its price alone: provider's id, USD per million input and output tokens. */
+export type DearRow = readonly [id: string, input: number, output: number];
+
 export interface ProviderDefinition {
   readonly id: ProviderId;
   /** Name for people; the default of the variable `<env>_LABEL`. */
@@ -62,4 +65,6 @@ export interface ProviderDefinition {
   /** Well-known models: shown before, and beside, the provider's live list. */
   readonly models: readonly CatalogueRow[];
   readonly embeddingModels: readonly EmbeddingRow[];
+  /** Models that are still served, but not offered here, and cost more than those of `models`: none may pass for one of them. */
+  readonly dearModels?: readonly DearRow[];
 }

@@ -28,4 +28,13 @@ export const anthropic: ProviderDefinition = {
     ["claude-haiku-4-5", "Claude Haiku 4.5", "Anthropic's small and quick one", 1, 5, 200_000, "general coding"],
   ],
   embeddingModels: [],
+  // https://docs.anthropic.com/en/docs/about-claude/pricing
+  // biome-ignore format: a table is read in rows
+  dearModels: [
+    ["claude-opus-4-1", 15, 75],
+    ["claude-opus-4-0", 15, 75],
+    ["claude-opus-4", 15, 75],
+    ["claude-3-opus", 15, 75],
+    ["claude-3-opus-latest", 15, 75],
+  ],
 };

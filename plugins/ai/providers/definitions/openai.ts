@@ -39,4 +39,24 @@ export const openAi: ProviderDefinition = {
     ["text-embedding-3-large", 0.13],
     ["text-embedding-ada-002", 0.1],
   ],
+  // https://platform.openai.com/docs/pricing
+  // biome-ignore format: a table is read in rows
+  dearModels: [
+    ["gpt-4", 30, 60],
+    ["gpt-4-0613", 30, 60],
+    ["gpt-4-32k", 60, 120],
+    ["gpt-4-turbo", 10, 30],
+    ["gpt-4-turbo-preview", 10, 30],
+    ["gpt-4-0125-preview", 10, 30],
+    ["gpt-4-1106-preview", 10, 30],
+    ["gpt-4.5-preview", 75, 150],
+    ["gpt-4o-2024-05-13", 5, 15],
+    ["chatgpt-4o-latest", 5, 15],
+    ["o1", 15, 60],
+    ["o1-preview", 15, 60],
+    ["o1-pro", 150, 600],
+    ["o3-pro", 20, 80],
+    ["gpt-5-pro", 15, 120],
+    ["gpt-5.2-pro", 21, 168],
+  ],
 };
