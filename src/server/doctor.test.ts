@@ -38,6 +38,14 @@ test("an empty environment is valid, and every variable can be shown", () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test("with a provider's key, what may be used without paying is shown, also if it is a default", () => {
+  const { text } = report({ PROVIDER_4_API_KEY: "k", AI_PUBLIC_BUDGET_USD_PER_DAY: "0.5" });
+  expect(text).toContain("together use 5 USD a day (AI_UNPAID_BUDGET_USD_PER_DAY)");
+  expect(text).toContain("without an account 0.5 USD (AI_PUBLIC_BUDGET_USD_PER_DAY)");
+  expect(report({ AI_UNPAID_BUDGET_USD_PER_DAY: "7", PROVIDER_5_API_KEY: "k" }).text).toContain("together use 7 USD");
+  expect(report({ PROVIDER_3_BASE_URL: "http://127.0.0.1:9/v1" }).text).not.toContain("AI_UNPAID_BUDGET_USD_PER_DAY");
+});
+
 test("columns are aligned", () => {
   const { text } = report({ PORT: "4000" }, false, { all: true });
   const columns = ["PORT", "VERIFY_ATTESTATION_SCHEMAS"].map((name) => row(text, name)?.search(/environment|default/));

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type ProviderSection, providerSettings } from "../../plugins/ai/settings.ts";
+import { budgetSettings, type ProviderSection, providerSettings } from "../../plugins/ai/settings.ts";
 import { streamSettings } from "../../plugins/streams/settings.ts";
 import {
   type Config,
@@ -59,6 +59,9 @@ export function doctorReport(
   const isSet = ({ source }: ResolvedVariable) => source !== "default" && source !== "not set";
   const shown = list.filter((variable) => all || isSet(variable) || highlighted.has(variable.name));
   const more = `${list.length - shown.length} settings have their default: ${programName()} doctor --all shows them.\n`;
+  const hasPaidProvider = providers.registry.all.some(({ env }) =>
+    list.some((variable) => variable.name === `${env}_API_KEY` && isSet(variable)),
+  );
   const sections = [
     ...(shown.length > 0 ? [formatVariables(shown, highlighted)] : []),
     ...(shown.length < list.length ? [more] : []),
@@ -66,9 +69,19 @@ export function doctorReport(
     ...(list.some((variable) => modelVariables.has(variable.name) && isSet(variable))
       ? []
       : ["! No AI provider is set up: a local Ollama, or else the demo model, answers."]),
+    ...(config && hasPaidProvider ? [describeFreeUse(config)] : []),
     errors.length > 0 ? `${errors.length} wrong: the start would be refused.` : "Nothing is wrong.",
   ];
   return { text: `${sections.join("\n")}\n`, exitCode: errors.length > 0 ? 1 : 0 };
+}
+
+/** What the operator's keys may be used for by those who pay nothing. */
+function describeFreeUse(config: Config): string {
+  const { unpaidMicroUsd, publicMicroUsd } = config.of(budgetSettings);
+  return (
+    `On your AI keys, accounts without a subscription may together use ${unpaidMicroUsd / 1e6} USD a day ` +
+    `(AI_UNPAID_BUDGET_USD_PER_DAY), and callers without an account ${publicMicroUsd / 1e6} USD (AI_PUBLIC_BUDGET_USD_PER_DAY).`
+  );
 }
 
 const isErrorFinding = ({ severity }: Finding) => severity === "error";
