@@ -4,11 +4,11 @@ import { AppError, notFound } from "../../src/kernel/errors.ts";
 /** The errors with which a message to an agent can be rejected or can fail, by status. */
 export const TURN_ERRORS = {
   400: ["SESSION_ELSEWHERE"],
-  402: "BUDGET_EXCEEDED",
+  402: ["BUDGET_EXCEEDED", "PRICE_UNKNOWN"],
   404: ["AGENT_NOT_FOUND", "SESSION_NOT_FOUND"],
   409: ["AGENT_STOPPED", "CANCELLED", "ALREADY_SETTLED"],
   502: "MODEL_UNAVAILABLE",
-  503: ["STOPPING", "AGENT_CHANGING"],
+  503: ["STOPPING", "AGENT_CHANGING", "PRICE_UNAVAILABLE"],
 };
 
 export const noAgentError = () =>
