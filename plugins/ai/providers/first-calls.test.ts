@@ -263,6 +263,17 @@ test("the first call after a start falls back to the second provider of its mode
   expect([one.chats.length, five.chats.length]).toEqual([1, 1]);
 });
 
+test("a second provider whose list hangs holds up the first call for a moment only", async () => {
+  const five = provider(() => new Promise<Response>(() => undefined));
+  const one = await upstream(["openai/gpt-4o-mini"]);
+  const berth = await start({ one: one.url, five: five.url });
+  const begun = performance.now();
+  expect((await chat(berth, "openai/gpt-4o-mini")).status).toBe(200);
+  // The request for a list may take 5 s.
+  expect(performance.now() - begun).toBeLessThan(4_000);
+  expect(one.chats).toHaveLength(1);
+});
+
 test("the first turn after a start falls back to the second provider of its model", async () => {
   const [one, five] = [await upstream(["shared"]), await upstream(["shared"])];
   const berth = await start({ one: one.url, five: five.url });
