@@ -93,10 +93,9 @@ test("1,000 generated objects are returned unchanged", async () => {
     fc.asyncProperty(configuration, async (config) => {
       largest = Math.max(largest, Buffer.byteLength(config));
       const stored = await put(config);
-      expect({ status: stored.status, text: await stored.text() }).toEqual({
-        status: 200,
-        text: `{"config":${config},"status":"updated"}`,
-      });
+      expect(stored.status).toBe(200);
+      // Unknown keys are named in `warnings` after it.
+      expect(await stored.text()).toStartWith(`{"config":${config},"status":"updated"`);
       expect((await ada.get(path)).text).toBe(`{"config":${config},"status":"ok"}`);
     }),
     { numRuns: 1_000 },

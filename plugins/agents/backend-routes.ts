@@ -11,6 +11,7 @@ import {
   configResponse,
   configResponseDocs,
   extractConfigText,
+  warningsMember,
 } from "./configuration/config-response.ts";
 import type { ConfigStore } from "./configuration/config-store.ts";
 import {
@@ -26,7 +27,7 @@ import {
   restoreConfigBody,
   type Views,
 } from "./model.ts";
-import { type createProvisioner, requireModel, requireName } from "./ownership/provisioner.ts";
+import { type createProvisioner, findTierWarnings, requireModel, requireName } from "./ownership/provisioner.ts";
 
 type AuthService = ReturnType<typeof auth.setup>["service"];
 
@@ -47,7 +48,7 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
   type Change = { agent: Agent; body: Static<typeof changeBody>; request: Request };
   async function change({ agent, body: { name, model }, request }: Change) {
     const config = extractConfigText(contextOf(request).bodyText);
-    if (config !== undefined) configs.requireValid(config);
+    if (config !== undefined) await configs.requireValid(config);
     const fields = {
       ...(name === undefined ? {} : { name: requireName(name) }),
       ...(model === undefined ? {} : { model: requireModel(model) }),
@@ -58,7 +59,8 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
       config === undefined ? [] : configs.saveStatements(agent.id, config),
     );
     const plan = (await authService.users.byId(changedAgent.userId))?.plan ?? "free";
-    return { agent: views.detail(changedAgent, plan), status: "updated" as const };
+    const warnings = config === undefined ? [] : await configs.warnings(agent.id, config);
+    return { agent: views.detail(changedAgent, plan), status: "updated" as const, ...warningsMember(warnings) };
   }
   const changeRouteOptions = {
     agentCall: { action: "agent.change", changes: true },
@@ -75,7 +77,10 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
       "/api/agents",
       async ({ body: { name, model, tier }, caller: { userId, isAdmin }, request, status }) => {
         const config = extractConfigText(contextOf(request).bodyText);
-        return status(201, views.provisionedResponse(await provision({ userId, isAdmin, name, model, config, tier })));
+        const agent = await provision({ userId, isAdmin, name, model, config, tier });
+        const plan = tier === undefined ? "" : ((await authService.users.byId(userId))?.plan ?? "free");
+        const warnings = [...(await configs.warnings(agent.id, config ?? "{}")), ...findTierWarnings(tier, plan)];
+        return status(201, { ...views.provisionedResponse(agent), ...warningsMember(warnings) });
       },
       {
         granted: "agent.provision",
@@ -142,7 +147,7 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
       async ({ agent: { id }, body: { version } }) => {
         const text = await configs.version(id, version);
         await configs.save(id, text);
-        return configResponse(text, "updated");
+        return configResponse(text, "updated", await configs.warnings(id, text));
       },
       {
         agentCall: { action: "agent.configure", changes: true },
@@ -160,7 +165,7 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
       async ({ agent, request }) => {
         const text = contextOf(request).bodyText ?? "";
         await configs.save(agent.id, text);
-        return configResponse(text, "updated");
+        return configResponse(text, "updated", await configs.warnings(agent.id, text));
       },
       {
         agentCall: { action: "agent.configure", changes: true },

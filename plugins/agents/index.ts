@@ -29,14 +29,10 @@ export {
 } from "./agent-guards.ts";
 export { type Agent, type AgentStatus, agentNotFound, isAgentId, isUp, type ModelChoice } from "./agent-store.ts";
 export type { BackupTableRows, BackupTables } from "./backup-rows.ts";
-export { configErrors, extractConfigText } from "./configuration/config-response.ts";
-export type {
-  AgentSettings,
-  Approval,
-  ChannelSettings,
-  McpServerSettings,
-  ScheduleSettings,
-} from "./configuration/settings.ts";
+export { unknownName } from "./configuration/config-check.ts";
+export { configErrors, extractConfigText, warningsField, warningsMember } from "./configuration/config-response.ts";
+export type { ScheduleSettings } from "./configuration/schedule-settings.ts";
+export type { AgentSettings, Approval, ChannelSettings, McpServerSettings } from "./configuration/settings.ts";
 export type {
   CredentialKind,
   CredentialOwner,
@@ -76,6 +72,11 @@ export const agents = plugin("agents", (host) => {
 
   const logSurfaces = logRoutes({ ...kernel, identities, guards, logs, logStream, views });
 
+  configs.registerCheck(async (agentId, { model }) =>
+    model !== undefined && (await agentStore.find(agentId))?.model !== "custom"
+      ? [{ path: "model", message: 'This is used only if the agent\'s own "model" is "custom".' }]
+      : [],
+  );
   authService.beforeDeletion(createAccountDeletionHook({ ...kernel, identities, agents: agentStore }));
   // A stranger can watch the calls that are made with the stranger's key.
   authService.onAccountReclaim((userId) => [credentials.forgetStatement(userId)]);
@@ -97,6 +98,8 @@ export const agents = plugin("agents", (host) => {
       settings: configs.settings,
       configText: configs.text,
       saveConfig: configs.save,
+      configWarnings: configs.warnings,
+      registerConfigCheck: configs.registerCheck,
       credentials,
       backupRows: createBackupRows({ ...kernel, hooks, credentials }),
       log: logs.add,

@@ -3,6 +3,7 @@
 import { type Static, t } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import type { Agent } from "./agent-store.ts";
+import { configErrors, warningsField } from "./configuration/config-response.ts";
 import type { ConfigVersion } from "./configuration/config-store.ts";
 import type { LogLine } from "./logs/log-store.ts";
 import { MODEL_CHOICES } from "./schema.ts";
@@ -35,10 +36,11 @@ export const provisionedResponse = t.Object({
     model,
     createdAt: time(),
   }),
+  warnings: warningsField,
 });
 
 /** The error codes of provisioning by status, for the API document. */
-export const provisioningErrors = { 400: "INVALID_CONFIG", 402: "SUBSCRIPTION_REQUIRED", 429: "AGENT_LIMIT_REACHED" };
+export const provisioningErrors = { 400: configErrors[400], 402: "SUBSCRIPTION_REQUIRED", 429: "AGENT_LIMIT_REACHED" };
 
 export const agentItem = t.Object({
   id: t.String(),
@@ -75,7 +77,11 @@ export const agentDetail = t.Object({
 });
 
 export const agentResponse = t.Object({ agent: agentDetail, status: t.Literal("ok") });
-export const changedResponse = t.Object({ agent: agentDetail, status: t.Literal("updated") });
+export const changedResponse = t.Object({
+  agent: agentDetail,
+  status: t.Literal("updated"),
+  warnings: warningsField,
+});
 
 export const configVersionsResponse = t.Object({
   versions: t.Array(

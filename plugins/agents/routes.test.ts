@@ -74,7 +74,11 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 describe("provisioning", () => {
   test.each(["/api/agents/provision", "/api/agents"])("POST %s creates an agent", async (path) => {
     const ada = await member("pro");
-    const { status, body } = await ada.ask("POST", path, { name: " Ada's ", model: "model_b", config: { a: 1 } });
+    const { status, body } = await ada.ask("POST", path, {
+      name: " Ada's ",
+      model: "model_b",
+      config: { timezone: "UTC" },
+    });
     expect(status).toBe(201);
     const { id } = body.agent as { id: string };
     expect(body).toEqual({
@@ -88,6 +92,25 @@ describe("provisioning", () => {
         createdAt: expect.stringMatching(ISO),
       },
     });
+  });
+
+  test("names what has no effect: unknown keys, a model that is not chosen, a tier that is not the plan", async () => {
+    const ada = await member("pro");
+    const warningsOf = async (body: object) => {
+      const answer = await ada.ask("POST", "/api/agents/provision", { name: "Ada", ...body });
+      expect(answer.status).toBe(201);
+      return answer.body.warnings;
+    };
+    expect(await warningsOf({ tier: "pro" })).toBeUndefined();
+    const config = { instuctions: "Be kind.", model: "provider_1:x/y" };
+    expect(await warningsOf({ tier: "enterprise", config })).toEqual([
+      { path: "instuctions", message: expect.stringContaining("Did you mean instructions?") },
+      { path: "model", message: expect.stringContaining('"custom"') },
+      { path: "tier", message: expect.stringContaining("your account, pro") },
+    ]);
+    expect(await warningsOf({ tier: "entreprise", model: "custom", config: { model: "provider_1:x/y" } })).toEqual([
+      { path: "tier", message: expect.stringContaining("Did you mean enterprise?") },
+    ]);
   });
 
   test("ignores fields of the body that the caller may not set", async () => {
@@ -285,7 +308,11 @@ describe("the configuration", () => {
     const id = await ada.provision();
     expect((await ada.ask("GET", `/api/agents/${id}/config`)).text).toBe('{"config":{},"status":"ok"}');
     const put = await ada.ask("PUT", `/api/agents/${id}/config`, odd);
-    expect(put).toMatchObject({ status: 200, text: `{"config":${odd},"status":"updated"}` });
+    expect(put.status).toBe(200);
+    expect(put.text).toStartWith(`{"config":${odd},"status":"updated","warnings":[`);
+    const known = await ada.ask("PUT", `/api/agents/${id}/config`, '{"timezone":"UTC"}');
+    expect(known.text).toBe('{"config":{"timezone":"UTC"},"status":"updated"}');
+    await ada.ask("PUT", `/api/agents/${id}/config`, odd);
     expect((await ada.ask("GET", `/api/agents/${id}/config`)).text).toBe(`{"config":${odd},"status":"ok"}`);
     const { body } = await ada.ask("POST", "/api/agents", `{"name":"x","config":${odd.trim()}}`);
     const other = (body.agent as { id: string }).id;

@@ -65,7 +65,9 @@ test("stores the configuration byte for byte, once under an Idempotency-Key", as
       body: `{"agentId":"${agent.id}","config":${config}}`,
       headers: { cookie: ada.cookie, "content-type": "application/json", "idempotency-key": `key-${agent.id}` },
     });
-  expect((await send()).status).toBe(201);
+  const deployed = await send();
+  expect(deployed.status).toBe(201);
+  expect(await deployed.json()).toMatchObject({ warnings: [{ path: "2" }, { path: "b" }, { path: "__proto__" }] });
   expect((await send()).status).toBe(201);
   expect(await configOf()).toBe(`{"config":${config},"status":"ok"}`);
   const { body } = await ada.get<{ versions: unknown[] }>(`/api/agents/${agent.id}/config/versions`);

@@ -13,6 +13,8 @@ import {
   configErrors,
   extractConfigText,
   isUp,
+  warningsField,
+  warningsMember,
 } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { Operations } from "./operations.ts";
@@ -25,7 +27,12 @@ const tags = ["Life cycle"];
 const config = t.Optional(
   t.Any({ description: "A JSON object, stored unchanged; left out, the present configuration stays" }),
 );
-const deployResponse = t.Object({ success: t.Literal(true), agent: agentDetail, status: t.String() });
+const deployResponse = t.Object({
+  success: t.Literal(true),
+  agent: agentDetail,
+  status: t.String(),
+  warnings: warningsField,
+});
 const errors = { ...configErrors, 409: ["OPERATION_IN_PROGRESS", "ACCOUNT_DISABLED"], 500: "UNHEALTHY" };
 const description =
   "The configuration is saved as `PUT /api/agents/:id/config` does, then the agent is started: 201, or 200 if it was up " +
@@ -33,7 +40,7 @@ const description =
 
 interface BackendDeps {
   users: Pick<AuthService["users"], "byId">;
-  agents: Pick<AgentService, "require" | "guards" | "saveConfig" | "views">;
+  agents: Pick<AgentService, "require" | "guards" | "saveConfig" | "configWarnings" | "views">;
   operations: Pick<Operations, "start">;
 }
 
@@ -47,7 +54,8 @@ export const deploymentBackendRoutes = ({ users, agents, operations }: BackendDe
       const wasUp = isUp(before.status);
       const after = wasUp ? before : await operations.start(id);
       const agent = agents.views.detail(after, (await users.byId(userId))?.plan ?? "free");
-      return status(wasUp ? 200 : 201, { success: true as const, agent, status: after.status });
+      const warnings = warningsMember(text === undefined ? [] : await agents.configWarnings(id, text));
+      return status(wasUp ? 200 : 201, { success: true as const, agent, status: after.status, ...warnings });
     },
     {
       agentCall: { action: DEPLOY_ACTION, changes: true },

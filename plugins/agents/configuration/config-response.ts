@@ -1,25 +1,53 @@
 // Reads and writes configurations in bodies byte for byte: a JSON serializer would change key order, `__proto__` and
 // numbers.
-import { invalidInput } from "../../../src/kernel/errors.ts";
+import { t } from "elysia";
+import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
 
-/** The response `{ config, status }` with the text unchanged. The text must be valid JSON. */
-export const configResponse = (text: string, status: "ok" | "updated"): Response =>
-  new Response(`{"config":${text},"status":"${status}"}`, {
+const WARNINGS_DESCRIPTION =
+  "What was accepted and has no effect: each with its path. Left out if there is nothing to name";
+/** What has no effect, in an answer. Left out if there is nothing to name. */
+export const warningsField = t.Optional(
+  t.Array(t.Object({ path: t.String(), message: t.String() }), {
+    description: WARNINGS_DESCRIPTION,
+  }),
+);
+
+/** The member `warnings` of an answer; none without warnings. */
+export const warningsMember = (warnings: Issue[]) => (warnings.length > 0 ? { warnings } : {});
+
+/** The response `{ config, status, warnings? }` with the text unchanged. The text must be valid JSON. */
+export function configResponse(text: string, status: "ok" | "updated", warnings: Issue[] = []): Response {
+  const named = warnings.length > 0 ? `,"warnings":${JSON.stringify(warnings)}` : "";
+  return new Response(`{"config":${text},"status":"${status}"${named}}`, {
     headers: { "content-type": "application/json;charset=utf-8" },
   });
+}
+
+/** The same for the responses that are described by hand. */
+const warningsDocs = {
+  type: "array" as const,
+  description: WARNINGS_DESCRIPTION,
+  items: {
+    type: "object" as const,
+    required: ["path", "message"],
+    properties: { path: { type: "string" as const }, message: { type: "string" as const } },
+  },
+};
 
 const anyObject = { type: "object" as const, additionalProperties: true };
 
 /** The request body in the OpenAPI document; written by hand, since a schema on the route would also parse the body. */
 export const configRequestDocs = {
   required: true,
-  description: "Any JSON object of up to 64 KiB, without secrets. It is stored and returned byte for byte.",
+  description:
+    "Any JSON object of up to 64 KiB, without secrets. It is stored and returned byte for byte. A known key with a value " +
+    "that is not allowed is refused; unknown keys are stored, and named in `warnings` of the answer.",
   content: { "application/json": { schema: anyObject } },
 };
 /** The error codes of a configuration by status, for the API document. */
 export const configErrors = {
-  400: ["INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG"],
+  400: ["INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG", "INVALID_SCHEDULE"],
   409: "OPERATION_IN_PROGRESS",
 };
 
@@ -31,7 +59,11 @@ export const configResponseDocs = (status: "ok" | "updated") => ({
         schema: {
           type: "object" as const,
           required: ["config", "status"],
-          properties: { config: anyObject, status: { type: "string" as const, enum: [status] } },
+          properties: {
+            config: anyObject,
+            status: { type: "string" as const, enum: [status] },
+            ...(status === "updated" && { warnings: warningsDocs }),
+          },
         },
       },
     },

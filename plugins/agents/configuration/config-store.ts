@@ -1,7 +1,7 @@
 // Stores configurations as versions of unchanged text, and caches the settings that Berth reads in them.
 import { and, desc, eq, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
-import { notFound } from "../../../src/kernel/errors.ts";
+import { type Issue, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { createCache } from "../../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
@@ -9,7 +9,8 @@ import { providerSettings } from "../../ai/settings.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 import { agentNotFound, cacheSize } from "../agent-store.ts";
 import { agentConfigs, agents } from "../schema.ts";
-import { type AgentSettings, readSettings, requireConfig } from "./settings.ts";
+import { findIneffective, requireConfig } from "./config-check.ts";
+import { type AgentSettings, readSettings } from "./settings.ts";
 
 /** Versions stored of each configuration; a new one deletes the oldest. */
 const MAX_VERSIONS = 20;
@@ -25,7 +26,11 @@ export interface ConfigStore {
    */
   settings(agentId: string): Promise<AgentSettings>;
   /** Checks a text before it is stored, as `requireConfig` does. */
-  requireValid(text: string): AgentSettings;
+  requireValid(text: string): Promise<AgentSettings>;
+  /** What in a valid text has no effect: unknown keys and names, and what this version does not use yet. */
+  warnings(agentId: string, text: string): Promise<Issue[]>;
+  /** Adds a check that finds settings without an effect, such as names that only another plugin knows. */
+  registerCheck(check: ConfigCheck): void;
   /** Checks (`requireConfig`) and stores a new version; 404 when the agent is gone. */
   save(agentId: string, text: string): Promise<void>;
   /** Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. */
@@ -40,6 +45,9 @@ export interface ConfigStore {
   firstVersionStatement(agentId: string, text: string, now: number): Statement;
 }
 
+/** Returns a warning for each setting of an agent that has no effect. */
+export type ConfigCheck = (agentId: string, settings: AgentSettings) => Issue[] | Promise<Issue[]>;
+
 export interface ConfigVersion {
   version: number;
   /** UTF-8 bytes. */
@@ -48,11 +56,12 @@ export interface ConfigVersion {
   savedAt: number;
 }
 
-type Deps = Pick<Kernel, "database" | "config"> & { hooks: AgentHooks };
+type Deps = Pick<Kernel, "database" | "config" | "log"> & { hooks: AgentHooks };
 
-export function createConfigStore({ database, config, hooks }: Deps): ConfigStore {
+export function createConfigStore({ database, config, log, hooks }: Deps): ConfigStore {
   const keyShapes = config.of(providerSettings).registry.all.map(({ credential }) => credential.shape);
   const requireValid = (body: string) => requireConfig(body, keyShapes);
+  const checks: ConfigCheck[] = [];
   const db = database.drizzle;
   const settingsCache = createCache<{ settings: AgentSettings; size: number }>({
     entries: cacheSize({ config, database }),
@@ -92,15 +101,29 @@ export function createConfigStore({ database, config, hooks }: Deps): ConfigStor
     return [add, trim];
   }
 
+  async function warnings(agentId: string, body: string): Promise<Issue[]> {
+    const { settings, warnings: found } = findIneffective(body);
+    for (const check of checks) {
+      try {
+        found.push(...(await check(agentId, settings)));
+      } catch (error) {
+        log.error("a check of a configuration failed", { agentId, error });
+      }
+    }
+    return found;
+  }
+
   return {
     requireValid,
+    warnings,
+    registerCheck: (check) => void checks.push(check),
     text,
     saveStatements,
     memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
     settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId))).settings,
 
     async save(agentId, body) {
-      requireValid(body);
+      await requireValid(body);
       const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
       try {
         await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body)]);

@@ -1,10 +1,14 @@
 // Finds secrets in a configuration, where they don't belong: configurations are stored and shown in clear.
 
 import { channelDefinitions } from "../../../channels/registry.ts";
+import { itemPath, memberPath } from "./value-readers.ts";
 
 /** Matches names of secret fields, in lower case without dashes and underscores. Narrower than the log's: `key` alone is allowed. */
 const SECRET_NAME =
   /(?:apikey|accesskey|secretkey|privatekey|signingkey|token|password|passwd|passphrase|secret|credential|authorization|cookie|mnemonic|seedphrase)$/;
+
+/** Matches a text that names a credential in place of the secret, as the header of an MCP server does. */
+const CREDENTIAL_REFERENCE = /^(?:[A-Za-z]{1,20} )?\$\{credential:[\w.-]{1,64}\}$/;
 
 /** Match secrets by their shape, whatever their field is called. */
 const SECRET_SHAPES: readonly RegExp[] = [
@@ -31,8 +35,8 @@ export function findSecret(value: unknown, keyShapes: readonly RegExp[], path = 
   if (typeof value !== "object" || value === null) return undefined;
   for (const [name, item] of Object.entries(value)) {
     if (looksLikeSecret(name, keyShapes)) return path;
-    const inner = path ? `${path}.${name}` : name;
-    if (typeof item === "string" && item !== "" && isSecretName(name)) return inner;
+    const inner = Array.isArray(value) ? itemPath(path, Number(name)) : memberPath(path, name);
+    if (typeof item === "string" && item !== "" && isSecretName(name) && !CREDENTIAL_REFERENCE.test(item)) return inner;
     const found = findSecret(item, keyShapes, inner);
     if (found !== undefined) return found;
   }

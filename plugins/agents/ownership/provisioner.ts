@@ -1,8 +1,9 @@
 // Provisions agents: creates an agent in one write, within the quota of its owner's subscription.
 import { GuardFailed, guard, isUniqueViolation, type Statement } from "../../../src/kernel/database/database.ts";
-import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
+import { AppError, type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Agent, AgentStore, ModelChoice } from "../agent-store.ts";
+import { unknownName } from "../configuration/config-check.ts";
 import type { ConfigStore } from "../configuration/config-store.ts";
 import { RUNTIME_VERSION } from "../runtime-version.ts";
 import { MODEL_CHOICES } from "../schema.ts";
@@ -60,7 +61,7 @@ export function createProvisioner({ database, events, agents, configs }: Deps) {
     } = request;
     const trimmedName = requireName(name);
     const choice = requireModel(model);
-    configs.requireValid(config);
+    await configs.requireValid(config);
     const tierHint = tier !== undefined && TIERS.includes(tier) ? tier : null;
 
     for (let attempt = 1; ; attempt++) {
@@ -92,6 +93,15 @@ export function createProvisioner({ database, events, agents, configs }: Deps) {
       return agent;
     }
   };
+}
+
+/** A warning for a tier that is not the plan of the owner, whose allowances count. */
+export function findTierWarnings(tier: string | undefined, plan: string): Issue[] {
+  if (tier === undefined || tier === plan) return [];
+  const message = TIERS.includes(tier)
+    ? `This is kept as a hint. What the agent may use follows the plan of your account, ${plan}.`
+    : unknownName(`This is no tier, and is not kept. The tiers are: ${TIERS.join(", ")}.`, tier, TIERS);
+  return [{ path: "tier", message }];
 }
 
 /** The trimmed name; 400 unless it has 1 to 64 characters, none of them a control character. */
