@@ -8,6 +8,7 @@ import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { runtime } from "../runtime/index.ts";
+import { findAccessWarnings } from "./access/access-warnings.ts";
 import { createMessageIntake } from "./access/message-intake.ts";
 import { createOwnerCommands } from "./access/owner-commands.ts";
 import { createPairingApproval } from "./access/pairing-approval.ts";
@@ -42,6 +43,7 @@ export const channels = plugin("channels", (host) => {
   const agentService = host.use(agents);
   const runtimeService = host.use(runtime);
 
+  agentService.registerConfigCheck((_, settings) => findAccessWarnings(settings));
   const agentStatsService = host.use(agentStats);
   const adapters = createAdapters({ ...kernel, traffic: agentStatsService.recordTraffic });
   const connections = createConnectionStore(kernel);

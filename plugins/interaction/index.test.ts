@@ -393,3 +393,21 @@ describe("/api/chat", () => {
     expect(await ada.post("/api/chat", body)).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
   });
 });
+
+test("a stored configuration is answered with what has no effect for any plugin", async () => {
+  const config = {
+    skills: { clok: true },
+    approvals: { wallet_send: "ask", wallet_sent: "ask", spend: "ask" },
+    channels: { channel_a: { owners: ["@ada"] } },
+    schedules: [{ cron: "@daily", prompt: "Good morning" }],
+  };
+  const { status, body } = await ada.put<{ warnings: unknown }>(`/api/agents/${agentId}/config`, config);
+  expect(status).toBe(200);
+  expect(body.warnings).toEqual([
+    { path: "schedules", message: expect.stringContaining("does not run schedules yet") },
+    { path: "skills.clok", message: expect.stringContaining("Did you mean clock?") },
+    { path: "channels.channel_a.owners[0]", message: expect.stringContaining("matches nobody") },
+    { path: "approvals.wallet_sent", message: expect.stringContaining("Did you mean wallet_send?") },
+    { path: "approvals.spend", message: expect.stringContaining("applies approvals only to wallet_create") },
+  ]);
+});

@@ -42,6 +42,15 @@ test("every agent has the built-in skills and their tools", async () => {
   ]);
 });
 
+test("a configuration that names an unknown skill is warned about it", async () => {
+  const warnings = await owners.configWarnings(agentId, '{"skills":{"clock":true,"web_fetch":true,"banana":false}}');
+  expect(warnings).toEqual([
+    { path: "skills.web_fetch", message: "This agent has no such skill. Did you mean web-fetch?" },
+    { path: "skills.banana", message: "This agent has no such skill." },
+  ]);
+  expect(await owners.configWarnings(agentId, '{"skills":["clock"]}')).toEqual([]);
+});
+
 test("tool definitions are plain JSON schemas of objects", async () => {
   for (const { inputSchema, description } of await service.toolsFor(agentId, true)) {
     expect(inputSchema).toMatchObject({ type: "object" });

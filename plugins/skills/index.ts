@@ -1,7 +1,7 @@
 // The plugin of skills: the tools of agents. It has the built-in skills, and a registry for those of other sources.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agentStats } from "../agent-stats/index.ts";
-import { agents } from "../agents/index.ts";
+import { agents, unknownName } from "../agents/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createMemorySkill } from "./memory/memory-skill.ts";
 import { createMemoryStore } from "./memory/memory-store.ts";
@@ -45,6 +45,17 @@ export const skills = plugin("skills", (host) => {
   }
 
   const registry = createSkillRegistry({ ...kernel, configuredSkills });
+  agentService.registerConfigCheck(async (agentId, { skills: switches }) => {
+    const names = [...(switches?.keys() ?? [])];
+    if (names.length === 0) return [];
+    const known = (await registry.list(agentId)).map(({ id }) => id);
+    return names
+      .filter((name) => !known.includes(name))
+      .map((name) => ({
+        path: `skills.${name}`,
+        message: unknownName("This agent has no such skill.", name, known),
+      }));
+  });
   agentService.onChange(registry.invalidate);
   agentService.onDelete(registry.invalidate);
   const builtIn = [

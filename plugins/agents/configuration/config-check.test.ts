@@ -58,7 +58,6 @@ describe("the warnings of a configuration", () => {
     const warnings = warningsOf({ ...many, ["x".repeat(10_000)]: 1 });
     expect(warnings).toHaveLength(51);
     expect(warnings.at(-1)).toEqual({ path: "", message: "Nothing reads 7951 further keys." });
-    expect(warningsOf({ ["x".repeat(10_000)]: 1 })[0]?.path).toHaveLength(101);
     expect(await fastestRun(() => void warningsOf(many))).toBeLessThan(200);
   });
 });

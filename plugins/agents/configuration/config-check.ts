@@ -5,8 +5,6 @@ import { findInvalidSchedule } from "./schedule-settings.ts";
 import { findSecret } from "./secret-detection.ts";
 import { type AgentSettings, MAX_CONFIG_BYTES, readSettings } from "./settings.ts";
 
-/** Characters of a path in a warning. */
-const MAX_SHOWN_PATH = 100;
 /** Unknown keys that are named; further ones are counted. */
 const MAX_NAMED_UNKNOWN = 50;
 
@@ -60,7 +58,7 @@ export function findIneffective(text: string): { settings: AgentSettings; warnin
   const { settings } = readSettings(JSON.parse(text), ({ path, name, known }) => {
     if (++unknown > MAX_NAMED_UNKNOWN) return;
     const message = unknownName("This key is stored, but nothing reads it.", name, known);
-    warnings.push({ path: shorten(path), message });
+    warnings.push({ path, message });
   });
   if (unknown > MAX_NAMED_UNKNOWN) {
     warnings.push({ path: "", message: `Nothing reads ${unknown - MAX_NAMED_UNKNOWN} further keys.` });
@@ -91,8 +89,6 @@ const findPastSchedules = ({ schedules = [] }: AgentSettings): Issue[] =>
       ? [{ path: `schedules[${index}].at`, message: "This time is over: the schedule does not run." }]
       : [],
   );
-
-const shorten = (path: string) => (path.length > MAX_SHOWN_PATH ? `${path.slice(0, MAX_SHOWN_PATH)}…` : path);
 
 function parseObject(text: string): object | undefined {
   try {

@@ -17,6 +17,10 @@ const MAX_VERSIONS = 20;
 /** The bound of the settings cache: characters of configuration text that its entries were read from. */
 const MAX_CACHED_CHARACTERS = 32 * 1024 * 1024;
 
+/** Warnings in an answer, and characters of each one's path. */
+const MAX_WARNINGS = 100;
+const MAX_PATH_CHARACTERS = 200;
+
 export interface ConfigStore {
   /** The text of the newest version; `{}` where there is none. */
   text(agentId: string): Promise<string>;
@@ -110,7 +114,7 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
         log.error("a check of a configuration failed", { agentId, error });
       }
     }
-    return found;
+    return found.slice(0, MAX_WARNINGS).map(({ path, message }) => ({ path: shorten(path), message }));
   }
 
   return {
@@ -162,3 +166,5 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
     }),
   };
 }
+
+const shorten = (path: string) => (path.length > MAX_PATH_CHARACTERS ? `${path.slice(0, MAX_PATH_CHARACTERS)}…` : path);
