@@ -5,7 +5,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents } from "../agents/index.ts";
 import type { channels } from "../channels/index.ts";
 import type { HistoryMessage, runtime, Session } from "../runtime/index.ts";
-import type { skills } from "../skills/index.ts";
+import type { Fact, skills } from "../skills/index.ts";
 import { API_VERSION, ENDPOINTS } from "./model.ts";
 
 /** A session shows its newest messages, so many. */
@@ -13,6 +13,8 @@ const SESSION_MESSAGES = 1_000;
 /** The memory view shows the newest messages of the active session, and so many characters of each. */
 const MEMORY_MESSAGES = 10;
 const MEMORY_CHARACTERS = 100;
+/** The newest facts, so many. */
+const MEMORY_FACTS = 100;
 
 interface Deps {
   agents: ServiceOf<typeof agents>;
@@ -62,13 +64,18 @@ export function createAgentViews({ agents, runtime, skills, channels }: Deps): {
     },
 
     async memory(agent) {
-      const active = agent && (await runtime.sessions.findActive(agent.id));
+      if (!agent) return { memory: [], facts: [] };
+      const [active, facts] = await Promise.all([
+        runtime.sessions.findActive(agent.id),
+        skills.memories.list(agent.id, { limit: MEMORY_FACTS }),
+      ]);
       const messages = active ? await runtime.sessions.messages(active.id, MEMORY_MESSAGES) : [];
       return {
         memory: messages.map(({ role, content }) => ({
           role,
           content: [...content].slice(0, MEMORY_CHARACTERS).join(""),
         })),
+        facts: facts.map(factItem),
       };
     },
 
@@ -98,3 +105,11 @@ const sessionItem = ({ id, status, messageCount, createdAt, lastActivity }: Sess
 });
 
 const messageItem = ({ role, content, timestamp }: HistoryMessage) => ({ role, content, timestamp });
+
+/** A remembered fact; `saidBy` is the conversation it is from, and null for the owner's. */
+const factItem = ({ id, content, circle, createdAt }: Fact) => ({
+  id,
+  text: content,
+  saidBy: circle === "" ? null : circle,
+  createdAt: new Date(createdAt).toISOString(),
+});

@@ -82,7 +82,7 @@ describe("without an agent", () => {
       model: null,
     });
     expect(await get("sessions")).toEqual({ agentId: null, sessions: [] });
-    expect(await get("memory")).toEqual({ agentId: null, memory: [] });
+    expect(await get("memory")).toEqual({ agentId: null, memory: [], facts: [] });
     expect(await get("skills")).toEqual({ agentId: null, skills: [] });
     expect(Object.values((await get("credentials")).credentials as object)).not.toContain(true);
     expect((await eve.get("/api/chat")).body).toEqual({ agentId: null, messages: [], count: 0 });
@@ -149,6 +149,28 @@ describe("GET /api/agent", () => {
     expect(memory[0]).toEqual({ role: "user", content: "message 1" });
     expect([...(memory[8]?.content ?? "")]).toHaveLength(100);
     expect(memory[8]?.content.isWellFormed()).toBe(true);
+    expect((await view("memory")).facts).toEqual([]);
+  });
+
+  test("the memory tells remembered facts apart from the messages", async () => {
+    const call = { toolCalls: [{ name: "remember", arguments: { fact: "Ada loves lighthouses." } }] };
+    fixture.upstream.script(({ toolResults }) => (toolResults.length > 0 ? "Noted." : call));
+    await ada.post("/api/agent", { message: "I love lighthouses." });
+    expect(await view("memory")).toEqual({
+      agentId,
+      memory: [
+        { role: "user", content: "I love lighthouses." },
+        { role: "assistant", content: "Noted." },
+      ],
+      facts: [
+        {
+          id: expect.any(String),
+          text: "Ada loves lighthouses.",
+          saidBy: null,
+          createdAt: expect.stringMatching(ISO),
+        },
+      ],
+    });
   });
 
   test("rejects invalid queries", async () => {

@@ -59,6 +59,12 @@ const session = {
   createdAt: t.Number({ description: "Epoch ms" }),
   lastActivity: t.Number({ description: "Epoch ms" }),
 };
+const fact = t.Object({
+  id: t.String(),
+  text: t.String(),
+  saidBy: t.Union([t.String(), t.Null()], { description: "The conversation it is from; null: the owner's" }),
+  createdAt: t.String({ description: "ISO 8601" }),
+});
 const skill = t.Object({ id: t.String(), name: t.String(), description: t.String(), enabled: t.Boolean() });
 
 /** The response of `GET /api/agent`, by its action; for the API documents alone. */
@@ -84,7 +90,14 @@ export const agentView = t.Union([
   ),
   t.Object({ ...shownAgent, sessions: t.Array(t.Object(session)) }, { description: "sessions" }),
   t.Object({ ...shownAgent, ...session, messages: t.Array(sessionMessage) }, { description: "session" }),
-  t.Object({ ...shownAgent, memory: t.Array(sessionMessage) }, { description: "memory" }),
+  t.Object(
+    {
+      ...shownAgent,
+      memory: t.Array(sessionMessage, { description: "The last 10 messages of the active session, shortened" }),
+      facts: t.Array(fact, { description: "The newest 100 remembered facts, which outlive a session" }),
+    },
+    { description: "memory" },
+  ),
   t.Object({ ...shownAgent, skills: t.Array(skill) }, { description: "skills" }),
   t.Object({ ...shownAgent, credentials: t.Record(t.String(), t.Boolean()) }, { description: "credentials" }),
 ]);
@@ -111,7 +124,7 @@ export const ENDPOINTS = {
   "GET /api/agent?action=health": "its health: status, model, channels, skills",
   "GET /api/agent?action=sessions": "its conversations",
   "GET /api/agent?action=session&sessionId=…": "one conversation with its messages",
-  "GET /api/agent?action=memory": "the last 10 messages of the active session, shortened",
+  "GET /api/agent?action=memory": "the last 10 messages of the active session, shortened, and the remembered facts",
   "GET /api/agent?action=skills": "its skills",
   "GET /api/agent?action=credentials": "which credentials are configured",
   "POST /api/agent { message }": "talk to it; with accept: text/event-stream the reply is streamed",

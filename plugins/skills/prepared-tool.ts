@@ -22,6 +22,7 @@ export interface PreparedTool {
   /** The id of the skill that it belongs to. */
   readonly skillId: string;
   readonly ownerOnly: boolean;
+  readonly followsUp: boolean;
   /** Whether the text of a successful result is wrapped with `wrapUntrusted`. */
   readonly untrusted: boolean;
   /** Rejects only when the turn's signal aborts, with its reason. */
@@ -30,7 +31,8 @@ export interface PreparedTool {
 
 /** Wraps one tool of a skill. */
 export function prepareTool(tool: Tool, skillId: string, log: Log): PreparedTool {
-  const { name, description, inputSchema, ownerOnly = false, untrusted = false, timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
+  const { name, description, inputSchema, ownerOnly = false, followsUp = false, untrusted = false } = tool;
+  const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
 
   /** Ends with the turn or when the tool's time is up, whether or not the tool listens to its signal. */
   const run = (input: unknown, context: ToolContext): Promise<Json> =>
@@ -58,7 +60,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log): PreparedTool
     }
   }
 
-  return { name, description, inputSchema, skillId, ownerOnly, untrusted, execute };
+  return { name, description, inputSchema, skillId, ownerOnly, followsUp, untrusted, execute };
 }
 
 function toResultText(result: Json): string {

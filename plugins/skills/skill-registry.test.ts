@@ -99,6 +99,15 @@ describe("the tools of a turn", () => {
     expect(await names(agentId, false)).toEqual(["a1"]);
   });
 
+  test("tools that come back later are offered only where the agent can write later", async () => {
+    const gamma = aSkill("gamma", [aTool("later", { followsUp: true }), aTool("now")]);
+    registry.register({ id: "two", skillsFor: () => [gamma] });
+    const namesFor = async (byOwner: boolean, canFollowUp: boolean) =>
+      (await registry.toolsFor(agentId, byOwner, canFollowUp)).map(({ name }) => name);
+    expect(await namesFor(false, true)).toEqual(["a1", "later", "now"]);
+    expect(await namesFor(false, false)).toEqual(["a1", "now"]);
+  });
+
   test("are the same array for every turn and every agent with the same skills", async () => {
     const other = await insertAgent(kept.database);
     const tools = await registry.toolsFor(agentId, true);

@@ -28,8 +28,11 @@ export interface SkillRegistry {
   /** Adds a source. Of two skills with the same id, the one of the source registered first is used. */
   register(source: SkillSource): void;
   list(agentId: string): Promise<readonly SkillItem[]>;
-  /** The tools of the enabled skills. The same array for all agents with the same tools, until they change. */
-  toolsFor(agentId: string, byOwner: boolean): Promise<readonly PreparedTool[]>;
+  /**
+   * The tools of the enabled skills. The same array for all agents with the same tools, until they change.
+   * @param canFollowUp whether the agent can write to the conversation later
+   */
+  toolsFor(agentId: string, byOwner: boolean, canFollowUp?: boolean): Promise<readonly PreparedTool[]>;
   /** The instructions of the enabled skills for the system prompt; "" for none. */
   instructionsFor(context: PromptContext): Promise<string>;
   /** Stores a switch, which overrides the agent's configuration. Throws 404 `UNKNOWN_SKILL`. */
@@ -51,6 +54,8 @@ interface SkillView {
   enabled: readonly Skill[];
   forOwner: readonly PreparedTool[];
   forOthers: readonly PreparedTool[];
+  /** Visitors of a public page, whom the agent can't reach later. */
+  forVisitors: readonly PreparedTool[];
 }
 
 interface CacheEntry {
@@ -87,11 +92,13 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
     const isOn = ({ id, enabledByDefault }: Skill) => switched.get(id) ?? asConfigured.get(id) ?? enabledByDefault;
     const enabled = skills.filter(isOn);
     const forOwner = preparedToolsOf(agentId, enabled);
+    const forOthers = forOwner.filter((tool) => !tool.ownerOnly);
     const view = intern({
       items: skills.map((skill) => toSkillItem(skill, enabled.includes(skill))),
       enabled,
       forOwner,
-      forOthers: forOwner.filter((tool) => !tool.ownerOnly),
+      forOthers,
+      forVisitors: forOthers.filter((tool) => !tool.followsUp),
     });
     return { view, expiresAt: failed ? Date.now() + RETRY_SOURCE_MS : Number.POSITIVE_INFINITY };
   }
@@ -146,9 +153,10 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
       entries.clear();
     },
     list: async (agentId) => (await viewOf(agentId)).items,
-    toolsFor: async (agentId, byOwner) => {
-      const { forOwner, forOthers } = await viewOf(agentId);
-      return byOwner ? forOwner : forOthers;
+    toolsFor: async (agentId, byOwner, canFollowUp = true) => {
+      const { forOwner, forOthers, forVisitors } = await viewOf(agentId);
+      if (byOwner) return forOwner;
+      return canFollowUp ? forOthers : forVisitors;
     },
 
     async instructionsFor(context) {

@@ -45,6 +45,8 @@ export interface Tool {
   timeoutMs?: number;
   /** Acts as the owner: offered and run only in the owner's turns. */
   ownerOnly?: boolean;
+  /** Works only if the agent can write to the conversation later: not offered on public pages, which show only replies. */
+  followsUp?: boolean;
   /** The result comes from outside and is marked as such. */
   untrusted?: boolean;
 }

@@ -1,9 +1,7 @@
 // Replies to a conversation by rules, which are tried in order; the first that matches wins.
-
-export interface DemoMessage {
-  role: string;
-  content?: unknown;
-}
+import { defaultProvider } from "../providers/registry.ts";
+import { type DemoMessage, textOf, truncate } from "./demo-message.ts";
+import { describeResults } from "./demo-results.ts";
 
 export interface DemoTool {
   name: string;
@@ -29,8 +27,8 @@ interface RuleInput {
 type Rule = (ruleInput: RuleInput) => string | DemoReply | undefined;
 
 const SELF_DESCRIPTION = "I'm Berth's built-in demo model: a handful of rules, no language model, and free of charge.";
-const KEY_HINT =
-  "(This is the demo model. For a real one, start Berth with PROVIDER_1_API_KEY=…, or give this agent a key of its own with set-credential.)";
+/** Names no setting, because strangers read it, too. The output of the start names the variable of the same provider. */
+const KEY_HINT = `(This is the demo model. A real one answers as soon as this service, or this agent, has a key for an AI provider, such as ${defaultProvider.label}.)`;
 
 /** The next message of the assistant, a pure function of messages and tools. */
 export function replyTo(messages: readonly DemoMessage[], tools: readonly DemoTool[]): DemoReply {
@@ -63,23 +61,31 @@ const RULES: readonly Rule[] = [
       /\bremind me in (\d+|an?|one) (second|minute|hour|day)s?(?: to| that| about)? (.+)/is.exec(userMessage) ?? [];
     if (!amount || !unit || !text) return undefined;
     const tool = findTool(tools, /^(?!.*(?:list|cancel|delete)).*remind/i);
-    if (!tool) return "I'd like to remind you, but the reminder skill is off.";
+    if (!tool) return "I can't remind you here.";
     return callTool(tool, {
       text: trimEnding(text),
       minutes: (Number(amount) || 1) * (MINUTES[unit.toLowerCase()] ?? 1),
     });
   },
   ({ userMessage, tools }) => {
-    const fact = /\b(?:please )?remember(?: that|:)? (?!me\b|my name\?)(.+)/is.exec(userMessage)?.[1];
+    if (!/\b(?:what|which|any|my|list|show)\b.*\breminders?\b/i.test(userMessage)) return undefined;
+    const tool = findTool(tools, /list_reminders/i);
+    return tool ? callTool(tool, {}) : "I have no reminders here.";
+  },
+  ({ userMessage, tools }) => {
+    const question = /\bwhat (?:do|can) you (?:remember|know)(?: about (.+?))?[?.!\s]*$/is.exec(userMessage);
+    if (!question) return undefined;
+    const tool = findTool(tools, /recall|search_memor/i);
+    return tool
+      ? callTool(tool, { text: trimEnding(question[1] ?? "everything") })
+      : "I remember nothing beyond this conversation: the memory skill is off.";
+  },
+  ({ userMessage, tools }) => {
+    const fact = /(?<!\b(?:you|i|can't|don't) )\bremember(?: that|:)? (?!me\b|my name\?)(.+)/is.exec(userMessage)?.[1];
     if (!fact || userMessage.endsWith("?")) return undefined;
     const tool = findTool(tools, /remember|memory/i);
     if (!tool) return `I'll keep in mind for this conversation that ${trimEnding(fact)}. (The memory skill is off.)`;
     return callTool(tool, { text: trimEnding(fact), action: "remember" });
-  },
-  ({ userMessage, tools }) => {
-    const about = /\bwhat do you (?:remember|know) about (.+?)\??$/is.exec(userMessage)?.[1];
-    const tool = about && findTool(tools, /recall|search_memor/i);
-    return tool ? callTool(tool, { text: trimEnding(about) }) : undefined;
   },
   ({ userMessage, tools }) => {
     const url = /https?:\/\/[^\s<>"')\]]+/i.exec(userMessage)?.[0];
@@ -129,7 +135,12 @@ const RULES: readonly Rule[] = [
   ({ userMessage, tools }) => {
     if (!/^\W*help\b|\bwhat can you do\b/i.test(userMessage)) return undefined;
     const skills = tools.map(({ name }) => `\`${name}\``).join(", ");
-    return `${SELF_DESCRIPTION} ${skills ? `I can use these tools: ${skills}.` : "I have no tools here."} Try “what time is it”, “remember that I like tea”, “remind me in 1 minute to stretch”, or send me a link.`;
+    const examples = EXAMPLES.filter(([needed]) => findTool(tools, needed)).map(([, example]) => example);
+    return [
+      SELF_DESCRIPTION,
+      skills ? `I can use these tools: ${skills}.` : "I have no tools here.",
+      `Try ${new Intl.ListFormat("en", { type: "disjunction" }).format([...examples, "“what is 6 × 7?”"])}.`,
+    ].join(" ");
   },
   ({ userMessage }) =>
     /\b(?:tell|know).*\bjoke\b/i.test(userMessage)
@@ -142,6 +153,15 @@ const RULES: readonly Rule[] = [
     /^\W*(?:hi|hello|hey|hiya|howdy|ahoy|moin|good (?:morning|afternoon|evening))\b/i.test(userMessage)
       ? `Hello${name ? `, ${name}` : ""}! What can I do for you?`
       : undefined,
+];
+
+/** What `help` proposes, with the tool that each example needs. */
+const EXAMPLES: readonly (readonly [tool: RegExp, example: string])[] = [
+  [/clock/i, "“what time is it?”"],
+  [/remember/i, "“remember that I like tea”"],
+  [/recall/i, "“what do you remember about me?”"],
+  [/remind_me/i, "“remind me in 1 minute to stretch”"],
+  [/fetch/i, "a link to a web page"],
 ];
 
 const MINUTES: Readonly<Record<string, number>> = { second: 1 / 60, minute: 1, hour: 60, day: 1_440 };
@@ -162,47 +182,6 @@ function fallback({ userMessage, name, earlierMessages }: RuleInput): string {
     earlierMessages.length > 0 ? ` That was message number ${earlierMessages.length + 1} of yours here.` : "";
   return `${you} said: “${truncate(userMessage, 300)}”${more} I'm only a demo, so I can't say anything clever about it. Ask me for “help” to see what I can do.`;
 }
-
-/** Describes the results of the latest tool calls. */
-function describeResults(messages: readonly DemoMessage[]): string {
-  const from = messages.findLastIndex(({ role }) => role === "assistant");
-  const results = messages.slice(from + 1).map(({ content }) => describeResult(textOf(content)));
-  return results.join("\n");
-}
-
-function describeResult(result: string): string {
-  const text = result.replace(/<\/?untrusted[^>]*>/g, "").trim();
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return `Here is what I found: ${truncate(text, 600)}`;
-  }
-  if (typeof value !== "object" || value === null) return `Here is what I found: ${truncate(String(value), 600)}`;
-  const fields = value as Record<string, unknown>;
-  if (fields.remembered === true) return "Done, I'll remember that.";
-  if (typeof fields.inWords === "string") return `It is ${fields.inWords}.`;
-  if (Array.isArray(fields.facts)) return describeFacts(fields.facts);
-  if (typeof fields.error === "string") return `That didn't work: ${truncate(fields.error, 300)}`;
-  const shown = Object.entries(fields)
-    .filter(([key, item]) => key !== "id" && item !== null && typeof item !== "object")
-    .map(([key, item]) => `${humanize(key)}: ${truncate(String(item), 200)}`);
-  const listed = shown.length > 0 ? shown.join(", ") : truncate(JSON.stringify(value), 600);
-  return `Here is what I got: ${listed}.`;
-}
-
-function describeFacts(facts: unknown[]): string {
-  const known = facts.map((one) => (typeof one === "string" ? one : textOf(Reflect.get(Object(one), "fact"))));
-  return known.length === 0
-    ? "I don't remember anything about that."
-    : `I remember: ${truncate(known.join("; "), 600)}.`;
-}
-
-const humanize = (key: string) =>
-  key
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
-    .replaceAll("_", " ")
-    .toLowerCase();
 
 const findTool = (tools: readonly DemoTool[], pattern: RegExp) => tools.find(({ name }) => pattern.test(name));
 
@@ -244,15 +223,4 @@ function findUserName(newestFirst: readonly string[], messages: readonly DemoMes
   return known.find(Boolean);
 }
 
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .map((part: unknown) =>
-      typeof part === "object" && part !== null && "text" in part && typeof part.text === "string" ? part.text : "",
-    )
-    .join("");
-}
-
 const trimEnding = (text: string) => text.trim().replace(/[.!\s]+$/, "");
-const truncate = (text: string, most: number) => (text.length > most ? `${text.slice(0, most).trimEnd()}…` : text);

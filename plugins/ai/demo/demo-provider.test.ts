@@ -11,7 +11,7 @@ const say = (...said: string[]) =>
     said.map((text, n) => (n % 2 === 0 ? user(text) : assistant(text))),
     [],
   ).text;
-const HINT = "PROVIDER_1_API_KEY";
+const HINT = "has a key for an AI provider, such as OpenRouter";
 
 const tool = (name: string, properties: Record<string, { type: string }> = {}): DemoTool => ({
   name,
@@ -27,8 +27,9 @@ const tools = [
 ];
 
 describe("a reply", () => {
-  test("names the demo, and at first how to set a key", () => {
+  test("names the demo, and at first how to get a real model, without the names of settings", () => {
     expect(say("hi")).toContain(HINT);
+    expect(say("hi")).not.toMatch(/[A-Z]_[A-Z]|set-credential/);
     expect(say("hi", "Hello!", "who are you?")).toContain("demo model");
     expect(say("hi", "Hello!", "who are you?")).not.toContain(HINT);
   });
@@ -43,6 +44,14 @@ describe("a reply", () => {
     ).toContain("Eve");
   });
 
+  test("remembers nothing that it was only asked for", () => {
+    for (const text of ["do you remember my dog", "I remember that day", "what do you remember about my name"]) {
+      expect(replyTo([user("x"), assistant("y"), user(text)], tools).calls.map(({ name }) => name)).not.toContain(
+        "remember",
+      );
+    }
+  });
+
   test("does sums, and admits its limits", () => {
     expect(say("x", "y", "what is 6 * 7?")).toBe("6 * 7 = 42");
     expect(say("x", "y", "0.1 + 0.2")).toBe("0.1 + 0.2 = 0.3");
@@ -51,14 +60,37 @@ describe("a reply", () => {
   });
 });
 
+describe("help", () => {
+  test("proposes only what the tools can do", () => {
+    expect(replyTo([user("help")], tools).text).toMatch(/time is it.*I like tea.*about me.*remind me.*link.*6 × 7/);
+    expect(replyTo([user("help")], []).text).not.toMatch(/remind|remember|link/);
+  });
+
+  test("proposes only what is answered", () => {
+    const [, examples = ""] = /Try (.*)$/m.exec(replyTo([user("help")], tools).text) ?? [];
+    const proposed = [...examples.matchAll(/“([^”]+)”/g)].map(([, example = ""]) => example);
+    expect(proposed).toHaveLength(5);
+    for (const example of proposed) {
+      const { text, calls } = replyTo([user("hi"), assistant("Hello!"), user(example)], tools);
+      expect(text === "" ? calls.length : text).not.toBe(0);
+      expect(text).not.toContain("only a demo");
+    }
+  });
+});
+
 describe("a tool call", () => {
   test.each([
     ["What time is it?", "clock", {}],
     ["Please remember that I like tea.", "remember", { fact: "I like tea" }],
+    ["I want you to remember I like tea", "remember", { fact: "I like tea" }],
     ["remind me in 5 minutes to stretch", "remind_me", { text: "stretch", inMinutes: 5 }],
     ["Remind me in an hour to call Eve!", "remind_me", { text: "call Eve", inMinutes: 60 }],
     ["Read https://example.org/a?b=c.", "web_fetch", { url: "https://example.org/a?b=c" }],
     ["What do you know about tea?", "recall", { query: "tea" }],
+    ["what do you remember about me?", "recall", { query: "me" }],
+    ["what do you remember about my name", "recall", { query: "my name" }],
+    ["What do you remember?", "recall", { query: "everything" }],
+    ["What reminders do I have?", "list_reminders", {}],
   ])("%s → %s", (text, name, input) => {
     expect(replyTo([user(text)], tools)).toEqual({ text: "", calls: [{ name, input }] });
     expect(replyTo([user(text)], []).calls).toEqual([]);
@@ -68,6 +100,15 @@ describe("a tool call", () => {
     const after = (content: string) =>
       replyTo([user("q"), assistant("first"), user("time?"), assistant(""), { role: "tool", content }], tools).text;
     expect(after('{"time":"12:00","zone":"UTC","id":"x"}')).toBe("Here is what I got: time: 12:00, zone: UTC.");
+    const reminder = '{"id":"x","text":"stretch","at":"2026-01-01T12:01:00+00:00","inWords":"Thursday at 12:01"}';
+    expect(after(reminder)).toBe("I'll remind you: stretch (Thursday at 12:01).");
+    expect(after(`{"reminders":[${reminder}]}`)).toBe("These reminders are to come: stretch (Thursday at 12:01).");
+    expect(after('{"inWords":"Thursday at 12:00"}')).toBe("It is Thursday at 12:00.");
+    expect(after('{"facts":[{"fact":"I like tea"}]}')).toBe("I remember: I like tea.");
+    expect(after('{"facts":[{"fact":"I like tea"}],"note":"x"}')).toMatch(
+      /^I don't remember anything about that\..*tea/,
+    );
+    expect(after("Nothing is remembered.")).toBe("I don't remember anything yet.");
     expect(after('{"remembered":true}')).toBe("Done, I'll remember that.");
     expect(after("<untrusted>A page</untrusted>")).toBe("Here is what I found: A page");
   });

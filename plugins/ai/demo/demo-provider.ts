@@ -1,7 +1,8 @@
 // Serves the demo model as an OpenAI-compatible upstream inside the process, without a key.
 
 import { estimateTokens } from "../providers/pricing.ts";
-import { type DemoMessage, type DemoTool, replyTo } from "./demo-model.ts";
+import type { DemoMessage } from "./demo-message.ts";
+import { type DemoTool, replyTo } from "./demo-model.ts";
 
 const DEMO_MODEL_ID = "demo";
 const json = { "content-type": "application/json" };

@@ -105,6 +105,7 @@ const tool = (name: string, execute: PreparedTool["execute"]): PreparedTool => (
   inputSchema: { type: "object" },
   skillId: name,
   ownerOnly: false,
+  followsUp: false,
   untrusted: false,
   execute,
 });

@@ -156,7 +156,7 @@ export function createTurnRunner(deps: Deps) {
     const language = await ai.languageModel(chosen, agent.id);
     const { contextWindow } = chosen;
     const [tools, skillInstructions, history, cache] = await Promise.all([
-      skills.toolsFor(agent.id, audience.byOwner),
+      skills.toolsFor(agent.id, audience.byOwner, entry.platform !== "public"),
       skills.instructionsFor({ ...audience, text: entry.content }),
       loadCompactedHistory(sessions, entry.sessionId, {
         contextWindow,

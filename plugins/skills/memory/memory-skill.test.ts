@@ -49,7 +49,25 @@ test("a remembered fact is recalled with its id, and can be forgotten", async ()
   });
   expect(await call("forget", { id })).toEqual({ forgotten: true });
   expect(await call("forget", { id })).toContain("no fact with this id");
-  expect(await call("recall", { query: "tea" })).toBe("Nothing is remembered about that.");
+  expect(await call("recall", { query: "tea" })).toBe("Nothing is remembered.");
+});
+
+test("a query that names no subject, or finds nothing, gets the newest facts of the conversation", async () => {
+  const fact = (text: string) => ({ id: expect.any(String), fact: text, since: expect.any(String) });
+  await call("remember", { fact: "I like green tea" });
+  await call("remember", { fact: "I live in Linz" });
+  await call("remember", { fact: "I am seven" }, guestAudience("7"));
+  for (const query of ["me", "about me", "everything", "the user?"]) {
+    expect(await call("recall", { query })).toEqual({ facts: [fact("I live in Linz"), fact("I like green tea")] });
+  }
+  expect(await call("recall", { query: "me" }, guestAudience("7"))).toEqual({
+    facts: [{ ...fact("I am seven"), saidBy: "channel_a:7" }],
+  });
+  expect(await call("recall", { query: "me" }, guestAudience("8"))).toBe("Nothing is remembered.");
+  expect(await call("recall", { query: "spaceships", limit: 1 })).toEqual({
+    facts: [fact("I live in Linz")],
+    note: expect.stringContaining("No fact has these words."),
+  });
 });
 
 test("the prompt has the known facts, or nothing if there are none", async () => {

@@ -4,6 +4,8 @@ import { defineTool, type PromptContext, type Skill, type Tool, toolDeclined } f
 import { type Fact, MAX_FACT_LENGTH, type MemoryStore } from "./memory-store.ts";
 
 const MAX_RELEVANT = 12;
+/** Queries that name no subject: every fact is about the person or the agent. */
+const ANY_SUBJECT = /^\W*(?:(?:about|facts?|the) )*(?:me|myself|us|you|(?:the )?user|all|any|anything|everything)\W*$/i;
 
 export function createMemorySkill(memories: MemoryStore): Skill {
   const tools = memoryTools(memories);
@@ -41,8 +43,11 @@ function memoryTools(memories: MemoryStore): Tool[] {
       }),
       async execute({ query, limit = 10 }, context) {
         const facts = await memories.search(context.agentId, query, limit, context);
-        if (facts.length === 0) return "Nothing is remembered about that.";
-        return { facts: facts.map(toToolResult) };
+        if (facts.length > 0) return { facts: facts.map(toToolResult) };
+        const { facts: newest } = await memories.recentFacts(context.agentId, context);
+        if (newest.length === 0) return "Nothing is remembered.";
+        const note = ANY_SUBJECT.test(query) ? {} : { note: "No fact has these words. These are the newest facts." };
+        return { facts: newest.slice(0, limit).map(toToolResult), ...note };
       },
     }),
     defineTool({

@@ -22,6 +22,7 @@ function reminderTools(reminders: ReminderStore): Tool[] {
   return [
     defineTool({
       name: "remind_me",
+      followsUp: true,
       description:
         "Sets a reminder: at that time you are told the text and answer in this conversation. Give `at` or `inMinutes`.",
       input: t.Object({
@@ -48,6 +49,7 @@ function reminderTools(reminders: ReminderStore): Tool[] {
     }),
     defineTool({
       name: "list_reminders",
+      followsUp: true,
       description: "The reminders that are still to come, with their ids.",
       input: t.Object({}),
       async execute(_input, context) {
@@ -60,6 +62,7 @@ function reminderTools(reminders: ReminderStore): Tool[] {
     }),
     defineTool({
       name: "cancel_reminder",
+      followsUp: true,
       description: "Cancels one reminder. Its id comes from `list_reminders`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
       // For everyone: the store lets people cancel only reminders of their own conversation.

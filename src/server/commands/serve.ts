@@ -80,7 +80,11 @@ async function nextSteps({ addresses, config, firstAdmin, defaultModel }: Runnin
   const program = programName();
   const docs = [addresses.web, addresses.backend].filter(Boolean).map((origin) => `${origin}/swagger`);
   const model = await defaultModel();
-  const hint = "for a real one start with a key, such as PROVIDER_5_API_KEY=sk-… (doctor --all lists them)";
+  // Loaded by now; imported here, because this file is also loaded before the program is executed again.
+  const { providerSettings } = await import("../../../plugins/ai/settings.ts");
+  const { env, label, credential } = config.of(providerSettings).registry.default;
+  const setting = `${env}_API_KEY=${credential.prefix}…`;
+  const hint = `for a real one start with a key, such as ${setting} for ${label} (doctor --all lists them)`;
   const rows = [
     ["Docs", docs.join("   ")],
     ["Model", model.label, ...(model.demo ? [hint] : [])],
