@@ -59,7 +59,8 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
       config === undefined ? [] : configs.saveStatements(agent.id, config),
     );
     const plan = (await authService.users.byId(changedAgent.userId))?.plan ?? "free";
-    const warnings = config === undefined ? [] : await configs.warnings(agent.id, config);
+    const isConfigured = config !== undefined || model !== undefined;
+    const warnings = isConfigured ? await configs.warnings(agent.id, config ?? (await configs.text(agent.id))) : [];
     return { agent: views.detail(changedAgent, plan), status: "updated" as const, ...warningsMember(warnings) };
   }
   const changeRouteOptions = {

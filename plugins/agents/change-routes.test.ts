@@ -38,7 +38,8 @@ describe.each(["PATCH", "PUT"] as const)("%s /api/agents/:id", (method) => {
     expect((await send({ model: "model_b" })).body.agent).toMatchObject({ name: "Pier", model: "model_b" });
     expect(await configText()).toBe('{"config":{"instructions":"Be brief."},"status":"ok"}');
     const reconfigured = await send({ name: "Quay", model: "custom", config: { b: 1, a: 2 } });
-    expect(reconfigured.body).toMatchObject({ status: "updated", warnings: [{ path: "b" }, { path: "a" }] } as never);
+    const warnings = [{ path: "b" }, { path: "a" }, { path: "model" }];
+    expect(reconfigured.body).toMatchObject({ status: "updated", warnings } as never);
     expect(await configText()).toBe('{"config":{"b":1,"a":2},"status":"ok"}');
     const { body } = await ada.get(path);
     expect(body).toMatchObject({ agent: { name: "Quay", model: "custom", status: "running" }, status: "ok" });

@@ -1,11 +1,12 @@
 // The plugin of agents: their rows, configurations, credentials and logs, and their owners.
 import { Elysia } from "elysia";
+import type { Issue } from "../../src/kernel/errors.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { HOUR } from "../../src/kernel/util/time.ts";
 import { auth } from "../auth/index.ts";
 import { createAgentGuards, operationInProgress } from "./agent-guards.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
-import { agentNotFound, createAgentStore } from "./agent-store.ts";
+import { agentNotFound, createAgentStore, type ModelChoice } from "./agent-store.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createConfigStore } from "./configuration/config-store.ts";
@@ -72,11 +73,7 @@ export const agents = plugin("agents", (host) => {
 
   const logSurfaces = logRoutes({ ...kernel, identities, guards, logs, logStream, views });
 
-  configs.registerCheck(async (agentId, { model }) =>
-    model !== undefined && (await agentStore.find(agentId))?.model !== "custom"
-      ? [{ path: "model", message: 'This is used only if the agent\'s own "model" is "custom".' }]
-      : [],
-  );
+  configs.registerCheck(async (agentId, { model }) => findUnusedModel((await agentStore.find(agentId))?.model, model));
   authService.beforeDeletion(createAccountDeletionHook({ ...kernel, identities, agents: agentStore }));
   // A stranger can watch the calls that are made with the stranger's key.
   authService.onAccountReclaim((userId) => [credentials.forgetStatement(userId)]);
@@ -142,3 +139,13 @@ export const agents = plugin("agents", (host) => {
     },
   };
 });
+
+/** The choice `custom` and a model in the configuration have an effect only together. */
+function findUnusedModel(choice: ModelChoice | undefined, configModel: string | undefined): Issue[] {
+  if ((choice === "custom") === (configModel !== undefined)) return [];
+  const message =
+    choice === "custom"
+      ? 'The agent\'s own "model" is "custom", but its configuration names none: the default model answers.'
+      : 'This is used only if the agent\'s own "model" is "custom".';
+  return [{ path: "model", message }];
+}

@@ -95,18 +95,21 @@ describe("provisioning", () => {
   });
 
   test("names what has no effect: unknown keys, a model that is not chosen, a tier that is not the plan", async () => {
-    const ada = await member("pro");
+    const ada = await member("enterprise");
     const warningsOf = async (body: object) => {
       const answer = await ada.ask("POST", "/api/agents/provision", { name: "Ada", ...body });
       expect(answer.status).toBe(201);
       return answer.body.warnings;
     };
-    expect(await warningsOf({ tier: "pro" })).toBeUndefined();
+    expect(await warningsOf({ tier: "enterprise" })).toBeUndefined();
     const config = { instuctions: "Be kind.", model: "provider_1:x/y" };
-    expect(await warningsOf({ tier: "enterprise", config })).toEqual([
+    expect(await warningsOf({ tier: "pro", config })).toEqual([
       { path: "instuctions", message: expect.stringContaining("Did you mean instructions?") },
       { path: "model", message: expect.stringContaining('"custom"') },
-      { path: "tier", message: expect.stringContaining("your account, pro") },
+      { path: "tier", message: expect.stringContaining("your account, enterprise") },
+    ]);
+    expect(await warningsOf({ model: "custom" })).toEqual([
+      { path: "model", message: expect.stringContaining("the default model answers") },
     ]);
     expect(await warningsOf({ tier: "entreprise", model: "custom", config: { model: "provider_1:x/y" } })).toEqual([
       { path: "tier", message: expect.stringContaining("Did you mean enterprise?") },

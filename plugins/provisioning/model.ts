@@ -1,6 +1,7 @@
 // Schemas of `POST /api/provision` and of claiming; the fields of the channels come from the rows of the registry.
 import { type Static, type TSchema, t } from "elysia";
 import { channelDefinitions, mapChannels } from "../../channels/registry.ts";
+import { warningsField } from "../agents/index.ts";
 import type { ProviderRegistry } from "../ai/settings.ts";
 
 /** The actions that service tokens name. */
@@ -100,6 +101,7 @@ export const createProvisionResponse = () =>
         ),
       ),
     }),
+    warnings: warningsField,
   });
 export type ProvisionResponse = Static<ReturnType<typeof createProvisionResponse>>;
 

@@ -1,7 +1,7 @@
 // Parses the body of `POST /api/provision`, whose channel fields may have neutral names or the platforms' names.
-import type { ChannelDefinition } from "../../channels/definition.ts";
+import type { ChannelDefinition, ProvisioningField } from "../../channels/definition.ts";
 import { channelDefinitions } from "../../channels/registry.ts";
-import { AppError, invalidInput } from "../../src/kernel/errors.ts";
+import { AppError, type Issue, invalidInput } from "../../src/kernel/errors.ts";
 import type { ProviderId, ProviderRegistry } from "../ai/settings.ts";
 import { parseOwnerId, type SubmittedToken } from "../channels/index.ts";
 import type { PLANS, ProvisionBody } from "./model.ts";
@@ -12,6 +12,8 @@ export interface ProvisionRequest {
   aiProvider: ProviderId;
   apiKey: string | undefined;
   plan: (typeof PLANS)[number];
+  /** Fields of the body that have no effect. */
+  warnings: Issue[];
 }
 
 /**
@@ -28,8 +30,28 @@ export function parseProvisionRequest(body: ProvisionBody, text: string, registr
     aiProvider: body.aiProvider ?? registry.default.id,
     apiKey: isGiven(body.apiKey) ? body.apiKey : undefined,
     plan: body.plan ?? "free",
+    warnings: [...findPlanWarning(body.plan), ...findUnusedFields(body, tokens)],
   };
 }
+
+const findPlanWarning = (plan: ProvisionBody["plan"]): Issue[] =>
+  plan === undefined || plan === "free"
+    ? []
+    : [{ path: "plan", message: "This is kept as a hint. What the agent may use follows the plan of its owner." }];
+
+/** Second names of fields that are given twice, and owner ids of channels without a token: they are not stored. */
+const findUnusedFields = (body: Record<string, unknown>, tokens: readonly SubmittedToken[]): Issue[] =>
+  channelDefinitions().flatMap(({ id, provisioning: { owner, token } }) => {
+    const given = ({ field, alias }: ProvisioningField) =>
+      [field, alias].filter((name) => String(idText(body[name]) ?? "").trim() !== "");
+    const hasToken = tokens.some(({ channel }) => channel === id);
+    const unusedOwners = hasToken || !owner ? [] : given(owner);
+    const twice = [token, ...(hasToken && owner ? [owner] : [])].flatMap((one) => given(one).slice(1));
+    return [
+      ...unusedOwners.map((path) => ({ path, message: `This is used only together with ${token.field}.` })),
+      ...twice.map((path) => ({ path, message: "The same field is given under its other name, which comes first." })),
+    ];
+  });
 
 /** Forms send fields that were left empty as empty text. */
 const isGiven = (text: unknown): text is string => typeof text === "string" && text.trim() !== "";

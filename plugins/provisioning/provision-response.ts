@@ -1,7 +1,7 @@
 // Makes the answer to `POST /api/provision`: tokens are masked, and the stream's key is shown only in this answer.
 import type { ChannelId } from "../../channels/port.ts";
 import { channelDefinitions, mapChannels } from "../../channels/registry.ts";
-import type { NewAgentRow } from "../agents/index.ts";
+import { type NewAgentRow, warningsMember } from "../agents/index.ts";
 import type { StreamAddresses, StreamService } from "../streams/index.ts";
 import type { ProvisionResponse } from "./model.ts";
 import type { ProvisionRequest } from "./provision-request.ts";
@@ -57,6 +57,7 @@ export function toProvisionResponse({
       streaming: { provider: streaming.provider, latency: streaming.latency },
       ...(claimUrl === undefined ? {} : { claimUrl }),
     },
+    ...warningsMember(provisionRequest.warnings),
   };
 }
 

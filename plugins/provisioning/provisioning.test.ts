@@ -137,6 +137,7 @@ describe("without a session", () => {
   test("the agent belongs to a placeholder account with the plan free", async () => {
     const { body } = await ask({ channelAToken: aBot().token, plan: "enterprise" });
     expect(body.plan).toBe("enterprise");
+    expect(body).toMatchObject({ warnings: [{ path: "plan" }] });
     expect(await agentService.find(body.id)).toMatchObject({ tier: "enterprise" });
     expect(await accounts.users.byId(body.userId)).toMatchObject({ plan: "free", subscription: null, isAdmin: false });
     const holders = await rows("SELECT user_id FROM agents WHERE id = ?", body.id);

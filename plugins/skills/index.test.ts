@@ -49,6 +49,11 @@ test("a configuration that names an unknown skill is warned about it", async () 
     { path: "skills.banana", message: "This agent has no such skill." },
   ]);
   expect(await owners.configWarnings(agentId, '{"skills":["clock"]}')).toEqual([]);
+  const other = await insertAgent(opened.kernel.database);
+  await service.setEnabled(other, "clock", false);
+  expect(await owners.configWarnings(other, '{"skills":["clock"]}')).toEqual([
+    { path: "skills.clock", message: "The owner has switched this skill off with update-skill, which comes first." },
+  ]);
 });
 
 test("tool definitions are plain JSON schemas of objects", async () => {

@@ -46,15 +46,19 @@ export const skills = plugin("skills", (host) => {
 
   const registry = createSkillRegistry({ ...kernel, configuredSkills });
   agentService.registerConfigCheck(async (agentId, { skills: switches }) => {
-    const names = [...(switches?.keys() ?? [])];
-    if (names.length === 0) return [];
-    const known = (await registry.list(agentId)).map(({ id }) => id);
-    return names
-      .filter((name) => !known.includes(name))
-      .map((name) => ({
-        path: `skills.${name}`,
-        message: unknownName("This agent has no such skill.", name, known),
-      }));
+    if (!switches?.size) return [];
+    const enabled = new Map((await registry.list(agentId)).map((skill) => [skill.id, skill.enabled]));
+    return [...switches].flatMap(([name, isOn]) => {
+      const path = `skills.${name}`;
+      const isEnabled = enabled.get(name);
+      if (isEnabled === undefined) {
+        return [{ path, message: unknownName("This agent has no such skill.", name, enabled.keys()) }];
+      }
+      const state = isEnabled ? "on" : "off";
+      return isEnabled === isOn
+        ? []
+        : [{ path, message: `The owner has switched this skill ${state} with update-skill, which comes first.` }];
+    });
   });
   agentService.onChange(registry.invalidate);
   agentService.onDelete(registry.invalidate);

@@ -79,6 +79,7 @@ test("sends all users' events only to admins who request them", async () => {
   const { client, userId } = await member();
   const root = (await member({ email: "root@example.com" })).client;
   expectRefusal(await client.get("/api/events?all=1"), 403, "ADMIN_REQUIRED");
+  expectRefusal(await root.get("/api/events?all=yes"), 400, "INVALID_INPUT");
   const [all, own] = [await followStream(root, "/api/events?all=1"), await followStream(root, "/api/events")];
   await recordEvent("agent.created", userId, { name: "seen by admins" });
   await eventually(() => all.text.includes("seen by admins"));

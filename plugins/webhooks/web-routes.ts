@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { AppError, forbidden, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import { readFlag, readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import { eventStreamResponse } from "../../src/kernel/http/sse-streams.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { auth } from "../auth/index.ts";
@@ -223,7 +223,7 @@ export function webRoutes(deps: Deps) {
     .get(
       "/api/events",
       ({ identity, query, request }) => {
-        const all = query.all === "1" || query.all === "true";
+        const all = readFlag(query.all, "all");
         if (all && !identity.isAdmin)
           throw forbidden("ADMIN_REQUIRED", "Only admins can follow the events of all users.");
         return eventFeed.follow(identity, {

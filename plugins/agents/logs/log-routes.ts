@@ -3,7 +3,7 @@ import { Elysia, type Static } from "elysia";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import { unwrap } from "../../../src/kernel/http/backend/backend-response.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
-import { readLimit } from "../../../src/kernel/http/paging.ts";
+import { readFlag, readLimit } from "../../../src/kernel/http/paging.ts";
 import { acceptsEventStream } from "../../../src/kernel/http/sse-streams.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { auth, Identity } from "../../auth/index.ts";
@@ -93,7 +93,7 @@ export function logRoutes({ config, backend: transport, identities, guards, logs
   return { web, backend };
 }
 
-const wantsFollow = ({ query, request }: LogRequest) => query.follow === "1" && acceptsEventStream(request);
+const wantsFollow = ({ query, request }: LogRequest) => readFlag(query.follow, "follow") && acceptsEventStream(request);
 
 function readLevel(value: string | undefined) {
   if (value === undefined) return undefined;

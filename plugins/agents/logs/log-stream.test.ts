@@ -80,6 +80,7 @@ test("filters by level; invalid values are 400; without the accept header it is 
   const accept = { headers: { accept: "text/event-stream" } };
   expectRefusal(await client.get(`${path}&level=loud`, accept), 400, "INVALID_INPUT");
   expectRefusal(await client.get(`${path}&lastEventId=1`, accept), 400, "INVALID_INPUT");
+  expectRefusal(await client.get(path.replace("follow=1", "follow=yes"), accept), 400, "INVALID_INPUT");
   expect((await client.get(`${path}&limit=1`)).body).toMatchObject({ status: "ok", total: 300, limit: 1 });
 });
 

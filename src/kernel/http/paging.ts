@@ -1,4 +1,4 @@
-// Reads the `limit` and `offset` of a list from the query.
+// Reads the `limit` and `offset` of a list, and switches, from the query.
 import { invalidInput } from "../errors.ts";
 
 /** Parses a `limit`: 1 to `max`; a larger number counts as `max`. Throws 400 for anything else. */
@@ -17,6 +17,13 @@ export function readOffset(text: string | undefined): number {
   const offset = parseWholeNumber(text);
   if (offset === undefined) throw invalidInput({ path: "offset", message: "The offset is a whole number, 0 or more." });
   return Math.min(offset, Number.MAX_SAFE_INTEGER);
+}
+
+/** `1` or `true`, `0` or `false`; a parameter that was left out is false. Throws 400 for anything else. */
+export function readFlag(text: string | undefined, path: string): boolean {
+  if (text === undefined || text === "0" || text === "false") return false;
+  if (text === "1" || text === "true") return true;
+  throw invalidInput({ path, message: "This is 1 or 0." });
 }
 
 const parseWholeNumber = (text: string) => (/^\d{1,100}$/.test(text) ? Number(text) : undefined);
