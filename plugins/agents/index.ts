@@ -95,6 +95,7 @@ export const agents = plugin("agents", (host) => {
       settings: configs.settings,
       configText: configs.text,
       saveConfig: configs.save,
+      saveRepairedConfig: configs.saveRepaired,
       configWarnings: configs.warnings,
       registerConfigCheck: configs.registerCheck,
       credentials,

@@ -8,7 +8,7 @@ import { providerSettings } from "../ai/settings.ts";
 
 interface Deps {
   config: Pick<Config, "of">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "settings" | "configText" | "saveConfig" | "credentials">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "settings" | "configText" | "saveRepairedConfig" | "credentials">;
   ai: Pick<ServiceOf<typeof aiPlugin>, "isOffered" | "resolveTurnModel">;
 }
 
@@ -38,7 +38,8 @@ export function createModelRepair({ config, agents, ai }: Deps): RepairModel {
       ? `${defaultModel.provider}:${defaultModel.model}`
       : `${resolved.provider}:${resolved.modelId}`;
     if (replacement === old) return undefined;
-    await agents.saveConfig(id, setJsonMembers(await agents.configText(id), { model: JSON.stringify(replacement) }));
+    const repaired = setJsonMembers(await agents.configText(id), { model: JSON.stringify(replacement) });
+    await agents.saveRepairedConfig(id, repaired);
     return { from: old, to: replacement };
   };
 }

@@ -37,6 +37,11 @@ export interface ConfigStore {
   registerCheck(check: ConfigCheck): void;
   /** Checks (`requireConfig`) and stores a new version; 404 when the agent is gone. */
   save(agentId: string, text: string): Promise<void>;
+  /**
+   * Stores a new version that Berth has made of a stored one. It is not checked, because the rules may be stricter than
+   * those under which the rest of it was stored. 404 when the agent is gone.
+   */
+  saveRepaired(agentId: string, text: string): Promise<void>;
   /** Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. */
   saveStatements(agentId: string, text: string): Statement[];
   /** The stored versions, newest first. */
@@ -105,6 +110,16 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
     return [add, trim];
   }
 
+  async function saveRepaired(agentId: string, body: string): Promise<void> {
+    const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
+    try {
+      await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body)]);
+    } catch (error) {
+      if (error instanceof GuardFailed) throw agentNotFound();
+      throw error;
+    }
+  }
+
   async function warnings(agentId: string, body: string): Promise<Issue[]> {
     const { settings, warnings: found } = findIneffective(body);
     for (const check of checks) {
@@ -126,15 +141,10 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
     memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
     settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId))).settings,
 
+    saveRepaired,
     async save(agentId, body) {
       await requireValid(body);
-      const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
-      try {
-        await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body)]);
-      } catch (error) {
-        if (error instanceof GuardFailed) throw agentNotFound();
-        throw error;
-      }
+      await saveRepaired(agentId, body);
     },
 
     versions: (agentId) =>
