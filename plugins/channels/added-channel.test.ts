@@ -141,7 +141,8 @@ describe("an added channel", () => {
   });
 
   test("has its variables in berth doctor, with its own checks", () => {
-    const report = (env: Record<string, string>) => doctorReport(env, fixture.dir, { dotenv: false, terminal: false });
+    const report = (env: Record<string, string>) =>
+      doctorReport(env, fixture.dir, { dotenv: false, terminal: false, all: true });
     expect(report({}).text).toMatch(/CHANNEL_Y_COLOUR +default +white/);
     const { text, exitCode } = report({ CHANNEL_Y_COLOUR: "green" });
     expect({ text, exitCode }).toEqual({ text: expect.stringContaining("CHANNEL_Y_COLOUR: found"), exitCode: 1 });
