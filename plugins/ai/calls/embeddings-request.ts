@@ -1,7 +1,8 @@
 // Checks the fields of an embeddings request that Berth reads.
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 
-export interface EmbeddingsBody {
+/** The body as it came, with its checked model. */
+export interface EmbeddingsBody extends Record<string, unknown> {
   model: string;
 }
 
@@ -16,7 +17,7 @@ export function parseEmbeddingsBody(body: unknown): EmbeddingsBody {
     issues.push({ path: "input", message: "Give the input: text, a list of texts, or tokens." });
   }
   if (!hasModel || issues.length > 0) throw invalidInput(issues);
-  return { model };
+  return { ...Object(body), model };
 }
 
 const text = { type: "string" as const };

@@ -102,3 +102,13 @@ test("the demo serves no embeddings", async () => {
   const refused = await one.post("/v1/embeddings", { model: "m", input: "x" });
   expect([refused.status, await bodyOf(refused)]).toMatchObject([404, { code: "NO_MODELS" }]);
 });
+
+test("a cached response is for the same input only", async () => {
+  const model = "provider_5:text-embedding-3-small";
+  const cached = (input: string) =>
+    berth.post("/v1/embeddings", { model, input }, { headers: { "x-berth-cache": "on" } });
+  const [one, same, other] = [await cached("one"), await cached("one"), await cached("other")];
+  expect([one, same, other].map(({ headers }) => headers.get("x-berth-cache"))).toEqual(["miss", "hit", "miss"]);
+  expect(await same.text()).toBe(await one.text());
+  expect(await other.json()).not.toEqual(await (await cached("one")).json());
+});
