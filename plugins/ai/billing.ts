@@ -31,9 +31,10 @@ export function createBilling({ kernel, authService, agents }: Deps) {
   const { isAdmin } = administration;
   const { planMicroUsd: budgets, unpaidMicroUsd } = config.of(budgetSettings);
   const budgetNotices = createBudgetNotices({ database, events, log, metrics, users, mails, agents });
+  const accountAllowance = async (userId: string) => allowanceOf(await users.byId(userId), { budgets, isAdmin });
   const balances = createAccountBalances({
     database,
-    allowanceOf: async (userId) => allowanceOf(await users.byId(userId), { budgets, isAdmin }),
+    allowanceOf: accountAllowance,
     onCreditsTaken: users.invalidate,
     onRefused: budgetNotices.accountRefused,
   });
@@ -56,6 +57,7 @@ export function createBilling({ kernel, authService, agents }: Deps) {
 
   return {
     ledger,
+    isUnlimited: async (userId: string) => (await accountAllowance(userId)).microUsd === Number.POSITIVE_INFINITY,
     /** Serves API calls from the response cache. */
     cachedCall: createCachedCalls({ cache, ledger }),
     /** The response cache of an agent that has it enabled. */

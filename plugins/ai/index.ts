@@ -78,6 +78,7 @@ export const ai = plugin("ai", (host) => {
     ledger,
     budget: publicMicroUsd,
     cachedCall: billing.cachedCall,
+    isUnlimited: billing.isUnlimited,
   });
 
   const tags = ["AI"];

@@ -78,7 +78,7 @@ const taskTypeList = taskTypes.join(", ");
 /** The request body in the OpenAPI document. */
 export const chatRequestBody = {
   required: true,
-  description: "As OpenAI has it; what is not listed here is passed on to the provider.",
+  description: "As OpenAI has it. Other fields are passed on to the provider, except those that may cost extra.",
   content: {
     "application/json": {
       schema: {
@@ -118,7 +118,7 @@ export const chatRequestBody = {
 
 /** The error codes of a chat call, by status. */
 export const chatErrors = {
-  400: "PROVIDER_REFUSED",
+  400: ["INVALID_INPUT", "PROVIDER_REFUSED", "UNSUPPORTED_FIELD"],
   401: "UNAUTHORIZED",
   402: ["BUDGET_EXCEEDED", "PRICE_UNKNOWN"],
   404: ["NO_MODELS", "PROVIDER_REFUSED"],

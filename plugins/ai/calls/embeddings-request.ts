@@ -25,7 +25,7 @@ const text = { type: "string" as const };
 /** The request body in the OpenAPI document. */
 export const embeddingsRequestBody = {
   required: true,
-  description: "As OpenAI has it; what is not listed here is passed on to the provider.",
+  description: "As OpenAI has it. Other fields are passed on to the provider, except those that may cost extra.",
   content: {
     "application/json": {
       schema: {

@@ -74,7 +74,7 @@ test.each([true, false])(
     expect(response.headers.get("x-berth-model")).toBe("provider_2:m");
     expect(await response.text()).toContain("echo");
     await eventually(() => slow.open === 0);
-    expect(ended).toMatchObject([{ estimated: false, candidate: { modelId: "m" } }]);
+    expect(ended).toMatchObject([{ usage: { estimated: false }, candidate: { modelId: "m" } }]);
   },
 );
 
@@ -84,7 +84,7 @@ test("a stream that stalls is aborted, and neither retried nor completed", async
   const response = await answer;
   expect(await response.text().catch(() => "broken off")).toBe("broken off");
   expect(quick.chats).toHaveLength(0);
-  expect(ended).toMatchObject([{ estimated: true }]);
+  expect(ended).toMatchObject([{ usage: { estimated: true } }]);
 });
 
 test("no other candidate is called after the client has gone", async () => {
@@ -103,7 +103,7 @@ test("a response with broken JSON is passed on unchanged", async () => {
   const { answer, ended } = call(passthroughWith(), false);
   const text = await (await answer).text();
   expect(() => JSON.parse(text)).toThrow();
-  expect(ended).toMatchObject([{ estimated: true }]);
+  expect(ended).toMatchObject([{ usage: { estimated: true } }]);
 });
 
 test("a client that does not read stops the provider by backpressure", async () => {

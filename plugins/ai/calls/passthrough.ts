@@ -6,15 +6,20 @@ import { setJsonMembers } from "../../../src/kernel/util/json-text.ts";
 import type { Candidate } from "../providers/candidates.ts";
 import { authHeaders, type Upstream } from "../providers/providers.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
-import { type CallUsage, estimateUsage, findLastUsage } from "../providers/token-usage.ts";
+import { type CallUsage, estimateUsage, findLastUsage, findModel } from "../providers/token-usage.ts";
 import type { ChatBody } from "./chat-request.ts";
 import type { ProviderCalls, ProviderResponse } from "./provider-calls.ts";
 import { createKeyPattern, errorFromResponse } from "./provider-errors.ts";
 import { type BodyReader, bodyReader, relayStream } from "./stream-relay.ts";
 import { createUsageTap } from "./usage-tap.ts";
 
-export interface SettledCall extends CallUsage {
+export interface SettledCall {
+  usage: CallUsage;
   candidate: Candidate;
+  /** The model's id in the response; undefined if it had none. */
+  answeredModel: string | undefined;
+  /** The response broke off, or the client went away before its end. */
+  isCut: boolean;
   /** From the call to the end of the response. */
   latencyMs: number;
 }
@@ -89,21 +94,23 @@ export function createPassthrough(options: Options): Passthrough {
       const { upstream } = candidate;
       if (!response.ok) throw await errorFromResponse(response, upstream, keyPattern);
       const headers = responseHeaders(response, candidate);
-      const settle = (usage: CallUsage) => {
+      const { readCharge } = upstream.definition;
+      const settle = (result: Pick<SettledCall, "usage" | "answeredModel" | "isCut">) => {
         providerResponse.markEnded();
-        return call.onSettled({ ...usage, candidate, latencyMs: providerResponse.elapsedMs() });
+        return call.onSettled({ ...result, candidate, latencyMs: providerResponse.elapsedMs() });
       };
       if (!isStream && contentLength(response) <= MAX_BUFFERED_BYTES) {
         const whole = Buffer.from(await response.arrayBuffer());
-        const found = findLastUsage(whole);
-        const settling = settle(found ? { ...found, estimated: false } : estimateUsage(text, whole.length / 2));
+        const found = findLastUsage(whole, readCharge);
+        const usage = found ? { ...found, estimated: false } : estimateUsage(text, whole.length / 2);
+        const settling = settle({ usage, answeredModel: findModel(whole), isCut: false });
         if (settling) await settling;
         return new Response(whole, { headers });
       }
       const reader: BodyReader | undefined = bodyReader(response);
       if (!reader) throw new Error("The answer has no body.");
       const first = await reader.readMany();
-      const tap = createUsageTap(hideUsage);
+      const tap = createUsageTap(hideUsage, readCharge);
       const onBroken = (error: unknown, clientStalled: boolean) => {
         if (signal.aborted || clientStalled) return;
         providerResponse.markBroken();
@@ -113,7 +120,7 @@ export function createPassthrough(options: Options): Passthrough {
           error,
         });
       };
-      const onEnd = () => settle(tap.usage(text));
+      const onEnd = (isCut: boolean) => settle({ ...tap.result(text), isCut });
       const body = relayStream({ reader, first, tap, idleTimeout, abort: providerResponse.abort, onEnd, onBroken });
       return new Response(body, { headers });
     }

@@ -24,8 +24,11 @@ interface RelayOptions {
   idleTimeout: number;
   /** Aborts the call to the provider. */
   abort(): void;
-  /** Called once at the end of the response, also after an error. The client's response ends when the returned promise has resolved. */
-  onEnd(): Promise<void> | undefined;
+  /**
+   * Called once at the end of the response; `isCut`: after an error, or because the client has gone. The client's response ends
+   * when the returned promise has resolved.
+   */
+  onEnd(isCut: boolean): Promise<void> | undefined;
   /** Called when the response broke off. `clientStalled`: because the client read nothing for too long. */
   onBroken(error: unknown, clientStalled: boolean): void;
 }
@@ -47,11 +50,11 @@ export function relayStream({
     clientStalled = isBackpressured;
     abort();
   }, idleTimeout);
-  const finish = () => {
+  const finish = (isCut: boolean) => {
     if (isFinished) return undefined;
     isFinished = true;
     clearTimeout(timer);
-    return onEnd();
+    return onEnd(isCut);
   };
   return new ReadableStream<Uint8Array>({
     type: "direct",
@@ -74,10 +77,10 @@ export function relayStream({
         }
         const rest = tap.flush();
         if (rest) controller.write(rest);
-        await finish();
+        await finish(false);
         controller.close();
       } catch (error) {
-        void finish();
+        void finish(true);
         if (cancelled) return;
         onBroken(error, clientStalled);
         // Reset the connection, so that the client can't take this for the end. Rejecting without a reason keeps Bun from logging.
@@ -87,7 +90,7 @@ export function relayStream({
     cancel() {
       cancelled = true;
       abort();
-      void finish();
+      void finish(true);
     },
   });
 }

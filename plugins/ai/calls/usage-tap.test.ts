@@ -20,7 +20,7 @@ function through(bytes: Buffer, cuts: number[], hideUsage: boolean) {
   }
   const rest = tap.flush();
   if (rest) out.push(rest);
-  return { text: Buffer.concat(out).toString(), usage: tap.usage("a question") };
+  return { text: Buffer.concat(out).toString(), usage: tap.result("a question").usage };
 }
 
 test("the usage frame that only Berth requested is removed, for any chunking", () => {
@@ -40,7 +40,7 @@ test("every chunk passes at once if the client requested usage", () => {
     const part = bytes.subarray(at, at + 7);
     expect(tap.push(part)).toBe(part);
   }
-  expect(tap.usage("")).toEqual({ inputTokens: 12, outputTokens: 3, estimated: false });
+  expect(tap.result("").usage).toEqual({ inputTokens: 12, outputTokens: 3, estimated: false });
 });
 
 test("lines may end in CRLF", () => {

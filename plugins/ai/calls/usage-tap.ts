@@ -1,14 +1,21 @@
 // Observes a response on its way to the client: extracts its token usage, and removes the usage frame that the client did not
 // request.
-import { type CallUsage, countContentBytes, estimateUsage, findLastUsage } from "../providers/token-usage.ts";
+import {
+  type CallUsage,
+  countContentBytes,
+  estimateUsage,
+  findLastUsage,
+  findModel,
+  type ReadCharge,
+} from "../providers/token-usage.ts";
 
 export interface UsageTap {
   /** Takes the next part of the body; returns the bytes that go to the client now. */
   push(part: Uint8Array): Uint8Array | undefined;
   /** Returns the bytes that were held back when the stream ended. */
   flush(): Uint8Array | undefined;
-  /** The usage of the response as far as it arrived. */
-  usage(requestText: string): CallUsage;
+  /** The usage of the response as far as it arrived, and the model that the provider says has answered. Call it once. */
+  result(requestText: string): { usage: CallUsage; answeredModel: string | undefined };
 }
 
 /** Bytes at the end of the body that are searched for usage; more only if the last part is larger. */
@@ -20,7 +27,7 @@ const MAX_HELD_BYTES = 1024 * 1024;
  * @param hideUsage Berth requested usage and the client did not, so the frame that holds only usage is removed. Only then are
  *   bytes held back: those after the last complete frame, which the client could not use yet.
  */
-export function createUsageTap(hideUsage: boolean): UsageTap {
+export function createUsageTap(hideUsage: boolean, readCharge?: ReadCharge): UsageTap {
   let tail: Buffer[] = [];
   let tailBytes = 0;
   let total = 0;
@@ -52,13 +59,15 @@ export function createUsageTap(hideUsage: boolean): UsageTap {
       held = undefined;
       return last && withoutUsageFrames(last);
     },
-    usage(requestText) {
+    result(requestText) {
       const end = tail.length === 1 && tail[0] ? tail[0] : Buffer.concat(tail);
       tail = [];
-      const found = findLastUsage(end);
-      if (found) return { ...found, estimated: false };
+      const answeredModel = findModel(end);
+      const found = findLastUsage(end, readCharge);
+      if (found) return { usage: { ...found, estimated: false }, answeredModel };
       // Extrapolates the share of text in the tail to the whole body.
-      return estimateUsage(requestText, end.length === 0 ? 0 : (countContentBytes(end) / end.length) * total);
+      const characters = end.length === 0 ? 0 : (countContentBytes(end) / end.length) * total;
+      return { usage: estimateUsage(requestText, characters), answeredModel };
     },
   };
 }

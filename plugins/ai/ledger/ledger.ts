@@ -2,9 +2,9 @@
 
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
-import { costMicroUsd, type Pricing } from "../providers/pricing.ts";
+import type { Pricing } from "../providers/pricing.ts";
 import type { ProviderId } from "../providers/provider.ts";
-import { type CallUsage, isTokenCount } from "../providers/token-usage.ts";
+import { type CallUsage, costOfCall, isTokenCount } from "../providers/token-usage.ts";
 import type { AccountBalances, BalanceHold } from "./account-balances.ts";
 import { type BudgetHold, type BudgetPeriod, type BudgetRefusal, type BudgetScope, createBudgets } from "./budgets.ts";
 import { createJournal } from "./journal.ts";
@@ -189,7 +189,7 @@ export function createLedger({
     function settleRow(rawUsage: CallUsage, latencyMs: number, served: ServedModel = call): LedgerRow {
       if (row) return row;
       const usage = sanitizeUsage(rawUsage);
-      const cost = costMicroUsd(served.pricing, usage.inputTokens, usage.outputTokens);
+      const cost = costOfCall(served.pricing, usage);
       budgetHold?.capture(cost);
       unpaidHold?.capture(cost);
       row = rowOf(usage, latencyMs, served, cost, balanceHold?.capture(cost) ?? 0);
@@ -257,9 +257,14 @@ export function createLedger({
   };
 }
 
-/** Replaces implausible counts by 0 and marks the usage as estimated. */
-function sanitizeUsage({ inputTokens, outputTokens, estimated }: CallUsage): CallUsage {
+/** Replaces implausible counts by 0 and marks the usage as estimated; `findLastUsage` has checked the others. */
+function sanitizeUsage({ inputTokens, outputTokens, estimated, ...special }: CallUsage): CallUsage {
   const sane = isTokenCount(inputTokens) && isTokenCount(outputTokens);
   const count = (given: number) => (isTokenCount(given) ? given : 0);
-  return { inputTokens: count(inputTokens), outputTokens: count(outputTokens), estimated: estimated || !sane };
+  return {
+    ...special,
+    inputTokens: count(inputTokens),
+    outputTokens: count(outputTokens),
+    estimated: estimated || !sane,
+  };
 }

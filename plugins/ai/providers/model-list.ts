@@ -1,6 +1,6 @@
 // Reads a provider's live list of models, in the known dialects of the OpenAI format.
 import { parseInputModalities } from "./input-modalities.ts";
-import { fromUsdPerToken, type Pricing } from "./pricing.ts";
+import { fromUsdPerToken, type Pricing, type SpecialPrices } from "./pricing.ts";
 import type { InputModality } from "./provider.ts";
 import { authHeaders, type Upstream } from "./providers.ts";
 
@@ -80,10 +80,27 @@ function parseModel(item: unknown): ListedModel | undefined {
   if (typeof window === "number" && window > 0) model.contextWindow = Math.floor(window);
   const inputs = parseInputModalities(field(architecture, "input_modalities"));
   if (inputs) model.inputs = inputs;
-  const input = fromUsdPerToken(field(field(item, "pricing"), "prompt"));
-  const output = fromUsdPerToken(field(field(item, "pricing"), "completion"));
-  if (input !== undefined && output !== undefined) model.pricing = { input, output };
+  const prices = field(item, "pricing");
+  const input = fromUsdPerToken(field(prices, "prompt"));
+  const output = fromUsdPerToken(field(prices, "completion"));
+  if (input !== undefined && output !== undefined) model.pricing = { input, output, ...specialPrices(prices) };
   return model;
+}
+
+/** The names of other prices in OpenRouter's list (https://openrouter.ai/docs/api-reference/list-available-models). */
+const SPECIAL_PRICES: readonly (readonly [string, keyof SpecialPrices])[] = [
+  ["input_cache_read", "cacheRead"],
+  ["input_cache_write", "cacheWrite"],
+  ["audio", "audioInput"],
+  ["audio_output", "audioOutput"],
+  ["image_output", "imageOutput"],
+  ["image", "image"],
+  ["request", "request"],
+];
+
+function specialPrices(prices: unknown): SpecialPrices {
+  const found = SPECIAL_PRICES.map(([named, key]) => [key, fromUsdPerToken(field(prices, named))] as const);
+  return Object.fromEntries(found.filter(([, price]) => price));
 }
 
 function field(value: unknown, key: string): unknown {

@@ -1,4 +1,5 @@
 // The port of an AI provider: everything that Berth has to know of it, as data.
+import type { ReadCharge } from "./token-usage.ts";
 
 /** The id on the wire, in the ledger, and as the kind of a credential. */
 export type ProviderId = `provider_${number}`;
@@ -26,6 +27,9 @@ export type EmbeddingRow = readonly [id: string, input: number];
 
 /** A model that is known for its price alone: provider's id, USD per million input and output tokens. */
 export type DearRow = readonly [id: string, input: number, output: number];
+
+/** Whether this value of a request's field changes no price, or one that is reserved before the call and settled after it. */
+export type FieldRule = (value: unknown) => boolean;
 
 export interface ProviderDefinition {
   readonly id: ProviderId;
@@ -56,6 +60,15 @@ export interface ProviderDefinition {
     /** An address of the operator's own is a local server, whose calls cost nothing; a local Ollama is used as this provider. */
     readonly localServer: boolean;
   };
+  /**
+   * Fields of a chat request that callers with a limited budget may send, besides those of `commonChatFields`. All other fields
+   * are refused, since they may cost extra.
+   */
+  readonly chatFields?: Readonly<Record<string, FieldRule>>;
+  /** Matches ids with options that change the price, such as `:online`; refused for such callers unless the list has the id. */
+  readonly pricedVariants?: RegExp;
+  /** Reads the USD that a call cost from the usage object of its response. */
+  readonly readCharge?: ReadCharge;
   /** Headers besides the bearer token. */
   authHeaders?(apiKey: string): Record<string, string>;
   /** The models behind the choices `model_a` and `model_b` where the operator names none of this provider. */

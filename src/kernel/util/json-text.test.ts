@@ -1,6 +1,6 @@
 // Tests that changing a member of a JSON text changes nothing else.
 import { expect, test } from "bun:test";
-import { setJsonMembers } from "./json-text.ts";
+import { duplicateKey, setJsonMembers } from "./json-text.ts";
 
 const odd = String.raw`{ "seed" : 123456789012345678901234567890, "model":"a" ,"x":{"model":"inner","y":[1,{"model":2}]}, "s":"\"model\": \\", "e":1e999, "u":"\ud83d\ude00é" }`;
 
@@ -29,4 +29,21 @@ test.each([
 ])("%s with %o becomes %s", (text, changes, expected) => {
   expect(setJsonMembers(text, changes)).toBe(expected);
   expect(() => JSON.parse(setJsonMembers(text, changes))).not.toThrow();
+});
+
+test.each([
+  ['{"a":1,"b":2}', undefined],
+  ['[{"a":1},{"a":2},"a","a"]', undefined],
+  ['{"a":{"a":{"a":"a:"}},"b":["b",{"b":1}]}', undefined],
+  [String.raw`{"a":"\"a\":1,\"a\":2","b":"\\"}`, undefined],
+  ['{"__proto__":1,"constructor":2,"toString":3}', undefined],
+  ["{}", undefined],
+  ["7", undefined],
+  ['{"a":1,"a":1}', "a"],
+  ['{"a":1 , "b":{"c":[{"d":1,"e":"x" ,\n"d" :2}]}}', "d"],
+  [String.raw`{"model":1,"\u006dodel":2}`, "model"],
+  ['{"__proto__":1,"__proto__":2}', "__proto__"],
+  ['{"":1,"":2}', ""],
+])("the first key that an object of %s has twice is %o", (text, key) => {
+  expect(duplicateKey(text, JSON.parse(text))).toBe(key);
 });

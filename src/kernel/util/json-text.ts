@@ -47,6 +47,56 @@ export function rawJsonMember(text: string, name: string): string | undefined {
   return found;
 }
 
+/**
+ * Returns the first key that one object of a JSON text has twice, at any depth; undefined if there is none. Readers differ on
+ * which of the two counts. `value` is the parsed text, which has fewer keys then.
+ *
+ * @example duplicateKey(text, JSON.parse(text)) // "c" for '{"a":1,"b":[{"c":1,"\\u0063":2}]}'
+ */
+export function duplicateKey(text: string, value: unknown): string | undefined {
+  return countKeysInText(text) === countKeys(value) ? undefined : findDuplicateKey(text);
+}
+
+/** Counts the strings before a colon. */
+function countKeysInText(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    at = stringEnd(text, at);
+    if (text.charCodeAt(skipSpace(text, at)) === 58) count++;
+  }
+  return count;
+}
+
+function countKeys(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) count += countKeys(item);
+    return count;
+  }
+  for (const key in value) count += 1 + countKeys((value as Record<string, unknown>)[key]);
+  return count;
+}
+
+function findDuplicateKey(text: string): string | undefined {
+  /** The keys of the objects that are open at this position; undefined for an array. */
+  const open: (Set<string> | undefined)[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 123) open.push(new Set());
+    else if (code === 91) open.push(undefined);
+    else if (code === 125 || code === 93) open.pop();
+    if (code !== 34) continue;
+    const end = stringEnd(text, at);
+    const keys = text.charCodeAt(skipSpace(text, end)) === 58 ? open.at(-1) : undefined;
+    const key = keys && decodeKey(text.slice(at + 1, end - 1));
+    if (key !== undefined && keys?.has(key)) return key;
+    if (key !== undefined) keys?.add(key);
+    at = end - 1;
+  }
+  return undefined;
+}
+
 const decodeKey = (key: string) => (key.includes("\\") ? String(JSON.parse(`"${key}"`)) : key);
 
 /** `key` is the text between the quotes, with its escapes. */

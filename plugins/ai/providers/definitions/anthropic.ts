@@ -1,6 +1,7 @@
 // Anthropic, by its OpenAI-compatible endpoint. https://docs.anthropic.com/en/api/openai-sdk
 
 import type { ProviderDefinition } from "../provider.ts";
+import { isOneOf, isReasoningWith } from "./request-fields.ts";
 
 export const anthropic: ProviderDefinition = {
   id: "provider_4",
@@ -17,6 +18,10 @@ export const anthropic: ProviderDefinition = {
   },
   // The list of models wants these two besides the bearer token (docs.anthropic.com, Models API).
   authHeaders: (apiKey) => ({ "x-api-key": apiKey, "anthropic-version": "2023-06-01" }),
+  chatFields: {
+    thinking: isReasoningWith("type", "budget_tokens"),
+    service_tier: isOneOf("auto", "standard_only"),
+  },
   defaultModels: { model_a: "claude-sonnet-4-5", model_b: "claude-haiku-4-5" },
   priceListId: "anthropic",
   // biome-ignore format: a table is read in rows

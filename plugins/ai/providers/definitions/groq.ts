@@ -1,6 +1,7 @@
 // Groq; with an address of the operator's own, any local server such as Ollama. https://console.groq.com/docs/openai
 
 import type { ProviderDefinition } from "../provider.ts";
+import { anyValue, isOneOf } from "./request-fields.ts";
 
 export const groq: ProviderDefinition = {
   id: "provider_3",
@@ -15,6 +16,11 @@ export const groq: ProviderDefinition = {
     oggAudio: false,
     maxTokensField: "max_tokens",
     localServer: true,
+  },
+  chatFields: {
+    service_tier: isOneOf("auto", "on_demand", "flex"),
+    include_reasoning: anyValue,
+    reasoning_format: anyValue,
   },
   defaultModels: { model_a: "openai/gpt-oss-120b", model_b: "llama-3.1-8b-instant" },
   priceListId: "groq",

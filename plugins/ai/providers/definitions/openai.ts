@@ -1,6 +1,7 @@
 // OpenAI. https://platform.openai.com/docs/api-reference
 
 import type { ProviderDefinition } from "../provider.ts";
+import { anyValue, isOneOf } from "./request-fields.ts";
 
 export const openAi: ProviderDefinition = {
   id: "provider_5",
@@ -15,6 +16,14 @@ export const openAi: ProviderDefinition = {
     // The newer models refuse `max_tokens`.
     maxTokensField: "max_completion_tokens",
     localServer: false,
+  },
+  chatFields: {
+    // Other tiers cost up to twice as much; `auto` is what the operator's project has set.
+    service_tier: isOneOf("auto", "default", "flex"),
+    store: isOneOf(false),
+    verbosity: anyValue,
+    safety_identifier: anyValue,
+    prompt_cache_key: anyValue,
   },
   defaultModels: { model_a: "gpt-5.4-mini", model_b: "gpt-5-mini" },
   priceListId: "openai",

@@ -1,6 +1,7 @@
 // OpenRouter: models of many makers with one key. https://openrouter.ai/docs
 
 import type { ProviderDefinition } from "../provider.ts";
+import { anyValue, isReasoningWith, isTextCompression } from "./request-fields.ts";
 
 export const openRouter: ProviderDefinition = {
   id: "provider_1",
@@ -14,6 +15,26 @@ export const openRouter: ProviderDefinition = {
     oggAudio: true,
     maxTokensField: "max_tokens",
     localServer: false,
+  },
+  chatFields: {
+    top_k: anyValue,
+    top_a: anyValue,
+    min_p: anyValue,
+    repetition_penalty: anyValue,
+    structured_outputs: anyValue,
+    verbosity: anyValue,
+    include_reasoning: anyValue,
+    reasoning: isReasoningWith("effort", "max_tokens", "exclude", "enabled", "summary"),
+    transforms: isTextCompression,
+    usage: anyValue,
+  },
+  // Options such as `:online` and `:nitro`, and presets: https://openrouter.ai/docs/features/presets
+  pricedVariants: /[:@]/,
+  // https://openrouter.ai/docs/use-cases/usage-accounting. With a key of the operator's own there, `cost` is the fee alone.
+  readCharge({ cost, cost_details: details, is_byok: isOwnKey }) {
+    if (typeof cost !== "number") return undefined;
+    const upstream: unknown = isOwnKey === true ? Object(details).upstream_inference_cost : 0;
+    return cost + (typeof upstream === "number" ? upstream : 0);
   },
   defaultModels: { model_a: "anthropic/claude-sonnet-4.5", model_b: "openai/gpt-5-mini" },
   priceListId: "openrouter",

@@ -38,7 +38,7 @@ interface StoredList {
 const MAX_AGE_MS = 7 * DAY;
 const TOUCH_AFTER_MS = DAY;
 /** Part of the digest: lists that another form of `ListedModel` was stored in are not read. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 const SELECT_SQL = "SELECT provider, source, models, fetched_at FROM model_lists";
 const UPSERT_SQL = `INSERT INTO model_lists (provider, source, models, fetched_at) VALUES (?, ?, ?, ?)
