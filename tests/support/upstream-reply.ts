@@ -11,7 +11,9 @@ export interface Answer {
   bytes?: number;
   toolCalls?: { id?: string; name: string; arguments: unknown }[];
   /** Default: a quarter of the characters. `"none"`: no usage, as with some servers. */
-  usage?: { prompt: number; completion: number } | "none";
+  usage?: { prompt: number; completion: number; more?: object } | "none";
+  /** Default: the model of the request. */
+  model?: string;
   /** Default `stop`, or `tool_calls`. */
   finish?: string;
   /** Delay before the first byte. */
@@ -70,7 +72,8 @@ function usageOf(answer: Answer, body: ChatBody) {
   const replyCharacters = answer.bytes ?? (answer.pieces?.join("") ?? answer.text ?? "").length;
   const prompt = answer.usage?.prompt ?? Math.ceil(promptCharacters / 4);
   const completion = answer.usage?.completion ?? Math.ceil(replyCharacters / 4);
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+  const more = answer.usage?.more;
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion, ...more };
 }
 
 const finishOf = (answer: Answer) => answer.finish ?? (answer.toolCalls?.length ? "tool_calls" : "stop");

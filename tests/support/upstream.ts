@@ -181,9 +181,10 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     chats.push(request);
     watch.changed();
     const reply = failures.shift() ?? (await script(request)) ?? `echo: ${request.lastUser}`;
+    const answeredModel = typeof reply === "object" && "model" in reply ? reply.model : undefined;
     const about: Completion = {
       id: `chatcmpl-${String(++count.made).padStart(8, "0")}`,
-      model: body.model,
+      model: answeredModel ?? body.model,
       created: Math.floor(Date.now() / 1000),
     };
     if (typeof reply === "string") return answer(request, { text: reply }, about);

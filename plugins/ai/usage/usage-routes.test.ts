@@ -247,6 +247,30 @@ describe("the payer of a call", () => {
     expect((await ask({ authorization: `Bearer ${key}` })).status).toBe(200);
   });
 
+  /** A call of the API with a field that costs extra. */
+  async function asksWithPaidField(client: Client): Promise<Response> {
+    const { key } = (await client.post<{ key: string }>("/api/keys", { name: "api" })).body;
+    return fetch(`${server.backend}/api/ai/chat`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+      body: JSON.stringify({
+        model: MODEL,
+        messages: [{ role: "user", content: "Hello" }],
+        service_tier: "priority",
+      }),
+    });
+  }
+
+  test("must have a budget without limit for fields that cost extra", async () => {
+    const { client } = await member("pro");
+    const response = await asksWithPaidField(client);
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { code: "UNSUPPORTED_FIELD", field: "service_tier" },
+    ]);
+    expect(upstream.chats).toHaveLength(0);
+  });
+
   test("is the operator for an admin", async () => {
     const { client, id } = await member("starter");
     await server.kernel.database.write([{ sql: "UPDATE users SET is_admin = 1 WHERE id = ?", args: [id] }]);
@@ -255,6 +279,7 @@ describe("the payer of a call", () => {
     upstream.script({ text: "fine", usage: { prompt: 0, completion: 100_000 } });
     for (let n = 0; n < 2; n++) expect((await says(client)).status).toBe(200);
     expect(await usageOf(client)).toMatchObject({ plan: { limitUsd: null, spentUsd: 0.12 } });
+    expect((await asksWithPaidField(client)).status).toBe(200);
   });
 });
 
