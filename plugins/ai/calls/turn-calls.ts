@@ -3,19 +3,30 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { setJsonMembers } from "../../../src/kernel/util/json-text.ts";
-import type { ServedModel } from "../ledger/ledger.ts";
 import type { Candidate } from "../providers/candidates.ts";
 import { authHeaders, type Fetch, type Upstream } from "../providers/providers.ts";
+import { type CountedUsage, findLastUsage, findModel } from "../providers/token-usage.ts";
 import type { ProviderCalls, ProviderResponse } from "./provider-calls.ts";
+import { createUsageTap } from "./usage-tap.ts";
 import { wrapModel } from "./wrap-model.ts";
 
 export interface TurnCalls {
   /** The `fetch` of the SDK's client for this upstream. If the upstream fails, the fallbacks are called in order. */
   fetch(upstream: Upstream, fallbacks: () => readonly Candidate[]): Fetch;
-  /** The same model, which records who served each call. Only calls with an abort signal are recorded; those of turns have one. */
-  trackServed(model: LanguageModelV4): LanguageModelV4;
-  /** The fallback that served the latest call with this prompt; undefined if the first upstream served it. */
-  servedBy(prompt: LanguageModelV4Prompt): ServedModel | undefined;
+  /** The same model, which records the answer to each call. Only calls with an abort signal are recorded; those of turns have one. */
+  trackAnswers(model: LanguageModelV4): LanguageModelV4;
+  /** The answer to the latest call with this prompt; undefined if there was none yet. */
+  answerTo(prompt: LanguageModelV4Prompt): TurnAnswer | undefined;
+}
+
+/** What a provider's response says beside its content. */
+export interface TurnAnswer {
+  /** The fallback that answered; left out if the first upstream did. */
+  fallback?: Candidate;
+  /** The provider's count; left out if the response had none, or was cut. */
+  counted?: CountedUsage;
+  /** The model's id in the response. */
+  answeredModel?: string | undefined;
 }
 
 /** Milliseconds until a stream begins, and until a whole response has arrived; a little less than the turn's own timeouts. */
@@ -24,17 +35,14 @@ const WHOLE_TIMEOUT_MS = 280_000;
 
 export function createTurnCalls({ calls }: { calls: ProviderCalls }): TurnCalls {
   const prompts = new WeakMap<AbortSignal, LanguageModelV4Prompt>();
-  const servedByPrompt = new WeakMap<LanguageModelV4Prompt, ServedModel>();
+  const answers = new WeakMap<LanguageModelV4Prompt, TurnAnswer>();
 
-  function recordServed(
-    signal: AbortSignal | null | undefined,
-    { upstream, modelId, pricing }: Candidate,
-    first: boolean,
-  ): void {
+  /** The record of the answer to the call with this signal; nothing keeps it if the call is not tracked. */
+  function beginAnswer(signal: AbortSignal | null | undefined, fallback: Candidate | undefined): TurnAnswer {
     const prompt = signal && prompts.get(signal);
-    if (!prompt) return;
-    if (first) servedByPrompt.delete(prompt);
-    else servedByPrompt.set(prompt, { provider: upstream.provider, modelId, pricing });
+    const answer: TurnAnswer = fallback ? { fallback } : {};
+    if (prompt) answers.set(prompt, answer);
+    return answer;
   }
 
   function trackPrompt(options: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
@@ -61,8 +69,9 @@ export function createTurnCalls({ calls }: { calls: ProviderCalls }): TurnCalls 
             return fetch(baseUrl + path, { ...init, body, headers, redirect: "manual", signal: own });
           },
           receive: async (providerResponse) => {
-            recordServed(signal, providerResponse.candidate, providerResponse.candidate === primary);
-            return trackStreamEnd(providerResponse, signal);
+            const { candidate } = providerResponse;
+            const answer = beginAnswer(signal, candidate === primary ? undefined : candidate);
+            return readAnswer(providerResponse, answer, signal);
           },
         });
       } catch (error) {
@@ -71,33 +80,57 @@ export function createTurnCalls({ calls }: { calls: ProviderCalls }): TurnCalls 
         throw error;
       }
     },
-    trackServed: (model) => wrapModel(model, trackPrompt),
-    servedBy: (prompt) => servedByPrompt.get(prompt),
+    trackAnswers: (model) => wrapModel(model, trackPrompt),
+    answerTo: (prompt) => answers.get(prompt),
   };
 }
 
-/** The response. If it is a stream that the provider breaks off, that is recorded as a failure. */
-function trackStreamEnd(
-  { response, markEnded, markBroken }: ProviderResponse,
+/**
+ * The same response, of which the model and the usage are recorded. If it is a stream that the provider breaks off, that is
+ * recorded as a failure.
+ */
+async function readAnswer(
+  { response, candidate, markEnded, markBroken }: ProviderResponse,
+  answer: TurnAnswer,
   signal: AbortSignal | null | undefined,
-): Response {
-  const { body, status, statusText, headers } = response;
-  if (!body || !headers.get("content-type")?.startsWith("text/event-stream")) return response;
+): Promise<Response> {
+  const { body, ok, status, statusText, headers } = response;
+  if (!body || !ok) return response;
+  const { readCharge } = candidate.upstream.definition;
+  if (!headers.get("content-type")?.startsWith("text/event-stream")) {
+    const whole = Buffer.from(await response.arrayBuffer());
+    const counted = findLastUsage(whole, readCharge);
+    if (counted) answer.counted = counted;
+    answer.answeredModel = findModel(whole);
+    return new Response(whole, { status, statusText, headers });
+  }
+  const tap = createUsageTap(false, readCharge);
+  const recordEnd = () => {
+    const { usage, answeredModel } = tap.result("");
+    if (!usage.estimated) answer.counted = usage;
+    answer.answeredModel = answeredModel;
+  };
   const reader = body.getReader();
   const trackedBody = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const { value, done } = await reader.read();
-        if (!done) return controller.enqueue(value);
+        if (!done) {
+          tap.push(value);
+          return controller.enqueue(value);
+        }
+        recordEnd();
         markEnded();
         controller.close();
       } catch (error) {
+        recordEnd();
         markEnded();
         if (!signal?.aborted) markBroken();
         controller.error(error);
       }
     },
     cancel(reason) {
+      recordEnd();
       markEnded();
       return reader.cancel(reason);
     },

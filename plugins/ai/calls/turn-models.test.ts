@@ -155,6 +155,8 @@ describe("when a provider fails", () => {
 
   test("the next provider of the same model serves the call, with its own key and price", async () => {
     await using here = await openFixture();
+    const answer = { text: "echo: What time is it?", usage: { prompt: 1000, completion: 0 } };
+    for (const upstream of [here.first, here.second]) upstream.script(answer);
     here.first.failNext(1, 503);
     expect(await here.ask()).toMatchObject(said);
     expect(here.second.chats.map(({ body, headers }) => [body.model, headers.authorization])).toEqual([
@@ -166,6 +168,35 @@ describe("when a provider fails", () => {
       { provider: "provider_5", model: "gpt-4o-mini", cost: 150 },
       { provider: "provider_1", model, cost: 150 },
     ]);
+  });
+
+  test("each call is settled at what its provider charged, and at the dearer model's price", async () => {
+    await using here = await openFixture();
+    const usage = { prompt: 1000, completion: 100 };
+    here.first.script({ text: "fine", usage: { ...usage, more: { cost: 0.07 } } });
+    await here.ask();
+    here.first.script({ text: "fine", usage, model: "openai/gpt-5.5" });
+    await here.ask();
+    here.first.failNext(1, 503);
+    // The other provider is not one that names its costs.
+    here.second.script({ text: "fine", usage: { ...usage, more: { cost: 0.07 } } });
+    await here.ask();
+    await here.berth.stop();
+    expect(await here.berth.ledger()).toMatchObject([
+      { provider: "provider_1", model, cost: 70_000, estimated: 0 },
+      { provider: "provider_1", model: "openai/gpt-5.5", cost: 8_000 },
+      { provider: "provider_5", model: "gpt-4o-mini", cost: 210 },
+    ]);
+  });
+
+  test("a call that is cancelled costs what the model may have thought unseen", async () => {
+    await using here = await openFixture();
+    const chosen = await here.berth.service.resolveTurnModel({ choice: "model_a", keys: {} });
+    const call = { agent: { id: "a", userId: "u" }, model: chosen, budget: undefined, prompt, maxTokens: 1000 };
+    const spending = await here.berth.service.reserve(call);
+    await spending.record({ inputTokens: 10, outputTokens: 0, estimated: true }, 3_000);
+    await here.berth.stop();
+    expect(await here.berth.ledger()).toMatchObject([{ output: 300, estimated: 1 }]);
   });
 
   test("a refused request is not sent to another provider", async () => {

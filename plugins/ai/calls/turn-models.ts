@@ -3,8 +3,10 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import { abortable } from "../../../src/kernel/util/timeout.ts";
+import { createServedModels } from "../cost/served-model.ts";
+import { createTurnSettlement } from "../cost/turn-settlement.ts";
 import { type AgentBudget, agentScopes } from "../ledger/budgets.ts";
-import type { Ledger, Reservation } from "../ledger/ledger.ts";
+import type { ExpectedTokens, Ledger, Reservation } from "../ledger/ledger.ts";
 import type { Candidates } from "../providers/candidates.ts";
 import type { Catalogue } from "../providers/catalogue.ts";
 import { canonicalModelId, DEMO_ENTRY } from "../providers/catalogue-entry.ts";
@@ -81,6 +83,10 @@ export function createTurnModels(deps: Deps) {
   const { settings, providers, catalogue, candidates, prices, calls, ledger, trafficMeter } = deps;
   const { registry } = providers;
   const turnCalls = createTurnCalls({ calls });
+  const settleTurn = createTurnSettlement({
+    selectServed: createServedModels({ catalogue }),
+    answerTo: turnCalls.answerTo,
+  });
   const models = new Map<string, Promise<LanguageModelV4>>();
 
   /** The upstream of a provider, with the agent's own key if there is one. */
@@ -191,7 +197,7 @@ export function createTurnModels(deps: Deps) {
    */
   async function languageModel(model: TurnModel, agentId: string): Promise<LanguageModelV4> {
     const shared = await sharedClient(model);
-    return trafficMeter.attributeTo(agentId, model.isPinned ? shared : turnCalls.trackServed(shared));
+    return trafficMeter.attributeTo(agentId, model.demo ? shared : turnCalls.trackAnswers(shared));
   }
 
   function sharedClient(model: TurnModel): Promise<LanguageModelV4> {
@@ -228,31 +234,22 @@ export function createTurnModels(deps: Deps) {
     const { provider, modelId, pricing, ownKey } = model;
     const call = { kind: "turn" as const, agentId: agent.id, userId: agent.userId, provider, modelId, pricing, ownKey };
     const eligible = [model, ...alternativesTo(model)];
-    if (eligible.every(isFree)) return withServedPriceWhenReserved(ledger.reserve(call, [], 0), prompt);
+    const candidate = { upstream: upstreamOf(model) ?? providers.demo, modelId, pricing };
+    const settledBy = (one: Reservation, expected: ExpectedTokens) => settleTurn(one, { candidate, prompt, expected });
+    if (eligible.every(isFree)) {
+      const reserved = ledger.reserve(call, [], 0);
+      return reserved instanceof Promise ? reserved : settledBy(reserved, { inputTokens: 0, outputTokens: 0 });
+    }
     const { text, fileTokens } = promptSize(prompt);
     const inputTokens = estimateTokensUpperBound(text) + fileTokens;
     const outputTokens = Math.min(maxTokens ?? DEFAULT_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS);
     const maxMicroUsd = Math.max(...eligible.map((one) => costMicroUsd(one.pricing, inputTokens, outputTokens)));
-    const scopes = agentScopes(agent.id, budget);
-    return withServedPriceWhenReserved(
-      ledger.reserve(call, scopes, maxMicroUsd, { inputTokens, outputTokens }),
-      prompt,
-    );
-  }
-
-  function withServedPriceWhenReserved(reserved: Reservation | Promise<Reservation>, prompt: LanguageModelV4Prompt) {
+    const expected = { inputTokens, outputTokens };
+    const reserved = ledger.reserve(call, agentScopes(agent.id, budget), maxMicroUsd, expected);
     return reserved instanceof Promise
-      ? reserved.then((one) => withServedPrice(one, prompt))
-      : withServedPrice(reserved, prompt);
+      ? reserved.then((one) => settledBy(one, expected))
+      : settledBy(reserved, expected);
   }
-
-  /** The same reservation, settled at the price of the provider that served the call. */
-  const withServedPrice = (reservation: Reservation, prompt: LanguageModelV4Prompt): Reservation => ({
-    settleStatement: (usage, latencyMs, served = turnCalls.servedBy(prompt)) =>
-      reservation.settleStatement(usage, latencyMs, served),
-    record: (usage, latencyMs, served = turnCalls.servedBy(prompt)) => reservation.record(usage, latencyMs, served),
-    release: () => reservation.release(),
-  });
 
   return { resolveTurnModel, modelOfProvider, languageModel, reserve };
 }
@@ -269,7 +266,7 @@ export const DEMO_MODEL: TurnModel = {
   isPinned: true,
 };
 
-const isFree = ({ pricing }: Pick<TurnModel, "pricing">) => pricing.input === 0 && pricing.output === 0;
+const isFree = ({ pricing }: Pick<TurnModel, "pricing">) => costMicroUsd(pricing, 1e6, 1e6) === 0;
 
 /** Identifies a client by address and key. The key is hashed, so that it is not kept in a map. */
 const clientKey = ({ provider, apiKey = "", demo }: TurnModel, { baseUrl }: Upstream) =>
