@@ -76,11 +76,20 @@ const VISITOR_MESSAGES: Readonly<Record<string, string>> = {
   MODEL_UNAVAILABLE: "This agent can't answer right now. Try again shortly.",
 };
 
-/** Keeps the messages of client errors and of 503, unless listed above; other server errors get a general message. */
+/** Codes whose messages are about the visitor's own request, or about the service as a whole. */
+const KEPT_CODES: ReadonlySet<string> = new Set([
+  ...["AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "SESSION_ELSEWHERE", "CANCELLED", "ALREADY_SETTLED"],
+  ...["STOPPING", "AGENT_CHANGING"],
+]);
+
+/** Any other error may be about the model, its provider or its price, which are the owner's business: even its code is not shown. */
 function toVisitorError(error: unknown): unknown {
-  if (!(error instanceof AppError)) return error;
-  const { status, code, message } = error;
-  const text =
-    VISITOR_MESSAGES[code] ?? (status < 500 || status === 503 ? message : "This agent can't answer right now.");
-  return new AppError(status, code, text, {}, { cause: error });
+  if (!(error instanceof AppError) || KEPT_CODES.has(error.code)) return error;
+  const { status, code } = error;
+  const options = { cause: error };
+  const known = VISITOR_MESSAGES[code];
+  if (known !== undefined) return new AppError(status, code, known, {}, options);
+  const [shownStatus, shownCode] =
+    status < 500 ? ([502, "MODEL_UNAVAILABLE"] as const) : ([status, "UNAVAILABLE"] as const);
+  return new AppError(shownStatus, shownCode, "This agent can't answer right now.", {}, options);
 }

@@ -19,6 +19,8 @@ import { createLanes, LANE_LIMITS, type RunResult } from "./lanes/lanes.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { createDeliveryFailureRecorder } from "./outbox/delivery-failures.ts";
 import { createOutbox } from "./outbox/outbox.ts";
+import { createOwnerAlerts } from "./outbox/owner-alerts.ts";
+import { createSlowReplies } from "./outbox/slow-replies.ts";
 import { createPlatforms } from "./platforms.ts";
 import { createMessageList } from "./sessions/message-list.ts";
 import { createSessionExpiry } from "./sessions/session-expiry.ts";
@@ -47,7 +49,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "me
   skills: ServiceOf<typeof skills>;
   agentStats: ServiceOf<typeof agentStats>;
   /** Milliseconds; for tests. */
-  timings?: { turnRetries: readonly number[]; firstDelivery: number; quiesceTimeout?: number };
+  timings?: { turnRetries: readonly number[]; firstDelivery: number; quiesceTimeout?: number; slowReply?: number };
 }
 
 export function createRuntime(deps: Deps) {
@@ -61,6 +63,14 @@ export function createRuntime(deps: Deps) {
     platforms,
     logToOwner: (agentId, level, message) => agents.log(agentId, level, message, "outbox"),
     ...(timings && { firstDelay: timings.firstDelivery }),
+  });
+  const ownerAlerts = createOwnerAlerts({ database, outbox, platforms });
+  const slowReplies = createSlowReplies({
+    database,
+    outbox,
+    platforms,
+    log,
+    ...(timings?.slowReply !== undefined && { slowAfter: timings.slowReply }),
   });
   const runningTurns = createRunningTurns();
   const runTurn = createTurnRunner({
@@ -76,6 +86,8 @@ export function createRuntime(deps: Deps) {
     inbox,
     sessions,
     outbox,
+    ownerAlerts,
+    slowReplies,
     ...(timings && { retryDelays: timings.turnRetries }),
   });
   const lanes = createLanes<InboxEntry>({
@@ -209,6 +221,7 @@ export function createRuntime(deps: Deps) {
       const drained = lanes.drain();
       runningTurns.stopWithin(config.shutdownGraceMs);
       await drained;
+      slowReplies.stop();
       await outbox.stop();
     },
 

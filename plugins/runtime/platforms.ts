@@ -76,6 +76,10 @@ export interface PlatformHooks {
   fetchFile?: FetchFile | undefined;
   /** Starts the preview of a reply, if the platform shows one for this entry. */
   preview?(entry: InboxEntry, save: SavePreview): ReplyPreview | undefined;
+  /** Shows the agent as typing until the result is ended, or for two minutes. */
+  typing?(entry: InboxEntry): Pick<ReplyPreview, "end">;
+  /** Whether the sender of an earlier message in this conversation is an owner of the agent now. */
+  isOwner?(agentId: string, senderId: string, peer: string): Promise<boolean>;
   /** Carries out `/pair`, `/approve` and `/deny`. */
   ownerCommand?: OwnerCommandHandler;
 }

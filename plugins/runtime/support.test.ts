@@ -20,7 +20,7 @@ export type RuntimeFixture = Awaited<ReturnType<typeof openRuntimeFixture>>;
 type Row = Record<string, unknown>;
 
 /** Turns and deliveries are retried after 1 ms, so that tests see all tries. */
-export async function openRuntimeFixture(env: Record<string, string> = {}) {
+export async function openRuntimeFixture(env: Record<string, string> = {}, moreTimings: object = {}) {
   const dir = temporaryDir();
   const upstream = await startUpstream({ key: "sk-test" });
   const sent: Delivery[] = [];
@@ -28,6 +28,8 @@ export async function openRuntimeFixture(env: Record<string, string> = {}) {
     answer: (_: Delivery): Promise<DeliveryOutcome> | DeliveryOutcome => ({ kind: "sent" }),
     fetchFile: undefined as FetchFile | undefined,
     preview: undefined as PlatformHooks["preview"],
+    typing: undefined as PlatformHooks["typing"],
+    isOwner: undefined as PlatformHooks["isOwner"],
   };
   const logged: string[] = [];
   const rejections: unknown[] = [];
@@ -52,7 +54,7 @@ export async function openRuntimeFixture(env: Record<string, string> = {}) {
     const skillService = host.use(skills);
     const authService = host.use(auth);
     const aiService = host.use(ai);
-    const timings = { turnRetries: [1], firstDelivery: 1 };
+    const timings = { turnRetries: [1], firstDelivery: 1, ...moreTimings };
     const runtime = createRuntime({
       ...kernel,
       agents: agentService,
@@ -71,6 +73,8 @@ export async function openRuntimeFixture(env: Record<string, string> = {}) {
         return platform.fetchFile;
       },
       preview: (...given) => platform.preview?.(...given),
+      typing: (entry) => platform.typing?.(entry) ?? { end: async () => undefined },
+      isOwner: async (...given) => (await platform.isOwner?.(...given)) ?? false,
     });
     await opened.start();
     return { opened, kernel, agentService, authService, skillService, aiService, runtime, host };

@@ -10,7 +10,7 @@ import type { ReplyPreviews } from "./reply-previews.ts";
 import { toPlatformMessageId } from "./stored-message-id.ts";
 
 interface Deps extends Pick<Kernel, "log"> {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings">;
   openConnections: Pick<OpenConnections, "find">;
   supervisor: Pick<Supervisor, "markRefused" | "giveUpReason">;
   recordUndelivered: OwnerNotices["recordUndelivered"];
@@ -23,6 +23,8 @@ export const createPlatformHooks = (channel: ChannelId, deps: Deps): PlatformHoo
   deliver: createDeliver(channel, deps),
   fetchFile: createFetchFile(channel, deps),
   preview: (entry, save) => deps.previews.watch(channel, entry, save),
+  typing: (entry) => deps.previews.watch(channel, entry, async () => undefined),
+  isOwner: createOwnerCheck(channel, deps),
   ownerCommand: deps.ownerCommand,
 });
 
@@ -67,6 +69,17 @@ function createDeliver(
       recordUndelivered({ agentId, channel, reason: error.message });
       return { kind: "refused", reason: error.message };
     }
+  };
+}
+
+/** A person may be listed by the id of an alternative name, which then is the end of the conversation's address. */
+function createOwnerCheck(channel: ChannelId, { agents, openConnections }: Deps) {
+  return async (agentId: string, senderId: string, peer: string): Promise<boolean> => {
+    const openConnection = await openConnections.find(agentId, channel);
+    if (!openConnection) return false;
+    const { owners = [] } = (await agents.settings(agentId)).channels?.[channel] ?? {};
+    const listed: readonly (string | null)[] = [openConnection.connection.ownerId, ...owners];
+    return listed.includes(senderId) || listed.includes(peer.slice(peer.lastIndexOf(":") + 1));
   };
 }
 

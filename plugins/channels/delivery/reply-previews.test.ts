@@ -74,3 +74,26 @@ test("the reply arrives although previews fail", async () => {
   await fixture.telegram.waitFor(() => bot.sent(7).length === 1);
   expect(bot.sent(7)[0]?.text).toContain("word11");
 });
+
+test("the owner is told in their own chat why somebody else got no reply, while they are the owner", async () => {
+  const token = `${++next}:secret-part-of-the-token-${next}`;
+  const bot = fixture.telegram.addBot(token);
+  const id = await fixture.provision({ channels: { channel_a: { access: "open" } } });
+  await fixture.connect(id, token, { ownerId: "11" });
+  upstream.reset();
+  bot.userSays(11, "good morning");
+  await fixture.telegram.waitFor(() => bot.sent(11).length === 1);
+  upstream.failNext(1, 401);
+  bot.userSays(7, "hello");
+  await fixture.telegram.waitFor(() => bot.sent(7).length === 1 && bot.sent(11).length === 2);
+  expect(bot.sent(7)[0]?.text).toBe("Sorry, I can't answer right now. My owner has been told.");
+  expect(bot.sent(11)[1]?.text).toContain("I could not answer somebody on Telegram. The provider of provider_3:");
+  await fixture.connect(id, token, { ownerId: "12" });
+  upstream.failNext(1, 400);
+  bot.userSays(7, "hello again");
+  await fixture.telegram.waitFor(() => bot.sent(7).length === 2);
+  // A reply to the former owner shows that nothing else was sent before it.
+  bot.userSays(11, "and now?");
+  await fixture.telegram.waitFor(() => bot.sent(11).length === 3);
+  expect(bot.sent(11)[2]?.text).toBe("echo: and now?");
+});

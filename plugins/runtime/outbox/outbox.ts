@@ -243,6 +243,7 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
 
     async start() {
       const rows = await drizzle.selectDistinct({ id: outbox.agentId }).from(outbox).where(isPending);
+      if (rows.length > 0) await database.write([{ sql: DROP_NOTICES, args: [] }]);
       for (const { id } of rows) lanes.resume(id);
     },
 
@@ -268,6 +269,13 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
 
 /** Epoch ms, from the first 48 bits of a UUIDv7 (RFC 9562 §5.7). */
 const timestampOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
+/**
+ * Ends the notices to people whose message is still pending (`slow-replies.ts`): a notice that was in flight when the process
+ * ended is dropped rather than sent twice. A reply is never among them, since it is inserted when its message is settled.
+ */
+const DROP_NOTICES = `UPDATE outbox SET status = 'failed', error = 'Berth ended while it was sent.' WHERE status = 'pending'
+  AND EXISTS (SELECT 1 FROM inbox WHERE agent_id = outbox.agent_id AND id = outbox.inbox_id AND inbox.status = 'pending')`;
 
 const STILL_PENDING = `SELECT id FROM outbox
   WHERE agent_id = ?1 AND status = 'pending' AND id IN (SELECT value FROM json_each(?2))`;

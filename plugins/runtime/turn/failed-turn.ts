@@ -14,6 +14,7 @@ import {
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
 import type { RunResult } from "../lanes/lanes.ts";
 import type { Outbox } from "../outbox/outbox.ts";
+import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN } from "./abort-reasons.ts";
 import { type Failure, toFailure } from "./failure.ts";
@@ -44,11 +45,12 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
   inbox: Inbox;
   sessions: Pick<Sessions, "appendStatements">;
   outbox: Pick<Outbox, "replyStatements">;
+  ownerAlerts: OwnerAlerts;
   retryDelays?: readonly number[];
 }
 
 export function createFailureHandler(deps: Deps) {
-  const { agents, inbox, sessions, outbox, database, log, retryDelays = RETRY_DELAYS } = deps;
+  const { agents, inbox, sessions, outbox, ownerAlerts, database, log, retryDelays = RETRY_DELAYS } = deps;
   const maxDelay = retryDelays.at(-1) ?? MAX_DELAY;
 
   /**
@@ -117,7 +119,7 @@ export function createFailureHandler(deps: Deps) {
     return undefined;
   }
 
-  /** Settles an entry without a reply of the model; on a channel its sender gets a notice. */
+  /** Settles an entry without a reply of the model; on a channel its sender gets a notice. The owner gets the cause. */
   async function settleWithoutReply(
     { entry, sessionStatements }: FailedTurn,
     status: "failed" | "cancelled" | "parked",
@@ -125,6 +127,7 @@ export function createFailureHandler(deps: Deps) {
   ): Promise<void> {
     const { sessionId: id, agentId, platform, id: inboxId } = entry;
     const notice = failure && failureNotice(entry, failure);
+    const alert = failure && !isTold(entry) ? await ownerAlerts.alertStatements(entry, failure.error.message) : [];
     try {
       await database.write([
         ...sessionStatements,
@@ -132,6 +135,7 @@ export function createFailureHandler(deps: Deps) {
         inbox.settleStatement(entry, status, failure?.error.code),
         guard("settled"),
         ...(notice === undefined ? [] : outbox.replyStatements(entry, notice)),
+        ...alert,
       ]);
     } catch (error) {
       if (!(error instanceof GuardFailed)) throw error;
@@ -143,8 +147,12 @@ export function createFailureHandler(deps: Deps) {
 
 const isAgentStopped = (thrown: unknown) => thrown instanceof AppError && thrown.code === "AGENT_STOPPED";
 
-/** The notice for the sender on a channel. Only the owner may learn that the agent's budget is used up. */
-function failureNotice({ byOwner, isGroup }: InboxEntry, { error }: Failure): string {
-  const showsReason = error.code !== "BUDGET_EXCEEDED" || (byOwner && !isGroup);
-  return `Sorry, I can't answer right now. ${showsReason ? error.message : "My budget is used up for now."}`;
+/** Whether the sender may learn the cause: the owner, where nobody else reads it. */
+const isTold = ({ byOwner, isGroup }: InboxEntry) => byOwner && !isGroup;
+
+/** The notice for the sender on a channel. Models, keys and budgets are the owner's business. */
+function failureNotice(entry: InboxEntry, { error }: Failure): string {
+  if (isTold(entry) || error.code === "PARKED") return `Sorry, I can't answer right now. ${error.message}`;
+  if (error.code === "BUDGET_EXCEEDED") return "Sorry, I can't answer right now. My budget is used up for now.";
+  return "Sorry, I can't answer right now. My owner has been told.";
 }

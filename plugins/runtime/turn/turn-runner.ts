@@ -11,6 +11,8 @@ import { isFilesOnly, parseAttachments } from "../inbox/attachments.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
 import type { RunResult } from "../lanes/lanes.ts";
 import type { Outbox } from "../outbox/outbox.ts";
+import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
+import type { SlowReplies } from "../outbox/slow-replies.ts";
 import type { Platforms, SavePreview } from "../platforms.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { runCommand } from "./command-runner.ts";
@@ -20,7 +22,7 @@ import { isRequestRejected } from "./failure.ts";
 import { type LoadedFiles, loadFiles, UNREADABLE } from "./file-loading.ts";
 import { buildPrompt } from "./prompt.ts";
 import type { RunningTurns } from "./running-turns.ts";
-import { runToolLoop, type Step, type ToolLoopResult } from "./tool-loop.ts";
+import { type Observer, runToolLoop, type Step, type ToolLoopResult } from "./tool-loop.ts";
 
 /** After so many starts that found the entry's turn interrupted, the entry counts as the cause of the crashes. */
 const MAX_INTERRUPTIONS = 20;
@@ -31,6 +33,8 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   inbox: Inbox;
   sessions: Sessions;
   outbox: Outbox;
+  ownerAlerts: OwnerAlerts;
+  slowReplies: Pick<SlowReplies, "begin" | "markShown" | "end">;
   /** The model that answers for an agent now. */
   chooseModel(agent: Agent): Promise<TurnModel>;
   /** The hooks that plugins/channels registers (`createPlatformHooks` in delivery/reply-delivery.ts). */
@@ -54,10 +58,18 @@ interface TurnOutput {
 /** Runs one entry until it is settled, or returns when it should run again. Never rejects. */
 export function createTurnRunner(deps: Deps) {
   const { agents, ai, skills, inbox, sessions, outbox, platforms, runningTurns, chooseModel, database, events } = deps;
+  const { slowReplies } = deps;
   const handleFailure = createFailureHandler(deps);
   const savePreview: SavePreview = (entry, previewId) => database.write([inbox.savePreviewStatement(entry, previewId)]);
 
   async function run(queued: InboxEntry): Promise<RunResult> {
+    slowReplies.begin(queued);
+    const result = await runOnce(queued);
+    slowReplies.end(queued, typeof result === "object");
+    return result;
+  }
+
+  async function runOnce(queued: InboxEntry): Promise<RunResult> {
     const turn: RunningTurn = {
       entry: queued,
       sessionStatements: [],
@@ -179,7 +191,7 @@ export function createTurnRunner(deps: Deps) {
           return reserve(prompt);
         },
         cache,
-        observer: waiter?.observer ?? preview?.observer,
+        observer: waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id)),
         signal,
       });
     } finally {
@@ -195,6 +207,18 @@ export function createTurnRunner(deps: Deps) {
       throw error;
     }
   }
+
+  /** The same observer; the first text or tool call shows the person that the agent works. */
+  const markingShown = (observer: Observer, entryId: string): Observer => ({
+    delta(text) {
+      slowReplies.markShown(entryId);
+      observer.delta(text);
+    },
+    tool(event) {
+      slowReplies.markShown(entryId);
+      observer.tool(event);
+    },
+  });
 
   /** Settles a turn with its reply in one write. The guard refuses a second settlement of the same entry. */
   async function settle(

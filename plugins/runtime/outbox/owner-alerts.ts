@@ -1,0 +1,63 @@
+// Tells an agent's owner, in their own chat with it, why somebody else got no answer: others are never told the cause.
+import { channelDefinition, channelIds, isChannelId } from "../../../channels/registry.ts";
+import type { Database, Statement } from "../../../src/kernel/database/database.ts";
+import { HOUR } from "../../../src/kernel/util/time.ts";
+import type { InboxEntry } from "../inbox/inbox.ts";
+import type { Platforms } from "../platforms.ts";
+import type { Outbox } from "./outbox.ts";
+
+interface Deps {
+  database: Pick<Database, "read">;
+  outbox: Pick<Outbox, "enqueueStatement">;
+  platforms: Pick<Platforms, "of">;
+}
+
+export interface OwnerAlerts {
+  /**
+   * Statements that send the cause to the owner, for the batch that settles the failed entry. None if the owner has no chat
+   * with the agent, or was told the same within the last hour.
+   */
+  alertStatements(entry: InboxEntry, cause: string): Promise<Statement[]>;
+}
+
+/** Agents whose latest alert is remembered. */
+const MAX_REMEMBERED = 10_000;
+
+export function createOwnerAlerts({ database, outbox, platforms }: Deps): OwnerAlerts {
+  const latestAlerts = new Map<string, { cause: string; at: number }>();
+
+  async function findOwnerChat(agentId: string): Promise<{ platform: string; peer: string } | undefined> {
+    const { rows } = await database.read(OWNER_CHATS_SQL, [agentId, JSON.stringify(channelIds())]);
+    for (const row of rows) {
+      const [platform, peer, senderId] = [String(row.platform), String(row.peer), String(row.sender_id)];
+      // Somebody else may have become the owner since.
+      if (await platforms.of(platform)?.isOwner?.(agentId, senderId, peer)) return { platform, peer };
+    }
+    return undefined;
+  }
+
+  return {
+    async alertStatements({ id: inboxId, agentId, platform }, cause) {
+      const latest = latestAlerts.get(agentId);
+      if (latest?.cause === cause && Date.now() - latest.at < HOUR) return [];
+      const chat = await findOwnerChat(agentId);
+      if (!chat) return [];
+      const place = isChannelId(platform) ? `on ${channelDefinition(platform).label}` : "on my public page";
+      const body = `I could not answer somebody ${place}. ${cause}`;
+      const statement = outbox.enqueueStatement({ inboxId, agentId, ...chat, body, replyTo: null, previewId: null });
+      const after: Statement["after"] = (result) => {
+        statement.after?.(result);
+        if (latestAlerts.size >= MAX_REMEMBERED) latestAlerts.clear();
+        latestAlerts.set(agentId, { cause, at: Date.now() });
+      };
+      return [{ ...statement, after }];
+    },
+  };
+}
+
+/** The owner's chats among the agent's latest 2,000 messages, newest first. Who wrote there is the owner at that time. */
+const OWNER_CHATS_SQL = `SELECT platform, peer, sender_id FROM (
+    SELECT id, platform, peer, sender_id, by_owner, is_group, kind FROM inbox WHERE agent_id = ?1 ORDER BY id DESC LIMIT 2000)
+  WHERE by_owner = 1 AND is_group = 0 AND kind <> 'reminder' AND peer IS NOT NULL
+    AND platform IN (SELECT value FROM json_each(?2))
+  GROUP BY platform, peer, sender_id ORDER BY max(id) DESC LIMIT 4`;
