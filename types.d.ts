@@ -7,6 +7,14 @@ declare module "*.htm" {
   const text: string;
   export default text;
 }
+declare module "*.css" {
+  const text: string;
+  export default text;
+}
+declare module "*/marked.umd.js" {
+  const path: string;
+  export default path;
+}
 declare module "*/standalone.js" {
   const path: string;
   export default path;

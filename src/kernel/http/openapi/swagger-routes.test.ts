@@ -218,6 +218,27 @@ describe("the page", () => {
     expect(page).toMatch(/src="swagger\/scalar\.js\?/);
   });
 
+  test("names its language, and requests the document before the script runs", async () => {
+    const page = await (await ask("/swagger")).text();
+    expect(page).toContain('<html lang="en">');
+    expect(page).toContain('<link rel="preload" href="swagger/json" as="fetch" crossorigin="anonymous" />');
+  });
+
+  test("uses the theme of Berth, without the background that is slow to draw", async () => {
+    const page = await (await ask("/swagger")).text();
+    expect(page).toContain("--scalar-color-accent: #0b6e8f;");
+    expect(page).not.toMatch(/section-flare|#f06292/);
+  });
+
+  test("serves the document compressed if the client accepts gzip", async () => {
+    const packed = await ask("/swagger/json", { "accept-encoding": "gzip" });
+    const plain = await ask("/swagger/json");
+    expect(packed.headers.get("content-encoding")).toBe("gzip");
+    expect(plain.headers.get("content-encoding")).toBeNull();
+    expect(plain.headers.get("vary")).toBe("accept-encoding");
+    expect(gunzipSync(await packed.bytes()).equals(await plain.bytes())).toBe(true);
+  });
+
   test("serves its script compressed if the client accepts gzip", async () => {
     const packed = await ask("/swagger/scalar.js", { "accept-encoding": "gzip, br" });
     const plain = await ask("/swagger/scalar.js");

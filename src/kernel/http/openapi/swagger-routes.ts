@@ -1,13 +1,13 @@
 // Serves the OpenAPI 3.1 document of a surface at /swagger/json, and a page that shows it, without the internet, at /swagger.
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import { type AnyElysia, Elysia } from "elysia";
 // Imported by its path, since the package does not export the bundle for browsers.
 import scalar from "../../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { license, version } from "../../../../package.json";
+import { createCompressedAsset } from "../../pages/compressed-asset.ts";
 import { pageHeaders } from "../../util/html.ts";
 import { openRoutes } from "../route-guards.ts";
 import { type OpenApiDocument, toOpenApi } from "./openapi.ts";
+import theme from "./swagger-theme.css" with { type: "text" };
 
 /** The texts and registrations of plugins that the document shows beside the routes. */
 export interface ApiDocumentation {
@@ -26,11 +26,11 @@ const JSON_HEADERS = { "content-type": "application/json;charset=utf-8" };
 const SCRIPT_HEADERS = {
   "content-type": "text/javascript;charset=utf-8",
   "cache-control": "public, max-age=31536000, immutable",
-  vary: "accept-encoding",
 };
 
-/** Switches off every part of Scalar that would contact another service. */
+/** Switches off every part of Scalar that would contact another service, and sets its colours. */
 const SCALAR = {
+  customCss: theme,
   withDefaultFonts: false,
   telemetry: false,
   proxyUrl: "",
@@ -74,38 +74,48 @@ export function swaggerRoutes(
   });
   const generate = async (path: string) => (await documentedApp()).handle(new Request(`http://localhost${path}`));
 
-  const page = once(async () => withoutInlineScript(await (await generate("/swagger")).text()));
-  const document = once(async () => {
+  const page = once(async () => completePage(await (await generate("/swagger")).text()));
+  const document = createCompressedAsset(async () => {
     const generated = (await (await generate("/swagger/json")).json()) as OpenApiDocument;
-    return JSON.stringify(toOpenApi(generated, securitySchemes));
-  });
-  const gzippedScript = once(async () => promisify(gzip)(await Bun.file(scalar).bytes()));
+    return new TextEncoder().encode(JSON.stringify(toOpenApi(generated, securitySchemes)));
+  }, JSON_HEADERS);
+  const script = createCompressedAsset(() => Bun.file(scalar).bytes(), SCRIPT_HEADERS);
+
+  async function pageResponse(): Promise<Response> {
+    // The browser requests both next.
+    script.prepare();
+    document.prepare();
+    return new Response(await page(), { headers: pageHeaders(PAGE_POLICY) });
+  }
 
   const undocumented = { open: true, detail: { hide: true } } as const;
   return new Elysia({ name: `swagger.${surfaceName}` })
     .use(openRoutes)
-    .get("/swagger", async () => new Response(await page(), { headers: pageHeaders(PAGE_POLICY) }), undocumented)
-    .get("/swagger/json", async () => new Response(await document(), { headers: JSON_HEADERS }), undocumented)
-    .get(
-      "/swagger/scalar.js",
-      async ({ request }) => {
-        const isPlain = !/\bgzip\b/.test(request.headers.get("accept-encoding") ?? "");
-        if (isPlain) return new Response(Bun.file(scalar), { headers: SCRIPT_HEADERS });
-        return new Response(await gzippedScript(), { headers: { ...SCRIPT_HEADERS, "content-encoding": "gzip" } });
-      },
-      undocumented,
-    );
+    .get("/swagger", pageResponse, undocumented)
+    .get("/swagger/json", ({ request }) => document.response(request), undocumented)
+    .get("/swagger/scalar.js", ({ request }) => script.response(request), undocumented);
 }
 
-/** Removes blanks from the element that holds the page's settings: the policy would report them as an inline script. */
-function withoutInlineScript(page: string): string {
-  const strict = page.replace(/(<script[^>]*>)\s+(<\/script>)/, "$1$2").replace("<head>", `<head>${ICON}`);
-  if (strict === page) throw new Error("The page of @elysiajs/swagger has changed.");
-  return strict;
+/**
+ * Adds what the page of @elysiajs/swagger lacks: its language, an icon, and an early request for the document. Removes
+ * blanks from the element that holds the page's settings: the policy would report them as an inline script.
+ */
+function completePage(page: string): string {
+  const replacements = [
+    ["<html>", '<html lang="en">'],
+    ["<head>", `<head>${HEAD}`],
+    [/(<script[^>]*>)\s+(<\/script>)/, "$1$2"],
+  ] as const;
+  return replacements.reduce((text, [original, replacement]) => {
+    const replaced = text.replace(original, replacement);
+    if (replaced === text) throw new Error("The page of @elysiajs/swagger has changed.");
+    return replaced;
+  }, page);
 }
 
-/** Without it, browsers request /favicon.ico. */
-const ICON = '<link rel="icon" href="data:," />';
+/** Without the icon, browsers request /favicon.ico. */
+const HEAD =
+  '<link rel="icon" href="data:," /><link rel="preload" href="swagger/json" as="fetch" crossorigin="anonymous" />';
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
