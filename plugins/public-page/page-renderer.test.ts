@@ -61,6 +61,23 @@ describe("the card", () => {
     expect(text).not.toContain("secret reason");
   });
 
+  test("speaks the visitor's language, and leaves the owner's text as it is", async () => {
+    const agent = await pageFixture.createOpenAgent({}, { greeting: "Ahoy" });
+    const { text, headers } = await pageFixture
+      .visitor()
+      .getPage(`/a/${agent.subdomain}`, { accept: "text/html", "accept-language": "de-DE,en;q=0.5" });
+    expect(text).toContain('<html lang="de">');
+    expect(text).toContain("Mit Berth gemacht");
+    expect(text).toContain('"AGENT_STOPPED":"Dieser Agent schläft.');
+    expect(text).toContain('<div class="first plain" dir="auto" lang="">Ahoy</div>');
+    expect(text).not.toMatch(/Start over|Conversation|Write a message|Send<|\[\[/);
+    expect(headers.get("vary")).toContain("accept-language");
+    const unknown = await pageFixture
+      .visitor()
+      .getPage("/a/nobody-abcdef", { accept: "text/html", "accept-language": "de" });
+    expect(unknown.text).toContain("Hier ist niemand");
+  });
+
   test("shows a badge with the method if the agent is verified", async () => {
     const agent = await pageFixture.createAgent();
     const sql =
@@ -93,27 +110,35 @@ describe("the card", () => {
       .transform(new Response(text))
       .text();
     expect(shown).toEqual([]);
-    expect(scripts).toBe(1);
+    // The page's own, and the reader of Markdown.
+    expect(scripts).toBe(2);
     const escaped = Bun.escapeHTML(name).replaceAll("&#x27;", "&#39;");
     expect(text).toContain(`<title>${escaped} · Berth</title>`);
     expect(text).toContain(`<bdi>${escaped}</bdi>`);
     expect(text).toContain(`${escaped} greets`);
   });
 
-  test("allows its own script and no other, and requests to this agent only", async () => {
+  test("allows its own scripts and no others, and requests to this agent only", async () => {
     const agent = await pageFixture.createOpenAgent();
     const { headers, text } = await pageFixture.visitor().getPage(`/a/${agent.subdomain}`);
     const policy = headers.get("content-security-policy") ?? "";
     const [script = ""] = [...text.matchAll(/<script>(.*?)<\/script>/gs)].map(([, source]) => source);
     const hash = new Bun.CryptoHasher("sha256").update(script).digest("base64");
-    expect(policy).toContain(`script-src 'sha256-${hash}'`);
+    const markdownFile = `/a/${agent.subdomain}/markdown.js`;
+    expect(policy).toContain(`script-src 'sha256-${hash}' ${OWN}${markdownFile};`);
     expect(policy).toContain(`connect-src ${OWN}/a/${agent.subdomain}/messages;`);
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toMatch(/unsafe|\*|http:/);
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("referrer-policy")).toBe("no-referrer");
-    expect(text).not.toMatch(/(?:src|href|action)="(?!data:)/);
+    const addresses = [...text.matchAll(/(?:src|href|action)="(?!data:)([^"?]*)/g)].map(([, address]) => address);
+    expect(addresses).toEqual([markdownFile]);
+    const file = await pageFixture.visitor().getPage(markdownFile);
+    expect(file.headers.get("content-type")).toStartWith("text/javascript");
+    expect(file.headers.get("cache-control")).toContain("immutable");
+    expect(file.text).toContain("lexer");
+    expect(file.setCookie).toBeUndefined();
     const closedPage = await pageFixture.visitor().getPage(`/a/${(await pageFixture.createAgent()).subdomain}`);
     expect(closedPage.headers.get("content-security-policy")).not.toMatch(/script-src|connect-src/);
   });

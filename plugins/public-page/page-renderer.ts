@@ -1,28 +1,62 @@
-// Renders an agent's public page: a card, with a chat if enabled, or a 404 page. Each is one file without foreign addresses.
+// Renders an agent's public page: a card, with a chat if enabled, or a 404 page. Its script is its own, and the reader of
+// Markdown beside it; neither has foreign addresses.
+import { version } from "../../package.json";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { trustedOrigins } from "../../src/kernel/http/trusted-origins.ts";
+import type { Language } from "../../src/kernel/pages/language.ts";
+import { messagePage } from "../../src/kernel/pages/message-page.ts";
+import { pageTemplate } from "../../src/kernel/pages/page-template.ts";
 import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../src/kernel/util/html.ts";
 import chat from "./chat.htm" with { type: "text" };
+import { german } from "./german.ts";
 import layout from "./layout.htm" with { type: "text" };
 import type { Card } from "./model.ts";
 
-const [chatBody = "", script = ""] = chat.split(/(?=<script>)/);
-
 export interface PageRenderer {
   /** The card, with a chat if `card.chat`. `agentOrigin`: the agent's own origin, if the page is requested there. */
-  agentPage(card: Card, subdomain: string, agentOrigin: string | undefined): Response;
+  agentPage(card: Card, subdomain: string, agentOrigin: string | undefined, language: Language): Response;
   /** Status 404. */
-  notFoundPage(): Response;
+  notFoundPage(language: Language): Response;
 }
 
-const STATUS_LABELS = { online: "Online", asleep: "Asleep", unwell: "Not well right now" } as const;
-const VERIFICATION_LABELS: Readonly<Record<string, string>> = {
-  attestation: "on-chain attestation",
-  exchange: "exchange account",
-  name_service: "name service",
-  webauthn: "security key",
-};
+/** The file that the page's script reads Markdown with, beside the page. */
+export const MARKDOWN_FILE = "markdown.js";
+
+const TEXTS = {
+  en: {
+    status: { online: "Online", asleep: "Asleep", unwell: "Not well right now" },
+    verified: "Verified",
+    verification: {
+      attestation: "on-chain attestation",
+      exchange: "exchange account",
+      name_service: "name service",
+      webauthn: "security key",
+    },
+    startOver: "Start over",
+    silent: "An AI agent. It does not talk to visitors here.",
+    notFound: { title: "Nobody is here", text: "There is no agent at this address. It may have moved on." },
+  },
+  de: {
+    status: { online: "Online", asleep: "Schläft", unwell: "Gerade nicht wohlauf" },
+    verified: "Geprüft",
+    verification: {
+      attestation: "Attest in der Blockchain",
+      exchange: "Börsenkonto",
+      name_service: "Namensdienst",
+      webauthn: "Sicherheitsschlüssel",
+    },
+    startOver: "Neu beginnen",
+    silent: "Ein KI-Agent. Hier spricht er nicht mit Besuchern.",
+    notFound: {
+      title: "Hier ist niemand",
+      text: "Unter dieser Adresse gibt es keinen Agenten. Vielleicht ist er weitergezogen.",
+    },
+  },
+} as const;
 const NOINDEX = '<meta name="robots" content="noindex">';
+
+const layoutIn = pageTemplate(layout, { de: german });
+const chatIn = pageTemplate(chat, { de: german });
 
 export function createPageRenderer(config: Pick<Config, "baseUrl" | "backend">): PageRenderer {
   // A content security policy can't name IPv6 addresses (CSP level 3 §2.3.1).
@@ -30,55 +64,55 @@ export function createPageRenderer(config: Pick<Config, "baseUrl" | "backend">):
     (origin) => !origin.includes("["),
   );
 
-  function agentPage(card: Card, subdomain: string, agentOrigin: string | undefined): Response {
+  function agentPage(card: Card, subdomain: string, agentOrigin: string | undefined, language: Language): Response {
     const { name, chat: hasChat } = card;
-    const html = fillTemplate(layout, {
+    const template = layoutIn(language);
+    const [chatBody = "", script = ""] = chatIn(language).split(/(?=<script>)/);
+    const basePath = agentOrigin ? "" : `/a/${subdomain}`;
+    const html = fillTemplate(template, {
       robots: hasChat ? "" : NOINDEX,
       title: `${escapeHtml(name)} · Berth`,
-      main: `<main${hasChat ? ' class="chat"' : ""}>\n${renderHeader(card)}\n${renderBody(card)}\n</main>`,
-      script: hasChat ? script : "",
+      main: `<main${hasChat ? ' class="chat"' : ""}>\n${renderHeader(card, language)}\n${renderBody(card, chatBody, language)}\n</main>`,
+      script: hasChat ? `<script src="${basePath}/${MARKDOWN_FILE}?${version}"></script>\n${script}` : "",
     });
-    if (!hasChat) return htmlResponse(html, 200, []);
+    if (!hasChat) return htmlResponse(html, contentPolicy({ styles: template }));
     // The page's script may send messages to this agent, and no other request.
-    const messageUrls = agentOrigin
-      ? [`${agentOrigin}/messages`]
-      : webOrigins.map((origin) => `${origin}/a/${subdomain}/messages`);
-    return htmlResponse(html, 200, messageUrls);
+    const addresses = agentOrigin ? [agentOrigin] : webOrigins.map((origin) => origin + basePath);
+    const policy = contentPolicy({
+      styles: template,
+      scripts: script,
+      scriptFiles: addresses.map((address) => `${address}/${MARKDOWN_FILE}`),
+      connect: addresses.map((address) => `${address}/messages`),
+    });
+    return htmlResponse(html, policy);
   }
 
   return {
     agentPage,
-    notFoundPage() {
-      const main =
-        "<main>\n<h1>Nobody is here</h1>\n<p>There is no agent at this address. It may have moved on.</p>\n</main>";
-      return htmlResponse(fillTemplate(layout, { robots: NOINDEX, title: "Nobody is here · Berth", main }), 404, []);
-    },
+    notFoundPage: (language) => messagePage(TEXTS[language].notFound, language, 404),
   };
 }
 
-function renderHeader({ name, status, verified, verificationType, chat: hasChat }: Card): string {
+function renderHeader({ name, status, verified, verificationType, chat: hasChat }: Card, language: Language): string {
+  const texts = TEXTS[language];
   const [initial = ""] = [...new Intl.Segmenter().segment(name)].map(({ segment }) => segment.toUpperCase());
-  const verificationLabel = VERIFICATION_LABELS[verificationType ?? ""];
+  const method = Object.entries(texts.verification).find(([id]) => id === verificationType)?.[1];
   const facts = [
-    `<span class="${status}">${STATUS_LABELS[status]}</span>`,
-    ...(verified
-      ? [`<span class="verified">✓ Verified${verificationLabel ? ` · ${verificationLabel}` : ""}</span>`]
-      : []),
+    `<span class="${status}">${texts.status[status]}</span>`,
+    ...(verified ? [`<span class="verified">✓ ${texts.verified}${method ? ` · ${method}` : ""}</span>`] : []),
   ];
   return `<header>
 <div class="face" aria-hidden="true">${escapeHtml(initial)}</div>
 <div><h1><bdi>${escapeHtml(name)}</bdi></h1><p class="facts">${facts.join("")}</p></div>
-${hasChat ? '<button id="reset" type="button" hidden>Start over</button>' : ""}</header>`;
+${hasChat ? `<button id="reset" type="button" hidden>${texts.startOver}</button>` : ""}</header>`;
 }
 
-function renderBody({ chat: hasChat, greeting }: Card): string {
-  if (!hasChat) return "<p>An AI agent. It does not talk to visitors here.</p>";
-  const greetingBlock = greeting === "" ? "" : `<div class="first" dir="auto">${escapeHtml(greeting)}</div>`;
+function renderBody({ chat: hasChat, greeting }: Card, chatBody: string, language: Language): string {
+  if (!hasChat) return `<p>${TEXTS[language].silent}</p>`;
+  // The language of the owner's text is not known.
+  const greetingBlock =
+    greeting === "" ? "" : `<div class="first plain" dir="auto" lang="">${escapeHtml(greeting)}</div>`;
   return fillTemplate(chatBody, { greeting: greetingBlock });
 }
 
-/** `connect`: the addresses that the chat's script may fetch; without any, the page runs no script. */
-function htmlResponse(html: string, status: number, connect: readonly string[]): Response {
-  const policy = contentPolicy({ styles: layout, ...(connect.length > 0 && { scripts: chat, connect }) });
-  return new Response(html, { status, headers: { ...pageHeaders(policy), vary: "accept" } });
-}
+const htmlResponse = (html: string, policy: string) => new Response(html, { headers: pageHeaders(policy) });

@@ -1,5 +1,7 @@
 // Defines the web surface's routes of public pages: the owner's settings, the page itself, and visitors' messages.
 import { Elysia } from "elysia";
+// Imported by its path, since the package does not export the bundle for browsers.
+import marked from "../../node_modules/marked/lib/marked.umd.js" with { type: "file" };
 import type { Config } from "../../src/kernel/config/config.ts";
 import { forbidden, notFound } from "../../src/kernel/errors.ts";
 import { unwrap, unwrapJson } from "../../src/kernel/http/backend/backend-response.ts";
@@ -9,13 +11,16 @@ import { documentErrors, documentGuard, documentResponse } from "../../src/kerne
 import { contextOf, createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
 import { acceptsEventStream, EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
+import { prefersHtml } from "../../src/kernel/pages/accept.ts";
+import { createCompressedAsset } from "../../src/kernel/pages/compressed-asset.ts";
+import { languageOf } from "../../src/kernel/pages/language.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import { createAgentCards } from "./agent-card.ts";
 import type { backendRoutes } from "./backend-routes.ts";
 import { card, messageBody, reply, settingsBody, settingsWithUrl, VISIT_ERRORS } from "./model.ts";
-import type { PageRenderer } from "./page-renderer.ts";
+import { MARKDOWN_FILE, type PageRenderer } from "./page-renderer.ts";
 import type { PublicPageStore } from "./public-page-store.ts";
 import type { Visitor, VisitorCookies } from "./visitor-cookies.ts";
 import type { VisitorLimiter } from "./visitor-limiter.ts";
@@ -96,6 +101,12 @@ export function webRoutes(deps: Deps) {
     }
   }
 
+  // The page requests it with Berth's version in the query, so caches may keep it.
+  const markdownScript = createCompressedAsset(() => Bun.file(marked).bytes(), {
+    "content-type": "text/javascript;charset=utf-8",
+    "cache-control": "public, max-age=31536000, immutable",
+  });
+
   const tags = ["Public page"];
   return new Elysia({ name: "public-page.web" })
     .use(openRoutes)
@@ -136,13 +147,13 @@ export function webRoutes(deps: Deps) {
         const acceptHeader = request.headers.get("accept") ?? "";
         const agent = await findAgent(subdomain);
         if (!agent) {
-          if (acceptHeader.includes("text/html")) return pageRenderer.notFoundPage();
+          if (prefersHtml(request)) return pageRenderer.notFoundPage(languageOf(request));
           throw agentNotFound();
         }
         const agentCard = await cardOf(agent);
         const asData = acceptHeader.includes("application/json") && !acceptHeader.includes("text/html");
         if (asData) return Response.json(agentCard, { headers: { vary: "accept" } });
-        return pageRenderer.agentPage(agentCard, agent.subdomain, contextOf(request).pageOrigin);
+        return pageRenderer.agentPage(agentCard, agent.subdomain, contextOf(request).pageOrigin, languageOf(request));
       },
       {
         open: true,
@@ -155,6 +166,10 @@ export function webRoutes(deps: Deps) {
         },
       },
     )
+    .get(`/a/:subdomain/${MARKDOWN_FILE}`, ({ request }) => markdownScript.response(request), {
+      open: true,
+      detail: { hide: true },
+    })
     .post(
       "/a/:subdomain/messages",
       ({ agent, body: { message }, request }) => {

@@ -7,7 +7,6 @@ import { publicPage } from "../public-page/index.ts";
 import { createAdmission } from "./admission.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createEmbeddedDriver } from "./embedded/embedded-driver.ts";
-import { createPlayerPages } from "./player-page.ts";
 import { streamSettings } from "./settings.ts";
 import { createStateRecorder } from "./state-recorder.ts";
 import { disabledDriver } from "./stream-driver.ts";
@@ -70,7 +69,6 @@ export const streams = plugin("streams", (host) => {
       guards: agentService.guards,
       streamService: service,
       publicNameOf,
-      playerPages: createPlayerPages(),
     }),
     backend: backendRoutes({ identities, guards: agentService.guards, streamService: service }),
     async start() {

@@ -1,35 +1,26 @@
 // Renders the page that plays a live stream, and the 404 page. Each is one file without cookies or foreign addresses.
+import type { Language } from "../../src/kernel/pages/language.ts";
+import { messagePage, type PageMessage } from "../../src/kernel/pages/message-page.ts";
+import { pageTemplate, translateText } from "../../src/kernel/pages/page-template.ts";
 import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../src/kernel/util/html.ts";
-import page from "./player-page.htm" with { type: "text" };
+import { german } from "./german.ts";
+import source from "./player-page.htm" with { type: "text" };
 
-export interface PlayerPages {
-  /** `name`: the agent's name where its public page is on, else null. */
-  playerPage(name: string | null): Response;
-  /** Status 404. */
-  notFoundPage(): Response;
-}
+const NOT_FOUND: Readonly<Record<Language, PageMessage>> = {
+  en: { title: "Nothing is shown here", text: "There is no live stream at this address." },
+  de: { title: "Hier läuft nichts", text: "Unter dieser Adresse gibt es keinen Livestream." },
+};
 
-const NOT_FOUND_MAIN =
-  "<main>\n<h1>Nothing is shown here</h1>\n<p>There is no live stream at this address.</p>\n</main>";
+const template = pageTemplate(source, { de: german });
 
-export function createPlayerPages(): PlayerPages {
+/** `name`: the agent's name where its public page is on, else null. */
+export function playerPage(name: string | null, language: Language): Response {
+  const page = template(language);
   // Media is what the script has fetched (blob:), or the playlist where the browser plays HLS natively.
-  const playerPolicy = contentPolicy({
-    styles: page,
-    scripts: page,
-    connect: ["'self'"],
-    media: ["'self'", "blob:"],
-  });
-  const playerHeaders = pageHeaders(playerPolicy);
-  const notFoundHeaders = pageHeaders(contentPolicy({ styles: page }));
-  const notFoundHtml = page
-    .replace(/<script>.*<\/script>\n/s, () => "")
-    .replace(/<main>.*<\/main>/s, () => NOT_FOUND_MAIN);
-  const withTitle = (html: string, title: string) => fillTemplate(html, { title: escapeHtml(title) });
-
-  return {
-    playerPage: (name) => new Response(withTitle(page, name ?? "Live stream"), { headers: playerHeaders }),
-    notFoundPage: () =>
-      new Response(withTitle(notFoundHtml, "Nothing is shown here"), { status: 404, headers: notFoundHeaders }),
-  };
+  const policy = contentPolicy({ styles: page, scripts: page, connect: ["'self'"], media: ["'self'", "blob:"] });
+  const title = escapeHtml(name ?? translateText("Live stream", language, { de: german }));
+  return new Response(fillTemplate(page, { title }), { headers: pageHeaders(policy) });
 }
+
+/** Status 404. */
+export const streamNotFoundPage = (language: Language): Response => messagePage(NOT_FOUND[language], language, 404);

@@ -1,17 +1,20 @@
 // Defines the web surface's routes of live streams: the owner's are forwarded to the backend; the viewers' are open.
 import { Elysia } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
+import { notFound } from "../../src/kernel/errors.ts";
 import { encodePathSegment, forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { openRoutes } from "../../src/kernel/http/route-guards.ts";
+import { prefersHtml } from "../../src/kernel/pages/accept.ts";
+import { languageOf } from "../../src/kernel/pages/language.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { CHANGE_ERRORS, CREATE_ERRORS, mediaResponses, removeResult, rotateResult, stream } from "./model.ts";
-import type { PlayerPages } from "./player-page.ts";
+import { playerPage, streamNotFoundPage } from "./player-page.ts";
 import { CHANGE_STREAM_ACTION, READ_STREAM_ACTION, WATCH_STREAM_ACTION } from "./stream-actions.ts";
 import type { StreamService } from "./stream-service.ts";
 
@@ -24,22 +27,12 @@ interface Deps {
   streamService: Pick<StreamService, "mediaResponse">;
   /** The agent's name, null while its public page is off; undefined if there is no such stream. */
   publicNameOf: (id: string) => Promise<string | null | undefined>;
-  playerPages: PlayerPages;
 }
 
 /** The backend's response headers that players need. */
 const FORWARDED_HEADERS = ["content-type", "cache-control", "access-control-allow-origin"];
 
-export function webRoutes({
-  config,
-  backend,
-  limits,
-  identities,
-  guards,
-  streamService,
-  publicNameOf,
-  playerPages,
-}: Deps) {
+export function webRoutes({ config, backend, limits, identities, guards, streamService, publicNameOf }: Deps) {
   const detail = { tags: ["Live streams"] };
   // Reading requires the write scope too: the response contains the key, which lets its holder publish.
   const ownerWrite = { ownAgent: { scope: "write" as const, kind: "data" as const } };
@@ -144,13 +137,15 @@ export function webRoutes({
     })
     .get(
       "/live/:liveStreamId",
-      async ({ params, headers }) => {
-        const name = await publicNameOf(params.liveStreamId);
-        if (name === undefined) return playerPages.notFoundPage();
+      async ({ params: { liveStreamId }, request }) => {
+        const name = await publicNameOf(liveStreamId);
+        const wantsPage = prefersHtml(request);
+        if (name === undefined) {
+          if (wantsPage) return streamNotFoundPage(languageOf(request));
+          throw notFound("There is no live stream at this address.", "STREAM_NOT_FOUND");
+        }
         // A player that was given the page's address gets the playlist that the page plays.
-        return headers.accept?.includes("text/html")
-          ? playerPages.playerPage(name)
-          : redirectToPlaylist(params.liveStreamId);
+        return wantsPage ? playerPage(name, languageOf(request)) : redirectToPlaylist(liveStreamId);
       },
       {
         open: true,
@@ -160,11 +155,8 @@ export function webRoutes({
           responses: {
             302: { description: "To the playlist, for clients that don't accept HTML" },
             200: { description: "The page", content: { "text/html": { schema: { type: "string" } } } },
-            404: {
-              description: "A page: there is no such stream",
-              content: { "text/html": { schema: { type: "string" } } },
-            },
           },
+          ...documentErrors({ 404: "STREAM_NOT_FOUND" }),
         },
       },
     )

@@ -24,6 +24,7 @@ import { errorHandler } from "../kernel/http/error-response.ts";
 import { healthRoutes } from "../kernel/http/health-routes.ts";
 import { swaggerRoutes } from "../kernel/http/openapi/swagger-routes.ts";
 import { createRequestDurations, createSurface, type Surface } from "../kernel/http/surface.ts";
+import { backendHome } from "../kernel/pages/backend-home.ts";
 import type { Kernel, Plugin } from "../kernel/plugin.ts";
 import { type BuiltPlugin, createHost, runPluginStep } from "../kernel/plugin-host.ts";
 import { describeApi } from "./api-description.ts";
@@ -85,6 +86,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
       .use(errorHandler(log, secretPaths))
       .use(healthRoutes(surfaceName, host));
     for (const one of parts) if (one[surfaceName]) app.use(one[surfaceName]);
+    if (surfaceName === "backend") app.use(backendHome());
     const paths = surfaceName === "web" ? socketPaths : {};
     return app.use(swaggerRoutes(surfaceName, app, { description: describeApi(surfaceName), paths, securitySchemes }));
   };

@@ -4,6 +4,10 @@ import { launch, temporaryDir } from "./process.ts";
 
 export interface Page extends AsyncDisposable {
   goto(url: string): Promise<void>;
+  /** Opens the address and waits for the page's load event. */
+  load(url: string): Promise<void>;
+  /** Sets what the browser tells pages about itself. Kept until it is set again. */
+  emulate(settings: { width: number; theme: "light" | "dark"; language: string }): Promise<void>;
   /** Evaluates an expression in the page, awaits a promise, and returns the result by value. */
   evaluate<Value>(expression: string): Promise<Value>;
   /** Entries of the page's console and log, which includes blocked requests; JSON, shortened to 500 characters. */
@@ -44,10 +48,12 @@ export async function openChromium(): Promise<Page> {
   const consoleEntries: string[] = [];
   let counter = 0;
   let sessionId: string | undefined;
+  let onLoad: (() => void) | undefined;
 
   socket.onmessage = ({ data }) => {
     const reply = JSON.parse(String(data)) as Reply;
     if (reply.id !== undefined) waiting.get(reply.id)?.(reply);
+    else if (reply.method === "Page.loadEventFired") onLoad?.();
     else if (reply.method === "Runtime.consoleAPICalled" || reply.method === "Log.entryAdded") {
       consoleEntries.push(JSON.stringify(reply.params).slice(0, 500));
     }
@@ -65,11 +71,23 @@ export async function openChromium(): Promise<Page> {
 
   const { targetId } = await send("Target.createTarget", { url: "about:blank" });
   ({ sessionId } = await send("Target.attachToTarget", { targetId, flatten: true }));
-  for (const domain of ["Page", "Runtime", "Log"]) await send(`${domain}.enable`);
+  for (const domain of ["Page", "Runtime", "Log", "Network"]) await send(`${domain}.enable`);
 
   return {
     async goto(url) {
       await send("Page.navigate", { url });
+    },
+    async load(url) {
+      const loaded = new Promise<void>((resolve) => {
+        onLoad = resolve;
+      });
+      await send("Page.navigate", { url });
+      await loaded;
+    },
+    async emulate({ width, theme, language }) {
+      await send("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: false });
+      await send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme }] });
+      await send("Network.setExtraHTTPHeaders", { headers: { "accept-language": language } });
     },
     async evaluate<Value>(expression: string) {
       const asked = { expression, returnByValue: true, awaitPromise: true };

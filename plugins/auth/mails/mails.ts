@@ -1,12 +1,13 @@
 // Builds the mails about accounts: chooses recipient, language and template, and applies notification settings.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { renderMail } from "../../../src/kernel/mail/mail-template.ts";
+import type { Language } from "../../../src/kernel/pages/language.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Decision } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { HOUR } from "../../../src/kernel/util/time.ts";
 import { isInternalEmail } from "../email.ts";
 import type { NotificationTopic, User } from "../users.ts";
-import { type Language, type MailName, templates } from "./templates.ts";
+import { type MailName, templates } from "./templates.ts";
 
 /** The recipient of a mail. */
 export type MailRecipient = Pick<User, "email" | "name" | "locale" | "notifications" | "emailVerified">;

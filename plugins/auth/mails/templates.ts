@@ -1,4 +1,5 @@
 // The templates of all mails by language, one text file each, embedded in the binary.
+import type { Language } from "../../../src/kernel/pages/language.ts";
 import deAccountDeleted from "./de/account-deleted.txt" with { type: "text" };
 import deApiKeyCreated from "./de/api-key-created.txt" with { type: "text" };
 import deBudgetSpent from "./de/budget-spent.txt" with { type: "text" };
@@ -27,8 +28,6 @@ import enTwoFactorOff from "./en/two-factor-off.txt" with { type: "text" };
 import enTwoFactorOn from "./en/two-factor-on.txt" with { type: "text" };
 import enTwoFactorRemoved from "./en/two-factor-removed.txt" with { type: "text" };
 import enVerifyEmail from "./en/verify-email.txt" with { type: "text" };
-
-export type Language = "en" | "de";
 
 const en = {
   "account-deleted": enAccountDeleted,

@@ -4,9 +4,9 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
+import { preferredLanguage } from "../../../src/kernel/pages/language.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { signInRedirectResponse, totp } from "../model.ts";
-import { preferredLanguage } from "../visitors/preferred-language.ts";
 import { createOAuth } from "./oauth.ts";
 import { FAILURE_DESCRIPTIONS, type FailureCode, OAuthFailure } from "./oauth-failure.ts";
 

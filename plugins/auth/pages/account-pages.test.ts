@@ -10,14 +10,21 @@ const configured = (env: Record<string, string> = {}) =>
 const github = { GITHUB_CLIENT_ID: "id", GITHUB_CLIENT_SECRET: "secret-of-github" };
 const google = { GOOGLE_CLIENT_ID: "id", GOOGLE_CLIENT_SECRET: "secret-of-google" };
 
-async function open(path: string, env: Record<string, string> = {}) {
-  const request = new Request(`http://localhost${path}`);
+async function open(path: string, env: Record<string, string> = {}, headers: Record<string, string> = {}) {
+  const request = new Request(`http://localhost${path}`, { headers: { accept: "text/html", ...headers } });
   attachContext(request, { id: "1", address: "127.0.0.1", socketAddress: "127.0.0.1", cookies: [] });
   const answer = await pageRoutes({ config: configured(env) }).handle(request);
   return { status: answer.status, headers: answer.headers, html: await answer.text() };
 }
 
-const paths = ["/login", "/register", "/reset-password?token=t0k3n", "/verify-email?token=t0k3n", "/setup?token=t0k3n"];
+const paths = [
+  "/",
+  "/login",
+  "/register",
+  "/reset-password?token=t0k3n",
+  "/verify-email?token=t0k3n",
+  "/setup?token=t0k3n",
+];
 
 describe.each(paths)("%s", (path) => {
   test("is a complete page with headers against caching and referrers", async () => {
@@ -54,6 +61,35 @@ describe.each(paths)("%s", (path) => {
     // With a GET form, a browser without the script would put the password into the address.
     expect(html.match(/<form/g)).toEqual(html.match(/<form(?= [^>]*method="post")/g));
   });
+});
+
+describe.each(paths)("%s in German", (path) => {
+  test("names its language, and has no English text left", async () => {
+    const english = await open(path, { ...github, ...google });
+    const german = await open(path, { ...github, ...google }, { "accept-language": "de-AT,en;q=0.5" });
+    expect(english.html).toContain('<html lang="en">');
+    expect(german.html).toContain('<html lang="de">');
+    expect(german.headers.get("vary")).toBe("accept, accept-language");
+    const texts = (html: string) =>
+      html
+        .replace(/<(script|style)>.*?<\/\1>/gs, "")
+        .split(/<[^>]+>/)
+        .map((text) => text.trim())
+        .filter((text) => text.length > 7 && text !== "Website");
+    expect(texts(english.html).filter((text) => german.html.includes(`>${text}<`))).toEqual([]);
+    expect(german.html).not.toMatch(/\[\[|\]\]<|\{\{/);
+    expect(german.html).toContain('"BAD_CREDENTIALS":');
+    expect(english.html).not.toContain('"BAD_CREDENTIALS":');
+  });
+});
+
+test("the home page is JSON for programs", async () => {
+  for (const accept of ["*/*", "application/json", "application/json, text/html"]) {
+    const { status, headers, html } = await open("/", {}, { accept });
+    expect(status).toBe(200);
+    expect(headers.get("vary")).toContain("accept");
+    expect(JSON.parse(html)).toEqual({ name: "Berth", docs: "/swagger", openapi: "/swagger/json" });
+  }
 });
 
 test("the sign-in page offers only configured providers", async () => {

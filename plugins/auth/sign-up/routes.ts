@@ -2,13 +2,13 @@
 
 import { Elysia } from "elysia";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { preferredLanguage } from "../../../src/kernel/pages/language.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { requireEmail } from "../email.ts";
 import { accountSummary, firstAdminBody, signInResponse, signUpBody } from "../model.ts";
 import { requirePassword } from "../password/passwords.ts";
 import { signInSettings } from "../settings.ts";
 import { createBotDetection } from "../visitors/bot-detection.ts";
-import { preferredLanguage } from "../visitors/preferred-language.ts";
 import { visitorGuards } from "../visitors/visitor-guards.ts";
 import { createReferrals } from "./referrals.ts";
 import { createSignUp } from "./sign-up.ts";

@@ -13,7 +13,6 @@ import { createLinkedAccounts } from "../oauth/linked-accounts.ts";
 import { createOneTimeLinks } from "../one-time-links.ts";
 import { createPasswords } from "../password/passwords.ts";
 import { createTwoFactor } from "../two-factor/two-factor.ts";
-import { preferredLanguage } from "../visitors/preferred-language.ts";
 import { createEmailVerification } from "./email-verification.ts";
 import { createReferrals } from "./referrals.ts";
 import { createSignUp } from "./sign-up.ts";
@@ -198,27 +197,6 @@ test("SIGNUP_TRIAL starts with the account", async () => {
 });
 
 describe("the language of mails", () => {
-  test.each([
-    [null, "en"],
-    ["", "en"],
-    ["de", "de"],
-    ["de-AT,de;q=0.9,en;q=0.5", "de"],
-    ["en-GB,en;q=0.9,de;q=0.8", "en"],
-    ["fr,it;q=0.9,de;q=0.1", "de"],
-    ["en;q=0.3, DE;q=0.7", "de"],
-    ["de;q=0, en;q=0.1", "en"],
-    ["fr", "en"],
-    ["*", "en"],
-    ["__proto__", "en"],
-    ["de;q=x", "en"],
-  ])("for %p is %s", (header, language) => {
-    expect(preferredLanguage(header)).toBe(language as "en");
-  });
-
-  test("is read from the start of a very long header only", () => {
-    expect(preferredLanguage(`${"x,".repeat(100_000)}de`)).toBe("en");
-  });
-
   test("is stored at sign-up", async () => {
     const email = newEmail();
     await register({ email, password }, { "accept-language": "de-DE,de;q=0.9" });

@@ -3,11 +3,11 @@ import { Elysia, t } from "elysia";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
+import { preferredLanguage } from "../../../src/kernel/pages/language.ts";
 import type { Chain } from "../../chains/index.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { signInRedirectResponse } from "../model.ts";
 import { safeCallbackPath } from "../sign-in/callback-url.ts";
-import { preferredLanguage } from "../visitors/preferred-language.ts";
 import { createWalletSignIn } from "./wallet-sign-in.ts";
 
 /** Documented as text but not validated by the schema, since a missing message or signature must give 401, not 400. */

@@ -1,8 +1,13 @@
 // Turns every thrown error into one JSON shape with `error`, `message` and `code`, and logs the unexpected ones.
 import { Elysia, type ValidationError } from "elysia";
 import { AppError, errorBody, type Issue, invalidInput } from "../errors.ts";
+import { prefersHtml } from "../pages/accept.ts";
+import { notFoundPage } from "../pages/not-found-page.ts";
 import type { Log } from "../telemetry/log.ts";
 import { contextOf } from "./request-context.ts";
+
+/** The code of the error for an address without a route; errors for a missing resource have codes of their own. */
+const UNKNOWN_ADDRESS = "NOT_FOUND";
 
 /** Turns every error of a surface's routes into a response. Must be the first plugin of the surface. */
 export function errorHandler(log: Log, secretPaths: readonly RegExp[] = []) {
@@ -12,8 +17,8 @@ export function errorHandler(log: Log, secretPaths: readonly RegExp[] = []) {
 }
 
 /**
- * Makes the response for anything thrown. An error that is not an AppError is logged with its cause and answered with a
- * general 500. `secretPaths` are patterns of paths whose end must not be logged; their first group is logged.
+ * Makes the response for anything thrown: JSON, or a page if a browser opened an unknown address. An error that is not an
+ * AppError is logged with its cause and answered with a general 500. `secretPaths` are patterns of paths whose end must not be logged; their first group is logged.
  */
 export function errorResponse(
   error: unknown,
@@ -29,8 +34,13 @@ export function errorResponse(
     if (signal.aborted) log.debug("request aborted by client", fields);
     else log.error("request failed", fields);
   }
+  const isUnknownAddress = body.code === UNKNOWN_ADDRESS && (request.method === "GET" || request.method === "HEAD");
+  if (isUnknownAddress && prefersHtml(request)) {
+    return notFoundPage(request, contextOf(request).pageOrigin === undefined);
+  }
   const headers = {
     "content-type": "application/json;charset=utf-8",
+    ...(isUnknownAddress && { vary: "accept, accept-language" }),
     ...(error instanceof AppError ? error.headers : undefined),
   };
   return new Response(JSON.stringify({ ...body, ...contextOf(request).errorExtras }), { status, headers });
@@ -46,7 +56,8 @@ function toAppError(error: unknown, code: string | number): unknown {
   if (error instanceof AppError) return error;
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof AppError) return cause;
-  if (code === "NOT_FOUND") return new AppError(404, "NOT_FOUND", "There is no such route. See /swagger for the list.");
+  if (code === "NOT_FOUND")
+    return new AppError(404, UNKNOWN_ADDRESS, "There is no such route. See /swagger for the list.");
   if (code === "PARSE") return new AppError(400, "INVALID_JSON", "The body is not valid JSON.", {}, { cause: error });
   if (code === "VALIDATION") return validationError(error as ValidationError);
   return error;

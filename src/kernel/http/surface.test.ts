@@ -5,9 +5,12 @@ import { createClient } from "../../../tests/support/client.ts";
 import { rawRequest } from "../../../tests/support/raw.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
+import { notFound } from "../errors.ts";
 import { plugin } from "../plugin.ts";
+import { createLog } from "../telemetry/log.ts";
 import type { Grant } from "./backend/service-tokens.ts";
-import { contextOf, isLocalRequest } from "./request-context.ts";
+import { errorResponse } from "./error-response.ts";
+import { attachContext, contextOf, isLocalRequest } from "./request-context.ts";
 import { openRoutes } from "./route-guards.ts";
 import type { SocketRoute } from "./web-sockets.ts";
 
@@ -56,7 +59,8 @@ afterAll(() => testServer?.[Symbol.asyncDispose]());
 const ask = async (origin: string, method: string, path = "/probe", headers: Record<string, string> = {}) => {
   const response = await fetch(origin + path, { method, headers });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: text && JSON.parse(text) };
+  const isJson = response.headers.get("content-type")?.includes("json");
+  return { status: response.status, headers: response.headers, text, body: isJson && text ? JSON.parse(text) : text };
 };
 const web = (method: string, path?: string, headers?: Record<string, string>) =>
   ask(testServer.web, method, path, headers);
@@ -98,11 +102,53 @@ describe("every response", () => {
 
 describe("an unknown route", () => {
   test.each(["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("is 404 for %s", async (method) => {
-    for (const path of ["/nothing", "/", "/PROBE", "/probe/nothing/more"]) {
+    const paths = ["/nothing", "/PROBE", "/probe/nothing/more", ...(method === "GET" ? [] : ["/"])];
+    for (const path of paths) {
       expectRefusal(await web(method, path), 404, "NOT_FOUND");
       expectRefusal(await backend(method, path), 404, "NOT_FOUND");
     }
     if (!["GET", "POST", "DELETE"].includes(method)) expectRefusal(await web(method), 404, "NOT_FOUND");
+  });
+
+  test("is a page in the reader's language for browsers, and JSON for programs", async () => {
+    const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    for (const ask of [web, backend]) {
+      const page = await ask("GET", "/nothing/<here>", browser);
+      expect(page.status).toBe(404);
+      expect(page.headers.get("content-type")).toBe("text/html;charset=utf-8");
+      expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+      expect(page.headers.get("vary")).toContain("accept, accept-language");
+      expect(page.text).toContain('<html lang="en">');
+      expect(page.text).toContain('<a href="/swagger">');
+      expect(page.text).not.toContain("here>");
+      const german = await ask("GET", "/nothing", { ...browser, "accept-language": "de" });
+      expect(german.text).toContain("Seite nicht gefunden");
+      const json = await ask("GET", "/nothing", { accept: "application/json, text/html" });
+      expectRefusal(json, 404, "NOT_FOUND");
+      expect(json.headers.get("vary")).toContain("accept");
+      expectRefusal(await ask("POST", "/nothing", browser), 404, "NOT_FOUND");
+    }
+  });
+
+  test("on the host of an agent links to that host only", async () => {
+    const request = new Request("http://agent.test/nothing", { headers: { accept: "text/html" } });
+    const pageOrigin = "http://agent.test";
+    attachContext(request, { id: "1", address: "", socketAddress: "", cookies: [], pageOrigin });
+    const response = errorResponse(notFound(), request, createLog({ level: "error", format: "json" }));
+    const text = await response.text();
+    expect(text).toContain('<a href="/">');
+    expect(text).not.toContain("/swagger");
+  });
+
+  test("the home page of the backend is a page for browsers, and JSON for programs", async () => {
+    expect((await backend("GET", "/")).body).toEqual({
+      name: "Berth backend API",
+      docs: "/swagger",
+      openapi: "/swagger/json",
+    });
+    const page = await backend("GET", "/", { accept: "text/html" });
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html;charset=utf-8"]);
+    expect(page.text).toContain('<a href="/swagger">');
   });
 
   test("HEAD is GET without a body; TRACE is 404", async () => {

@@ -20,6 +20,8 @@ export interface PagePolicy {
   styles: string;
   /** Likewise for `<script>` elements. Left out: no script is allowed. */
   scripts?: string | undefined;
+  /** Addresses of further scripts. */
+  scriptFiles?: readonly string[];
   /** Sources that the script may fetch. */
   connect?: readonly string[];
   media?: readonly string[];
@@ -28,11 +30,12 @@ export interface PagePolicy {
 }
 
 /** Makes a policy (CSP level 3) that allows inline scripts and styles by their hashes, and the given sources. */
-export function contentPolicy({ styles, scripts, connect = [], media = [], trustedTypes = true }: PagePolicy): string {
+export function contentPolicy(page: PagePolicy): string {
+  const { styles, scripts, scriptFiles = [], connect = [], media = [], trustedTypes = true } = page;
   return [
     "default-src 'none'",
     `style-src ${hashesOf(styles, "style")}`,
-    ...(scripts === undefined ? [] : [`script-src ${hashesOf(scripts, "script")}`]),
+    ...(scripts === undefined ? [] : [`script-src ${[hashesOf(scripts, "script"), ...scriptFiles].join(" ")}`]),
     ...(connect.length === 0 ? [] : [`connect-src ${connect.join(" ")}`]),
     ...(media.length === 0 ? [] : [`media-src ${media.join(" ")}`]),
     "img-src data:",
@@ -48,10 +51,14 @@ const hashesOf = (template: string, element: "script" | "style") =>
     .map(([, text = ""]) => `'sha256-${new Bun.CryptoHasher("sha256").update(text).digest("base64")}'`)
     .join(" ");
 
-/** Makes the headers of a page. Its URL can hold a token, so no referrer is sent and no cache stores the page. */
+/**
+ * Makes the headers of a page. Its URL can hold a token, so no referrer is sent and no cache stores the page. The page may
+ * depend on what the client accepts.
+ */
 export const pageHeaders = (policy: string): Record<string, string> => ({
   "content-type": "text/html;charset=utf-8",
   "content-security-policy": policy,
   "referrer-policy": "no-referrer",
   "cache-control": "no-store",
+  vary: "accept, accept-language",
 });
