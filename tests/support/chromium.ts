@@ -4,7 +4,7 @@ import { launch, temporaryDir } from "./process.ts";
 
 export interface Page extends AsyncDisposable {
   goto(url: string): Promise<void>;
-  /** Opens the address and waits for the page's load event. */
+  /** Opens the address and waits for the page's load event, unless only the fragment differs from the present address. */
   load(url: string): Promise<void>;
   /** Sets what the browser tells pages about itself. Kept until it is set again. */
   emulate(settings: { width: number; theme: "light" | "dark"; language: string }): Promise<void>;
@@ -18,7 +18,13 @@ interface Reply {
   id?: number;
   method?: string;
   params?: Record<string, unknown>;
-  result?: { result?: { value?: unknown }; exceptionDetails?: { text: string }; sessionId?: string; targetId?: string };
+  result?: {
+    result?: { value?: unknown };
+    exceptionDetails?: { text: string };
+    sessionId?: string;
+    targetId?: string;
+    loaderId?: string;
+  };
   error?: { message: string };
 }
 
@@ -81,8 +87,8 @@ export async function openChromium(): Promise<Page> {
       const loaded = new Promise<void>((resolve) => {
         onLoad = resolve;
       });
-      await send("Page.navigate", { url });
-      await loaded;
+      const { loaderId } = await send("Page.navigate", { url });
+      if (loaderId !== undefined) await loaded;
     },
     async emulate({ width, theme, language }) {
       await send("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: false });
