@@ -40,6 +40,8 @@ const SCALAR = {
   mcp: { disabled: true },
   documentDownloadType: "json",
   defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+  // The name of a button must hold its text, "Show More" (WCAG 2.2, 2.5.3).
+  localization: { locale: "en", translations: { navigation: { showAllEndpoints: "Show More: {name}" } } },
 } as const;
 
 /**
