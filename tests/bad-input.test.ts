@@ -415,7 +415,6 @@ for (const mode of ["development", "production"]) {
 
     test("unknown routes and methods: 404 on both surfaces", async () => {
       const paths = [
-        "/",
         "/api",
         "/api/nothing",
         "/api/agents/x/y/z",
