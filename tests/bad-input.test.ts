@@ -423,7 +423,7 @@ for (const mode of ["development", "production"]) {
         "/%",
         "/%00",
         "/%ff",
-        "/api/%2e%2e",
+        "/api/%2e%2e/nothing",
         "/../../etc/passwd",
         "/.env",
         "/swagger/../.env",
