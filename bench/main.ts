@@ -11,6 +11,7 @@ import { passthrough } from "./passthrough.ts";
 import { rss } from "./rss.ts";
 import { settings } from "./settings.ts";
 import { sse } from "./sse.ts";
+import { stalls } from "./stalls.ts";
 import { start } from "./start.ts";
 import { storm } from "./storm.ts";
 import { streams } from "./streams.ts";
@@ -33,6 +34,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   streams,
   bots,
   storm,
+  stalls,
 ];
 
 function machine(): string {

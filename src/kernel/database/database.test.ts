@@ -137,6 +137,32 @@ describe.each([
     expect((await database.read("SELECT * FROM guard")).rows).toEqual([]);
   });
 
+  test("a long batch has the results and the guards of any other, in the order of the calls", async () => {
+    const seen: unknown[] = [];
+    const [first, long, failed, last] = await Promise.allSettled([
+      database.write([insert("a")]),
+      database.writeLong([
+        { ...increment("a"), after: ({ rowsAffected }) => seen.push(rowsAffected) },
+        guard("there"),
+        { sql: "UPDATE things SET name = ?1 WHERE id = ?2 RETURNING id, count", args: ["ü".repeat(100_000), "a"] },
+      ]),
+      database.writeLong([insert("b"), increment("nobody"), guard("there")]),
+      database.write([insert("c"), increment("a")]),
+    ]);
+    expect(failed.status).toBe("rejected");
+    expect([first, long, last].map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
+    if (long.status === "rejected") throw long.reason;
+    expect([long.value[0]?.rowsAffected, long.value[2]?.rowsAffected]).toEqual([1, 1]);
+    expect({ ...long.value[2]?.rows[0] }).toEqual({ id: "a", count: 1 });
+    expect(seen).toEqual([1]);
+    expect(failed.status === "rejected" && failed.reason).toHaveProperty("guard", "there");
+    expect(await ids()).toEqual(["a", "c"]);
+    const { rows } = await database.readLong("SELECT name, count FROM things WHERE id = ?", ["a"]);
+    expect({ ...rows[0] }).toEqual({ name: "ü".repeat(100_000), count: 2 });
+    expect(isUniqueViolation(await failure(database.writeLong([insert("a")])), "things.id")).toBe(true);
+    expect(await database.writeLong([])).toEqual([]);
+  });
+
   test("a limit inside the SQL holds under parallel writes", async () => {
     const tries = Array.from({ length: 50 }, (_, n) =>
       database.write([

@@ -29,8 +29,18 @@ export interface Database {
    * `DATABASE_UNAVAILABLE`. Constraints must be immediate ones.
    */
   write(statements: Statement[]): Promise<ResultSet[]>;
+  /**
+   * As `write`, for a batch that takes more than a few milliseconds. On a file it runs on another thread: reads go on, and
+   * other writes wait. Costs some milliseconds more than `write`.
+   */
+  writeLong(statements: Statement[]): Promise<ResultSet[]>;
   /** Runs one query, which sees every write that has resolved. */
   read(sql: string, args?: readonly InValue[]): Promise<ResultSet>;
+  /**
+   * As `read`, for a query that takes more than a few milliseconds until its first row: on a file it runs on another
+   * thread. Make it return few rows, since rows are converted on the main thread.
+   */
+  readLong(sql: string, args?: readonly InValue[]): Promise<ResultSet>;
   /** Checks that the database can be read and, if the last write failed, written. Throws a 503 otherwise. */
   ready(): Promise<boolean>;
   /** Writes the waiting batches, then releases the file. */
@@ -64,9 +74,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     engine.afterCommit();
     recordCommit?.(batches, ms);
   };
-  const queue = createWriteQueue({ commit: engine.commit, log: options.log, onFlush });
+  const queue = createWriteQueue({ commit: engine.commit, commitLong: engine.commitLong, log: options.log, onFlush });
   const { read } = engine;
-  const { write } = queue;
+  const { write, writeLong } = queue;
 
   const close = async () => {
     await queue.close();
@@ -84,7 +94,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     drizzle: createDrizzle({ read, write }),
     file: path,
     write,
+    writeLong,
     read,
+    readLong: (sql, args = []) => engine.readLong(sql, args),
     async ready() {
       if (queue.storageError) await write([{ sql: "INSERT OR REPLACE INTO meta VALUES ('ready', '')", args: [] }]);
       await read("SELECT 1");

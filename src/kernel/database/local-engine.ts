@@ -4,18 +4,24 @@ import { dirname } from "node:path";
 import type { InValue, ResultSet } from "@libsql/client";
 import { StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
-import { createCheckpointer } from "./checkpointer.ts";
+import { createBackgroundConnection } from "./background/background-connection.ts";
+import { createCheckpointer } from "./background/checkpointer.ts";
 import { openConnection } from "./connection.ts";
 import { toStorageError } from "./errors.ts";
 import { inspectFile } from "./file-inspection.ts";
 import { lockDatabase } from "./file-lock.ts";
 import { createLocalCommit } from "./group-commit.ts";
+import type { Statement } from "./statements.ts";
 import type { Commit } from "./write-queue.ts";
 
 /** Reads and commits on a file or a server. */
 export interface StorageEngine {
   commit: Commit;
+  /** Commits one batch without blocking the event loop. Nothing else is committed until it ends. */
+  commitLong(batch: readonly Statement[]): Promise<ResultSet[]>;
   read(sql: string, args?: readonly InValue[]): Promise<ResultSet>;
+  /** Runs one query without blocking the event loop. */
+  readLong(sql: string, args: readonly InValue[]): Promise<ResultSet>;
   afterCommit(): void;
   close(): Promise<void>;
 }
@@ -35,10 +41,26 @@ export function openFile(path: string, knownMigrations: ReadonlySet<string>, log
     const connection = openConnection(path);
     const checkpointer = createCheckpointer({ path, connection, log });
     const commit = createLocalCommit(connection);
+    const background = createBackgroundConnection(path);
     return {
       async commit(batches) {
         await checkpointer.pause;
         return commit(batches);
+      },
+      // The checkpointer writes too, and would find the file locked.
+      async commitLong(batch) {
+        try {
+          return await checkpointer.holdWhile(() => background.commit(batch));
+        } catch (error) {
+          throw toStorageError(error);
+        }
+      },
+      async readLong(sql, args) {
+        try {
+          return await background.read(sql, args);
+        } catch (error) {
+          throw toStorageError(error);
+        }
       },
       afterCommit: checkpointer.afterCommit,
       async read(sql, args) {
@@ -50,6 +72,7 @@ export function openFile(path: string, knownMigrations: ReadonlySet<string>, log
       },
       async close() {
         const { closeFile } = await checkpointer.close();
+        await background.close();
         connection.close();
         await closeFile();
         lock.release();

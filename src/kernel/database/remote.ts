@@ -15,9 +15,16 @@ const TIMEOUT_MS = 20_000;
 /** Connects to a server. Nothing is sent yet. Throws `StartError` for an invalid URL. */
 export async function openServer(url: string, authToken: string | undefined): Promise<StorageEngine> {
   const client = await createRemoteClient(url, authToken);
+  const commit = createRemoteCommit(client);
   return {
-    commit: createRemoteCommit(client),
+    commit,
+    async commitLong(batch) {
+      const [outcome] = await commit([[...batch]]);
+      if (outcome && "results" in outcome) return outcome.results;
+      throw outcome?.error;
+    },
     read: (sql, args = []) => remoteRead(client, sql, args),
+    readLong: (sql, args) => remoteRead(client, sql, args),
     afterCommit: () => undefined,
     close: async () => client.close(),
   };

@@ -17,6 +17,8 @@ export type Commit = (batches: readonly Statement[][]) => Outcome[] | Promise<Ou
 
 export interface WriteQueue {
   write(statements: Statement[]): Promise<ResultSet[]>;
+  /** As `write`, for a batch that takes long: it is committed alone, by `commitLong`. */
+  writeLong(statements: Statement[]): Promise<ResultSet[]>;
   /** The 503 of the last write; undefined after a successful one. */
   readonly storageError: AppError | undefined;
   /** Resolves when all waiting batches are written; later ones are rejected. */
@@ -25,6 +27,7 @@ export interface WriteQueue {
 
 interface PendingWrite {
   statements: Statement[];
+  isLong: boolean;
   resolve(results: ResultSet[]): void;
   reject(error: unknown): void;
 }
@@ -33,10 +36,11 @@ const MAX_GROUP_SIZE = 256;
 
 export function createWriteQueue(deps: {
   commit: Commit;
+  commitLong: (batch: readonly Statement[]) => Promise<ResultSet[]>;
   log: Log;
   onFlush: (batches: number, ms: number) => void;
 }): WriteQueue {
-  const { commit, log, onFlush } = deps;
+  const { commit, commitLong, log, onFlush } = deps;
   let pending: PendingWrite[] = [];
   let running: Promise<void> | undefined;
   let storageError: AppError | undefined;
@@ -46,7 +50,7 @@ export function createWriteQueue(deps: {
   async function drain(): Promise<void> {
     while (pending.length > 0) {
       await new Promise<void>((resolve) => setImmediate(resolve));
-      const group = pending.slice(0, MAX_GROUP_SIZE);
+      const group = nextGroup();
       const started = performance.now();
       const outcomes = await commitGroup(group);
       pending = pending.slice(outcomes.length);
@@ -56,8 +60,16 @@ export function createWriteQueue(deps: {
     running = undefined;
   }
 
+  /** A long batch, or the batches before the next long one. */
+  function nextGroup(): PendingWrite[] {
+    const end = pending.findIndex(({ isLong }) => isLong);
+    return pending.slice(0, end < 0 ? MAX_GROUP_SIZE : Math.min(Math.max(end, 1), MAX_GROUP_SIZE));
+  }
+
   async function commitGroup(group: PendingWrite[]): Promise<Outcome[]> {
+    const [first] = group;
     try {
+      if (first?.isLong) return [{ results: await commitLong(first.statements) }];
       return await commit(group.map((entry) => entry.statements));
     } catch (error) {
       return group.map(() => ({ error }));
@@ -87,15 +99,18 @@ export function createWriteQueue(deps: {
     });
   }
 
+  function enqueue(statements: Statement[], isLong: boolean): Promise<ResultSet[]> {
+    if (statements.length === 0) return Promise.resolve([]);
+    if (closed) return Promise.reject(databaseUnavailable("The service is shutting down."));
+    return new Promise((resolve, reject) => {
+      pending.push({ statements, isLong, resolve, reject });
+      running ??= drain();
+    });
+  }
+
   return {
-    write(statements) {
-      if (statements.length === 0) return Promise.resolve([]);
-      if (closed) return Promise.reject(databaseUnavailable("The service is shutting down."));
-      return new Promise((resolve, reject) => {
-        pending.push({ statements, resolve, reject });
-        running ??= drain();
-      });
-    },
+    write: (statements) => enqueue(statements, false),
+    writeLong: (statements) => enqueue(statements, true),
     get storageError() {
       return storageError;
     },

@@ -2,9 +2,9 @@
 
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { fileDatabase } from "../../../tests/support/database.ts";
-import { eventually } from "../../../tests/support/eventually.ts";
-import { WAL_SIZE_LIMIT_BYTES } from "./connection.ts";
+import { fileDatabase } from "../../../../tests/support/database.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
+import { WAL_SIZE_LIMIT_BYTES } from "../connection.ts";
 
 test("a log that has grown is checkpointed while the database is open, then restarts", async () => {
   const { database, remove } = await fileDatabase();

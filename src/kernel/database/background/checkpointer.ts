@@ -2,14 +2,16 @@
 
 import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import type { Log } from "../telemetry/log.ts";
-import { type Connection, WAL_SIZE_LIMIT_BYTES } from "./connection.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { type Connection, WAL_SIZE_LIMIT_BYTES } from "../connection.ts";
 
 export interface Checkpointer {
   /** Must be called after each commit; it only starts a timer. */
   afterCommit(): void;
   /** Commits wait for this promise, if there is one: the log can restart only while nothing is committed. Never rejects. */
   readonly pause: Promise<void> | undefined;
+  /** Runs the work while there is no checkpoint. */
+  holdWhile<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Waits for a running checkpoint. Call `closeFile` after the database is closed: it releases SQLite's locks (POSIX). */
   close(): Promise<{ closeFile(): Promise<void> }>;
 }
@@ -64,6 +66,19 @@ export function createCheckpointer(deps: { path: string; connection: Connection;
     },
     get pause() {
       return pause;
+    },
+    async holdWhile(work) {
+      while (running) await running;
+      const result = work();
+      running = result
+        .then(
+          () => undefined,
+          () => undefined,
+        )
+        .finally(() => {
+          running = undefined;
+        });
+      return result;
     },
     async close() {
       closed = true;
