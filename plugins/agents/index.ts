@@ -16,6 +16,7 @@ import { createLogStore } from "./logs/log-store.ts";
 import { createLogStream } from "./logs/log-stream.ts";
 import { createViews } from "./model.ts";
 import { createAccountDeletionHook } from "./ownership/account-deletion.ts";
+import { requireQuota } from "./ownership/agent-quota.ts";
 import { createOwnershipTransfer } from "./ownership/ownership-transfer.ts";
 import { createProvisioner } from "./ownership/provisioner.ts";
 import { createVerificationStore } from "./ownership/verification-store.ts";
@@ -90,6 +91,8 @@ export const agents = plugin("agents", (host) => {
       listToReconcile: agentStore.listToReconcile,
       remove: agentStore.remove,
       provision,
+      /** Throws the errors of `provision` for an owner who may not have one more agent. */
+      requireQuota: (owner: { userId: string; isAdmin: boolean }) => requireQuota(kernel.database, owner),
       transfer: ownershipTransfer.transfer,
       onTransfer: ownershipTransfer.onTransfer,
       settings: configs.settings,

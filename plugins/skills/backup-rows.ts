@@ -161,7 +161,9 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
 /** A reminder that is this late has no job any more. */
 const OVERDUE_AFTER_MS = MINUTE;
 
-const MISSING = "SELECT seq FROM memories WHERE agent_id = ?1 AND seq NOT IN (SELECT rowid FROM memories_search)";
+/** Looks each fact up: a subquery with IN would read the index of all agents. */
+export const MISSING = `SELECT seq FROM memories WHERE agent_id = ?1
+  AND NOT EXISTS (SELECT 1 FROM memories_search WHERE memories_search.rowid = memories.seq)`;
 const DANGLING = `SELECT rowid FROM memories_search WHERE memories_search MATCH ?2
   AND rowid NOT IN (SELECT seq FROM memories WHERE agent_id = ?1)`;
 const UNINDEX = "DELETE FROM memories_search WHERE rowid IN (SELECT value FROM json_each(?1))";

@@ -54,12 +54,17 @@ function createAddonEmbedder(addon: string): BunPlugin & { isEmbedded(): boolean
   };
 }
 
+/** Files that run as threads. */
+const THREADS = ["plugins/lifecycle/import-export/import-worker.ts"];
+
 /** Compiles `entry` to `outfile`. Throws if the addon can't be embedded. */
 export async function compile(entry: string, outfile: string): Promise<void> {
   mkdirSync(dirname(outfile), { recursive: true });
   const addon = createAddonEmbedder(addonPackage());
   await Bun.build({
-    entrypoints: [entry],
+    // The codes of threads are entries of their own, found by their paths in the project.
+    entrypoints: [entry, ...THREADS.map((path) => join(root, path))],
+    root,
     target: "bun",
     // Bytecode halves the start time. With splitting, dynamic imports are separate chunks; in one chunk, all code would be
     // read at each start (6 MiB of memory and 10 ms more).

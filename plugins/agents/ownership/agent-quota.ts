@@ -41,3 +41,12 @@ export async function quotaError(
   const text = `Your plan has room for ${limit} ${limit === 1 ? "agent" : "agents"}. Remove one, or choose a larger plan.`;
   return new AppError(429, "AGENT_LIMIT_REACHED", text, { current, limit });
 }
+
+/** Throws `quotaError` unless the user may have one more agent, so that the rest of a large request need not be read. */
+export async function requireQuota(
+  database: Pick<Kernel["database"], "read">,
+  { userId, isAdmin }: { userId: string; isAdmin: boolean },
+): Promise<void> {
+  const { rows } = await database.read(`SELECT ${IS_WITHIN_QUOTA} AS ok`, [userId, Date.now(), isAdmin]);
+  if (rows[0]?.ok !== 1) throw await quotaError(database, userId, isAdmin);
+}

@@ -26,6 +26,8 @@ export interface NewAgent {
    * Written before the agent in the same batch, such as its owner. A failed guard of theirs is thrown as GuardFailed.
    */
   statementsBefore?: readonly Statement[];
+  /** Whether the statements after take long: then they don't block the event loop. */
+  isLong?: boolean;
   /** Written after the agent in the same batch. Must not hold guards. */
   statementsAfter?: (agentId: string, row: NewAgentRow) => readonly Statement[];
 }
@@ -57,8 +59,10 @@ export function createProvisioner({ database, events, agents, configs }: Deps) {
       tier,
       status = "running",
       statementsBefore = [],
+      isLong = false,
       statementsAfter,
     } = request;
+    const write = isLong ? database.writeLong : database.write;
     const trimmedName = requireName(name);
     const choice = requireModel(model);
     await configs.requireValid(config);
@@ -75,7 +79,7 @@ export function createProvisioner({ database, events, agents, configs }: Deps) {
       };
       const data = { id, name: trimmedName, model: choice, status, createdAt: new Date(now).toISOString() };
       try {
-        await database.write([
+        await write([
           ...statementsBefore,
           insert,
           guard("quota"),

@@ -3,6 +3,7 @@
 import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Host } from "../../../src/kernel/plugin.ts";
+import { parseElements } from "../../../src/kernel/util/json-elements.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { agentNotFound, agents } from "../../agents/index.ts";
 import type { MessageRow, SessionExtent, SessionRow } from "../../runtime/index.ts";
@@ -88,19 +89,20 @@ export function createAgentBackups(host: Host): AgentBackups {
   async function readContents(agentId: string, file: string): Promise<BackupContents> {
     const parts = new Map<string, string>();
     const extents = new Map<string, SessionExtent>();
-    let header: unknown;
+    let hasHeader = false;
     for await (const element of readElements(file)) {
-      if (header === undefined) {
-        header = element;
-        requireHeader(element, agentId);
+      if (!hasHeader) {
+        hasHeader = true;
+        requireHeader(parseJson(element), agentId);
         continue;
       }
-      const { part, rows } = parseElement(element);
-      if (part === "sessions") {
-        for (const { id } of rows as SessionRow[]) extents.set(id, { count: 0, last: 0, lastId: "" });
+      const { part, rows } = splitElement(element);
+      if (part === "messages") {
+        for (const row of parseRows<MessageRow>(rows)) extendExtent(extents, row);
+      } else if (part === "sessions") {
+        for await (const { id } of sessionsIn(rows)) extents.set(id, { count: 0, last: 0, lastId: "" });
       }
-      if (part !== "messages") parts.set(part, JSON.stringify(rows));
-      else for (const row of rows as MessageRow[]) extendExtent(extents, row);
+      if (part !== "messages") parts.set(part, rows);
     }
     const names = (Object.keys(tables) as BackupTableName[]).filter(
       (name) => !["messages", ...OPTIONAL_TABLES].includes(name),
@@ -112,9 +114,9 @@ export function createAgentBackups(host: Host): AgentBackups {
   async function* readMessages(file: string): AsyncGenerator<readonly MessageRow[], void> {
     let first = true;
     for await (const element of readElements(file)) {
-      const { part, rows } = first ? { part: "", rows: [] } : parseElement(element);
+      const { part, rows } = first ? { part: "", rows: "[]" } : splitElement(element);
       first = false;
-      if (part === "messages") yield rows as MessageRow[];
+      if (part === "messages") yield parseRows<MessageRow>(rows);
     }
   }
 
@@ -147,7 +149,7 @@ export function createAgentBackups(host: Host): AgentBackups {
     const channelRestore = await sources.channels.restore(agentId, snapshot);
     const sessionChange = await sources.runtime.restore(agentId, snapshot.sessions, extents, readMessages(file));
     try {
-      await database.write([
+      await database.writeLong([
         ...sources.agents.restoreStatements(agentId, snapshot, channelRestore.tokens),
         ...sources.skills.restoreStatements(agentId, snapshot),
         ...(cache === undefined ? [] : sources.ai.restoreStatements(agentId, { cache })),
@@ -193,7 +195,7 @@ export function createAgentBackups(host: Host): AgentBackups {
 
     async eraseMemory(agentId) {
       const sessionChange = sources.runtime.erase(agentId);
-      await database.write([...sources.resetStatements(agentId), ...sessionChange.statements]);
+      await database.writeLong([...sources.resetStatements(agentId), ...sessionChange.statements]);
       await clearLeftovers(agentId, sessionChange.cleanUp);
     },
 
@@ -230,10 +232,34 @@ function runtimeVersionOf({ agent }: StoredSnapshot): string {
   return String(version);
 }
 
-function parseElement(element: unknown): { part: string; rows: unknown[] } {
-  if (typeof element === "object" && element !== null && "part" in element && "rows" in element) {
-    const { part, rows } = element;
-    if (typeof part === "string" && Array.isArray(rows)) return { part, rows };
+/** The name of a part, and the JSON array of its rows. */
+function splitElement(element: string): { part: string; rows: string } {
+  const [start, part] = /^\{"part":"(\w+)","rows":(?=\[)/.exec(element) ?? [];
+  if (start === undefined || part === undefined || !element.endsWith("]}")) {
+    throw new DamagedFile("A line is not a part of a backup.");
   }
-  throw new DamagedFile("A line is not a part of a backup.");
+  return { part, rows: element.slice(start.length, -1) };
+}
+
+/** The rows of a part that is not long. */
+function parseRows<Row>(rows: string): Row[] {
+  // A row of `writeElements`, checked by its checksum.
+  return parseJson(rows) as Row[];
+}
+
+/** The sessions of a backup, which may be many. */
+async function* sessionsIn(rows: string): AsyncGenerator<SessionRow, void> {
+  try {
+    yield* parseElements<SessionRow>(rows);
+  } catch (cause) {
+    throw cause instanceof SyntaxError ? new DamagedFile("A line is not JSON.", { cause }) : cause;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new DamagedFile("A line is not JSON.", { cause });
+  }
 }

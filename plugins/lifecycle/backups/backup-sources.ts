@@ -63,14 +63,14 @@ export const backupTablesOf = ({
 
 /** Reads all parts in one statement, so that they are of one moment; of messages it reads the numbers. */
 export function createSnapshotReader(
-  database: Pick<Host["kernel"]["database"], "read">,
+  database: Pick<Host["kernel"]["database"], "readLong">,
   tables: BackupTables<BackupTableName>,
 ) {
   const names = Object.keys(tables) as BackupTableName[];
   const sql = `SELECT ${names.map((name) => `(${tables[name]}) AS "${name}"`).join(", ")}`;
 
   return async function read(agentId: string): Promise<BackupSnapshot> {
-    const { rows } = await database.read(sql, [agentId]);
+    const { rows } = await database.readLong(sql, [agentId]);
     return Object.fromEntries(names.map((name) => [name, String(rows[0]?.[name])])) as BackupSnapshot;
   };
 }

@@ -107,7 +107,7 @@ test("reads a file back element by element, however its lines are split into chu
     ...Array.from({ length: 500 }, (_, n) => `${n}`),
   ];
   await writeElements(path, elements(...texts));
-  expect(await Array.fromAsync(readElements(path))).toEqual(texts.map((text) => JSON.parse(text)));
+  expect(await Array.fromAsync(readElements(path))).toEqual(texts);
   const [first] = await Promise.all([readElements(path).next(), Array.fromAsync(readElements(path))]);
-  expect(first.value).toEqual({});
+  expect(first.value).toBe("{}");
 });

@@ -241,9 +241,8 @@ type Parts = Readonly<Record<string, readonly unknown[]>>;
 
 /** The backup of the agent as it would be written from this database. */
 async function readParts(copy: Connection): Promise<Parts> {
-  const database = {
-    read: async (sql: string, args: readonly InValue[] = []): Promise<ResultSet> => copy.run(sql, args),
-  };
+  const read = async (sql: string, args: readonly InValue[] = []): Promise<ResultSet> => copy.run(sql, args);
+  const database = { read, readLong: read };
   harness.reading.from = database;
   try {
     const { messages: seqs, ...texts } = await createSnapshotReader(

@@ -46,6 +46,10 @@ export async function openHarness(env: Record<string, string> = {}) {
           writing.check(statements);
           return database.write(statements);
         },
+        async writeLong(statements: Statement[]) {
+          writing.check(statements);
+          return database.writeLong(statements);
+        },
       }),
     });
     const { kernel, host } = opened;

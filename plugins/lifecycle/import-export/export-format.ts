@@ -24,10 +24,10 @@ const message = t.Object({
 });
 
 type PlatformSchema = ReturnType<typeof platformSchema>;
-const platformSchema = () =>
+const platformSchema = (platforms: readonly string[]) =>
   t.Union(
-    platformIds().map((name) => t.Literal(name)),
-    { error: `The platform is one of: ${platformIds().join(", ")}.` },
+    platforms.map((name) => t.Literal(name)),
+    { error: `The platform is one of: ${platforms.join(", ")}.` },
   );
 
 const createSession = (platform: PlatformSchema) =>
@@ -36,7 +36,7 @@ const createSession = (platform: PlatformSchema) =>
     platform,
     peer: nullable(peer),
     status: t.Union([t.Literal("open"), t.Literal("completed")]),
-    summary: nullable(t.String()),
+    summary: nullable(t.String({ maxLength: 100_000 })),
     summarized: t.Number({ minimum: 0, multipleOf: 1, description: "How many of its messages the summary covers" }),
     createdAt: time,
     lastActivity: time,
@@ -61,9 +61,12 @@ const createReminder = (platform: PlatformSchema) =>
     byOwner: t.Boolean(),
   });
 
-/** The schema of an exported agent. A function, because it lists the channels that are registered when it is called. */
-export function createExportedAgentSchema() {
-  const platform = platformSchema();
+/**
+ * The schema of an exported agent. A function, because the channels are registered later than this module is loaded.
+ * @param platforms ids of the platforms that a session may be of
+ */
+export function createExportedAgentSchema(platforms: readonly string[] = platformIds()) {
+  const platform = platformSchema(platforms);
   return t.Object({
     format: t.Literal(EXPORT_FORMAT),
     exportedAt: t.Optional(time),

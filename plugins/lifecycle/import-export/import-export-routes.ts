@@ -9,7 +9,7 @@ import {
   documentResponse,
 } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf, createRequestMemo } from "../../../src/kernel/http/request-context.ts";
-import { guarded } from "../../../src/kernel/http/route-guards.ts";
+import { guardedRaw } from "../../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import { type agents as agentsPlugin, provisionedResponse, provisioningErrors } from "../../agents/index.ts";
 import type { auth, Caller } from "../../auth/index.ts";
@@ -23,7 +23,7 @@ interface WebDeps {
   backend: BackendTransport;
   idempotency: Idempotency;
   identities: Identities;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "requireQuota">;
   importExport: ImportExport;
 }
 
@@ -48,11 +48,12 @@ const createImportDetail = (schema: TSchema) => ({
 
 export function importExportWebRoutes({ backend, idempotency, identities, agents, importExport }: WebDeps) {
   const uploads = createLargeUploads();
-  /** As `signedIn: "write"`, with the body size of exported agents. */
+  /** As `signedIn: "write"`, for an owner who may have one more agent, with the body size of exported agents. */
   const guards = new Elysia({ name: "portable.guards" }).macro({
     importing: (_: true) => ({
-      ...guarded(async ({ request }) => {
-        await identities.authenticate(request, "write");
+      ...guardedRaw(async ({ request }) => {
+        const { user, isAdmin } = await identities.authenticate(request, "write");
+        await agents.requireQuota({ userId: user.id, isAdmin });
         uploads.acquire(request);
       }),
       afterResponse: ({ request }: { request: Request }) => uploads.release(request),
@@ -112,7 +113,7 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
 
 interface BackendDeps {
   identities: Identities;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "views">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "views" | "requireQuota">;
   importExport: ImportExport;
 }
 
@@ -123,8 +124,8 @@ export function importBackendRoutes({ identities, agents, importExport }: Backen
   /** As `granted: "agent.import"`, with the body size of exported agents. */
   const guards = new Elysia({ name: "portable.backend.guards" }).macro({
     importing: (_: true) => ({
-      ...guarded(async ({ request }) => {
-        callers.set(request, await identities.authorize(request, IMPORT_ACTION));
+      ...guardedRaw(async ({ request }) => {
+        await agents.requireQuota(callers.set(request, await identities.authorize(request, IMPORT_ACTION)));
         uploads.acquire(request);
       }),
       afterResponse: ({ request }: Context) => uploads.release(request),
@@ -137,8 +138,8 @@ export function importBackendRoutes({ identities, agents, importExport }: Backen
   return new Elysia({ name: "portable.backend" }).use(guards).post(
     "/api/agents/import",
     async ({ caller: { userId, isAdmin }, request, status }) => {
-      const text = contextOf(request).bodyText ?? "";
-      const agent = await importExport.importAgent({ userId, isAdmin }, text.trim() === "" ? "{}" : text);
+      const bytes = contextOf(request).bodyBytes ?? new Uint8Array();
+      const agent = await importExport.importAgent({ userId, isAdmin }, bytes);
       return status(201, agents.views.provisionedResponse(agent));
     },
     {

@@ -23,7 +23,8 @@ const owner = async () => {
   const { id: userId } = await harness.services.accounts.users.create({ email, name: "Bob", passwordHash: "none" });
   return { userId, isAdmin: true };
 };
-const make = async (text: string) => importExport.importAgent(await owner(), text);
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const make = async (text: string) => importExport.importAgent(await owner(), bytesOf(text));
 
 /** An exported agent with ids and the time of export replaced, for comparison. */
 function withoutIds(text: string): unknown {
@@ -291,7 +292,7 @@ describe("an invalid file", () => {
   test("for an owner without a subscription is 402, and nothing is created", async () => {
     const { userId } = await owner();
     const text = JSON.stringify({ ...good, sessions: [session] });
-    expect(await rejectionOf(importExport.importAgent({ userId, isAdmin: false }, text))).toMatchObject({
+    expect(await rejectionOf(importExport.importAgent({ userId, isAdmin: false }, bytesOf(text)))).toMatchObject({
       status: 402,
     });
     expect(await harness.one("SELECT count(*) FROM agents WHERE user_id = ?", userId)).toBe(0);

@@ -1,13 +1,13 @@
 // Exports an agent as one JSON object without secrets, and creates an agent from such an object.
 import type { Host } from "../../../src/kernel/plugin.ts";
-import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
+import { parseElements } from "../../../src/kernel/util/json-elements.ts";
 import { type Agent, agents } from "../../agents/index.ts";
 import type { PublicPageRow } from "../../public-page/index.ts";
 import type { MessageRow, SessionRow } from "../../runtime/index.ts";
 import type { FactRow, ReminderRow } from "../../skills/index.ts";
 import { backupSourcesOf, backupTablesOf, createSnapshotReader } from "../backups/backup-sources.ts";
 import { EXPORT_FORMAT } from "./export-format.ts";
-import { requireExportedAgent, toImportRows } from "./import-rows.ts";
+import { createImportReader, SMALL_FILE_BYTES } from "./import-reader.ts";
 
 export interface ImportExport {
   /** The exported agent as chunks of text, with the state of one moment; messages are read while they are consumed. */
@@ -15,9 +15,9 @@ export interface ImportExport {
   /**
    * Creates an agent from an exported one in one write. Throws 400 `UNKNOWN_FORMAT`, 400 with issues for invalid
    * content, and the errors of provisioning.
-   * @param text valid JSON
+   * @param bytes the body, as it came
    */
-  importAgent(owner: { userId: string; isAdmin: boolean }, text: string): Promise<Agent>;
+  importAgent(owner: { userId: string; isAdmin: boolean }, bytes: Uint8Array): Promise<Agent>;
 }
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -25,6 +25,7 @@ const iso = (at: number) => new Date(at).toISOString();
 export function createImportExport(host: Host): ImportExport {
   const agentService = host.use(agents);
   const sources = backupSourcesOf(host);
+  const readFile = createImportReader();
   const readSnapshot = createSnapshotReader(host.kernel.database, backupTablesOf(sources));
 
   /** A session as chunks of JSON text. */
@@ -56,34 +57,36 @@ export function createImportExport(host: Host): ImportExport {
         memories: rows<FactRow>(snapshot.memories).map(toExportedFact),
         reminders: rows<ReminderRow>(snapshot.reminders).map(toExportedReminder),
       });
-      const sessions = history ? rows<SessionRow>(snapshot.sessions) : [];
+      const sessions = history ? snapshot.sessions : "[]";
       const lastSeq = rows<number>(snapshot.messages).at(-1) ?? 0;
 
       return (async function* () {
         yield `${head.slice(0, -1)},"config":${config},${metadata.slice(1, -1)},"sessions":[`;
-        for (const [n, session] of sessions.entries()) {
-          if (n > 0) yield ",";
+        let separator = "";
+        for await (const session of parseElements<SessionRow>(sessions)) {
+          yield separator;
           yield* sessionText(session, lastSeq);
+          separator = ",";
         }
         yield "]}\n";
       })();
     },
 
-    async importAgent(owner, text) {
-      const config = rawJsonMember(text, "config") ?? "";
-      const { name, model, tier, responseCache, publicPage, ...rest } = requireExportedAgent(JSON.parse(text));
-      const { runtime, skills } = toImportRows(rest);
+    async importAgent(owner, bytes) {
+      const { head, config, skills, sessions, messagePages } = await readFile(bytes);
+      const { name, model, tier, responseCache, publicPage } = head;
       return agentService.provision({
         ...owner,
         name,
         model,
         config,
         tier: tier ?? undefined,
+        isLong: bytes.length > SMALL_FILE_BYTES,
         statementsAfter: (agentId) => [
           ...sources.skills.restoreStatements(agentId, skills),
           ...(responseCache ? sources.ai.restoreStatements(agentId, { cache: cacheRows(responseCache) }) : []),
           ...(publicPage ? sources.publicPage.restoreStatements(agentId, { publicPage: pageRows(publicPage) }) : []),
-          ...sources.runtime.importStatements(agentId, runtime.sessions, runtime.messages),
+          ...sources.runtime.importStatements(agentId, sessions, messagePages),
         ],
       });
     },

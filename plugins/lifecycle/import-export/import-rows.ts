@@ -9,13 +9,13 @@ import { createExportedAgentSchema, EXPORT_FORMAT, type ExportedAgent } from "./
 /**
  * The value as an exported agent; 400 `UNKNOWN_FORMAT` for another format, 400 with the path of each issue otherwise.
  */
-export function requireExportedAgent(value: unknown): ExportedAgent {
+export function requireExportedAgent(value: unknown, platforms?: readonly string[]): ExportedAgent {
   const format: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "format") : undefined;
   if (format !== EXPORT_FORMAT) {
     const text = `This is not an agent as Berth exports it: its format is ${EXPORT_FORMAT}.`;
     throw invalidInput({ path: "format", message: text }, "UNKNOWN_FORMAT");
   }
-  const schema = createExportedAgentSchema();
+  const schema = createExportedAgentSchema(platforms);
   if (!Value.Check(schema, value)) throw invalidInput(issuesOf(schema, value));
   const issues = semanticIssues(value);
   if (issues.length > 0) throw invalidInput(issues);
@@ -23,6 +23,8 @@ export function requireExportedAgent(value: unknown): ExportedAgent {
 }
 
 const MAX_ISSUES = 20;
+/** Messages are read and written one by one, so a longer one would hold up everything else. No turn writes such a message. */
+const MAX_MESSAGE_CHARACTERS = 1_000_000;
 
 function issuesOf(schema: TSchema, value: unknown): Issue[] {
   const found = new Map<string, Issue>();
@@ -62,6 +64,11 @@ function semanticIssues({ memories = [], sessions = [], reminders = [] }: Export
   const [ids, open] = [new Set<string>(), new Set<string>()];
   for (const [n, { id, platform, peer, status, summarized, messages }] of sessions.entries()) {
     const path = `sessions.${n}`;
+    for (const [m, message] of messages.entries()) {
+      if (lengthOf(message) <= MAX_MESSAGE_CHARACTERS) continue;
+      const text = `A message has at most ${MAX_MESSAGE_CHARACTERS} characters, with what the agent did on the way.`;
+      issues.push({ path: `${path}.messages.${m}`, message: text });
+    }
     if (ids.has(id)) issues.push({ path: `${path}.id`, message: "Two sessions have this id." });
     ids.add(id);
     if (summarized > messages.length)
@@ -73,6 +80,10 @@ function semanticIssues({ memories = [], sessions = [], reminders = [] }: Export
   }
   return issues.slice(0, MAX_ISSUES);
 }
+
+type ExportedMessage = NonNullable<ExportedAgent["sessions"]>[number]["messages"][number];
+const lengthOf = ({ content, steps = [] }: ExportedMessage) =>
+  steps.reduce((sum, { tool, input, result }) => sum + tool.length + input.length + result.length, content.length);
 
 type ImportedData = Omit<ExportedAgent, "name" | "model" | "tier" | "responseCache" | "publicPage">;
 

@@ -2,6 +2,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { parseElements } from "../../../src/kernel/util/json-elements.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { BackupTables } from "../../agents/index.ts";
 import { idPages } from "../id-pages.ts";
@@ -9,6 +10,7 @@ import { HIDDEN_PLATFORM } from "../sessions/session-sql.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { topicFromPeer } from "../sessions/topics.ts";
 import * as sql from "./backup-sql.ts";
+import { createMessagePages } from "./message-pages.ts";
 import { createRepair } from "./repair.ts";
 
 /** The table `messages` has only the numbers of the messages, in order: their rows come in pages. */
@@ -48,7 +50,7 @@ export interface SessionExtent {
   lastId: string;
 }
 
-/** A change to an agent's sessions, which the caller writes in one batch. */
+/** A change to an agent's sessions, which the caller writes in one long batch (`database.writeLong`). */
 export interface BackupChange {
   statements: Statement[];
   /** Deletes the hidden sessions afterwards, whether the batch was committed or not. A job does so if the process is killed. */
@@ -73,19 +75,20 @@ export interface RuntimeBackupRows {
     extents: ReadonlyMap<string, SessionExtent>,
     messagePages: AsyncIterable<readonly MessageRow[]>,
   ): Promise<BackupChange>;
-  /** Imports the sessions of an agent that is created in the same batch. */
-  importStatements(agentId: string, sessions: readonly SessionRow[], messages: readonly MessageRow[]): Statement[];
+  /**
+   * Imports the sessions of an agent that is created in the same batch.
+   * @param sessions rows (`SessionRow`), as a JSON array
+   * @param messagePages rows (`MessageRow`), each page a JSON array
+   */
+  importStatements(agentId: string, sessions: string, messagePages: readonly string[]): Statement[];
   /** Erases sessions, summaries and the texts of settled messages and sent replies. Pending messages and replies stay. */
   erase(agentId: string): BackupChange;
   /** Repairs the rows and describes each repair in a sentence. Call it while no turn of the agent runs. */
   repair(agentId: string): Promise<string[]>;
 }
 
-const PAGE = 100;
 const CLEAN_UP_BATCH = 500;
 const OUTBOX_PAGE = 2_000;
-/** Messages in one statement of an import. */
-const IMPORT_BATCH = 2_000;
 const JOB = "runtime.clear";
 const JOB_DELAY = MINUTE;
 /** A newer session may still wait for its first message. */
@@ -104,6 +107,7 @@ interface Deps extends Pick<Kernel, "database" | "jobs"> {
 export function createBackupRows({ database, jobs, sessions, deliver }: Deps): RuntimeBackupRows {
   /** Agents whose sessions are being imported. */
   const importing = new Set<string>();
+  const pages = createMessagePages(database);
 
   /** Deletes the agent's hidden sessions in steps; with `words`, wipes the texts of delivered replies too. */
   async function cleanUp(agentId: string, words: boolean): Promise<void> {
@@ -136,8 +140,9 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
   /** Compares the sessions with their extents in the backup. */
   async function compareSessions(agentId: string, extents: ReadonlyMap<string, SessionExtent>) {
     const expected = [...extents].map(([id, extent]) => ({ id, ...extent }));
-    const { rows } = await database.read(sql.COMPARE, [agentId, JSON.stringify(expected)]);
-    const inState = (state: string) => rows.filter((row) => row.state === state).map(({ id }) => String(id));
+    const { rows } = await database.readLong(sql.COMPARE, [agentId, JSON.stringify(expected)]);
+    const inState = (state: string) =>
+      JSON.parse(String(rows.find((row) => row.state === state)?.ids ?? "[]")) as string[];
     return { same: inState("same"), changed: inState("changed"), missing: inState("missing") };
   }
 
@@ -151,15 +156,15 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
     const later: Statement[] = [];
     if (missing.length + changed.length === 0) return later;
     const opening = { sql: sql.INSERT_HIDDEN, args: [agentId, rows, JSON.stringify(missing)] };
-    await database.write([opening, cleanUpLaterStatement(agentId, false)]);
+    await database.writeLong([opening, cleanUpLaterStatement(agentId, false)]);
     const [hidden, shown] = [new Set(missing), new Set(changed)];
-    // Our own rows, as the query gave them.
-    const topics = new Map((JSON.parse(rows) as SessionRow[]).map(({ id, peer }) => [id, topicFromPeer(peer)]));
+    const topics = new Map<string, string | null>();
+    for await (const { id, peer } of parseElements<SessionRow>(rows)) topics.set(id, topicFromPeer(peer));
     const writeStatements = (page: readonly MessageRow[]): Statement[] => {
       const fromApi = page.filter(({ platform, role }) => platform === "api" && role === "user");
       const texts = fromApi.map(({ id, content, session }) => ({ id, content, topic: topics.get(session) ?? null }));
       return page.length > 0
-        ? [sql.insertMessagesStatement(agentId, page), ...sql.restoreTextStatements(agentId, texts)]
+        ? [sql.insertPageStatement(agentId, JSON.stringify(page)), ...sql.restoreTextStatements(agentId, texts)]
         : [];
     };
     for await (const page of alignToTurns(messagePages)) {
@@ -184,27 +189,13 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
       WHERE s.agent_id = ?1 AND s.platform <> '${HIDDEN_PLATFORM}' ORDER BY m.seq)`,
   };
 
-  async function* messagePages(seqs: readonly number[]): AsyncGenerator<string, void> {
-    for (let at = 0; at < seqs.length; at += PAGE) {
-      const { rows } = await database.read(sql.SELECT_PAGE, [JSON.stringify(seqs.slice(at, at + PAGE))]);
-      yield String(rows[0]?.[0]);
-      await yieldToEventLoop();
-    }
-  }
-
   return {
     tables,
-    messagePages,
+    messagePages: pages.of,
 
     async *messagesUpTo(sessionId, upto) {
-      for (let after = 0; ; await yieldToEventLoop()) {
-        const { rows } = await database.read(sql.SELECT_MESSAGES_UP_TO, [sessionId, after, upto, PAGE]);
-        // Our own rows, as the query gave them.
-        const page = JSON.parse(String(rows[0]?.[0])) as MessageRow[];
-        if (page.length > 0) yield page;
-        if (page.length < PAGE) return;
-        after = page.at(-1)?.seq ?? upto;
-      }
+      // Our own rows, as the query gave them.
+      for await (const page of pages.upTo(sessionId, upto)) yield JSON.parse(page) as MessageRow[];
     },
 
     async restore(agentId, rows, extents, incoming) {
@@ -243,13 +234,12 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
       }
     },
 
-    importStatements(agentId, rows, messages) {
-      const written: Statement[] = [];
-      for (let at = 0; at < messages.length; at += IMPORT_BATCH) {
-        written.push(sql.insertMessagesStatement(agentId, messages.slice(at, at + IMPORT_BATCH)));
-      }
-      return sql.restoreSessionsStatements(agentId, JSON.stringify(rows), written);
-    },
+    importStatements: (agentId, rows, messages) =>
+      sql.restoreSessionsStatements(
+        agentId,
+        rows,
+        messages.map((page) => sql.insertPageStatement(agentId, page)),
+      ),
 
     erase(agentId) {
       const hideStatements = sql
@@ -265,7 +255,7 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
       database,
       deliver,
       async *messagePages(agentId) {
-        const { rows } = await database.read(tables.messages, [agentId]);
+        const { rows } = await database.readLong(tables.messages, [agentId]);
         const seqs = JSON.parse(String(rows[0]?.[0])) as number[];
         for (let at = 0; at < seqs.length; at += CLEAN_UP_BATCH) {
           yield seqs.slice(at, at + CLEAN_UP_BATCH);

@@ -1,4 +1,6 @@
-// Defines the SQL that restores and erases sessions. `?1` is the agent throughout.
+// Defines the SQL that restores and erases sessions. `?1` is the agent throughout. In a join with a JSON array, SQLite must not
+// find the agent's rows first, since it would read the whole array again for each of them: `+agent_id = ?1` can use no index,
+// and `backup.agent_id` is known only when an element of the array was read.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { deleteSessionsSql, HIDDEN_PLATFORM, WIPE_TEXT } from "../sessions/session-sql.ts";
 
@@ -29,22 +31,23 @@ const RECALCULATE = `UPDATE sessions SET
       SELECT seq, row_number() OVER (ORDER BY seq) AS position FROM messages WHERE session_id = sessions.id
     ) WHERE position = backup.summarized), 0))
   FROM (SELECT value ->> 'id' AS id, value ->> 'summarized' AS summarized FROM json_each(?2)) AS backup
-  WHERE sessions.id = backup.id AND agent_id = ?1`;
+  WHERE sessions.id = backup.id AND +agent_id = ?1`;
 
 const INSERT = `INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, steps, created_at)
   SELECT value ->> 'id', value ->> 'session', ?1, value ->> 'inbox', value ->> 'platform', value ->> 'role',
     value ->> 'content', value ->> 'steps', value ->> 'at' FROM json_each(?2) ORDER BY key`;
 
-/** Inserts the messages of a page, in the given order. */
-export const insertMessagesStatement = (agentId: string, messages: readonly unknown[]): Statement => ({
+/** Inserts the messages of a page, a JSON array, in its order. */
+export const insertPageStatement = (agentId: string, page: string): Statement => ({
   sql: INSERT,
-  args: [agentId, JSON.stringify(messages)],
+  args: [agentId, page],
 });
 
 /** ?2: rows of `{ id, content, topic }`. */
 const RESTORE_TEXT = `UPDATE inbox SET content = backup.content, topic = backup.topic
-  FROM (SELECT value ->> 'id' AS id, value ->> 'content' AS content, value ->> 'topic' AS topic FROM json_each(?2)) AS backup
-  WHERE inbox.agent_id = ?1 AND inbox.id = backup.id AND inbox.content = '' AND status <> 'pending'`;
+  FROM (SELECT value ->> 'id' AS id, iif(value IS NULL, '', ?1) AS agent_id, value ->> 'content' AS content,
+    value ->> 'topic' AS topic FROM json_each(?2)) AS backup
+  WHERE inbox.agent_id = backup.agent_id AND inbox.id = backup.id AND inbox.content = '' AND status <> 'pending'`;
 
 /** Restores the wiped texts of inbox entries. */
 export const restoreTextStatements = (
@@ -82,7 +85,7 @@ export const hideSessionsStatements = (agentId: string, keptSessions: string, cr
 
 /** Deletes the messages that were added since the backup. ?2: rows of `{ id, last }`. */
 export const DELETE_TAILS = `DELETE FROM messages WHERE seq IN (SELECT m.seq FROM json_each(?2) AS backup
-  JOIN messages AS m ON m.session_id = backup.value ->> 'id' AND m.seq > backup.value ->> 'last' WHERE m.agent_id = ?1)`;
+  CROSS JOIN messages AS m ON m.session_id = backup.value ->> 'id' AND m.seq > backup.value ->> 'last' WHERE m.agent_id = ?1)`;
 export const DELETE_MESSAGES_OF =
   "DELETE FROM messages WHERE agent_id = ?1 AND session_id IN (SELECT value FROM json_each(?2))";
 
@@ -100,23 +103,29 @@ export const INSERT_HIDDEN = `INSERT INTO sessions (id, agent_id, platform, stat
   SELECT value ->> 'id', ?1, '${HIDDEN_PLATFORM}', 'completed', value ->> 'at', value ->> 'active'
   FROM json_each(?2) WHERE value ->> 'id' IN (SELECT value FROM json_each(?3))`;
 
-/** ?2: rows of `{ id, count, last, lastId }`. Messages are only ever appended, so equal counts and last ids mean equal messages. */
-export const COMPARE = `SELECT backup.id AS id, CASE
+/**
+ * One row for each state, with the ids of its sessions as a JSON array. ?2: rows of `{ id, count, last, lastId }`. Messages are
+ * only ever appended, so equal counts and last ids mean equal messages.
+ */
+export const COMPARE = `SELECT json_group_array(backup.id) AS ids, CASE
     WHEN s.id IS NULL THEN 'missing'
     WHEN (SELECT count(*) FROM messages WHERE session_id = backup.id AND seq <= backup.last) = backup.count AND (backup.count = 0
       OR EXISTS (SELECT 1 FROM messages WHERE seq = backup.last AND id = backup.last_id AND session_id = backup.id)) THEN 'same'
     ELSE 'changed' END AS state
   FROM (SELECT value ->> 'id' AS id, value ->> 'count' AS count, value ->> 'last' AS last, value ->> 'lastId' AS last_id
-    FROM json_each(?2)) AS backup LEFT JOIN sessions AS s ON s.id = backup.id AND s.agent_id = ?1`;
+    FROM json_each(?2)) AS backup LEFT JOIN sessions AS s ON s.id = backup.id AND s.agent_id = ?1 GROUP BY state`;
 
 const ROW = `json_object('seq', seq, 'id', id, 'session', session_id, 'inbox', inbox_id, 'platform', platform,
   'role', role, 'content', content, 'steps', steps, 'at', created_at)`;
 /** ?1: numbers of messages. */
 export const SELECT_PAGE = `SELECT json_group_array(${ROW}) FROM
   (SELECT * FROM messages WHERE seq IN (SELECT value FROM json_each(?1)) ORDER BY seq)`;
+const SIZE = "octet_length(content) + coalesce(octet_length(steps), 0) AS size";
+/** ?1: numbers of messages. */
+export const SELECT_SIZES = `SELECT seq, ${SIZE} FROM messages WHERE seq IN (SELECT value FROM json_each(?1)) ORDER BY seq`;
 /** ?1: session, ?2: the number before the page, ?3: the last number to read, ?4: rows of the page. */
-export const SELECT_MESSAGES_UP_TO = `SELECT json_group_array(${ROW}) FROM
-  (SELECT * FROM messages WHERE session_id = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq LIMIT ?4)`;
+export const SELECT_SIZES_UP_TO = `SELECT seq, ${SIZE} FROM messages
+  WHERE session_id = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq LIMIT ?4`;
 
 /** Wipes the entries of hidden sessions. ?2 to ?3: ids. */
 export const CLEAR_INBOX = `UPDATE inbox SET ${WIPE_TEXT} WHERE agent_id = ?1 AND id BETWEEN ?2 AND ?3

@@ -155,8 +155,9 @@ const SUSPECTS = `SELECT m.seq, m.role, m.steps, i.id AS entry FROM messages AS 
 const FIX_STEPS = `UPDATE messages SET steps = fixed.steps
   FROM (SELECT value ->> 'seq' AS seq, value ->> 'steps' AS steps FROM json_each(?1)) AS fixed WHERE messages.seq = fixed.seq`;
 const FIX_ANSWERED = `UPDATE inbox SET status = 'done', error = NULL, settled_at = ?3, reply = answered.reply
-  FROM (SELECT value ->> 'id' AS id, value ->> 'reply' AS reply FROM json_each(?2)) AS answered
-  WHERE inbox.agent_id = ?1 AND inbox.id = answered.id`;
+  FROM (SELECT value ->> 'id' AS id, iif(value IS NULL, '', ?1) AS agent_id, value ->> 'reply' AS reply
+    FROM json_each(?2)) AS answered
+  WHERE inbox.agent_id = answered.agent_id AND inbox.id = answered.id`;
 const DELETE_ORPHANS = "DELETE FROM messages WHERE seq IN (SELECT value FROM json_each(?1))";
 const FIX_PARKED = `UPDATE inbox SET status = 'pending', attempts = 0, error = NULL, settled_at = NULL
   WHERE agent_id = ?1 AND status = 'parked'`;

@@ -169,7 +169,9 @@ export function createIdempotency({
     async respond({ request, userId }, produce, options) {
       const key = request.headers.get("idempotency-key");
       if (key === null) return produce(() => []);
-      const { address, bodyText = "" } = contextOf(request);
+      const { address, bodyText = "", bodyBytes } = contextOf(request);
+      // A large body is hashed on another thread first.
+      const content = bodyBytes ? await sha256(bodyBytes) : bodyText;
       const caller = userId === undefined ? `address:${rateLimitKey(address)}` : `user:${userId}`;
       const scope = `${caller} ${request.method} ${new URL(request.url).pathname}`;
       let original: Response | undefined;
@@ -179,7 +181,7 @@ export function createIdempotency({
         return { status: original.status, body: await original.clone().text() };
       };
       try {
-        const { status, body, replayed } = await idempotency.run(scope, key, bodyText, produceText, options);
+        const { status, body, replayed } = await idempotency.run(scope, key, content, produceText, options);
         if (!replayed && original) return original;
         return new Response(body, { status, headers: { "content-type": JSON_TYPE, "idempotency-replayed": "true" } });
       } catch (error) {
@@ -190,6 +192,9 @@ export function createIdempotency({
   };
   return idempotency;
 }
+
+const sha256 = async (bytes: Uint8Array<ArrayBuffer>) =>
+  Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
 
 const JSON_TYPE = "application/json;charset=utf-8";
 /** Thrown to leave `run` without storing a response. */

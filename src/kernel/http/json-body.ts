@@ -19,18 +19,36 @@ export function requireJsonType(request: Request): void {
   const type = request.headers.get("content-type");
   if (type === null) return;
   if (/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i.test(type.trim())) return;
-  throw new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with content-type: application/json.");
+  throw jsonTypeMissing();
 }
 
 /** Reads a JSON body within the limits; an empty body is `{}`. Its text is kept in the request's context. */
 export async function readJsonBody({ request }: { request: Request }): Promise<unknown> {
-  const text = await readBodyText(request);
+  const text = decodeBody(await readBodyBytes(request));
   contextOf(request).bodyText = text;
   if (text.trim() === "") return {};
-  if (request.headers.get("content-type") === null) {
-    throw new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with content-type: application/json.");
-  }
+  if (request.headers.get("content-type") === null) throw jsonTypeMissing();
   return parseJson(text);
+}
+
+/**
+ * Reads a JSON body within the limits on bytes and time, and keeps its bytes in the request's context. For large bodies that
+ * the route itself decodes and parses, off the event loop.
+ */
+export async function readRawBody({ request }: { request: Request }): Promise<unknown> {
+  const bytes = await readBodyBytes(request);
+  if (bytes.length > 0 && request.headers.get("content-type") === null) throw jsonTypeMissing();
+  contextOf(request).bodyBytes = bytes;
+  return {};
+}
+
+/** Decodes UTF-8. Throws 400 `INVALID_JSON`. */
+export function decodeBody(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new AppError(400, "INVALID_JSON", "The body is not valid UTF-8.", {}, { cause });
+  }
 }
 
 /** Parses JSON. Throws 400 if it is nested too deep or has text that can't be stored: NUL, or half of a surrogate pair. */
@@ -53,23 +71,20 @@ export function parseJson(text: string): unknown {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-async function readBodyText(request: Request): Promise<string> {
+async function readBodyBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const limit = contextOf(request).maxBodyBytes ?? MAX_BODY_BYTES;
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > limit) throw bodyTooLarge(limit);
   const timeout = Promise.withResolvers<never>();
   const timer = setTimeout(() => timeout.reject(bodyTimeout()), BODY_TIMEOUT_MS);
-  const complete = Number.isNaN(declared) ? readWithLimit(request, limit) : request.arrayBuffer();
-  const bytes = await Promise.race([complete, timeout.promise]).finally(() => clearTimeout(timer));
-  try {
-    return utf8.decode(bytes);
-  } catch (cause) {
-    throw new AppError(400, "INVALID_JSON", "The body is not valid UTF-8.", {}, { cause });
-  }
+  const complete = Number.isNaN(declared)
+    ? readWithLimit(request, limit)
+    : request.arrayBuffer().then((buffer) => new Uint8Array(buffer));
+  return Promise.race([complete, timeout.promise]).finally(() => clearTimeout(timer));
 }
 
 /** Reads a body without a declared length, and throws 413 as soon as it is too large. */
-async function readWithLimit(request: Request, limit: number): Promise<Uint8Array> {
+async function readWithLimit(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
@@ -80,6 +95,8 @@ async function readWithLimit(request: Request, limit: number): Promise<Uint8Arra
   return Buffer.concat(chunks);
 }
 
+const jsonTypeMissing = () =>
+  new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with content-type: application/json.");
 const bodyTimeout = () => {
   const text = `The body did not arrive within ${BODY_TIMEOUT_MS / SECOND} seconds.`;
   return new AppError(408, "BODY_TIMEOUT", text, {}, { headers: { connection: "close" } });

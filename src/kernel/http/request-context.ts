@@ -13,6 +13,8 @@ export interface RequestContext {
   readonly pageOrigin?: string | undefined;
   /** The body's text, once it was read. */
   bodyText?: string;
+  /** The body as it came, where the route parses it itself. */
+  bodyBytes?: Uint8Array<ArrayBuffer>;
   /** The route's own limit of body bytes, set by its guard; default: `MAX_BODY_BYTES`. */
   maxBodyBytes?: number;
   /** Fields that this route adds to the body of every error response. */

@@ -1,6 +1,6 @@
 // Makes the hooks of route macros: guards authorize the caller before the body is read, and again if the body was slow.
 import { Elysia } from "elysia";
-import { readJsonBody, requireJsonType } from "./json-body.ts";
+import { readJsonBody, readRawBody, requireJsonType } from "./json-body.ts";
 import { documentGuard } from "./openapi/route-documentation.ts";
 import { contextOf } from "./request-context.ts";
 
@@ -16,7 +16,12 @@ type HookContext = { request: Request; params: unknown };
  * Hooks for a route macro: the guards run in order, before the body is read and before anything is validated,
  * so that an unauthorized caller learns nothing about the rules for the body.
  */
-export function guarded(...guards: RouteGuard[]) {
+export const guarded = (...guards: RouteGuard[]) => guardedReading(readJsonBody, guards);
+
+/** As `guarded`, for a route that parses the body itself: its bytes are in the request's context. */
+export const guardedRaw = (...guards: RouteGuard[]) => guardedReading(readRawBody, guards);
+
+function guardedReading(readBody: (context: { request: Request }) => Promise<unknown>, guards: readonly RouteGuard[]) {
   const runGuards = async ({ request, params }: HookContext) => {
     const context = contextOf(request);
     if (context.authorizedBy === runGuards) return;
@@ -29,7 +34,7 @@ export function guarded(...guards: RouteGuard[]) {
   // whole it would parse cookies, query and headers.
   const readAndRecheck = async ({ request, params }: HookContext) => {
     const startedAt = performance.now();
-    const body = await readJsonBody({ request });
+    const body = await readBody({ request });
     if (performance.now() - startedAt > SLOW_BODY_MS) {
       // The caller may have been signed out while the body arrived.
       const context = contextOf(request);

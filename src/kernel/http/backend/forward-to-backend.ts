@@ -25,7 +25,8 @@ export async function forwardToBackend(
 ): Promise<Response> {
   const { method } = request;
   const hasBody = method !== "GET" && method !== "DELETE";
-  const body = contextOf(request).bodyText ?? "";
+  const { bodyBytes, bodyText = "" } = contextOf(request);
+  const body = bodyBytes ?? bodyText;
   const response = await backend.fetch(grant, path, {
     method,
     ...(signal && { signal }),

@@ -1,0 +1,48 @@
+// Reads files of exported agents: small ones at once, larger ones on a thread of its own that ends with the file.
+import { AppError } from "../../../src/kernel/errors.ts";
+import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
+import { platformIds } from "../../runtime/index.ts";
+import { type ImportFile, readImportFile } from "./import-file.ts";
+
+/** A file of this size is read within a few milliseconds. */
+export const SMALL_FILE_BYTES = 64 * 1024;
+/** Threads at once: each loads the code of this module, and holds its file several times. */
+const MAX_THREADS = 2;
+
+export interface ImportRequest {
+  bytes: Uint8Array;
+  platforms: readonly string[];
+}
+
+/** A refusal is an `AppError` as plain data, since threads exchange no classes. */
+export type ImportReply = { file: ImportFile } | { refusal: Pick<AppError, "status" | "code" | "message" | "extras"> };
+
+/** Where the build puts the thread's code inside the binary (`src/server/build.ts`); from source it lies beside this file. */
+const WORKER = import.meta.path.startsWith("/$bunfs/")
+  ? "/$bunfs/root/plugins/lifecycle/import-export/import-worker.js"
+  : `${import.meta.dir}/import-worker.ts`;
+
+/** Returns the function that reads a file; it throws as `readImportFile` does. */
+export function createImportReader() {
+  const threads = createSemaphore(MAX_THREADS);
+  return async (bytes: Uint8Array): Promise<ImportFile> => {
+    if (bytes.length <= SMALL_FILE_BYTES) return readImportFile(bytes, platformIds());
+    const reply = await threads.run(() => readOnThread({ bytes, platforms: platformIds() }));
+    if ("file" in reply) return reply.file;
+    const { status, code, message, extras } = reply.refusal;
+    throw new AppError(status, code, message, extras);
+  };
+}
+
+async function readOnThread(request: ImportRequest): Promise<ImportReply> {
+  const worker = new Worker(WORKER);
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }: MessageEvent<ImportReply>) => resolve(data);
+      worker.onerror = ({ message }) => reject(new Error(`A file could not be read on its thread: ${message}`));
+      worker.postMessage(request);
+    });
+  } finally {
+    worker.terminate();
+  }
+}
