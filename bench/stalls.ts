@@ -1,7 +1,9 @@
 // Measures how long requests of maximal size keep the service from answering others, by a /healthz every 5 ms.
 
+import { join } from "node:path";
 import { createClient } from "../tests/support/client.ts";
 import type { AgentItem } from "../tests/support/members.ts";
+import { bun } from "../tests/support/process.ts";
 import { type Benchmark, type Figure, ms } from "./support/figures.ts";
 import { ownerOf, startService, startUpstream } from "./support/service.ts";
 
@@ -48,20 +50,24 @@ export const stalls: Benchmark = {
     await guest.join();
     const [agentId = ""] = owner.agentIds;
 
-    const prober = new Worker(new URL("support/prober.ts", import.meta.url).href);
+    let report: (longest: number) => void = () => undefined;
+    const prober = Bun.spawn([bun, join(import.meta.dir, "support/prober.ts"), berth.web, String(berth.pid)], {
+      ipc: (longest: number) => report(longest),
+      stderr: "inherit",
+    });
     const stall = () =>
       new Promise<number>((resolve) => {
-        prober.onmessage = ({ data }: MessageEvent<number>) => resolve(data);
-        prober.postMessage("phase");
+        report = resolve;
+        prober.send("report");
       });
-    prober.postMessage({ origin: berth.web });
     await Bun.sleep(500);
     await stall();
     await Bun.sleep(1_000);
     const quiet = await stall();
 
     const send = async (status: number, method: string, path: string, body?: string, cookie = owner.client.cookie) => {
-      const response = await fetch(`${berth.web}${path}`, {
+      const origin = path.startsWith("/api/ai/") ? berth.backend : berth.web;
+      const response = await fetch(`${origin}${path}`, {
         method,
         headers: { cookie, ...(body === undefined ? {} : { "content-type": "application/json" }) },
         ...(body === undefined ? {} : { body }),
@@ -142,7 +148,7 @@ export const stalls: Benchmark = {
         "100,000 messages in 10,000 sessions",
         await imported("100,000 messages in 10,000 sessions", conversations(10_000, 10, 150)),
       );
-      await operate("one message of 31 MiB", await imported("one message of 31 MiB", conversations(1, 1, 25 * MiB)));
+      await operate("one message of 1 MiB", await imported("one message of 1 MiB", conversations(1, 1, 900_000)));
       await operate(
         "100 messages of 290 KiB",
         await imported("100 messages of 290 KiB", conversations(1, 100, 250_000)),
@@ -167,16 +173,16 @@ export const stalls: Benchmark = {
         send(
           200,
           "POST",
-          "/api/ai/chat/completions",
+          "/api/ai/chat",
           JSON.stringify({
             model: "provider_3:fake-small",
-            messages: list(8_000, () => ({ role: "user", content: "wörd ".repeat(20) })),
+            messages: list(5_000, () => ({ role: "user", content: "wörd ".repeat(20) })),
           }),
         ),
       );
       return figures;
     } finally {
-      prober.terminate();
+      prober.kill();
     }
   },
 };

@@ -166,6 +166,40 @@ describe("export and import", () => {
     await eventually(async () => (await large()).status === 201);
   }, 60_000);
 
+  test("without a plan or room for an agent, the answer does not wait for the file", async () => {
+    const withoutPlan = createClient(berth);
+    await withoutPlan.join();
+    const full = await member(berth, "starter");
+    await provision(full, "The only one");
+    const head = (client: Client) =>
+      `POST /api/agents/import HTTP/1.1\r\nhost: localhost\r\ncookie: ${client.cookie}\r\nuser-agent: t\r\n` +
+      `connection: close\r\ncontent-type: application/json\r\ncontent-length: ${31 * MiB}\r\n\r\n{`;
+    expectRefusal(await rawRequest(berth.web, head(withoutPlan)), 402, "SUBSCRIPTION_REQUIRED");
+    expectRefusal(await rawRequest(berth.web, head(full)), 429, "AGENT_LIMIT_REACHED");
+  }, 20_000);
+
+  test("4,000 sessions are imported, restored and exported, and no other file passes under their key", async () => {
+    const at = "2026-01-01T00:00:00.000Z";
+    const session = (n: number) => ({
+      ...{ id: `s${n}`, platform: "api", peer: `p${n}`, status: "open", summary: null, summarized: 0 },
+      ...{ createdAt: at, lastActivity: at, messages: [] },
+    });
+    const sessions = Array.from({ length: 4_000 }, (_, n) => session(n));
+    const file = JSON.stringify({ format: "berth.agent/1", name: "Wide", model: "model_a", config: {}, sessions });
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const made = await raw(ada, "POST", "/api/agents/import", file, headers);
+    expect(made.status).toBe(201);
+    const path = `/api/agents/${(JSON.parse(made.body) as { agent: AgentItem }).agent.id}`;
+    const other = await raw(ada, "POST", "/api/agents/import", file.replace("Wide", "Other"), headers);
+    expectRefusal({ ...other, text: other.body }, 409, "IDEMPOTENCY_MISMATCH");
+    const { body } = await ada.post<{ backupPath: string }>(`${path}/reset-memory`);
+    expect((await ada.get<{ sessions: unknown[] }>(`${path}/export`)).body.sessions).toEqual([]);
+    expect((await ada.post(`${path}/rollback`, body)).status).toBe(200);
+    const back = await ada.get<{ sessions: { peer: string }[] }>(`${path}/export`);
+    expect(new Set(back.body.sessions.map(({ peer }) => peer))).toEqual(new Set(sessions.map(({ peer }) => peer)));
+    expect((await ada.delete(path)).status).toBe(200);
+  }, 30_000);
+
   test("the rules of provisioning hold: 402 without a subscription, 429 beyond the plan", async () => {
     const { text } = await ada.get(`/api/agents/${agent.id}/export`);
     const unpaid = createClient(berth);

@@ -1,28 +1,27 @@
-// Asks /healthz every 5 ms from a thread of its own, so that the bench's work doesn't delay the requests.
+// Asks /healthz every 5 ms in a process of its own: bun prober.ts <origin> <pid of the service>. Answers each message with the
+// longest time in ms since the last one. Time in which a thread was ready but had no processor doesn't count (Linux), since
+// other work on the machine causes it.
 
-/** Starts with an origin; each later message ends a phase, which is answered with the longest answer in ms since then. */
-declare const self: Worker;
+import { readFileSync } from "node:fs";
 
 const EVERY_MS = 5;
-let origin = "";
-let longest = 0;
-let sentAt = 0;
+const [origin, pid] = Bun.argv.slice(2);
 
-async function probe(): Promise<void> {
-  for (;;) {
-    sentAt = performance.now();
-    await (await fetch(`${origin}/healthz`)).text();
-    longest = Math.max(longest, performance.now() - sentAt);
-    await Bun.sleep(EVERY_MS);
-  }
+/** Milliseconds that the main threads of the service and of this process have waited for a processor. */
+function waited(): number {
+  const threads = [`/proc/${pid}/task/${pid}/schedstat`, `/proc/self/task/${process.pid}/schedstat`];
+  return threads.reduce((sum, path) => sum + Number(readFileSync(path, "utf8").split(" ")[1]) / 1e6, 0);
 }
 
-self.onmessage = ({ data }: MessageEvent<{ origin: string } | "phase">) => {
-  if (data !== "phase") {
-    origin = data.origin;
-    void probe();
-    return;
-  }
-  self.postMessage(longest);
+let longest = 0;
+process.on("message", () => {
+  process.send?.(longest);
   longest = 0;
-};
+});
+
+for (;;) {
+  const [at, before] = [performance.now(), waited()];
+  await (await fetch(`${origin}/healthz`)).text();
+  longest = Math.max(longest, performance.now() - at - (waited() - before));
+  await Bun.sleep(EVERY_MS);
+}

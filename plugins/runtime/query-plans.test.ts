@@ -2,7 +2,18 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
-import { CLEAR_OUTBOX, CLEAR_SESSIONS } from "./backup/backup-sql.ts";
+import {
+  CLEAR_OUTBOX,
+  CLEAR_SESSIONS,
+  COMPARE,
+  DELETE_TAILS,
+  hideSessionsStatements,
+  restoreSessionsStatements,
+  restoreTextStatements,
+  SELECT_SIZES,
+  SELECT_SIZES_UP_TO,
+} from "./backup/backup-sql.ts";
+import { FIX_ANSWERED } from "./backup/repair.ts";
 import { idPageSql } from "./id-pages.ts";
 import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, WIPE_VISITOR_MESSAGES } from "./sessions/session-expiry.ts";
 
@@ -54,6 +65,39 @@ describe("listing", () => {
     const active = `SELECT * FROM sessions WHERE agent_id = ?1 AND platform = ?2 AND platform NOT IN ('', 'public')
       AND status = 'open' AND last_activity_at > ?3 ORDER BY created_at DESC, id DESC LIMIT 1`;
     expect(plan(active)[0]).toContain("INDEX sessions_shown (agent_id=? AND last_activity_at>?)");
+  });
+});
+
+describe("restoring", () => {
+  const steps = (sql: string) =>
+    planner.query<{ id: number; parent: number; detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
+
+  test("reads a JSON array once, not again for each row of the agent", () => {
+    const statements = [
+      ...restoreSessionsStatements("", "[]").map(({ sql }) => sql),
+      ...hideSessionsStatements("", "[]", 0).map(({ sql }) => sql),
+      ...restoreTextStatements("", [{ id: "", content: "", topic: null }]).map(({ sql }) => sql),
+      ...[COMPARE, DELETE_TAILS, FIX_ANSWERED, SELECT_SIZES],
+    ];
+    expect(statements).toHaveLength(11);
+    for (const sql of statements) {
+      // The loops of one query, outermost first.
+      for (const [parent, loops] of Map.groupBy(steps(sql), (step) => step.parent)) {
+        const tables = loops.map(({ detail }) => detail).filter((detail) => /^(SCAN|SEARCH) /.test(detail));
+        const inner = tables.slice(1).filter((detail) => detail.includes("VIRTUAL TABLE"));
+        expect({ sql, parent, inner }).toEqual({ sql, parent, inner: [] });
+      }
+    }
+  });
+
+  test("finds each session, message and entry by its key", () => {
+    const [, recalculate] = restoreSessionsStatements("", "[]");
+    expect(plan(recalculate?.sql ?? "").join()).toContain(
+      "SEARCH sessions USING INDEX sqlite_autoindex_sessions_1 (id=?)",
+    );
+    expect(plan(FIX_ANSWERED).join()).toContain("SEARCH inbox USING PRIMARY KEY (agent_id=? AND id=?)");
+    expect(plan(DELETE_TAILS).join()).toContain("INDEX messages_session (session_id=? AND rowid>?)");
+    expect(plan(SELECT_SIZES_UP_TO).join()).toContain("INDEX messages_session (session_id=? AND rowid>? AND rowid<?)");
   });
 });
 

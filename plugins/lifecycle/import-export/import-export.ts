@@ -15,9 +15,9 @@ export interface ImportExport {
   /**
    * Creates an agent from an exported one in one write. Throws 400 `UNKNOWN_FORMAT`, 400 with issues for invalid
    * content, and the errors of provisioning.
-   * @param bytes the body, as it came
+   * @param bytes the body, as it came, in a buffer of its own, which can't be used afterwards
    */
-  importAgent(owner: { userId: string; isAdmin: boolean }, bytes: Uint8Array): Promise<Agent>;
+  importAgent(owner: { userId: string; isAdmin: boolean }, bytes: Uint8Array<ArrayBuffer>): Promise<Agent>;
 }
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -73,6 +73,7 @@ export function createImportExport(host: Host): ImportExport {
     },
 
     async importAgent(owner, bytes) {
+      const isLong = bytes.length > SMALL_FILE_BYTES;
       const { head, config, skills, sessions, messagePages } = await readFile(bytes);
       const { name, model, tier, responseCache, publicPage } = head;
       return agentService.provision({
@@ -81,7 +82,7 @@ export function createImportExport(host: Host): ImportExport {
         model,
         config,
         tier: tier ?? undefined,
-        isLong: bytes.length > SMALL_FILE_BYTES,
+        isLong,
         statementsAfter: (agentId) => [
           ...sources.skills.restoreStatements(agentId, skills),
           ...(responseCache ? sources.ai.restoreStatements(agentId, { cache: cacheRows(responseCache) }) : []),

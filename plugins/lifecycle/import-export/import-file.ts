@@ -17,8 +17,8 @@ export interface ImportFile extends Omit<ReturnType<typeof toImportRows>, "runti
   messagePages: string[];
 }
 
-/** Messages of a page: each page is one statement. */
-const PAGE = 1_000;
+/** Characters of a page, which is one statement: a page is copied between threads at once. */
+const PAGE_CHARACTERS = 512 * 1024;
 
 /**
  * Throws 400 `INVALID_JSON`, `JSON_TOO_DEEP`, `INVALID_TEXT`, `UNKNOWN_FORMAT`, and 400 with the path of each issue.
@@ -39,7 +39,17 @@ export function readImportFile(bytes: Uint8Array, platforms: readonly string[]):
   };
 }
 
-const pagesOf = (messages: readonly MessageRow[]) =>
-  Array.from({ length: Math.ceil(messages.length / PAGE) }, (_, n) =>
-    JSON.stringify(messages.slice(n * PAGE, (n + 1) * PAGE)),
-  );
+function pagesOf(messages: readonly MessageRow[]): string[] {
+  const pages: string[] = [];
+  let page: string[] = [];
+  let characters = 0;
+  for (const message of messages) {
+    const row = JSON.stringify(message);
+    page.push(row);
+    characters += row.length;
+    if (characters < PAGE_CHARACTERS) continue;
+    pages.push(`[${page.join(",")}]`);
+    [page, characters] = [[], 0];
+  }
+  return page.length > 0 ? [...pages, `[${page.join(",")}]`] : pages;
+}

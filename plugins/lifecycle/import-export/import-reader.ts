@@ -14,35 +14,49 @@ export interface ImportRequest {
   platforms: readonly string[];
 }
 
-/** A refusal is an `AppError` as plain data, since threads exchange no classes. */
-export type ImportReply = { file: ImportFile } | { refusal: Pick<AppError, "status" | "code" | "message" | "extras"> };
+/**
+ * Pages of messages, each by itself to keep the messages between threads short, then the rest of the file; or a refusal: an
+ * `AppError` as plain data, since threads exchange no classes.
+ */
+export type ImportReply =
+  | { page: string }
+  | { file: Omit<ImportFile, "messagePages"> }
+  | { refusal: Pick<AppError, "status" | "code" | "message" | "extras"> };
 
 /** Where the build puts the thread's code inside the binary (`src/server/build.ts`); from source it lies beside this file. */
 const WORKER = import.meta.path.startsWith("/$bunfs/")
   ? "/$bunfs/root/plugins/lifecycle/import-export/import-worker.js"
   : `${import.meta.dir}/import-worker.ts`;
 
-/** Returns the function that reads a file; it throws as `readImportFile` does. */
+/**
+ * Returns the function that reads a file; it throws as `readImportFile` does. The bytes of a larger file can't be used
+ * afterwards.
+ */
 export function createImportReader() {
   const threads = createSemaphore(MAX_THREADS);
-  return async (bytes: Uint8Array): Promise<ImportFile> => {
+  return async (bytes: Uint8Array<ArrayBuffer>): Promise<ImportFile> => {
     if (bytes.length <= SMALL_FILE_BYTES) return readImportFile(bytes, platformIds());
-    const reply = await threads.run(() => readOnThread({ bytes, platforms: platformIds() }));
-    if ("file" in reply) return reply.file;
-    const { status, code, message, extras } = reply.refusal;
-    throw new AppError(status, code, message, extras);
+    return threads.run(() => readOnThread({ bytes, platforms: platformIds() }, [bytes.buffer]));
   };
 }
 
-async function readOnThread(request: ImportRequest): Promise<ImportReply> {
+async function readOnThread(request: ImportRequest, transferred: ArrayBuffer[]): Promise<ImportFile> {
   const worker = new Worker(WORKER);
+  const messagePages: string[] = [];
   try {
     return await new Promise((resolve, reject) => {
-      worker.onmessage = ({ data }: MessageEvent<ImportReply>) => resolve(data);
+      worker.onmessage = ({ data: reply }: MessageEvent<ImportReply>) => {
+        if ("page" in reply) messagePages.push(reply.page);
+        else if ("file" in reply) resolve({ ...reply.file, messagePages });
+        else reject(toAppError(reply.refusal));
+      };
       worker.onerror = ({ message }) => reject(new Error(`A file could not be read on its thread: ${message}`));
-      worker.postMessage(request);
+      worker.postMessage(request, transferred);
     });
   } finally {
     worker.terminate();
   }
 }
+
+const toAppError = ({ status, code, message, extras }: Pick<AppError, "status" | "code" | "message" | "extras">) =>
+  new AppError(status, code, message, extras);

@@ -5,14 +5,18 @@ import type { ImportReply, ImportRequest } from "./import-reader.ts";
 
 declare const self: Worker;
 
-function reply({ bytes, platforms }: ImportRequest): ImportReply {
+function* replies({ bytes, platforms }: ImportRequest): Generator<ImportReply, void> {
   try {
-    return { file: readImportFile(bytes, platforms) };
+    const { messagePages, ...file } = readImportFile(bytes, platforms);
+    for (const page of messagePages) yield { page };
+    yield { file };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { status, code, message, extras } = error;
-    return { refusal: { status, code, message, extras } };
+    yield { refusal: { status, code, message, extras } };
   }
 }
 
-self.onmessage = ({ data }: MessageEvent<ImportRequest>) => self.postMessage(reply(data));
+self.onmessage = ({ data }: MessageEvent<ImportRequest>) => {
+  for (const reply of replies(data)) self.postMessage(reply);
+};

@@ -174,10 +174,10 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
     return later;
   }
 
-  /** Drops these sessions from the caches once the statement is committed. */
-  const withInvalidation = (agentId: string, statement: Statement, ids: readonly string[] = []): Statement => ({
+  /** Drops the agent's sessions, and these ones, from the caches once the statement is committed. */
+  const withInvalidation = (agentId: string, statement: Statement, ids?: readonly string[]): Statement => ({
     ...statement,
-    after: ({ rows }) => sessions.invalidateAgent(agentId, [...ids, ...rows.map(({ id }) => String(id))]),
+    after: () => sessions.invalidateAgent(agentId, ids),
   });
 
   const tables: BackupTables<RuntimeBackupTable> = {

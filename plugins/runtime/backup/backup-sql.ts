@@ -14,7 +14,7 @@ const HIDDEN = `SELECT id FROM sessions WHERE agent_id = ?1 AND platform = '${HI
 /** ?2: rows of the sessions to keep, ?3: epoch ms; an empty session created after it may get its first message soon. */
 const HIDE = `UPDATE sessions SET platform = '${HIDDEN_PLATFORM}', peer = NULL, status = 'completed', summary = NULL, summary_upto = 0
   WHERE agent_id = ?1 AND platform <> '${HIDDEN_PLATFORM}' AND id NOT IN (${GIVEN}) AND id NOT IN (${SESSIONS_WITH_PENDING})
-    AND NOT (message_count = 0 AND peer IS NULL AND created_at > ?3) RETURNING id`;
+    AND NOT (message_count = 0 AND peer IS NULL AND created_at > ?3)`;
 
 const EMPTIED = `SELECT id FROM sessions WHERE agent_id = ?1 AND id IN (${SESSIONS_WITH_PENDING}) AND id NOT IN (${GIVEN})`;
 
@@ -66,10 +66,7 @@ export const restoreSessionsStatements = (
   { sql: RECALCULATE, args: [agentId, sessions] },
 ];
 
-/**
- * Hides all sessions but the given ones, and empties those that pending messages belong to. The first and the last
- * statement return the ids of these sessions.
- */
+/** Hides all sessions but the given ones, and empties those that pending messages belong to. */
 export const hideSessionsStatements = (agentId: string, keptSessions: string, createdAfter: number): Statement[] => [
   { sql: HIDE, args: [agentId, keptSessions, createdAfter] },
   { sql: `DELETE FROM messages WHERE session_id IN (${EMPTIED})`, args: [agentId, keptSessions] },
@@ -78,7 +75,7 @@ export const hideSessionsStatements = (agentId: string, keptSessions: string, cr
     args: [agentId, keptSessions],
   },
   {
-    sql: `UPDATE sessions SET message_count = 0, summary = NULL, summary_upto = 0 WHERE id IN (${EMPTIED}) RETURNING id`,
+    sql: `UPDATE sessions SET message_count = 0, summary = NULL, summary_upto = 0 WHERE id IN (${EMPTIED})`,
     args: [agentId, keptSessions],
   },
 ];

@@ -8,7 +8,7 @@ import { MAX_TURN_ATTEMPTS } from "../turn/failed-turn.ts";
 import type { Step } from "../turn/tool-loop.ts";
 
 interface Deps {
-  database: Pick<Database, "read" | "write">;
+  database: Pick<Database, "read" | "writeLong">;
   /** Takes up the agent's pending replies. */
   deliver(agentId: string): void;
   /** The numbers of all messages of an agent, in pages. */
@@ -116,7 +116,7 @@ export function createRepair({ database, deliver, messagePages }: Deps) {
           `${count(rows, "session")} whose summary hid messages that it does not include: these are shown again`,
       },
     ];
-    const results = await database.write(repairSteps.map(({ statement }) => statement));
+    const results = await database.writeLong(repairSteps.map(({ statement }) => statement));
     return repairSteps.flatMap(({ describe }, n) => {
       const rows = results[n]?.rowsAffected ?? 0;
       return rows > 0 ? [describe(rows)] : [];
@@ -154,7 +154,7 @@ const SUSPECTS = `SELECT m.seq, m.role, m.steps, i.id AS entry FROM messages AS 
   WHERE m.seq IN (SELECT value FROM json_each(?2)) AND (i.id IS NOT NULL OR m.steps IS NOT NULL) ORDER BY m.seq`;
 const FIX_STEPS = `UPDATE messages SET steps = fixed.steps
   FROM (SELECT value ->> 'seq' AS seq, value ->> 'steps' AS steps FROM json_each(?1)) AS fixed WHERE messages.seq = fixed.seq`;
-const FIX_ANSWERED = `UPDATE inbox SET status = 'done', error = NULL, settled_at = ?3, reply = answered.reply
+export const FIX_ANSWERED = `UPDATE inbox SET status = 'done', error = NULL, settled_at = ?3, reply = answered.reply
   FROM (SELECT value ->> 'id' AS id, iif(value IS NULL, '', ?1) AS agent_id, value ->> 'reply' AS reply
     FROM json_each(?2)) AS answered
   WHERE inbox.agent_id = answered.agent_id AND inbox.id = answered.id`;

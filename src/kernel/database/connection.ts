@@ -7,6 +7,8 @@ import { createResultSet, createRowFactory, toBoundValue } from "./values.ts";
 export interface Connection {
   /** Runs one statement. Throws the addon's SqliteError, with `code` and `rawCode`. */
   run(sql: string, args?: readonly InValue[]): ResultSet;
+  /** The names of a query's columns. */
+  columnsOf(sql: string): string[];
   /** True between BEGIN and COMMIT; false again after SQLite itself has rolled back. */
   readonly inTransaction: boolean;
   close(): void;
@@ -65,6 +67,11 @@ function connect(db: Libsql.Database, writable: boolean): Connection {
       cache.set(sql, prepared);
       return prepared.run(args);
     },
+    columnsOf: (sql) =>
+      db
+        .prepare(sql)
+        .columns()
+        .map(({ name }) => name),
     get inTransaction() {
       return db.inTransaction;
     },

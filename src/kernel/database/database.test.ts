@@ -144,7 +144,7 @@ describe.each([
       database.writeLong([
         { ...increment("a"), after: ({ rowsAffected }) => seen.push(rowsAffected) },
         guard("there"),
-        { sql: "UPDATE things SET name = ?1 WHERE id = ?2 RETURNING id, count", args: ["ü".repeat(100_000), "a"] },
+        { sql: "UPDATE things SET name = ?1 WHERE id = ?2 AND '?' <> ?1", args: ["ü".repeat(100_000), "a"] },
       ]),
       database.writeLong([insert("b"), increment("nobody"), guard("there")]),
       database.write([insert("c"), increment("a")]),
@@ -153,7 +153,6 @@ describe.each([
     expect([first, long, last].map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
     if (long.status === "rejected") throw long.reason;
     expect([long.value[0]?.rowsAffected, long.value[2]?.rowsAffected]).toEqual([1, 1]);
-    expect({ ...long.value[2]?.rows[0] }).toEqual({ id: "a", count: 1 });
     expect(seen).toEqual([1]);
     expect(failed.status === "rejected" && failed.reason).toHaveProperty("guard", "there");
     expect(await ids()).toEqual(["a", "c"]);

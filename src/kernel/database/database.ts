@@ -31,14 +31,14 @@ export interface Database {
   write(statements: Statement[]): Promise<ResultSet[]>;
   /**
    * As `write`, for a batch that takes more than a few milliseconds. On a file it runs on another thread: reads go on, and
-   * other writes wait. Costs some milliseconds more than `write`.
+   * other writes wait. Its statements return no rows (`RETURNING`).
    */
   writeLong(statements: Statement[]): Promise<ResultSet[]>;
   /** Runs one query, which sees every write that has resolved. */
   read(sql: string, args?: readonly InValue[]): Promise<ResultSet>;
   /**
-   * As `read`, for a query that takes more than a few milliseconds until its first row: on a file it runs on another
-   * thread. Make it return few rows, since rows are converted on the main thread.
+   * As `read`, for a query that takes more than a few milliseconds: on a file it runs on another thread. Let it return few
+   * rows, since they are converted on the main thread.
    */
   readLong(sql: string, args?: readonly InValue[]): Promise<ResultSet>;
   /** Checks that the database can be read and, if the last write failed, written. Throws a 503 otherwise. */

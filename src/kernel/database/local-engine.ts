@@ -57,7 +57,7 @@ export function openFile(path: string, knownMigrations: ReadonlySet<string>, log
       },
       async readLong(sql, args) {
         try {
-          return await background.read(sql, args);
+          return await background.read(sql, args, connection.columnsOf(sql));
         } catch (error) {
           throw toStorageError(error);
         }

@@ -65,7 +65,10 @@ export function parseJson(text: string): unknown {
   } catch (cause) {
     throw new AppError(400, "INVALID_JSON", "The body is not valid JSON.", {}, { cause });
   }
-  if (/\\u(?:0000|[dD][89a-fA-F])/.test(text)) rejectInvalidText(value, "");
+  const path = /\\u(?:0000|[dD][89a-fA-F])/.test(text) ? findInvalidText(value) : undefined;
+  if (path !== undefined) {
+    throw invalidInput({ path, message: "This text holds a NUL or half of a surrogate pair." }, "INVALID_TEXT");
+  }
   return value;
 }
 
@@ -121,16 +124,16 @@ function jsonDepth(text: string): number {
   return deepest;
 }
 
-function rejectInvalidText(value: unknown, path: string): void {
-  if (typeof value === "string") {
-    if (value.includes("\0") || !value.isWellFormed()) {
-      throw invalidInput({ path, message: "This text holds a NUL or half of a surrogate pair." }, "INVALID_TEXT");
-    }
-  } else if (value !== null && typeof value === "object") {
-    for (const [key, item] of Object.entries(value)) {
-      const inner = path ? `${path}.${key}` : key;
-      rejectInvalidText(key, path);
-      rejectInvalidText(item, inner);
-    }
+/** The path of the first text that can't be stored; undefined if there is none. */
+function findInvalidText(value: unknown): string | undefined {
+  if (typeof value === "string") return isStorable(value) ? undefined : "";
+  if (value === null || typeof value !== "object") return undefined;
+  for (const [key, item] of Object.entries(value)) {
+    if (!isStorable(key)) return "";
+    const inner = findInvalidText(item);
+    if (inner !== undefined) return inner ? `${key}.${inner}` : key;
   }
+  return undefined;
 }
+
+const isStorable = (text: string) => !text.includes("\0") && text.isWellFormed();

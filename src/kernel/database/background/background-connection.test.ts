@@ -49,6 +49,15 @@ test("a long read leaves the event loop free", async () => {
   expect((await read).rows[0]?.n).toBe(ROWS);
 });
 
+test("the garbage collector does not wait for a long read", async () => {
+  const { database } = opened;
+  for (let n = 0; n < 50; n++) await database.readLong(`SELECT ${n} AS n`);
+  const read = database.readLong(`SELECT count(*) AS n FROM (${NUMBERS} SELECT max(i) OVER (ORDER BY i) FROM n)`);
+  const turns = turnsDuring(read);
+  Bun.gc(true);
+  expect(await turns).toBeGreaterThan(5);
+});
+
 test("close waits for a long write", async () => {
   const { database, remove } = await fileDatabase();
   const long = database.writeLong([{ sql: FILL, args: [] }]);

@@ -1,6 +1,5 @@
 // Runs long statements on a thread of the addon, because on the main thread each would block the event loop until it ends.
 
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { InValue, ResultSet } from "@libsql/client";
 import { toGuardError } from "../group-commit.ts";
 import type { Statement } from "../statements.ts";
@@ -8,9 +7,15 @@ import { createResultSet, createRowFactory, toBoundValue } from "../values.ts";
 
 /** A second connection to a file, opened at its first use. It does one piece of work at a time. */
 export interface BackgroundConnection {
-  /** Runs one query, which sees every committed write. */
-  read(sql: string, args: readonly InValue[]): Promise<ResultSet>;
-  /** Writes one batch in a transaction of its own. The caller makes sure that nothing else writes meanwhile. */
+  /**
+   * Runs one query, which sees every committed write.
+   * @param columns the names of its columns
+   */
+  read(sql: string, args: readonly InValue[], columns: readonly string[]): Promise<ResultSet>;
+  /**
+   * Writes one batch in a transaction of its own; its statements return no rows. The caller makes sure that nothing else
+   * writes meanwhile.
+   */
   commit(batch: readonly Statement[]): Promise<ResultSet[]>;
   /** Waits for running work. */
   close(): Promise<void>;
@@ -18,30 +23,41 @@ export interface BackgroundConnection {
 
 /** The part of libsql's asynchronous connection that is used; the package's own types leave it open. */
 interface AddonConnection {
+  /** The only call that runs on a thread from its start to its end. It takes no arguments. */
   exec(sql: string): Promise<void>;
   prepare(sql: string): Promise<AddonStatement>;
   close(): void;
 }
 
 interface AddonStatement {
-  /** Whether it returns rows. */
-  readonly reader: boolean;
   raw(on: boolean): void;
   safeIntegers(on: boolean): void;
-  columns(): { name: string }[];
-  /** Runs the statement to its first row on a thread of the addon; further rows are read where it is called. */
-  iterate(...args: readonly unknown[]): Promise<Iterable<unknown[]>>;
+  run(args: readonly unknown[]): unknown;
+  get(args: readonly unknown[]): unknown[] | undefined;
+}
+
+/**
+ * `exec` takes no arguments and returns no rows, so both lie in temporary tables. No other statement is prepared later: when
+ * the garbage collector frees one, the main thread waits until the connection is idle.
+ */
+interface Background {
+  connection: AddonConnection;
+  setArgument: AddonStatement;
+  setLongArgument: AddonStatement;
+  countChanges: AddonStatement;
+  nextRow: AddonStatement;
 }
 
 /** The addon copies bytes much faster than it converts text, which it does on the main thread. */
 const LONG_TEXT = 64 * 1024;
-const ROWS_PER_STEP = 500;
+const MAX_COLUMNS = 32;
+const columnNames = (count: number) => Array.from({ length: count }, (_, n) => `c${n}`).join(", ");
 
 export function createBackgroundConnection(path: string): BackgroundConnection {
-  let opened: Promise<AddonConnection> | undefined;
+  let opened: Promise<Background> | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  function inTurn<Result>(work: (connection: AddonConnection) => Promise<Result>): Promise<Result> {
+  function inTurn<Result>(work: (background: Background) => Promise<Result>): Promise<Result> {
     const result = last.then(async () => {
       opened ??= open(path);
       return work(await opened);
@@ -51,15 +67,16 @@ export function createBackgroundConnection(path: string): BackgroundConnection {
   }
 
   return {
-    read: (sql, args) => inTurn((connection) => run(connection, sql, args)),
+    read: (sql, args, columns) => inTurn((background) => readRows(background, sql, args, columns)),
 
     commit: (batch) =>
-      inTurn(async (connection) => {
+      inTurn(async (background) => {
+        const { connection } = background;
         await connection.exec("BEGIN IMMEDIATE");
         try {
           const results: ResultSet[] = [];
-          for (const statement of batch) results.push(await runStatement(connection, statement));
-          await connection.exec("COMMIT");
+          for (const statement of batch) results.push(await runStatement(background, statement));
+          await connection.exec("COMMIT; DELETE FROM temp.arguments");
           return results;
         } catch (error) {
           // A full disk has rolled it back already.
@@ -70,60 +87,77 @@ export function createBackgroundConnection(path: string): BackgroundConnection {
 
     async close() {
       await last;
-      (await opened?.catch(() => undefined))?.close();
+      (await opened?.catch(() => undefined))?.connection.close();
     },
   };
 }
 
-async function open(path: string): Promise<AddonConnection> {
+async function open(path: string): Promise<Background> {
   const { default: Libsql } = await import("libsql/promise");
   const connection: AddonConnection = new Libsql(path, {});
-  await connection.exec(
-    "PRAGMA busy_timeout = 2000; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0",
-  );
-  return connection;
+  await connection.exec(`PRAGMA busy_timeout = 2000; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
+    PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
+    CREATE TEMP TABLE arguments (number INTEGER PRIMARY KEY, value);
+    CREATE TEMP TABLE found (number INTEGER PRIMARY KEY, ${columnNames(MAX_COLUMNS)})`);
+  const [setArgument, setLongArgument, countChanges, nextRow] = await Promise.all([
+    connection.prepare("INSERT OR REPLACE INTO temp.arguments VALUES (?, ?)"),
+    connection.prepare("INSERT OR REPLACE INTO temp.arguments VALUES (?, CAST(? AS TEXT))"),
+    connection.prepare("SELECT changes()"),
+    connection.prepare("SELECT * FROM temp.found WHERE number > ? LIMIT 1"),
+  ]);
+  for (const statement of [countChanges, nextRow]) {
+    statement.raw(true);
+    statement.safeIntegers(true);
+  }
+  return { connection, setArgument, setLongArgument, countChanges, nextRow };
 }
 
-async function runStatement(connection: AddonConnection, statement: Statement): Promise<ResultSet> {
+async function runStatement(background: Background, statement: Statement): Promise<ResultSet> {
+  const { connection, countChanges } = background;
   try {
-    const result = await run(connection, statement.sql, statement.args);
-    if (result.columns.length > 0) return result;
-    const { rows } = await run(connection, "SELECT changes()", []);
-    return createResultSet([], [], [], Number(rows[0]?.[0]), undefined);
+    await connection.exec(withArguments(background, statement.sql, statement.args));
+    return createResultSet([], [], [], Number(countChanges.get([])?.[0]), undefined);
   } catch (error) {
     throw toGuardError(statement, error);
   }
 }
 
-/** For a statement that returns rows, `rowsAffected` is their number. */
-async function run(connection: AddonConnection, sql: string, args: readonly InValue[]): Promise<ResultSet> {
-  const bound = args.map(toBoundValue);
-  const isNumbered = /\?\d/.test(sql);
-  const isLong = bound.map((value) => isNumbered && typeof value === "string" && value.length > LONG_TEXT);
-  const statement = await connection.prepare(isLong.includes(true) ? castLongTexts(sql, isLong) : sql);
-  if (statement.reader) {
-    statement.raw(true);
-    statement.safeIntegers(true);
-  }
-  const columns = statement.reader ? statement.columns().map(({ name }) => name) : [];
-  const iterator = await statement.iterate(bound.map((value, n) => (isLong[n] ? Buffer.from(String(value)) : value)));
+async function readRows(
+  background: Background,
+  sql: string,
+  args: readonly InValue[],
+  columns: readonly string[],
+): Promise<ResultSet> {
+  const { connection, nextRow } = background;
+  const query = withArguments(background, sql, args);
   const row = createRowFactory(columns);
   const rows: ResultSet["rows"] = [];
-  for (const raw of iterator) {
-    rows.push(row(raw));
-    if (rows.length % ROWS_PER_STEP === 0) await yieldToEventLoop();
+  try {
+    await connection.exec(`INSERT INTO temp.found (${columnNames(columns.length)}) ${query}`);
+    for (let raw = nextRow.get([0]); raw; raw = nextRow.get([raw[0]])) rows.push(row(raw.slice(1, columns.length + 1)));
+  } finally {
+    await connection.exec("DELETE FROM temp.found; DELETE FROM temp.arguments");
   }
   return createResultSet(
-    columns,
+    [...columns],
     columns.map(() => ""),
     rows,
-    rows.length,
+    0,
     undefined,
   );
 }
 
-/** Long texts of numbered parameters (`?1`) are bound as bytes, and become texts again in SQL. */
-const castLongTexts = (sql: string, isLong: readonly boolean[]) =>
-  sql.replace(/\?(\d+)/g, (parameter, number) =>
-    isLong[Number(number) - 1] ? `CAST(${parameter} AS TEXT)` : parameter,
-  );
+/** Stores the arguments; returns the SQL with a subquery in place of each parameter (`?` or `?1`). */
+function withArguments({ setArgument, setLongArgument }: Background, sql: string, args: readonly InValue[]): string {
+  for (const [n, arg] of args.entries()) {
+    const value = toBoundValue(arg);
+    if (typeof value === "string" && value.length > LONG_TEXT) setLongArgument.run([n + 1, Buffer.from(value)]);
+    else setArgument.run([n + 1, value]);
+  }
+  let parameters = 0;
+  return sql.replace(/'(?:[^']|'')*'|"[^"]*"|\?(\d*)/g, (text, number?: string) => {
+    if (number === undefined) return text;
+    parameters = number === "" ? parameters + 1 : Math.max(parameters, Number(number));
+    return `(SELECT value FROM temp.arguments WHERE number = ${number === "" ? parameters : number})`;
+  });
+}

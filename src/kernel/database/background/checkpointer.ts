@@ -103,10 +103,11 @@ async function openBackground(path: string): Promise<BackgroundConnection> {
   const { default: Libsql } = await import("libsql/promise");
   const connection = new Libsql(path, {});
   await connection.exec(`PRAGMA journal_size_limit = ${WAL_SIZE_LIMIT_BYTES}; PRAGMA synchronous = NORMAL`);
+  // Prepared once: when the garbage collector frees a statement, the main thread waits until the connection is idle.
+  const statement = await connection.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   return {
     file: await open(path, "r"),
     async checkpoint() {
-      const statement = await connection.prepare("PRAGMA wal_checkpoint(PASSIVE)");
       const rows: { log: number; checkpointed: number }[] = await statement.all();
       const { log = 0, checkpointed = 0 } = rows[0] ?? {};
       return log - checkpointed;
