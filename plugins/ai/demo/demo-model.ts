@@ -30,10 +30,13 @@ const SELF_DESCRIPTION = "I'm Berth's built-in demo model: a handful of rules, n
 /** Names no setting, because strangers read it, too. The output of the start names the variable of the same provider. */
 const KEY_HINT = `(This is the demo model. A real one answers as soon as this service, or this agent, has a key for an AI provider, such as ${defaultProvider.label}.)`;
 
+/** Characters of a message that the rules read: the time of some patterns grows with the square of the length. */
+const MAX_READ = 2_000;
+
 /** The next message of the assistant, a pure function of messages and tools. */
 export function replyTo(messages: readonly DemoMessage[], tools: readonly DemoTool[]): DemoReply {
   const last = messages.at(-1);
-  const users = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
+  const users = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content).slice(0, MAX_READ));
   const ruleInput: RuleInput = {
     userMessage: (users.at(-1) ?? "").trim(),
     earlierMessages: users.slice(0, -1),

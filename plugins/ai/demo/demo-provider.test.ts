@@ -78,6 +78,29 @@ describe("help", () => {
   });
 });
 
+// Without the limit on what the rules read, each of these would take longer than a test may.
+describe("a message of the maximal length", () => {
+  const long = (text: string) => text.repeat(100_000 / text.length);
+  const hostile = [
+    `remember that ${long(".")}x`,
+    `http://x${long(".,")}x<`,
+    long("tell "),
+    long("!"),
+    long("-9.9"),
+    long("my name is "),
+  ];
+
+  test.each(hostile.map((text) => [text.slice(0, 20), text]))("%s… is answered at once", (_, text) => {
+    const answer = replyTo([user(text), assistant("ok"), user(text)], tools);
+    expect(`${answer.text}${JSON.stringify(answer.calls)}`.length).toBeLessThan(3_000);
+  });
+
+  test("of a tool is described at once", () => {
+    const results = [{ role: "tool", content: long("<untrusted") }];
+    expect(replyTo([user("q"), assistant(""), ...results], tools).text.length).toBeLessThan(1_000);
+  });
+});
+
 describe("a tool call", () => {
   test.each([
     ["What time is it?", "clock", {}],

@@ -15,7 +15,7 @@ const PLAIN_RESULTS: Readonly<Record<string, string>> = {
 };
 
 function describeResult(result: string): string {
-  const text = result.replace(/<\/?untrusted[^>]*>/g, "").trim();
+  const text = result.replace(/<\/?untrusted[^<>]*>/g, "").trim();
   let value: unknown;
   try {
     value = JSON.parse(text);

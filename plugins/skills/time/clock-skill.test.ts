@@ -33,6 +33,12 @@ test("declines an unknown zone; uses UTC for an agent whose own zone is unknown"
   expect((await ask({ at: "2026-01-01" }, "Nowhere")).dateTime).toBe("2026-01-01T00:00:00+00:00");
 });
 
+test("a text of any length is declined at once", () => {
+  for (const text of ["T".repeat(100_000), `${"1".repeat(100_000)}Z`]) {
+    expect(() => parseTime(text, "UTC")).toThrow("is not a time");
+  }
+});
+
 describe("adding", () => {
   test.each([
     ["2024-01-31", { months: 1 }, "2024-02-29T00:00:00+01:00"],

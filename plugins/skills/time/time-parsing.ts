@@ -11,13 +11,16 @@ export function resolveTimeZone(named: string | undefined, own: string): string 
   return isTimeZone(own) ? own : "UTC";
 }
 
+/** No time is longer. The time that the pattern of offsets takes grows with the square of the length. */
+const MAX_LENGTH = 100;
+
 /**
  * Parses ISO 8601 with or without an offset, a date alone (its midnight), a time alone (today), or `now`. Without an
  * offset the time is in `zone`. Declines anything else with an example of the format.
  */
 export function parseTime(text: string, zone: string, now = Date.now()): Temporal.ZonedDateTime {
   const nowInZone = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone);
-  const moment = text.trim();
+  const moment = text.trim().slice(0, MAX_LENGTH);
   if (/^now$/i.test(moment)) return nowInZone;
   try {
     if (TIME_ONLY.test(moment)) return nowInZone.withPlainTime(Temporal.PlainTime.from(moment));
@@ -25,7 +28,9 @@ export function parseTime(text: string, zone: string, now = Date.now()): Tempora
     return Temporal.PlainDateTime.from(moment).toZonedDateTime(zone);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw toolDeclined(`"${text}" is not a time I can read. Write it like 2026-03-01T15:30 or 2026-03-01T15:30+01:00.`);
+    throw toolDeclined(
+      `"${moment}" is not a time I can read. Write it like 2026-03-01T15:30 or 2026-03-01T15:30+01:00.`,
+    );
   }
 }
 const TIME_ONLY = /^\d{1,2}:\d{2}(:\d{2})?$/;
