@@ -455,7 +455,7 @@ describe("a claim", () => {
     });
     expect((await ada.get("/api/usage")).text).toContain("0.0005");
     expect(await accounts.users.byId(userId)).toBeUndefined();
-    expect(await rows("SELECT user_id FROM usage WHERE agent_id = ?", id)).toEqual([
+    expect(await rows("SELECT user_id FROM usage_days WHERE agent_id = ?", id)).toEqual([
       expect.objectContaining({ user_id: ada.id }),
     ]);
     const events = await server.kernel.events.since(0, { agentId: id });

@@ -69,7 +69,7 @@ const of = async (userId: string) => {
 };
 const refused = { status: 402, code: "BUDGET_EXCEEDED" };
 
-test("the whole usage of the transferred agent moves, and no other", async () => {
+test("the sums of the transferred agent's whole usage move, and no other; its single calls stay as they were", async () => {
   const { spend, move } = open(10_000);
   await spend("holder", 300);
   await spend("holder", 400, { at: MONTH_AGO });
@@ -77,8 +77,8 @@ test("the whole usage of the transferred agent moves, and no other", async () =>
   await spend("ada", 7, { agentId: "hers" });
   await move("agent", "holder", "ada");
   expect([await of("holder"), await of("ada")]).toEqual([
-    [50, 50],
-    [707, 707],
+    [750, 50],
+    [7, 707],
   ]);
 });
 

@@ -6,7 +6,6 @@ import type { AccountBalances } from "./account-balances.ts";
 import { periodStart } from "./budgets.ts";
 import type { LedgerCall } from "./ledger.ts";
 
-const MOVE_CALLS_SQL = "UPDATE usage SET user_id = ?1 WHERE agent_id = ?2 AND user_id = ?3";
 const MOVE_DAYS_SQL = `UPDATE usage_days SET user_id = ?1 WHERE agent_id = ?2 AND user_id = ?3
   RETURNING day, own_key, cost_micro_usd - credit_micro_usd AS micro`;
 
@@ -16,7 +15,8 @@ const MAX_REMEMBERED_TRANSFERS = 10_000;
 export interface OwnershipTransfer {
   /**
    * Moves the usage in the batch that transfers the agent. It counts for the new owner from then on, so that a person can't
-   * exceed their plan by transferring agents from abandoned accounts.
+   * exceed their plan by transferring agents from abandoned accounts. Only the sums move: a single call keeps the account
+   * that had the agent at the time, since finding an agent's calls would read those of all agents.
    */
   transferStatements(agentId: string, from: string, to: string): Statement[];
   /** Call it after a row was written: the row of a turn that began before the transfer counts for the new owner. */
@@ -36,7 +36,6 @@ export function createOwnershipTransfer(
 
   return {
     transferStatements: (agentId, from, to) => [
-      { sql: MOVE_CALLS_SQL, args: [to, agentId, from] },
       {
         sql: MOVE_DAYS_SQL,
         args: [to, agentId, from],
