@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createClient } from "../tests/support/client.ts";
 import type { AgentItem } from "../tests/support/members.ts";
 import { bun } from "../tests/support/process.ts";
+import { createWallet, siweMessage } from "../tests/support/wallets.ts";
 import { type Benchmark, type Figure, ms } from "./support/figures.ts";
 import { ownerOf, startService, startUpstream } from "./support/service.ts";
 
@@ -132,6 +133,19 @@ export const stalls: Benchmark = {
     };
 
     try {
+      // What only the first request of its kind does: build the document, load a library.
+      await measure("the first API document", () => send(200, "GET", "/swagger/json"), 1);
+      await measure(
+        "the first chat",
+        () => send(200, "POST", "/api/chat", JSON.stringify({ message: "Hi", agentId })),
+        1,
+      );
+      const proof = { message: siweMessage(berth.web, createWallet()), signature: `0x${"1".repeat(130)}` };
+      await measure(
+        "the first wallet sign-in",
+        () => send(401, "POST", "/api/auth/callback/wallet", JSON.stringify(proof)),
+        1,
+      );
       const huge = conversations(1_000, 100, 200);
       await measure("import of 31 MiB without a plan", () =>
         send(402, "POST", "/api/agents/import", huge, guest.cookie),
@@ -164,6 +178,8 @@ export const stalls: Benchmark = {
           JSON.stringify({ message: 7, ...Object.fromEntries(list(30_000, (n) => [`k${n}`, "\ud83d"])) }),
         ),
       );
+      await measure("provision: 1 MiB of nested JSON", () => send(400, "POST", "/api/provision", deep));
+      await measure("config: 1 MiB of nested JSON", () => send(400, "PUT", `/api/agents/${agentId}/config`, deep));
       const config = JSON.stringify({ text: "a b:/ eyJ ".repeat(6_000) });
       await measure("config of 60 KiB", () => send(200, "PUT", `/api/agents/${agentId}/config`, config));
       await measure("chat: 100,000 characters", () =>

@@ -1,4 +1,5 @@
 // Reads JSON request bodies within limits on bytes, time and nesting, and refuses text that could not be stored.
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { AppError, invalidInput } from "../errors.ts";
 import { SECOND } from "../util/time.ts";
 import { contextOf } from "./request-context.ts";
@@ -10,6 +11,9 @@ export const MAX_JSON_DEPTH = 64;
 
 /** Milliseconds that a body may take to arrive. */
 const BODY_TIMEOUT_MS = 30 * SECOND;
+
+/** Characters of a text that is parsed in steps. */
+const LONG_TEXT = 128 * 1024;
 
 const STATE_CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
@@ -28,7 +32,7 @@ export async function readJsonBody({ request }: { request: Request }): Promise<u
   contextOf(request).bodyText = text;
   if (text.trim() === "") return {};
   if (request.headers.get("content-type") === null) throw jsonTypeMissing();
-  return parseJson(text);
+  return text.length > LONG_TEXT ? parseLongJson(text) : parseJson(text);
 }
 
 /**
@@ -53,23 +57,42 @@ export function decodeBody(bytes: Uint8Array): string {
 
 /** Parses JSON. Throws 400 if it is nested too deep or has text that can't be stored: NUL, or half of a surrogate pair. */
 export function parseJson(text: string): unknown {
-  if (jsonDepth(text) > MAX_JSON_DEPTH) {
-    throw invalidInput(
-      { path: "", message: `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.` },
-      "JSON_TOO_DEEP",
-    );
-  }
-  let value: unknown;
+  requireShallow(text);
+  const value = parse(text);
+  requireStorable(text, value);
+  return value;
+}
+
+/** As `parseJson`, in steps: of a text of the maximal length, each takes up to 10 ms. */
+async function parseLongJson(text: string): Promise<unknown> {
+  requireShallow(text);
+  await yieldToEventLoop();
+  const value = parse(text);
+  await yieldToEventLoop();
+  requireStorable(text, value);
+  return value;
+}
+
+function parse(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (cause) {
     throw new AppError(400, "INVALID_JSON", "The body is not valid JSON.", {}, { cause });
   }
+}
+
+function requireShallow(text: string): void {
+  if (jsonDepth(text) <= MAX_JSON_DEPTH) return;
+  throw invalidInput(
+    { path: "", message: `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.` },
+    "JSON_TOO_DEEP",
+  );
+}
+
+function requireStorable(text: string, value: unknown): void {
   const path = /\\u(?:0000|[dD][89a-fA-F])/.test(text) ? findInvalidText(value) : undefined;
-  if (path !== undefined) {
-    throw invalidInput({ path, message: "This text holds a NUL or half of a surrogate pair." }, "INVALID_TEXT");
-  }
-  return value;
+  if (path === undefined) return;
+  throw invalidInput({ path, message: "This text holds a NUL or half of a surrogate pair." }, "INVALID_TEXT");
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -128,9 +151,10 @@ function jsonDepth(text: string): number {
 function findInvalidText(value: unknown): string | undefined {
   if (typeof value === "string") return isStorable(value) ? undefined : "";
   if (value === null || typeof value !== "object") return undefined;
-  for (const [key, item] of Object.entries(value)) {
+  const members = value as Record<string, unknown>;
+  for (const key in members) {
     if (!isStorable(key)) return "";
-    const inner = findInvalidText(item);
+    const inner = findInvalidText(members[key]);
     if (inner !== undefined) return inner ? `${key}.${inner}` : key;
   }
   return undefined;

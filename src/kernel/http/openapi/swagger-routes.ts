@@ -1,4 +1,6 @@
 // Serves the OpenAPI 3.1 document of a surface at /swagger/json, and a page that shows it, without the internet, at /swagger.
+
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type AnyElysia, Elysia } from "elysia";
 // Imported by its path, since the package does not export the bundle for browsers.
 import scalar from "../../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
@@ -46,7 +48,8 @@ const SCALAR = {
 
 /**
  * Makes the page and document routes of one surface. The generator (@elysiajs/swagger) is loaded at the first visit, to
- * keep the start fast, and describes the routes that `app` has by then. Its results are kept.
+ * keep the start fast, and describes the routes that `app` has by then. Its results are kept. It works in steps, since
+ * all at once would block the event loop.
  */
 export function swaggerRoutes(
   surfaceName: "web" | "backend",
@@ -72,14 +75,20 @@ export function swaggerRoutes(
         paths,
       },
     });
-    return new Elysia({ name: `docs.${surfaceName}` }).use(app).use(generator);
+    await yieldToEventLoop();
+    const documented = new Elysia({ name: `docs.${surfaceName}` }).use(app).use(generator);
+    await yieldToEventLoop();
+    return documented;
   });
   const generate = async (path: string) => (await documentedApp()).handle(new Request(`http://localhost${path}`));
 
   const page = once(async () => completePage(await (await generate("/swagger")).text()));
   const document = createCompressedAsset(async () => {
     const generated = (await (await generate("/swagger/json")).json()) as OpenApiDocument;
-    return new TextEncoder().encode(JSON.stringify(toOpenApi(generated, securitySchemes)));
+    await yieldToEventLoop();
+    const completed = toOpenApi(generated, securitySchemes);
+    await yieldToEventLoop();
+    return new TextEncoder().encode(JSON.stringify(completed));
   }, JSON_HEADERS);
   const script = createCompressedAsset(() => Bun.file(scalar).bytes(), SCRIPT_HEADERS);
 
