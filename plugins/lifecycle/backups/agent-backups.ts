@@ -3,7 +3,7 @@
 import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Host } from "../../../src/kernel/plugin.ts";
-import { parseElements } from "../../../src/kernel/util/json-elements.ts";
+import { parseElements } from "../../../src/kernel/util/json-text.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { agentNotFound, agents } from "../../agents/index.ts";
 import type { MessageRow, SessionExtent, SessionRow } from "../../runtime/index.ts";

@@ -1,6 +1,6 @@
 // Exports an agent as one JSON object without secrets, and creates an agent from such an object.
 import type { Host } from "../../../src/kernel/plugin.ts";
-import { parseElements } from "../../../src/kernel/util/json-elements.ts";
+import { parseElements } from "../../../src/kernel/util/json-text.ts";
 import { type Agent, agents } from "../../agents/index.ts";
 import type { PublicPageRow } from "../../public-page/index.ts";
 import type { MessageRow, SessionRow } from "../../runtime/index.ts";

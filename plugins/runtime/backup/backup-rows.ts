@@ -2,7 +2,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { parseElements } from "../../../src/kernel/util/json-elements.ts";
+import { parseElements } from "../../../src/kernel/util/json-text.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { BackupTables } from "../../agents/index.ts";
 import { idPages } from "../id-pages.ts";
