@@ -202,6 +202,7 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
       // An earlier restore may have left hidden sessions.
       await cleanUp(agentId, false);
       const found = await compareSessions(agentId, extents);
+      await yieldToEventLoop();
       const rewritten = [...found.changed, ...found.missing];
       const ends = found.same.map((id) => ({ id, last: extents.get(id)?.last ?? 0 }));
       const finish = () => {
@@ -211,6 +212,7 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
       importing.add(agentId);
       try {
         const later = await importSessions(agentId, rows, found, incoming);
+        await yieldToEventLoop();
         const [hideStatement, ...otherStatements] = sql.hideSessionsStatements(
           agentId,
           rows,
