@@ -160,6 +160,9 @@ describe.each([
     expect({ ...rows[0] }).toEqual({ name: "ü".repeat(100_000), count: 2 });
     expect(isUniqueViolation(await failure(database.writeLong([insert("a")])), "things.id")).toBe(true);
     expect(await database.writeLong([])).toEqual([]);
+    const returning = { sql: "UPDATE things SET count = 9 RETURNING id", args: [] };
+    expect(await failure(database.writeLong([returning]))).toBeInstanceOf(TypeError);
+    expect((await database.read("SELECT * FROM things WHERE count = 9")).rows).toEqual([]);
   });
 
   test("a limit inside the SQL holds under parallel writes", async () => {

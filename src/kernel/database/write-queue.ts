@@ -110,7 +110,11 @@ export function createWriteQueue(deps: {
 
   return {
     write: (statements) => enqueue(statements, false),
-    writeLong: (statements) => enqueue(statements, true),
+    async writeLong(statements) {
+      if (statements.some(({ sql }) => /\bRETURNING\b/i.test(sql)))
+        throw new TypeError("A long batch returns no rows.");
+      return enqueue(statements, true);
+    },
     get storageError() {
       return storageError;
     },
