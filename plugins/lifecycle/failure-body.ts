@@ -1,4 +1,5 @@
 // Adds the failure body of life-cycle routes to errors: every failure has `success: false` and `status: "error"`.
+import { toPublicError } from "../../src/kernel/error-body.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import { FAILURE_BODY } from "../agents/index.ts";
 
@@ -8,7 +9,8 @@ import { FAILURE_BODY } from "../agents/index.ts";
 export async function withFailureBody<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
-  } catch (cause) {
+  } catch (thrown) {
+    const cause = toPublicError(thrown);
     if (!(cause instanceof AppError)) {
       throw new AppError(500, "INTERNAL", "The operation failed. Try again; see the agent's log.", FAILURE_BODY, {
         cause,

@@ -1,5 +1,5 @@
 // Writes the events of a turn as server-sent events (WHATWG HTML §9.2).
-import { errorBody } from "../../src/kernel/errors.ts";
+import { errorBody } from "../../src/kernel/error-body.ts";
 import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
 import type { Reply } from "./turn/running-turns.ts";
 import type { Observer } from "./turn/tool-loop.ts";

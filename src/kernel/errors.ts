@@ -51,18 +51,6 @@ export const forbidden = (code: string, message: string, extras?: ErrorExtras) =
 /** 404, both for a resource that does not exist and for one of another user. */
 export const notFound = (message = "Not found.", code = "NOT_FOUND") => new AppError(404, code, message);
 
-/** Returns the public status and body for any thrown value. Anything but an AppError becomes a 500 without details. */
-export function errorBody(error: unknown): { status: number; body: Record<string, unknown> } {
-  if (error instanceof AppError) {
-    return {
-      status: error.status,
-      body: { error: error.message, message: error.message, code: error.code, ...error.extras },
-    };
-  }
-  const text = "Something went wrong on our side. The request id is in the x-request-id header.";
-  return { status: 500, body: { error: text, message: text, code: "INTERNAL" } };
-}
-
 /** The service can't start. The message is one line with the reason and a remedy; nothing was changed. */
 export class StartError extends Error {
   override readonly name = "StartError";

@@ -2,7 +2,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../kernel/config/config.ts";
-import { AppError, errorBody } from "../kernel/errors.ts";
+import { errorBody } from "../kernel/error-body.ts";
+import { AppError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/plugin.ts";
 import type { App } from "./app.ts";
 

@@ -1,6 +1,7 @@
 // Binds a port before the rest of the start, and serves /healthz until the surface is ready.
 import type { Server } from "bun";
-import { errorBody, StartError } from "../kernel/errors.ts";
+import { errorBody } from "../kernel/error-body.ts";
+import { StartError } from "../kernel/errors.ts";
 import type { Surface } from "../kernel/http/surface.ts";
 import type { SocketSession, WebServer } from "../kernel/http/web-sockets.ts";
 

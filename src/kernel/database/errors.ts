@@ -42,6 +42,14 @@ export function isUniqueViolation(error: unknown, column?: string): boolean {
   return false;
 }
 
+/** Whether an error, or one of its causes, means that a row which was referred to does not exist. Works for both clients. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at.message.includes("FOREIGN KEY constraint failed")) return true;
+  }
+  return false;
+}
+
 /** Converts an error of unavailable storage into a 503; any other error is returned unchanged. */
 export function toStorageError(error: unknown): unknown {
   if (error instanceof AppError) return error;

@@ -1,6 +1,7 @@
 // Turns every thrown error into one JSON shape with `error`, `message` and `code`, and logs the unexpected ones.
 import { Elysia, type ValidationError } from "elysia";
-import { AppError, errorBody, type Issue, invalidInput } from "../errors.ts";
+import { errorBody, toPublicError } from "../error-body.ts";
+import { AppError, type Issue, invalidInput } from "../errors.ts";
 import { prefersHtml } from "../pages/accept.ts";
 import { notFoundPage } from "../pages/not-found-page.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -21,18 +22,21 @@ export function errorHandler(log: Log, secretPaths: readonly RegExp[] = []) {
  * AppError is logged with its cause and answered with a general 500. `secretPaths` are patterns of paths whose end must not be logged; their first group is logged.
  */
 export function errorResponse(
-  error: unknown,
+  thrown: unknown,
   request: Request,
   log: Log,
   secretPaths: readonly RegExp[] = [],
 ): Response {
+  const error = toPublicError(thrown);
   const { status, body } = errorBody(error);
-  if (status >= 500) {
+  if (status >= 500 || error !== thrown) {
     const { method, url, signal } = request;
     const fields = { requestId: contextOf(request).id, method, path: loggablePath(url, secretPaths), error };
     // A client that disconnected has caused the failure, and reads no response.
     if (signal.aborted) log.debug("request aborted by client", fields);
-    else log.error("request failed", fields);
+    else if (status >= 500) log.error("request failed", fields);
+    // Logged with its cause, since a constraint that fails without another request would be a bug.
+    else log.warn("request conflicted with another one", fields);
   }
   const isUnknownAddress = body.code === UNKNOWN_ADDRESS && (request.method === "GET" || request.method === "HEAD");
   if (isUnknownAddress && prefersHtml(request)) {

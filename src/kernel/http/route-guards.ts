@@ -1,5 +1,6 @@
 // Makes the hooks of route macros: guards authorize the caller before the body is read, and again if the body was slow.
 import { Elysia } from "elysia";
+import { invalidInput } from "../errors.ts";
 import { readJsonBody, readRawBody, requireJsonType } from "./json-body.ts";
 import { documentGuard } from "./openapi/route-documentation.ts";
 import { contextOf } from "./request-context.ts";
@@ -27,6 +28,7 @@ function guardedReading(readBody: (context: { request: Request }) => Promise<unk
     if (context.authorizedBy === runGuards) return;
     const pathParams = (params ?? {}) as Record<string, string>;
     for (const guard of guards) await guard({ request, params: pathParams });
+    requireReadableParams(pathParams);
     requireJsonType(request);
     context.authorizedBy = runGuards;
   };
@@ -45,6 +47,13 @@ function guardedReading(readBody: (context: { request: Request }) => Promise<unk
     return body;
   };
   return { parse: [runGuards, readAndRecheck], transform: runGuards };
+}
+
+/** Throws 400 if a parameter of the path, such as `%FF`, is no percent-encoded UTF-8: the router gives null for it. */
+function requireReadableParams(params: Readonly<Record<string, unknown>>): void {
+  for (const name in params) {
+    if (params[name] === null) throw invalidInput({ path: name, message: "Encode this part of the path as UTF-8." });
+  }
 }
 
 /** For routes that anyone may call: `open: true`. */

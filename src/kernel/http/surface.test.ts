@@ -42,6 +42,7 @@ const probe = plugin("probe", () => {
         },
         { open: true },
       )
+      .put("/probe/items/:item", ({ params }) => ({ length: params.item.length }), { open: true })
       .post("/callbacks/probe", () => ({ done: true }), { open: true });
   const selfLimitedPaths = [{ method: "POST", prefix: "/callbacks/" }];
   return { service: {}, web: routes("probe.web"), backend: routes("probe.backend"), sockets: [echo], selfLimitedPaths };
@@ -173,6 +174,15 @@ describe("an unknown route", () => {
       }
     }
   });
+});
+
+test("a path whose parameter is no valid UTF-8 is 400, and names the parameter", async () => {
+  for (const encoded of ["%FF", "%", "%C3%28", "%ED%A0%80"]) {
+    for (const origin of [testServer.web, testServer.backend]) {
+      const answer = await rawRequest(origin, { method: "PUT", path: `/probe/items/${encoded}` });
+      expect(expectRefusal(answer, 400, "INVALID_INPUT")).toMatchObject({ issues: [{ path: "item" }] });
+    }
+  }
 });
 
 describe("a host", () => {

@@ -44,8 +44,8 @@ const STATUS_RULES: Record<string, StatusRule> = {
     description: "Not allowed. This includes requests with a cookie that another site's page makes.",
     codes: ["FOREIGN_ORIGIN"],
   },
-  404: { description: "There is no such resource, or it is not yours.", codes: [] },
-  409: { description: "This conflicts with the present state.", codes: [] },
+  404: { description: "There is no such resource, or it is not yours.", codes: ["NOT_FOUND"] },
+  409: { description: "This conflicts with the present state.", codes: ["CONFLICT"] },
   408: { description: "The body did not arrive in time.", codes: ["BODY_TIMEOUT"] },
   413: { description: "The body is larger than 1 MiB.", codes: ["BODY_TOO_LARGE"] },
   415: { description: "The body is not JSON.", codes: ["UNSUPPORTED_MEDIA_TYPE"] },
@@ -69,7 +69,10 @@ function impliedStatuses(method: string, operation: Operation): string[] {
   if (operation.responses?.[101]) return [];
   const inQuery = operation.parameters?.some((parameter) => parameter.in === "query") ?? false;
   const reading = inQuery ? ["400"] : [];
-  return [...(READ_METHODS.has(method) ? reading : ["400", "403", "408", "413", "415"]), "429", "500"];
+  const writing = ["400", "403", "408", "413", "415"];
+  // What belongs to a caller may be deleted or changed by another request between authentication and write.
+  const racing = (operation.security ?? []).length > 0 ? ["404", "409"] : [];
+  return [...(READ_METHODS.has(method) ? reading : [...writing, ...racing]), "429", "500"];
 }
 
 /** Adds every error that an operation can give and does not declare itself. `shared` collects responses with a name. */

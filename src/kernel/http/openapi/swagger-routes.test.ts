@@ -172,7 +172,9 @@ describe("errors", () => {
     expect(statuses(operation("get", "/chart.svg"))).toEqual([200, 429, 500]);
     expect(statuses(operation("get", "/boats"))).toEqual([200, 400, 429, 500]);
     expect(statuses(operation("get", "/boats/{id}"))).toEqual([200, 401, 404, 429, 500]);
-    expect(statuses(operation("patch", "/boats/{id}"))).toEqual([200, 400, 401, 403, 404, 408, 413, 415, 429, 500]);
+    expect(statuses(operation("patch", "/boats/{id}"))).toEqual([
+      200, 400, 401, 403, 404, 408, 409, 413, 415, 429, 500,
+    ]);
   });
 
   test("list their codes: those of every route, and a route's own", () => {
