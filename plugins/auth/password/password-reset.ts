@@ -40,7 +40,7 @@ export function createPasswordReset(services: AuthServices): PasswordReset {
     const user = await users.byEmail(email);
     if (!user || user.disabledAt !== null || isInternalEmail(email)) return [];
     // Limited per account, so that requests from many addresses can't flood its mailbox. Past the rate no mail is sent.
-    if (!limits.take("forgot-password", `user ${user.id}`).allowed) return [];
+    if (!limits.take("forgot-password", `password ${user.id}`).allowed) return [];
     const { token, statements } = oneTimeLinks.issue("reset-password", {
       userId: user.id,
       email,

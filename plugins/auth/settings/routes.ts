@@ -29,7 +29,8 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
 
   /**
    * The address allows a password reset, so a stolen key or session must not be able to change it. Changes are also
-   * rate-limited, since each sends a mail to an address of the caller's choice.
+   * rate-limited, since each sends a mail to an address of the caller's choice; apart from the requests for a new
+   * password, which anyone can make for this account.
    */
   async function requireEmailChangeAllowed(
     identity: Identity,
@@ -43,7 +44,7 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
     requireEmail(email);
     const options = { field: "currentPassword", allowRecentSignIn: true };
     await reauthenticate({ ...identity, session }, currentPassword, address, options);
-    await kernel.limits.takeOrThrow("forgot-password", `user ${user.id}`);
+    await kernel.limits.takeOrThrow("forgot-password", `new-address ${user.id}`);
   }
 
   return new Elysia({ name: "auth.settings" })

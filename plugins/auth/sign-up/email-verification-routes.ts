@@ -43,7 +43,7 @@ export function emailVerificationRoutes({ kernel, identities, verification }: Au
           throw new AppError(400, "NO_EMAIL_ADDRESS", text);
         }
         await limits.takeOrThrow("forgot-password", contextOf(request).address);
-        await limits.takeOrThrow("forgot-password", `user ${user.id}`);
+        await limits.takeOrThrow("forgot-password", `verification ${user.id}`);
         await database.write(verification.sendLinkStatements(user));
         return { message: "A new link is on its way. Older links no longer work." };
       },
