@@ -70,6 +70,14 @@ describe("export and import", () => {
     expect((await bob.get(`/api/agents/${imported.id}/config`)).text).toBe(`{"config":${CONFIG},"status":"ok"}`);
     const sessions = await bob.get<{ sessions: { messageCount: number }[] }>("/api/agent?action=sessions");
     expect(sessions.body.sessions).toMatchObject([{ messageCount: 4 }]);
+    const list = async (client: Client, { id }: AgentItem) =>
+      (
+        await client.get<{ messages: { content: string; platform: string }[] }>(
+          `/api/agents/${id}/messages?include=all`,
+        )
+      ).body.messages.map(({ content, platform }) => [platform, content]);
+    expect(await list(bob, imported)).toEqual(await list(ada, agent));
+    expect(await list(bob, imported)).toHaveLength(4);
     await chat(bob, "What did I say?");
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("My ship is called Ada");
   }, 60_000);

@@ -180,6 +180,19 @@ describe("the session token at the gate", () => {
     expect((await createClient(berth).get(`${GATE}?address=${insufficient}`)).status).toBe(200);
   });
 
+  test("works with its own fid only", async () => {
+    const { fid, fidToken } = await fixture.newIdentity();
+    const { body: session } = await verify(berth, { fidToken, address: sufficient });
+    const post = (given: string) =>
+      createClient(berth).post(GATE, { fid: given, address: sufficient }, withBearer(session.sessionToken));
+    expect(await post(fid)).toMatchObject({ status: 200, body: { fid, hasAccess: true } });
+    for (const other of [(await fixture.newIdentity()).fid, `0${fid}`])
+      expectRefusal(await post(other), 403, "FID_NOT_PROVEN");
+    // Without a session the fid is only returned.
+    const anyone = await createClient(berth).post(GATE, { fid: "1", address: sufficient });
+    expect(anyone).toMatchObject({ status: 200, body: { fid: "1" } });
+  });
+
   test("of a session without an address works for none", async () => {
     const { sessionToken } = await startSession(berth, fixture);
     expectRefusal(await checkGate(berth, sufficient, sessionToken), 403, "ADDRESS_NOT_PROVEN");

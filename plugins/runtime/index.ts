@@ -30,7 +30,8 @@ import { createRunningTurns } from "./turn/running-turns.ts";
 import { createTurnRequests } from "./turn/turn-requests.ts";
 import { createTurnRunner } from "./turn/turn-runner.ts";
 
-export type { BackupChange, MessageRow, SessionExtent, SessionRow } from "./backup/backup-rows.ts";
+export type { BackupChange, ImportedPages, MessageRow, SessionExtent, SessionRow } from "./backup/backup-rows.ts";
+export { addEntries } from "./backup/imported-entries.ts";
 export { noAgentError, TURN_ERRORS } from "./errors.ts";
 export { COMMANDS, type OwnerCommand, parseCommand } from "./inbox/commands.ts";
 export { type InboundMessage, type InboxEntry, platformIds, type SentMessage } from "./inbox/inbox.ts";

@@ -33,7 +33,7 @@ export function messageRoutes({ agents, messageList }: Deps) {
       summary: "List the messages of an agent's channels and its replies, newest first",
       description:
         "Pages follow the order in which messages arrived, each with its reply; a page is sorted by time. " +
-        "Messages that `reset-memory` erased are not listed.",
+        "Messages that `reset-memory` erased are not listed; those of an imported agent are.",
     },
   };
   const path = "/api/agents/:id/messages";

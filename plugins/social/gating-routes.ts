@@ -1,5 +1,5 @@
 // Routes that report whether an address holds enough of the gating token. They need no session; a caller with a social
-// session may only check the address of that session.
+// session may only check the address of that session, under its own fid.
 import { Elysia } from "elysia";
 import { forbidden } from "../../src/kernel/errors.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
@@ -22,12 +22,15 @@ interface Deps {
 export function gatingRoutes({ gate, identities, sessions }: Deps) {
   const { minBalance, token, chain, contractAddress, rpcEndpoint } = gate.requirement;
 
-  async function check(address: string, session: SocialSession | undefined) {
+  async function check(address: string, session: SocialSession | undefined, fid = session?.fid) {
     if (session && session.address !== address.toLowerCase()) {
       throw forbidden(
         "ADDRESS_NOT_PROVEN",
         "This session was verified with another address, or with none. Verify again with this address.",
       );
+    }
+    if (session && session.fid !== fid) {
+      throw forbidden("FID_NOT_PROVEN", "This session belongs to another fid. Give its own one.");
     }
     return { hasAccess: await gate.hasAccess(address), tokenGated: gate.enabled, minBalance, token, chain };
   }
@@ -37,7 +40,7 @@ export function gatingRoutes({ gate, identities, sessions }: Deps) {
     .post(
       PATH,
       async ({ body: { fid, address }, session }) => {
-        const found = await check(address, session);
+        const found = await check(address, session, fid);
         return { fid, address, ...found, message: messageFor(found), timestamp: new Date().toISOString() };
       },
       {
@@ -71,12 +74,12 @@ export function gatingRoutes({ gate, identities, sessions }: Deps) {
 
 const description =
   "The balance is read from the chain and cached for five seconds. No session is needed. With a social session token as " +
-  "the bearer, only the address given at its verification can be checked. If the chain gives no balance, the answer is " +
+  "the bearer, only the address given at its verification can be checked, with the fid of the session. If the chain gives no balance, the answer is " +
   "500, never access.";
 
 const errorDocs = documentErrors({
   401: "UNAUTHORIZED",
-  403: ["ADDRESS_NOT_PROVEN", "MISSING_SCOPE"],
+  403: ["ADDRESS_NOT_PROVEN", "FID_NOT_PROVEN", "MISSING_SCOPE"],
   500: "CHAIN_UNAVAILABLE",
 });
 

@@ -11,7 +11,7 @@ export const gateBody = t.Object({
   fid: t.String({
     minLength: 1,
     maxLength: 100,
-    description: "Returned unchanged; only the address is checked",
+    description: "Returned unchanged. With a social session, the fid of that session",
     error: "Give the fid, as text.",
   }),
   address,

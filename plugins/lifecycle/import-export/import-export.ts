@@ -74,7 +74,7 @@ export function createImportExport(host: Host): ImportExport {
 
     async importAgent(owner, bytes) {
       const isLong = bytes.length > SMALL_FILE_BYTES;
-      const { head, config, skills, sessions, messagePages } = await readFile(bytes);
+      const { head, config, skills, sessions, pages } = await readFile(bytes);
       const { name, model, tier, responseCache, publicPage } = head;
       return agentService.provision({
         ...owner,
@@ -87,7 +87,7 @@ export function createImportExport(host: Host): ImportExport {
           ...sources.skills.restoreStatements(agentId, skills),
           ...(responseCache ? sources.ai.restoreStatements(agentId, { cache: cacheRows(responseCache) }) : []),
           ...(publicPage ? sources.publicPage.restoreStatements(agentId, { publicPage: pageRows(publicPage) }) : []),
-          ...sources.runtime.importStatements(agentId, sessions, messagePages),
+          ...sources.runtime.importStatements(agentId, sessions, pages),
         ],
       });
     },

@@ -1,7 +1,7 @@
 // Reads the bytes of an exported agent: decodes, parses and validates them, and converts them to rows as JSON text.
 import { decodeBody, parseJson } from "../../../src/kernel/http/json-body.ts";
 import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
-import type { MessageRow } from "../../runtime/index.ts";
+import type { ImportedPages } from "../../runtime/index.ts";
 import type { ExportedAgent } from "./export-format.ts";
 import { requireExportedAgent, toImportRows } from "./import-rows.ts";
 
@@ -14,7 +14,7 @@ export interface ImportFile extends Omit<ReturnType<typeof toImportRows>, "runti
   /** JSON text, byte for byte. */
   config: string;
   sessions: string;
-  messagePages: string[];
+  pages: ImportedPages;
 }
 
 /** Characters of a page, which is one statement: a page is copied between threads at once. */
@@ -35,18 +35,18 @@ export function readImportFile(bytes: Uint8Array, platforms: readonly string[]):
     ...rows,
     config: rawJsonMember(text, "config") ?? "",
     sessions: JSON.stringify(runtime.sessions),
-    messagePages: pagesOf(runtime.messages),
+    pages: { messages: pagesOf(runtime.messages), entries: pagesOf(runtime.entries) },
   };
 }
 
-function pagesOf(messages: readonly MessageRow[]): string[] {
+function pagesOf(rows: readonly object[]): string[] {
   const pages: string[] = [];
   let page: string[] = [];
   let characters = 0;
-  for (const message of messages) {
-    const row = JSON.stringify(message);
-    page.push(row);
-    characters += row.length;
+  for (const row of rows) {
+    const text = JSON.stringify(row);
+    page.push(text);
+    characters += text.length;
     if (characters < PAGE_CHARACTERS) continue;
     pages.push(`[${page.join(",")}]`);
     [page, characters] = [[], 0];

@@ -26,18 +26,19 @@ test("a file on a thread has the same content as a small one, its messages in pa
   for (const messages of [20, 3_000]) {
     const text = fileOf(messages);
     expect(text.length > SMALL_FILE_BYTES).toBe(messages === 3_000);
-    const { head, config, sessions, messagePages, skills } = await read(text);
+    const { head, config, sessions, pages, skills } = await read(text);
     expect(head).toMatchObject({ name: "Tug", model: "model_a", tier: "pro" });
     expect(config).toBe(`{ "n":1.0, "b" : 1e2 }`);
     expect(JSON.parse(sessions)).toMatchObject([{ platform: "api", peer: "p", status: "open" }]);
     expect(skills.reminders).toBe("[]");
-    expect(messagePages.length > 1).toBe(messages === 3_000);
-    const rows = messagePages.flatMap((page) => JSON.parse(page) as { content: string }[]);
+    expect(pages.messages.length > 1).toBe(messages === 3_000);
+    const rows = pages.messages.flatMap((page) => JSON.parse(page) as { content: string }[]);
     expect(rows).toHaveLength(messages);
+    expect(pages.entries.flatMap((page) => JSON.parse(page) as object[])).toHaveLength(messages / 2);
     expect(rows.filter((_, n) => n % 2 === 0).map(({ content }) => content)).toEqual(
       Array.from({ length: messages / 2 }, (_, n) => `question ${2 * n}`),
     );
-    for (const page of messagePages) expect(page.length).toBeLessThan(600 * 1024);
+    for (const page of [...pages.messages, ...pages.entries]) expect(page.length).toBeLessThan(600 * 1024);
   }
 });
 

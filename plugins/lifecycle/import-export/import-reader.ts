@@ -15,12 +15,12 @@ export interface ImportRequest {
 }
 
 /**
- * Pages of messages, each by itself to keep the messages between threads short, then the rest of the file; or a refusal: an
+ * Pages of messages and of their entries, each by itself to keep the messages between threads short, then the rest of the file; or a refusal: an
  * `AppError` as plain data, since threads exchange no classes.
  */
 export type ImportReply =
-  | { page: string }
-  | { file: Omit<ImportFile, "messagePages"> }
+  | { page: string; of: "messages" | "entries" }
+  | { file: Omit<ImportFile, "pages"> }
   | { refusal: Pick<AppError, "status" | "code" | "message" | "extras"> };
 
 /** Where the build puts the thread's code inside the binary (`src/server/build.ts`); from source it lies beside this file. */
@@ -42,12 +42,12 @@ export function createImportReader() {
 
 async function readOnThread(request: ImportRequest, transferred: ArrayBuffer[]): Promise<ImportFile> {
   const worker = new Worker(WORKER);
-  const messagePages: string[] = [];
+  const pages = { messages: [] as string[], entries: [] as string[] };
   try {
     return await new Promise((resolve, reject) => {
       worker.onmessage = ({ data: reply }: MessageEvent<ImportReply>) => {
-        if ("page" in reply) messagePages.push(reply.page);
-        else if ("file" in reply) resolve({ ...reply.file, messagePages });
+        if ("page" in reply) pages[reply.of].push(reply.page);
+        else if ("file" in reply) resolve({ ...reply.file, pages });
         else reject(toAppError(reply.refusal));
       };
       worker.onerror = ({ message }) => reject(new Error(`A file could not be read on its thread: ${message}`));

@@ -2,7 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
-import { type MessageRow, newSessionId, type SessionRow } from "../../runtime/index.ts";
+import { addEntries, type MessageRow, newSessionId, type SessionRow } from "../../runtime/index.ts";
 import { isWithinMemoryLimits, type ReminderRow, toFactRow } from "../../skills/index.ts";
 import { createExportedAgentSchema, EXPORT_FORMAT, type ExportedAgent } from "./export-format.ts";
 
@@ -121,7 +121,7 @@ export function toImportRows({ skills = [], memories = [], reminders = [], sessi
   );
   const switches = new Map(skills.map(({ id, enabled }) => [id, enabled ? 1 : 0]));
   return {
-    runtime: { sessions: sessionRows, messages: messagesOf(sessions, ids) },
+    runtime: { sessions: sessionRows, ...addEntries(messagesOf(sessions, ids)) },
     skills: {
       switches: JSON.stringify([...switches].map(([skill, enabled]) => ({ skill, enabled }))),
       memories: JSON.stringify(facts.filter(({ content }) => content !== "")),

@@ -7,8 +7,9 @@ declare const self: Worker;
 
 function* replies({ bytes, platforms }: ImportRequest): Generator<ImportReply, void> {
   try {
-    const { messagePages, ...file } = readImportFile(bytes, platforms);
-    for (const page of messagePages) yield { page };
+    const { pages, ...file } = readImportFile(bytes, platforms);
+    for (const page of pages.messages) yield { page, of: "messages" };
+    for (const page of pages.entries) yield { page, of: "entries" };
     yield { file };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -57,6 +57,12 @@ export interface BackupChange {
   cleanUp(): Promise<void>;
 }
 
+/** The messages of a file that is imported, and their entries (`addEntries`): each page is a JSON array of rows. */
+export interface ImportedPages {
+  messages: readonly string[];
+  entries: readonly string[];
+}
+
 export interface RuntimeBackupRows {
   readonly tables: BackupTables<RuntimeBackupTable>;
   /** The rows of these messages, in pages, each a JSON array. Messages never change, so the rows still match the snapshot. */
@@ -76,11 +82,10 @@ export interface RuntimeBackupRows {
     messagePages: AsyncIterable<readonly MessageRow[]>,
   ): Promise<BackupChange>;
   /**
-   * Imports the sessions of an agent that is created in the same batch.
+   * Imports the sessions of an agent that is created in the same batch, with entries that list their messages.
    * @param sessions rows (`SessionRow`), as a JSON array
-   * @param messagePages rows (`MessageRow`), each page a JSON array
    */
-  importStatements(agentId: string, sessions: string, messagePages: readonly string[]): Statement[];
+  importStatements(agentId: string, sessions: string, pages: ImportedPages): Statement[];
   /** Erases sessions, summaries and the texts of settled messages and sent replies. Pending messages and replies stay. */
   erase(agentId: string): BackupChange;
   /** Repairs the rows and describes each repair in a sentence. Call it while no turn of the agent runs. */
@@ -236,12 +241,12 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
       }
     },
 
-    importStatements: (agentId, rows, messages) =>
-      sql.restoreSessionsStatements(
-        agentId,
-        rows,
-        messages.map((page) => sql.insertPageStatement(agentId, page)),
-      ),
+    importStatements: (agentId, rows, { messages, entries }) =>
+      sql.restoreSessionsStatements(agentId, rows, [
+        ...messages.map((page) => sql.insertPageStatement(agentId, page)),
+        ...entries.map((page) => sql.insertEntriesStatement(agentId, page)),
+        { sql: sql.LINK_IMPORTED_REPLIES, args: [agentId, rows] },
+      ]),
 
     erase(agentId) {
       const hideStatements = sql

@@ -43,6 +43,18 @@ export const insertPageStatement = (agentId: string, page: string): Statement =>
   args: [agentId, page],
 });
 
+/** Entries of imported messages, which are no turns of this agent: `cancelled` keeps them out of its figures. */
+const INSERT_ENTRIES = `INSERT INTO inbox (id, agent_id, session_id, platform, sender_id, sender_name, by_owner, kind, content,
+    status, error, received_at, settled_at)
+  SELECT value ->> 'id', ?1, value ->> 'session', value ->> 'platform', '', '', 0, value ->> 'kind', value ->> 'content',
+    'cancelled', 'IMPORTED', value ->> 'at', value ->> 'at' FROM json_each(?2)`;
+
+/** Inserts a page of entries, a JSON array. */
+export const insertEntriesStatement = (agentId: string, page: string): Statement => ({
+  sql: INSERT_ENTRIES,
+  args: [agentId, page],
+});
+
 /** ?2: rows of `{ id, content, topic }`. */
 const RESTORE_TEXT = `UPDATE inbox SET content = backup.content, topic = backup.topic
   FROM (SELECT value ->> 'id' AS id, iif(value IS NULL, '', ?1) AS agent_id, value ->> 'content' AS content,
@@ -89,11 +101,15 @@ export const DELETE_MESSAGES_OF =
 /** SQLite may reuse the number of a deleted reply. */
 export const CLEAR_MISSING_REPLIES = `UPDATE inbox SET reply = NULL WHERE agent_id = ?1 AND reply IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM messages WHERE seq = inbox.reply AND inbox_id = inbox.id)`;
-/** ?2: ids of sessions whose messages were inserted again. */
-export const RELINK_REPLIES = `UPDATE inbox SET reply = latest.seq FROM (
+const linkReplies = (sessionIds: string) => `UPDATE inbox SET reply = latest.seq FROM (
     SELECT inbox_id, max(seq) AS seq FROM messages
-    WHERE session_id IN (SELECT value FROM json_each(?2)) AND role = 'assistant' GROUP BY inbox_id
-  ) AS latest WHERE inbox.agent_id = ?1 AND inbox.id = latest.inbox_id AND inbox.status = 'done'`;
+    WHERE session_id IN (${sessionIds}) AND role = 'assistant' GROUP BY inbox_id
+  ) AS latest WHERE inbox.agent_id = ?1 AND inbox.id = latest.inbox_id
+    AND (inbox.status = 'done' OR inbox.error = 'IMPORTED')`;
+/** ?2: ids of sessions whose messages were inserted again. */
+export const RELINK_REPLIES = linkReplies("SELECT value FROM json_each(?2)");
+/** ?2: rows of sessions that were imported. */
+export const LINK_IMPORTED_REPLIES = linkReplies("SELECT value ->> 'id' FROM json_each(?2)");
 
 /** Inserts missing sessions as hidden ones. ?2: rows of sessions, ?3: ids of those to insert. */
 export const INSERT_HIDDEN = `INSERT INTO sessions (id, agent_id, platform, status, created_at, last_activity_at)
