@@ -110,7 +110,7 @@ test("while the backend is down, statistics are mock values and other users stil
   expectRefusal(await eve.get(`/api/instance/${agent.id}/stats`), 403, "NOT_YOUR_AGENT");
   expectRefusal(await createClient(web).get(`${path}/stats`), 401);
   // The log is read from the database, up to the backend's stop.
-  expect(await ada.get(`${path}/logs`)).toMatchObject({ status: 200, body: { status: "ok", total: 1 } });
+  expect(await ada.get(`${path}/logs`)).toMatchObject({ status: 200, body: { status: "ok", total: 2 } });
 
   await backend.restart({ env: { BACKEND_PORT: new URL(web.env.BACKEND_URL ?? "").port } });
   const back = await eventually(async () => {

@@ -55,8 +55,8 @@ export const agents = plugin("agents", (host) => {
   const configs = createConfigStore({ ...kernel, hooks });
   const credentials = createCredentialStore({ ...kernel, agents: agentStore, hooks });
   const logs = createLogStore({ ...kernel, hooks });
-  const provision = createProvisioner({ ...kernel, agents: agentStore, configs });
-  const ownershipTransfer = createOwnershipTransfer({ ...kernel, agents: agentStore, hooks });
+  const provision = createProvisioner({ ...kernel, agents: agentStore, configs, logs });
+  const ownershipTransfer = createOwnershipTransfer({ ...kernel, agents: agentStore, hooks, logs });
   const updateChecks: ((agentId: string) => boolean)[] = [];
   const isUpdating = (agentId: string) => updateChecks.some((predicate) => predicate(agentId));
   const guards = createAgentGuards(identities, agentStore, isUpdating);

@@ -346,7 +346,7 @@ describe("the log", () => {
     const id = await ada.provision();
     for (let n = 0; n < 120; n++) service.log(id, n === 7 ? "error" : "info", `line ${n}`, "test");
     const { body } = await ada.ask("GET", `/api/agents/${id}/logs`);
-    expect(body).toMatchObject({ total: 120, limit: 50, status: "ok" });
+    expect(body).toMatchObject({ total: 121, limit: 50, status: "ok" });
     expect(body.logs).toHaveLength(50);
     const errors = await ada.ask("GET", `/api/agents/${id}/logs?level=error&limit=9999`);
     expect(errors.body).toMatchObject({ total: 1, limit: 100 });

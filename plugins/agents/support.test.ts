@@ -30,7 +30,7 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
   const configs = createConfigStore({ database, config, log: silent, hooks });
   const credentials = createCredentialStore({ database, vault, keyRotation, config, log, agents, hooks });
   const logs = createLogStore({ database, log, hooks });
-  const provision = createProvisioner({ database, events, agents, configs });
+  const provision = createProvisioner({ database, events, agents, configs, logs: { add: () => undefined } });
 
   /** Inserts a user, with a subscription if a plan is given; returns the user's id. */
   async function owner(plan?: Plan, { status = "active", endsIn = DAY } = {}): Promise<string> {

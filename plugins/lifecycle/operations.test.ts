@@ -208,3 +208,21 @@ test("a rollback to a runtime that is missing uses this binary's own and logs it
     "rollback: berth/agent:9.9.9 is not in this binary, so the agent uses berth/agent:1.0.0",
   );
 });
+
+test("the agent's log has its creation and every life-cycle step, once each", async () => {
+  const agent = await harness.agent();
+  const { start, stop, restart, repair, update, rollback, resetMemory, runtimes } = operate();
+  await stop(agent.id);
+  await start(agent.id);
+  await restart(agent.id);
+  await repair(agent.id);
+  const { backupPath } = await update(agent.id, { version: runtimes.versions()[0] });
+  await resetMemory(agent.id);
+  await rollback(agent.id, backupPath);
+  const { lines } = await harness.services.agents.logs.list(agent.id, { limit: 100 });
+  const steps = lines.filter(({ source }) => source === "lifecycle").map(({ message }) => message.split(":")[0]);
+  expect(steps.toReversed()).toEqual([
+    ...["create", "stop", "start", "restart", "repair"],
+    ...["update", "reset-memory", "rollback"],
+  ]);
+});

@@ -49,12 +49,12 @@ const states = async ({ id } = ada) =>
     ({ status, wanted }) => `${status}, wanted ${wanted}`,
   );
 const become = (wanted: string[], of = ada) => eventually(async () => expect(await states(of)).toEqual(wanted) ?? true);
-/** The lines of the agents' logs about their life cycle. */
+/** The lines of the agents' logs about their life cycle, after their creation. */
 const lifecycleLog = async ({ id } = ada) =>
   (
     await rows(
       `SELECT message FROM agent_logs JOIN agents ON agents.id = agent_id
-        WHERE user_id = ? AND source = 'lifecycle' ORDER BY agent_logs.id`,
+        WHERE user_id = ? AND source = 'lifecycle' AND message NOT LIKE 'create:%' ORDER BY agent_logs.id`,
       id,
     )
   ).map(({ message }) => String(message));

@@ -3,6 +3,7 @@ import { GuardFailed, guard, type Statement } from "../../../src/kernel/database
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 import type { AgentStore } from "../agent-store.ts";
+import type { LogStore } from "../logs/log-store.ts";
 import { IS_WITHIN_QUOTA, quotaError } from "./agent-quota.ts";
 
 export interface OwnershipTransfer {
@@ -34,7 +35,12 @@ export function createOwnershipTransfer({
   events,
   agents,
   hooks,
-}: Pick<Kernel, "database" | "events"> & { agents: Pick<AgentStore, "find" | "invalidateOwner">; hooks: AgentHooks }) {
+  logs,
+}: Pick<Kernel, "database" | "events"> & {
+  agents: Pick<AgentStore, "find" | "invalidateOwner">;
+  hooks: AgentHooks;
+  logs: Pick<LogStore, "add">;
+}) {
   const transferHooks: ((agentId: string, from: string, to: string) => Statement[])[] = [];
 
   return {
@@ -53,6 +59,7 @@ export function createOwnershipTransfer({
         agents.invalidateOwner(from);
         agents.invalidateOwner(userId);
         hooks.notifyChanged(agentId);
+        logs.add(agentId, "info", "claim: the agent belongs to another account now", "lifecycle");
       };
       try {
         await database.write([

@@ -5,6 +5,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Agent, AgentStore, ModelChoice } from "../agent-store.ts";
 import { unknownName } from "../configuration/config-check.ts";
 import type { ConfigStore } from "../configuration/config-store.ts";
+import type { LogStore } from "../logs/log-store.ts";
 import { RUNTIME_VERSION } from "../runtime-version.ts";
 import { MODEL_CHOICES } from "../schema.ts";
 import { IS_WITHIN_QUOTA, quotaError } from "./agent-quota.ts";
@@ -41,14 +42,18 @@ const INSERT = `INSERT INTO agents
 
 const TIERS = ["starter", "pro", "enterprise"];
 
-type Deps = Pick<Kernel, "database" | "events"> & { agents: AgentStore; configs: ConfigStore };
+type Deps = Pick<Kernel, "database" | "events"> & {
+  agents: AgentStore;
+  configs: ConfigStore;
+  logs: Pick<LogStore, "add">;
+};
 
 /**
  * Creates agents. Throws 400 for an invalid name, model or configuration, 401 for a disabled or deleted account, 402
  * `SUBSCRIPTION_REQUIRED`, and 429 `AGENT_LIMIT_REACHED` with `current` and `limit`. Concurrent requests can't exceed
  * the quota, which is checked in the write.
  */
-export function createProvisioner({ database, events, agents, configs }: Deps) {
+export function createProvisioner({ database, events, agents, configs, logs }: Deps) {
   return async function provision(request: NewAgent): Promise<Agent> {
     const {
       userId,
@@ -92,6 +97,7 @@ export function createProvisioner({ database, events, agents, configs }: Deps) {
         if (isUniqueViolation(error, "agents.subdomain") && attempt < 5) continue;
         throw error;
       }
+      logs.add(id, "info", `create: the agent is ${status}`, "lifecycle");
       const agent = await agents.find(id);
       if (!agent) throw new AppError(409, "AGENT_GONE", "The agent was removed right after it was created.");
       return agent;
