@@ -236,6 +236,9 @@ test("the root key can be rotated while the service runs, and the old one remove
   const address = await withWallet(ada);
   const next = "the-next-root-key-of-the-wallet-tests-01";
   await berth.restart({ env: { SECRET_KEY: next, SECRET_KEY_PREVIOUS: ROOT } });
+  const early = await berth.restart({ env: { SECRET_KEY_PREVIOUS: "" } }).catch((error: unknown) => String(error));
+  expect(early).toContain("berth vault rotate");
+  await berth.restart({ env: { SECRET_KEY_PREVIOUS: ROOT } });
   const rotated = await berth.command("vault", "rotate");
   expect(rotated).toMatchObject({ exitCode: 0, stderr: "" });
   expect(rotated.stdout).toMatch(/wallets: [1-9]\d* sealed again\n/);

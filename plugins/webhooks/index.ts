@@ -34,7 +34,10 @@ export const webhooks = plugin("webhooks", (host) => {
     sealed: "secret",
     sealContext: ({ id }) => `webhook:${id}`,
   });
-  kernel.keyRotation.register("webhooks", () => reencryptPreviousSecrets({ ...kernel, now }));
+  kernel.keyRotation.register("webhooks", {
+    reseal: () => reencryptPreviousSecrets({ ...kernel, now }),
+    findText: "SELECT 1 FROM webhook_endpoints WHERE instr(previous_secrets, ?1) > 0 LIMIT 1",
+  });
   const endpoints = createEndpoints({ ...kernel, now, onChange: () => dispatcher.wake() });
   const eventAccess = createEventAccess({ ...kernel, ...authService });
   const deliveries = createDeliveries({ database, endpoints, eventAccess, now });

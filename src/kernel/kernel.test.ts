@@ -7,6 +7,7 @@ import { temporaryDir } from "../../tests/support/process.ts";
 import { startErrorOf } from "../../tests/support/rejection.ts";
 import { loadConfig } from "./config/config.ts";
 import { openKernel } from "./kernel.ts";
+import { createVault } from "./security/vault.ts";
 
 let dir: ReturnType<typeof temporaryDir>;
 beforeEach(() => {
@@ -59,6 +60,20 @@ describe("the root key", () => {
     rmSync(keyFile());
     expect(await refusal()).toMatch(/secret\.key is missing/);
     expect(existsSync(keyFile())).toBe(false);
+  });
+
+  test("of a rotation is noted until the rotation is done, without a note where there is none", async () => {
+    const notes = async (env: Record<string, string>) => {
+      const kernel = await openKernel(loadConfig({ ...env, DATA_DIR: dir.path }));
+      const { rows } = await kernel.database.read("SELECT key FROM meta WHERE key LIKE 'sealed_under:%'");
+      await kernel.close();
+      return rows.map(({ key }) => String(key));
+    };
+    expect(await notes({ SECRET_KEY: ONE })).toEqual([]);
+    const noted = [`sealed_under:${createVault({ key: ONE }).keyId}`];
+    expect(await notes({ SECRET_KEY: TWO, SECRET_KEY_PREVIOUS: ONE })).toEqual(noted);
+    expect(await notes({ SECRET_KEY: TWO, SECRET_KEY_PREVIOUS: TWO })).toEqual(noted);
+    expect(await notes({ SECRET_KEY: TWO })).toEqual(noted);
   });
 
   test("can be rotated, but not back by accident", async () => {

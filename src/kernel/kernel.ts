@@ -9,9 +9,9 @@ import { createBackendTransport } from "./http/backend/backend-transport.ts";
 import { createServiceTokens } from "./http/backend/service-tokens.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createJobs } from "./jobs/jobs.ts";
-import { createMailer } from "./mail/mailer.ts";
+import { createMailer, QUEUED_MAILS } from "./mail/mailer.ts";
 import type { Kernel } from "./plugin.ts";
-import { createKeyRotation } from "./security/key-rotation.ts";
+import { createKeyRotation, noteKeyStatement } from "./security/key-rotation.ts";
 import { createOutbound } from "./security/outbound.ts";
 import { createRateLimiter } from "./security/rate-limits/rate-limiter.ts";
 import { createVault, loadOrCreateSecretKey, type Vault } from "./security/vault.ts";
@@ -50,13 +50,15 @@ export async function openKernel(config: Config): Promise<RunningKernel> {
     const jobs = createJobs({ database, log });
     const mail = createMailer({ config, jobs, vault, log, metrics });
     opened.push(mail);
+    const keyRotation = createKeyRotation({ database, vault, log });
+    keyRotation.registerColumn(QUEUED_MAILS);
     return {
       config,
       log,
       metrics,
       database,
       vault,
-      keyRotation: createKeyRotation({ database, vault, log }),
+      keyRotation,
       jobs,
       mail,
       limits,
@@ -90,7 +92,12 @@ async function openVault(config: Config, database: Database, log: Log): Promise<
   log.redactSecret(key, "always");
   const vault = createVault({ key, previous: config.secretKeyPrevious });
   const current = vault.fingerprint();
-  if (storedFingerprint === current) return vault;
+  const { keyId, previousKeyId } = vault;
+  const notes = previousKeyId === undefined || previousKeyId === keyId ? [] : [noteKeyStatement(previousKeyId)];
+  if (storedFingerprint === current) {
+    if (notes.length > 0) await database.write(notes);
+    return vault;
+  }
   if (storedFingerprint !== undefined && storedFingerprint !== vault.previousFingerprint()) {
     throw new StartError(
       "SECRET_KEY is not the one this database was made with. Put the old key back, or give it as SECRET_KEY_PREVIOUS to rotate.",
@@ -101,6 +108,7 @@ async function openVault(config: Config, database: Database, log: Log): Promise<
       sql: "INSERT INTO meta (key, value) VALUES ('secret_fingerprint', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
       args: [current],
     },
+    ...notes,
   ]);
   return vault;
 }

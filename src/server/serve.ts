@@ -98,6 +98,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     process.on("unhandledRejection", logUnhandledRejection);
     await yieldToEventLoop();
     app = createApp(kernel, external);
+    await kernel.keyRotation.requireKeys();
     await yieldToEventLoop();
     if (config.role !== "web") {
       await kernel.jobs.start();

@@ -33,7 +33,7 @@ export interface PasswordReset {
 /** Registers a job handler: create it once. */
 export function createPasswordReset(services: AuthServices): PasswordReset {
   const { kernel, users, oneTimeLinks, mails, passwords, sessions, keys, accountReclaim } = services;
-  const { config, database, jobs, limits, vault } = kernel;
+  const { config, database, jobs, keyRotation, limits, vault } = kernel;
 
   /** Issues and mails a link, if the address has an account that may reset its password. */
   async function resetLinkStatements(email: string): Promise<Statement[]> {
@@ -49,6 +49,15 @@ export function createPasswordReset(services: AuthServices): PasswordReset {
     return [...statements, ...mails.resetPasswordStatements(user, `${config.baseUrl}/reset-password?token=${token}`)];
   }
 
+  keyRotation.registerColumn({
+    label: "password requests",
+    table: "jobs",
+    keyColumns: ["id"],
+    where: `kind = '${JOB}'`,
+    sealed: "payload",
+    jsonPath: "$",
+    sealContext: () => JOB,
+  });
   jobs.handle(JOB, async (payload) => resetLinkStatements(vault.open(String(payload), JOB)));
 
   return {

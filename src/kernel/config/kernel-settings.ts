@@ -66,7 +66,11 @@ const placeVariables = {
     "Root key of sessions, service tokens and stored secrets. Unset: made at the first start in `$DATA_DIR/secret.key`.",
     "secret",
   ),
-  SECRET_KEY_PREVIOUS: optional(rootKey, "The root key before; still decrypts, for rotation.", "secret"),
+  SECRET_KEY_PREVIOUS: optional(
+    rootKey,
+    "The root key before; still decrypts, until `berth vault rotate` has sealed every secret under SECRET_KEY.",
+    "secret",
+  ),
 };
 
 const outputVariables = {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Statement } from "../database/database.ts";
 import type { Jobs } from "../jobs/jobs.ts";
+import type { SealedColumn } from "../security/key-rotation.ts";
 import type { Vault } from "../security/vault.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -46,6 +47,19 @@ interface QueuedMail {
   letter: string;
 }
 
+const sealContext = (id: string) => `mail:${id}`;
+
+/** The mails that wait in the jobs table, for the rotation of the root key. */
+export const QUEUED_MAILS: SealedColumn = {
+  label: "queued mails",
+  table: "jobs",
+  keyColumns: ["id"],
+  where: "kind = 'mail'",
+  sealed: "payload",
+  jsonPath: "$.letter",
+  sealContext: ({ payload }) => sealContext((JSON.parse(String(payload)) as QueuedMail).id),
+};
+
 /** With waits of 1 s, 2 s, 4 s, … up to an hour, of which half is random, about 22 hours. */
 const MAX_ATTEMPTS = 40;
 /** More than the timeouts of all steps of one delivery together. */
@@ -62,7 +76,6 @@ export function createMailer({ config, jobs, vault, log, metrics }: MailerDeps):
     : createOutboxFolder({ dir: join(config.dataDir, "outbox"), baseUrl: config.baseUrl, log });
   const host = new URL(config.baseUrl).hostname;
   const outcomeCounter = metrics?.counter("berth_mails_total", "Mails finished, by outcome.", ["outcome"]);
-  const sealContext = (id: string) => `mail:${id}`;
 
   /** Makes the same message, with the same Message-ID, at every attempt, so that mail programs recognise a duplicate. */
   const toMessage = ({ id, at }: QueuedMail, { to, subject, text, html }: OutgoingMail): Message => ({

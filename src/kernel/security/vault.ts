@@ -14,6 +14,8 @@ export class VaultError extends Error {
 export interface Vault {
   /** The id of the key that seals new texts; the second part of each sealed text. */
   readonly keyId: string;
+  /** The id of the previous key, if there is one. */
+  readonly previousKeyId: string | undefined;
   /**
    * Encrypts with AES-256-GCM and a fresh nonce. `context` names the text's place (`agent:<id>:credential:openai`);
    * it is authenticated but not stored, so that a sealed text that was moved to another row can't be opened.
@@ -50,6 +52,7 @@ export function createVault({ key, previous }: { key: RootKey; previous?: RootKe
 
   return {
     keyId: currentKeys.id,
+    previousKeyId: previousKeys?.id,
     seal(plaintext, context) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", currentKeys.derive("seal"), nonce);

@@ -22,7 +22,7 @@ export async function vaultCommand([name, ...rest]: string[]): Promise<number> {
   });
   const failed = Object.values(results).some(({ unreadable }) => unreadable > 0);
   const advice = failed
-    ? "Keep SECRET_KEY_PREVIOUS. The log says why those can't be opened."
+    ? "The log says which can't be opened, and why. Set those again, or give their key as SECRET_KEY_PREVIOUS and repeat."
     : "Every secret is under the current key. Stop the service before you remove SECRET_KEY_PREVIOUS.";
   process.stdout.write(`${[...lines, advice].join("\n")}\n`);
   return failed ? 1 : 0;
