@@ -3,6 +3,10 @@ declare module "*.sql" {
   const text: string;
   export default text;
 }
+declare module "*.txt" {
+  const text: string;
+  export default text;
+}
 declare module "*.htm" {
   const text: string;
   export default text;

@@ -192,6 +192,15 @@ describe("beside a running service", () => {
     },
   );
 
+  test("invite prints a link for an address without an account", async () => {
+    const printed = outputOf(await berth.command("user", "invite", "Guest@example.com"));
+    expect(printed).toMatch(
+      /^The owner of guest@example\.com signs up here, once, within a week:\nhttp\S+\/register\?invitation=[\w-]{43}&email=guest%40example\.com\n$/,
+    );
+    expectLine(await berth.command("user", "invite", "root@example.com"), /exists already/);
+    expectLine(await berth.command("user", "invite", "guest"), /not an email address/);
+  });
+
   test("a taken or malformed address prints one line", async () => {
     expectLine(await berth.command("user", "create", "root@example.com"), /exists already/);
     expectLine(await berth.command("user", "create", "root"), /not an email address/);
@@ -200,8 +209,8 @@ describe("beside a running service", () => {
   });
 
   test.each([
-    [[], 8],
-    [["dance"], 8],
+    [[], 9],
+    [["dance"], 9],
     [["create"], 1],
     [["create", "a@example.com", "a password"], 1],
     [["disable"], 1],
@@ -211,7 +220,7 @@ describe("beside a running service", () => {
   ])("%j is no command: exit code 2 and how it is used", async (words, count) => {
     const { exitCode, stdout, stderr } = await berth.command("user", ...words);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toStartWith("Usage: berth user ");
+    expect(stderr).toMatch(/^Usage: \S*berth user /);
     expect(stderr.match(/berth user /g)).toHaveLength(count);
   });
 });

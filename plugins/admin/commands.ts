@@ -2,7 +2,7 @@
 // called over the control socket, else in the process of the command.
 import type { Administration, User } from "../auth/index.ts";
 import type { AuditLog } from "./audit-log.ts";
-import { toUserItem } from "./model.ts";
+import { toInvitationResponse, toUserItem } from "./model.ts";
 import { requireDays, requirePlan, resolvePeriodEnd } from "./subscription-input.ts";
 
 /** Takes arguments as texts by name; `operator` is the operating system's user. Resolves with a JSON value. */
@@ -36,6 +36,10 @@ export function createCommands(administration: Administration, auditLog: AuditLo
       const account = { email, name, isAdmin: admin === "true", emailVerified: true, ...(!invite && { password }) };
       const { user, link } = await administration.create(account, recorder(args), invite);
       return { ...toResponse(user), ...(link !== undefined && { link }) };
+    },
+
+    async "user.invite"(args) {
+      return toInvitationResponse(await administration.invite(args.email ?? "", recorder(args)));
     },
 
     async "user.grant"(args) {

@@ -3,6 +3,7 @@ import { type Static, t } from "elysia";
 import {
   ACCOUNT_STATUSES,
   type Administration,
+  type Invitation,
   isActiveSubscription,
   PLANS,
   SUBSCRIPTION_STATUSES,
@@ -44,6 +45,20 @@ export const newUserBody = t.Object({
   isAdmin: flag("Whether the account is an admin, independent of ADMIN_EMAILS"),
   emailVerified: flag("Whether the address counts as verified"),
   invite: flag("Without a password: whether to mail the owner a link to set one. Default true"),
+});
+
+export const invitationBody = t.Object({ email: t.String({ maxLength: 320, error: "Give an email address." }) });
+
+export const invitationResponse = t.Object({
+  email: t.String(),
+  link: t.String({ description: "For the owner of the address: signs up once. Shown this once" }),
+  expiresAt: t.String({ description: "ISO 8601" }),
+});
+
+export const toInvitationResponse = ({ email, link, expiresAt }: Invitation): Static<typeof invitationResponse> => ({
+  email,
+  link,
+  expiresAt: new Date(expiresAt).toISOString(),
 });
 
 export const userChangesBody = t.Object({

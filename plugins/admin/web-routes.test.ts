@@ -49,6 +49,7 @@ const UNKNOWN_ID = "01890a5d-ac96-774b-bcce-b302099a8057";
 const routes = [
   ["GET", () => "/api/admin/users", undefined],
   ["POST", () => "/api/admin/users", { email: "taken@example.com" }],
+  ["POST", () => "/api/admin/invitations", { email: "invited@example.com" }],
   ["GET", accountPath, undefined],
   ["PATCH", accountPath, { name: "Hacked" }],
   ["DELETE", accountPath, undefined],
@@ -113,6 +114,7 @@ describe("permissions", () => {
     const powerful: [method: string, path: () => string, body: unknown][] = [
       ["POST", () => "/api/admin/users", newAdmin],
       ["PATCH", accountPath, { isAdmin: true }],
+      ["POST", () => "/api/admin/invitations", { email: "invited@example.com" }],
       ["POST", () => `${accountPath()}/reset-password`, undefined],
     ];
     // Otherwise a leaked key could create an admin who outlasts the key.

@@ -11,11 +11,14 @@ import type { AuditLog } from "./audit-log.ts";
 import {
   auditList,
   auditQuery,
+  invitationBody,
+  invitationResponse,
   newUserBody,
   removedUserResponse,
   subscriptionBody,
   successResponse,
   toAuditItem,
+  toInvitationResponse,
   toUserItem,
   userChangesBody,
   userDetail,
@@ -93,8 +96,35 @@ export function adminRoutes({ authService: { administration, identities }, agent
           tags,
           summary: "Create an account; without a password its owner is mailed a link to set one",
           ...documentErrors({
-            400: ["INVALID_EMAIL", "INVALID_PASSWORD"],
+            400: ["INVALID_EMAIL", "INVALID_PASSWORD", "PASSWORD_TOO_COMMON"],
             409: ["USER_EXISTS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+          }),
+        },
+      },
+    )
+    .post(
+      "/api/admin/invitations",
+      (context) => {
+        const { body, identity, request } = context;
+        const respond = async () =>
+          Response.json(toInvitationResponse(await administration.invite(body.email, recorder(context))), {
+            status: 201,
+          });
+        return idempotency.respond({ request, userId: identity.user.id }, respond, { secretFields: ["link"] });
+      },
+      {
+        adminSession: true,
+        body: invitationBody,
+        response: { 201: invitationResponse },
+        detail: {
+          tags,
+          summary: "Invite a person to sign up, with a link that works once, for a week",
+          description:
+            "For `SIGN_UP=invite`. The link is not mailed: pass it on. A person with this address may also sign up with a " +
+            "provider that has verified it. A later invitation of the same address replaces this one.",
+          ...documentErrors({
+            400: "INVALID_EMAIL",
+            409: ["USER_EXISTS", "SIGN_UP_CLOSED", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
           }),
         },
       },

@@ -13,6 +13,7 @@ import type { Reauthenticate } from "./sign-in/reauthentication.ts";
 import type { SignIn } from "./sign-in/sign-in.ts";
 import type { EmailVerification } from "./sign-up/email-verification.ts";
 import type { FirstAdmin } from "./sign-up/first-admin.ts";
+import type { SignUpPolicy } from "./sign-up/sign-up-policy.ts";
 import type { TwoFactor } from "./two-factor/two-factor.ts";
 import type { Users } from "./users.ts";
 
@@ -32,6 +33,7 @@ export interface AuthServices {
   readonly reauthenticate: Reauthenticate;
   readonly verification: EmailVerification;
   readonly firstAdmin: FirstAdmin;
+  readonly signUpPolicy: SignUpPolicy;
   readonly externalTokens: ExternalTokens;
   /**
    * Starts a session and sets its cookie on the response, if the evidence is still valid (see `Sessions.start`). A

@@ -35,6 +35,7 @@ import { createEmailVerification } from "./sign-up/email-verification.ts";
 import { emailVerificationRoutes } from "./sign-up/email-verification-routes.ts";
 import { createFirstAdmin } from "./sign-up/first-admin.ts";
 import { signUpRoutes } from "./sign-up/routes.ts";
+import { createSignUpPolicy } from "./sign-up/sign-up-policy.ts";
 import { twoFactorRoutes } from "./two-factor/routes.ts";
 import { createTwoFactor } from "./two-factor/two-factor.ts";
 import { createUsers } from "./users.ts";
@@ -56,6 +57,7 @@ export {
 export { createAccountPage } from "./pages/account-pages.ts";
 export { isPlaceholderAccount } from "./placeholder-accounts.ts";
 export type { BeforeDeletion } from "./settings/account-deletion.ts";
+export type { Invitation } from "./sign-up/sign-up-policy.ts";
 export { isActiveSubscription, PLANS, type Plan, SUBSCRIPTION_STATUSES, type User } from "./users.ts";
 export { isSignedBy } from "./wallet/signature.ts";
 
@@ -114,6 +116,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
       twoFactor,
     }),
     firstAdmin,
+    signUpPolicy: createSignUpPolicy({ ...kernel, oneTimeLinks }),
     externalTokens: createExternalTokens({ users, limits: kernel.limits }),
     async startSession(request, userId, evidence) {
       const { address, cookies } = contextOf(request);

@@ -20,6 +20,9 @@ export const signUpBody = t.Object({
       description: "The code of the user who referred the new one; case is ignored",
     }),
   ),
+  invitation: t.Optional(
+    t.String({ maxLength: 200, error: "An invitation is a text.", description: "The token of an invitation's link" }),
+  ),
   website: t.Optional(t.Unknown({ description: "A honeypot for bots: leave it out or empty" })),
 });
 

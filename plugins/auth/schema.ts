@@ -49,7 +49,7 @@ export const authSessions = sqliteTable("auth_sessions", {
 
 export const authLinks = sqliteTable("auth_links", {
   tokenHash: text("token_hash").primaryKey(),
-  kind: text("kind", { enum: ["first-admin", "verify-email", "reset-password"] }).notNull(),
+  kind: text("kind", { enum: ["first-admin", "invitation", "verify-email", "reset-password"] }).notNull(),
   userId: text("user_id"),
   email: text("email"),
   expiresAt: integer("expires_at").notNull(),

@@ -59,6 +59,18 @@ export const signInSettings = defineSettings({
   ],
 });
 
+export const signUpSettings = defineSettings({
+  name: "sign-up",
+  variables: {
+    SIGN_UP: withDefault(
+      oneOf("open", "invite", "closed"),
+      "open",
+      "Who gets an account: anyone, people whom an admin invites (`berth user invite`), or nobody. Admins can always create accounts.",
+    ),
+  },
+  build: ({ SIGN_UP }) => ({ mode: SIGN_UP }),
+});
+
 /** A subscription given to each new account. */
 interface Trial {
   plan: "starter" | "pro" | "enterprise";

@@ -100,6 +100,9 @@ export const isActiveSubscription = (subscription: Subscription | null, now = Da
   (subscription.status === "active" || subscription.status === "trialing") &&
   subscription.currentPeriodEnd > now;
 
+export const userExists = () =>
+  new AppError(409, "USER_EXISTS", "An account with this email exists already. Sign in instead.");
+
 const MAX_CACHED_USERS = 10_000;
 
 export function createUsers({ database, config, events }: Pick<Kernel, "database" | "config" | "events">): Users {
@@ -192,7 +195,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
         ]);
       } catch (error) {
         if (!isUniqueViolation(error, "users.email")) throw error;
-        throw new AppError(409, "USER_EXISTS", "An account with this email exists already. Sign in instead.");
+        throw userExists();
       }
       return user;
     },

@@ -8,6 +8,7 @@ import type { ai as aiPlugin } from "../ai/index.ts";
 import { type auth, type CallerCredential, credentialStillValidStatements, toUnauthorized } from "../auth/index.ts";
 import type { channels as channelsPlugin, VerifiedToken } from "../channels/index.ts";
 import type { streams as streamsPlugin } from "../streams/index.ts";
+import { requireAnonymousAllowed } from "./anonymous-caller.ts";
 import type { Claims } from "./claims.ts";
 import type { ClaimResponse, ProvisionResponse } from "./model.ts";
 import type { ProvisionRequest } from "./provision-request.ts";
@@ -21,7 +22,7 @@ export interface Provisioning {
   /**
    * Checks all tokens with their platforms, then makes the agent with its bots, key, live stream and, without a session,
    * its claim: all or nothing. Throws the errors of `ChannelService.verifyTokens`, 409 `CHANNEL_IN_USE` (with `claimUrl`
-   * for an unclaimed agent with exactly these tokens), and for signed-in callers the refusals of provisioning and 401 if
+   * for an unclaimed agent with exactly these tokens), 401 without an account if ANONYMOUS_PROVISIONING is off, and for signed-in callers the refusals of provisioning and 401 if
    * their session ended meanwhile. `responseStatements` keep the answer in the same write. If the caller disconnects
    * before that, nothing is made, because no other answer would name the agent.
    */
@@ -42,7 +43,7 @@ export interface Provisioning {
 
 const EXPIRY_BATCH_SIZE = 50;
 
-interface Deps extends Pick<Kernel, "database" | "log"> {
+interface Deps extends Pick<Kernel, "config" | "database" | "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "provision" | "transfer" | "find" | "remove" | "credentials" | "views">;
   channels: Pick<
     ServiceOf<typeof channelsPlugin>,
@@ -56,7 +57,7 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
 }
 
 export function createProvisioning(deps: Deps): Provisioning {
-  const { database, log, agents, channels, streams, ai, placeholderAccounts, users, claims } = deps;
+  const { config, database, log, agents, channels, streams, ai, placeholderAccounts, users, claims } = deps;
 
   async function make(
     caller: ProvisionCaller,
@@ -65,6 +66,7 @@ export function createProvisioning(deps: Deps): Provisioning {
     signal: AbortSignal,
   ): Promise<ProvisionResponse> {
     const { tokens, aiProvider, apiKey, plan } = provisionRequest;
+    if (caller.userId === "") requireAnonymousAllowed(config);
     const verified = await channels.verifyTokens(tokens);
     signal.throwIfAborted();
     const holder = caller.userId === "" ? placeholderAccounts.createStatements("Unclaimed agent") : undefined;

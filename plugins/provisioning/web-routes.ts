@@ -11,6 +11,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { providerSettings } from "../ai/settings.ts";
 import { type auth, createAccountPage, type Identity } from "../auth/index.ts";
+import { requireAnonymousAllowed } from "./anonymous-caller.ts";
 import claimPage from "./claim.htm" with { type: "text" };
 import { german } from "./german.ts";
 import {
@@ -44,7 +45,8 @@ export function webRoutes({ config, backend, identities, limits }: Deps) {
       ...guarded(async ({ request }) => {
         const identity = await identities.authenticateOptional(request, "write");
         await limits.takeOrThrow("provision", contextOf(request).address);
-        if (identity) await limits.takeOrThrow("provision", `user ${identity.user.id}`);
+        if (!identity) requireAnonymousAllowed(config);
+        else await limits.takeOrThrow("provision", `user ${identity.user.id}`);
       }),
       detail: documentGuard([]),
       resolve: async ({ request }: { request: Request }) => ({

@@ -54,12 +54,13 @@ interface Person {
   subdomain: string;
 }
 
-/** A new account with an agent that has talked, both deleted by `deletions`. */
+/** A new account with an agent that has a session and a public page. */
 async function person(): Promise<Person> {
   const { client, id: userId } = await createMember(server, { plan: "pro", verified: true });
   const { body } = await client.post<{ agent: { id: string } }>("/api/agents", { name: "Harbour" });
   const agentId = body.agent.id;
-  const { body: session } = await client.post<{ sessionId: string }>("/api/agent", { message: "hello", agentId });
+  const opening = { action: "create-session", agentId };
+  const { body: session } = await client.post<{ sessionId: string }>("/api/agent", opening);
   const page = await client.put<{ subdomain: string }>(`/api/agents/${agentId}/public`, { enabled: true });
   return { client, userId, agentId, sessionId: session.sessionId, subdomain: page.body.subdomain };
 }

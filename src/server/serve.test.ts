@@ -93,7 +93,7 @@ describe("a start", () => {
     expect(await (await fetch(`${origin}/healthz`)).json()).toEqual({ status: "ok" });
     let settled = false;
     const held = createClient(origin)
-      .post("/api/register", { email: "early@example.com", password: "12345678" })
+      .post("/api/register", { email: "early@example.com", password: "early horse" })
       .finally(() => {
         settled = true;
       });

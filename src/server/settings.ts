@@ -1,10 +1,11 @@
 // Lists every setting of Berth, in the order of docs/configuration.md and `berth doctor`.
 
 import { budgetSettings, providerSettings } from "../../plugins/ai/settings.ts";
-import { adminSettings, signInSettings, trialSettings } from "../../plugins/auth/settings.ts";
+import { adminSettings, signInSettings, signUpSettings, trialSettings } from "../../plugins/auth/settings.ts";
 import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
 import { gatingSettings } from "../../plugins/gating/settings.ts";
+import { provisioningSettings } from "../../plugins/provisioning/settings.ts";
 import { socialSettings } from "../../plugins/social/settings.ts";
 import { streamSettings } from "../../plugins/streams/settings.ts";
 import { verificationSettings } from "../../plugins/verification/settings.ts";
@@ -22,6 +23,8 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   adminSettings,
   output,
   signInSettings,
+  signUpSettings,
+  provisioningSettings,
   requests,
   trialSettings,
   providerSettings,

@@ -69,6 +69,7 @@ export interface OAuthServer extends AsyncDisposable {
   readonly google: Oidc;
   readonly github: Github;
   readonly env: Record<string, string>;
+  readonly app: TestServer["app"];
   browser(): Client;
   /** Sets the person who signs in next. */
   useGooglePerson(person: Person): Person;
@@ -99,6 +100,7 @@ export async function openOAuthServer(env: Record<string, string> = {}): Promise
     google,
     github,
     env: all,
+    app: server.app,
     browser,
     rows,
     write,

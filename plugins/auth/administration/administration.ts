@@ -10,7 +10,8 @@ import { requirePassword } from "../password/passwords.ts";
 import { apiKeys, authSessions, subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion } from "../settings/account-deletion.ts";
 import { adminSettings } from "../settings.ts";
-import type { User } from "../users.ts";
+import type { Invitation } from "../sign-up/sign-up-policy.ts";
+import { type User, userExists } from "../users.ts";
 import {
   type AccountChanges,
   type AuditRecorder,
@@ -67,6 +68,11 @@ export interface Administration extends AccountChanges {
     inviteBy?: LinkDelivery,
   ): Promise<{ user: User; link?: string }>;
   /**
+   * Issues a link with which the owner of this address may sign up, once, within a week; a later one replaces it. Throws
+   * 400 `INVALID_EMAIL`, 409 `USER_EXISTS`, and 409 `SIGN_UP_CLOSED` if SIGN_UP lets nobody in.
+   */
+  invite(email: string, auditStatement: AuditRecorder): Promise<Invitation>;
+  /**
    * Issues a link to set a new password, valid for an hour; returns it for the delivery "link". Throws 404, 409
    * `ACCOUNT_DISABLED`, and 409 `NO_MAILBOX` for a wallet account, whose address receives no mail.
    */
@@ -80,13 +86,13 @@ const INVITATION_LIFETIME_MS = DAY;
 
 type Deps = Pick<
   AuthServices,
-  "kernel" | "users" | "sessions" | "passwords" | "oneTimeLinks" | "mails" | "twoFactor"
+  "kernel" | "users" | "sessions" | "passwords" | "oneTimeLinks" | "mails" | "twoFactor" | "signUpPolicy"
 > & {
   deletion: Pick<Deletion, "remove">;
 };
 
 export function createAdministration(services: Deps): Administration {
-  const { kernel, users, passwords, oneTimeLinks, mails, twoFactor } = services;
+  const { kernel, users, passwords, oneTimeLinks, mails, twoFactor, signUpPolicy } = services;
   const { config, database } = kernel;
   const { emails: adminEmails } = config.of(adminSettings);
   const { drizzle } = database;
@@ -158,7 +164,7 @@ export function createAdministration(services: Deps): Administration {
     async create({ password, name = "", email, isAdmin = false, emailVerified = false }, auditStatement, inviteBy) {
       const address = requireEmail(email);
       const account = { email: address, name: requireName(name, address), isAdmin, emailVerified };
-      if (password !== undefined) requirePassword(password);
+      if (password !== undefined) await requirePassword(password, { email: address });
       const passwordHash = password === undefined ? null : await passwords.hash(password);
       let link: string | undefined;
       const created = await users.create({ ...account, passwordHash }, (user) => {
@@ -174,6 +180,15 @@ export function createAdministration(services: Deps): Administration {
         return [...statements, auditStatement({ action: "user.create", user, details })];
       });
       return { user: await byId(created.id), ...(link !== undefined && { link }) };
+    },
+
+    async invite(email, auditStatement) {
+      const { invitation, statements } = signUpPolicy.invite(email);
+      if (await users.byEmail(invitation.email)) throw userExists();
+      // There is no account yet.
+      const user = { id: "", email: invitation.email };
+      await database.write([...statements, auditStatement({ action: "user.invite", user, details: {} })]);
+      return invitation;
     },
 
     async resetPassword(id, auditStatement, delivery) {

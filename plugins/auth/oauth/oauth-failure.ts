@@ -7,6 +7,7 @@ export const FAILURE_DESCRIPTIONS = {
   STATE_INVALID: "the response belongs to no open sign-in of this browser: start again",
   EMAIL_NOT_VERIFIED: "the provider has no verified email address of this person",
   ACCOUNT_DISABLED: "an admin has blocked the account",
+  SIGN_UP_CLOSED: "the service takes no new accounts, or none without an invitation",
   RATE_LIMITED: "too many failures or new accounts from this address: try again later",
   PROVIDER_UNAVAILABLE: "the provider can't be reached, is slow, or violates the protocol",
   SIGN_IN_FAILED: "the provider's response does not prove who the visitor is",

@@ -49,7 +49,10 @@ export interface ProviderAccounts {
 /** If concurrent callbacks collide, the loser starts again and finds what the winner has created. */
 const ATTEMPTS = 4;
 
-type Deps = Pick<AuthServices, "kernel" | "users" | "linkedAccounts" | "mails" | "accountReclaim" | "twoFactor">;
+type Deps = Pick<
+  AuthServices,
+  "kernel" | "users" | "linkedAccounts" | "mails" | "accountReclaim" | "twoFactor" | "signUpPolicy"
+>;
 
 export function createProviderAccounts({
   kernel,
@@ -58,6 +61,7 @@ export function createProviderAccounts({
   mails,
   accountReclaim,
   twoFactor,
+  signUpPolicy,
 }: Deps): ProviderAccounts {
   const { database, limits } = kernel;
 
@@ -125,14 +129,18 @@ export function createProviderAccounts({
     { address, locale }: Visitor,
   ): Promise<ResolvedAccount | undefined> {
     await limits.takeOrThrow("sign-up", address);
+    const admission = await signUpPolicy.admit(email, { isEmailProven: true }).catch(toClosedFailure);
     const account = { email, name: toSingleLine(identity.name), passwordHash: null, emailVerified: true, locale };
     try {
       return {
-        userId: (await users.create(account, (created) => [linkedAccounts.linkStatement(identity, created.id)])).id,
+        userId: (await users.create(account, ({ id }) => [linkedAccounts.linkStatement(identity, id), ...admission]))
+          .id,
       };
     } catch (error) {
       const hasRaced = error instanceof AppError && error.code === "USER_EXISTS";
-      if (hasRaced || isUniqueViolation(error, "linked_accounts.provider")) return undefined;
+      // An invitation that was used meanwhile is looked for again.
+      if (hasRaced || error instanceof GuardFailed || isUniqueViolation(error, "linked_accounts.provider"))
+        return undefined;
       throw error;
     }
   }
@@ -161,6 +169,10 @@ export function createProviderAccounts({
       throw new OAuthFailure("SIGN_IN_FAILED", "the account kept changing, gave up");
     },
   };
+}
+
+function toClosedFailure(error: unknown): never {
+  throw error instanceof AppError && error.code === "SIGN_UP_CLOSED" ? new OAuthFailure("SIGN_UP_CLOSED") : error;
 }
 
 /** Applies the rules of sign-up: the domains that Berth reserves are refused, also from a provider. */

@@ -97,6 +97,8 @@ export const german: Translation = {
       "Das beendet alle Sitzungen und API-Schlüssel deines Kontos.",
     "This link creates the first admin account. It works once.":
       "Dieser Link legt das erste Admin-Konto an. Er gilt einmal.",
+    "This service takes no new accounts, or only invited ones. Ask its operator.":
+      "Dieser Dienst nimmt keine neuen Konten an, oder nur eingeladene. Frag seinen Betreiber.",
     "This sign-in took too long, or was started in another browser. Try again.":
       "Diese Anmeldung hat zu lange gedauert, oder begann in einem anderen Browser. Versuch es noch einmal.",
     "Too many attempts from your network. Try again later.":

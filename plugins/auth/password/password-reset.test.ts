@@ -261,11 +261,13 @@ describe("the link", () => {
     expect(issues?.map(({ path }) => path)).toEqual(paths);
   });
 
-  test("is not consumed by a password that is too short; six characters are enough", async () => {
+  test("is not consumed by a password that is too short or too common; six characters are enough", async () => {
     const { email, token } = await withLink();
     expectRefusal(await reset(token, "12345"), 400, "INVALID_PASSWORD");
-    expect((await reset(token, "123456")).status).toBe(200);
-    expect((await signIn(email, "123456")).status).toBe(200);
+    for (const common of ["123456", email.toUpperCase()])
+      expectRefusal(await reset(token, common), 400, "PASSWORD_TOO_COMMON");
+    expect((await reset(token, "ahoy 6")).status).toBe(200);
+    expect((await signIn(email, "ahoy 6")).status).toBe(200);
   });
 
   test("with an unknown token costs no hashing", async () => {

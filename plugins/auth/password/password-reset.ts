@@ -25,7 +25,7 @@ export interface PasswordReset {
   /**
    * Sets the password. Every session, API key and other reset link of the account ends, and the address becomes
    * verified, since the link was sent there. If it was unverified, the account is reclaimed: see `AccountReclaim`.
-   * Throws 400 `INVALID_LINK` or `INVALID_PASSWORD`, and 404 `USER_NOT_FOUND`.
+   * Throws 400 `INVALID_LINK`, `INVALID_PASSWORD` or `PASSWORD_TOO_COMMON`, and 404 `USER_NOT_FOUND`.
    */
   complete(token: string, password: string): Promise<void>;
 }
@@ -67,13 +67,14 @@ export function createPasswordReset(services: AuthServices): PasswordReset {
     },
 
     async complete(token, password) {
-      requirePassword(password, MIN_RESET_PASSWORD_LENGTH);
+      await requirePassword(password, { minimum: MIN_RESET_PASSWORD_LENGTH });
       const link = await oneTimeLinks.find("reset-password", token);
       if (!link) throw invalidLink();
       const user = link.userId === null ? undefined : await users.byId(link.userId);
       if (!user) throw new AppError(404, "USER_NOT_FOUND", "The account of this link is gone.");
       if (user.disabledAt !== null || user.email !== link.email) throw invalidLink();
       const { id: userId, email, emailVerified } = user;
+      await requirePassword(password, { minimum: MIN_RESET_PASSWORD_LENGTH, email });
       const passwordHash = await passwords.hash(password);
       try {
         await database.write([

@@ -2,12 +2,13 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { rejectionOf } from "../../../tests/support/rejection.ts";
 import { createPasswords, MAX_PASSWORD_LENGTH, requirePassword } from "./passwords.ts";
 
 describe("the length", () => {
-  const accepts = (password: string, minimum?: number) => {
+  const accepts = async (password: string, minimum?: number) => {
     try {
-      requirePassword(password, minimum);
+      await requirePassword(password, { ...(minimum !== undefined && { minimum }) });
       return true;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -20,7 +21,7 @@ describe("the length", () => {
   test.each([
     ["", false],
     ["1234567", false],
-    ["12345678", true],
+    ["12345679", true],
     ["        ", true],
     ["ääääääää", true],
     // Four characters, eight code units.
@@ -28,12 +29,34 @@ describe("the length", () => {
     ["😀😀😀😀😀😀😀😀", true],
     ["x".repeat(MAX_PASSWORD_LENGTH), true],
     ["x".repeat(MAX_PASSWORD_LENGTH + 1), false],
-  ])("%j is accepted: %p", (password, good) => {
-    expect(accepts(password)).toBe(good);
+  ])("%j is accepted: %p", async (password, good) => {
+    expect(await accepts(password)).toBe(good);
   });
 
-  test("has a minimum that callers can change", () => {
-    expect([accepts("12345", 6), accepts("123456", 6)]).toEqual([false, true]);
+  test("has a minimum that callers can change", async () => {
+    expect([await accepts("12346", 6), await accepts("123457", 6)]).toEqual([false, true]);
+  });
+});
+
+describe("a password that is guessed first", () => {
+  const email = "ada@example.com";
+
+  test.each(["password", "PASSWORD", "12345678", "ada@example.com", " Ada@Example.com "])(
+    "%j is refused",
+    async (password) => {
+      const refused = await rejectionOf(requirePassword(password, { email, field: "newPassword" }));
+      expect(refused).toMatchObject({
+        status: 400,
+        code: "PASSWORD_TOO_COMMON",
+        extras: { issues: [{ path: "newPassword" }] },
+      });
+      expect(JSON.stringify(refused)).not.toMatch(/ada@/i);
+    },
+  );
+
+  test("one that contains such a word, or another's address, is accepted: it is a list, not a score", async () => {
+    for (const password of ["password of ada", "eve@example.com", "aaaaaaaaaaaa"])
+      await requirePassword(password, { email });
   });
 });
 

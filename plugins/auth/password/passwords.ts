@@ -3,6 +3,8 @@
 import { availableParallelism } from "node:os";
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
+import { normalizeEmail } from "../email.ts";
+import { isCommonPassword } from "./common-passwords.ts";
 
 /** 19 MiB and 2 passes, from OWASP's Password Storage Cheat Sheet. About 26 ms per hash on one core. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19 * 1024, timeCost: 2 } as const;
@@ -26,15 +28,38 @@ export const MIN_PASSWORD_LENGTH = 8;
 /** Longer passwords only cost hashing time. */
 export const MAX_PASSWORD_LENGTH = 1024;
 
-/** Throws 400 `INVALID_PASSWORD` for a wrong length, in code points; `field` is named in the error. */
-export function requirePassword(password: string, minimum = MIN_PASSWORD_LENGTH, field = "password"): void {
+interface PasswordRules {
+  /** Code points. Default: 8. */
+  minimum?: number;
+  /** Is named in the error. */
+  field?: string;
+  /** The account's address, in normalized form. */
+  email?: string | undefined;
+}
+
+/**
+ * Throws 400 `INVALID_PASSWORD` for a wrong length, in code points, and 400 `PASSWORD_TOO_COMMON` for one of the 1,000
+ * most common passwords or the account's own address.
+ */
+export async function requirePassword(
+  password: string,
+  { minimum = MIN_PASSWORD_LENGTH, field = "password", email }: PasswordRules = {},
+): Promise<void> {
   const length = [...password].length;
   if (length < minimum || length > MAX_PASSWORD_LENGTH) {
     const message =
       length < minimum ? `Use at least ${minimum} characters.` : `Use at most ${MAX_PASSWORD_LENGTH} characters.`;
     throw invalidInput({ path: field, message }, "INVALID_PASSWORD");
   }
+  if (email !== undefined && normalizeEmail(password) === email) {
+    throw tooCommon(field, "This is your email address, which is guessed first. Use another password.");
+  }
+  if (await isCommonPassword(password)) {
+    throw tooCommon(field, "This is one of the most common passwords, which are guessed first. Use another one.");
+  }
 }
+
+const tooCommon = (path: string, message: string) => invalidInput({ path, message }, "PASSWORD_TOO_COMMON");
 
 export function createPasswords(): Passwords {
   const hashing = createSemaphore(MAX_CONCURRENT_HASHES);

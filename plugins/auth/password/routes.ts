@@ -45,7 +45,10 @@ export function passwordResetRoutes({ kernel: { config, limits } }: AuthServices
           tags,
           summary: "Choose a new password with the link from the mail",
           description: "Ends every session and API key of the account, and verifies its email address.",
-          ...documentErrors({ 400: ["INVALID_LINK", "INVALID_PASSWORD"], 404: "USER_NOT_FOUND" }),
+          ...documentErrors({
+            400: ["INVALID_LINK", "INVALID_PASSWORD", "PASSWORD_TOO_COMMON"],
+            404: "USER_NOT_FOUND",
+          }),
         },
       },
     );

@@ -5,7 +5,7 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import type { AuthServices } from "../auth-services.ts";
 import type { SessionIdentity } from "../identity.ts";
-import { MIN_PASSWORD_LENGTH, requirePassword } from "../password/passwords.ts";
+import { requirePassword } from "../password/passwords.ts";
 import { users } from "../schema.ts";
 
 export interface PasswordChange {
@@ -16,7 +16,7 @@ export interface PasswordChange {
 
 /**
  * Every session of the account ends, and the response sets the cookie of a new one. Open reset links end, and the owner
- * is notified by mail. Throws 400 `INVALID_PASSWORD`, then 401 `BAD_CREDENTIALS` or 403 `RECENT_SIGN_IN_REQUIRED`.
+ * is notified by mail. Throws 400 `INVALID_PASSWORD` or `PASSWORD_TOO_COMMON`, then 401 `BAD_CREDENTIALS` or 403 `RECENT_SIGN_IN_REQUIRED`.
  */
 export function createPasswordChange(services: AuthServices) {
   const {
@@ -32,7 +32,7 @@ export function createPasswordChange(services: AuthServices) {
   const { database } = kernel;
 
   return async (identity: SessionIdentity, request: Request, { currentPassword, newPassword }: PasswordChange) => {
-    requirePassword(newPassword, MIN_PASSWORD_LENGTH, "newPassword");
+    await requirePassword(newPassword, { field: "newPassword", email: identity.user.email });
     const { address, cookies } = contextOf(request);
     await reauthenticate(identity, currentPassword, address, { field: "currentPassword" });
     const { id, passwordHash: currentHash, twoFactorEnabled: twoFactor } = identity.user;

@@ -409,6 +409,7 @@ describe("the password", () => {
     [{ currentPassword: "wrong", newPassword: "😀😀😀😀" }, "newPassword"],
     [{ currentPassword: "wrong", newPassword: "x".repeat(1_025) }, "newPassword"],
     [{ currentPassword: password, newPassword: 12345678 }, "newPassword"],
+    [{ currentPassword: password, newPassword: "Password" }, "newPassword"],
     [{ currentPassword: 7, newPassword: "another password" }, "currentPassword"],
     [{ newPassword: "another password" }, "currentPassword"],
     [{ currentPassword: "", newPassword: "another password" }, "currentPassword"],

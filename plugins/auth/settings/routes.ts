@@ -118,7 +118,11 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
           description:
             "Ends every session; the response sets the cookie of a new one. An account without a password sets its " +
             "first one without `currentPassword`, in a session younger than ten minutes.",
-          ...documentErrors({ 400: "INVALID_PASSWORD", 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" }),
+          ...documentErrors({
+            400: ["INVALID_PASSWORD", "PASSWORD_TOO_COMMON"],
+            401: "BAD_CREDENTIALS",
+            403: "RECENT_SIGN_IN_REQUIRED",
+          }),
         },
       },
     )

@@ -110,6 +110,7 @@ describe("invalid requests", () => {
     [{ token: undefined }, "token"],
     [{ email: "root" }, "email"],
     [{ password: "short" }, "password"],
+    [{ password: "password" }, "password"],
     [{ name: "a\nb" }, "name"],
   ])("%j is refused and does not consume the link", async (wrong, path) => {
     const token = await link();

@@ -13,7 +13,7 @@ import { visitorGuards } from "../visitors/visitor-guards.ts";
 import { createReferrals } from "./referrals.ts";
 import { createSignUp } from "./sign-up.ts";
 
-const accountErrors = { 400: ["INVALID_EMAIL", "INVALID_PASSWORD"] };
+const accountErrors = { 400: ["INVALID_EMAIL", "INVALID_PASSWORD", "PASSWORD_TOO_COMMON"] };
 
 export function signUpRoutes(services: AuthServices) {
   const { kernel, passwords, firstAdmin, startSession } = services;
@@ -41,9 +41,10 @@ export function signUpRoutes(services: AuthServices) {
           summary: "Sign up",
           description:
             "Creates an account, but no session, and mails a link to verify the address. A referral code credits " +
-            "both accounts.",
+            "both accounts. With `SIGN_UP=invite` it needs an `invitation`; with `SIGN_UP=closed` it is refused.",
           ...documentErrors({
             400: [...accountErrors[400], "INVALID_REFERRAL_CODE"],
+            403: "SIGN_UP_CLOSED",
             409: ["USER_EXISTS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
           }),
         },
@@ -53,7 +54,7 @@ export function signUpRoutes(services: AuthServices) {
       "/api/auth/first-admin",
       async ({ body, request, status }) => {
         const email = requireEmail(body.email);
-        requirePassword(body.password);
+        await requirePassword(body.password, { email });
         const account = {
           email,
           name: body.name,

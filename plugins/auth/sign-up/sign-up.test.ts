@@ -172,6 +172,7 @@ describe("a referral code", () => {
         linkedAccounts: createLinkedAccounts(kernel.database),
         twoFactor: createTwoFactor({ ...kernel, users }),
       }),
+      signUpPolicy: { admit: async () => [] },
       passwords: {
         ...createPasswords(),
         async hash() {

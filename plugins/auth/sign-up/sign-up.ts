@@ -5,6 +5,7 @@ import { type Passwords, requirePassword } from "../password/passwords.ts";
 import type { AccountSummary, Users } from "../users.ts";
 import type { EmailVerification } from "./email-verification.ts";
 import { type Referrals, unknownReferralCode } from "./referrals.ts";
+import { invitationUsed, type SignUpPolicy } from "./sign-up-policy.ts";
 
 export interface Registration {
   email: string;
@@ -12,13 +13,15 @@ export interface Registration {
   name?: string | undefined;
   /** A blank code counts as none. */
   referralCode?: string | undefined;
+  /** The token of an invitation's link. */
+  invitation?: string | undefined;
   /** Two letters: the language of mails. */
   locale: string;
 }
 
 /**
- * Creates the account; `extraStatements` join its batch. Throws 400 `INVALID_EMAIL`, `INVALID_PASSWORD` or
- * `INVALID_REFERRAL_CODE`, and 409 `USER_EXISTS`.
+ * Creates the account; `extraStatements` join its batch. Throws 400 `INVALID_EMAIL`, `INVALID_PASSWORD`,
+ * `PASSWORD_TOO_COMMON` or `INVALID_REFERRAL_CODE`, 403 `SIGN_UP_CLOSED`, and 409 `USER_EXISTS`.
  */
 export type SignUp = (
   registration: Registration,
@@ -30,12 +33,14 @@ interface Deps {
   passwords: Passwords;
   referrals: Referrals;
   verification: EmailVerification;
+  signUpPolicy: Pick<SignUpPolicy, "admit">;
 }
 
-export function createSignUp({ users, passwords, referrals, verification }: Deps): SignUp {
-  return async ({ email: text, password, name, referralCode, locale }, extraStatements = () => []) => {
+export function createSignUp({ users, passwords, referrals, verification, signUpPolicy }: Deps): SignUp {
+  return async ({ email: text, password, name, referralCode, invitation, locale }, extraStatements = () => []) => {
     const email = requireEmail(text);
-    requirePassword(password);
+    const admission = await signUpPolicy.admit(email, { invitation });
+    await requirePassword(password, { email });
     const code = referralCode?.trim();
     const referral = code ? await referrals.prepareRedemption(code) : undefined;
     const passwordHash = await passwords.hash(password);
@@ -43,10 +48,12 @@ export function createSignUp({ users, passwords, referrals, verification }: Deps
       return await users.create({ email, name, passwordHash, locale, ...referral?.newUserFields }, (created) => [
         ...verification.sendLinkStatements({ ...created, locale, notifications: {}, emailVerified: false }),
         ...(referral?.statements ?? []),
+        ...admission,
         ...extraStatements(created),
       ]);
     } catch (error) {
       if (error instanceof GuardFailed && error.guard === "referrer") throw unknownReferralCode();
+      if (error instanceof GuardFailed && error.guard === "link") throw invitationUsed();
       throw error;
     }
   };

@@ -64,7 +64,7 @@ export function walletRoutes(services: AuthServices, chain: Chain) {
             "Redirects (302) to `callbackUrl`; a request that accepts only `application/json` gets 200. A new wallet " +
             "gets an account. The signature of a smart wallet is checked on the chain: 500 `CHAIN_UNAVAILABLE` if " +
             "that can't be reached.",
-          ...documentErrors({ 401: refusals, 403: "ACCOUNT_DISABLED", 500: "CHAIN_UNAVAILABLE" }),
+          ...documentErrors({ 401: refusals, 403: ["ACCOUNT_DISABLED", "SIGN_UP_CLOSED"], 500: "CHAIN_UNAVAILABLE" }),
         },
       },
     );

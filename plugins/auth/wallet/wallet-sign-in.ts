@@ -47,15 +47,22 @@ export interface WalletSignIn {
    * The account of the wallet that signed; a new wallet gets an account. Throws 401 `SIGNATURE_REQUIRED`,
    * `INVALID_MESSAGE`, `INVALID_SIGNATURE` or `INVALID_NONCE`, with two-factor on also `TOTP_REQUIRED` or
    * `INVALID_TOTP`; all but `TOTP_REQUIRED` count against the client's address (429 past the limit). New accounts count
-   * as sign-ups. Throws 403 `ACCOUNT_DISABLED`, and 500 `CHAIN_UNAVAILABLE` if the check needs the chain and it can't
+   * as sign-ups. Throws 403 `ACCOUNT_DISABLED` or `SIGN_UP_CLOSED`, and 500 `CHAIN_UNAVAILABLE` if the check needs the chain and it can't
    * be reached.
    */
   signInWithProof(proof: WalletProof, from: Visitor): Promise<WalletSignInResult>;
 }
 
-type Deps = Pick<AuthServices, "kernel" | "users" | "linkedAccounts" | "twoFactor"> & { chain: Chain };
+type Deps = Pick<AuthServices, "kernel" | "users" | "linkedAccounts" | "twoFactor" | "signUpPolicy"> & { chain: Chain };
 
-export function createWalletSignIn({ kernel, users, linkedAccounts, twoFactor, chain }: Deps): WalletSignIn {
+export function createWalletSignIn({
+  kernel,
+  users,
+  linkedAccounts,
+  twoFactor,
+  signUpPolicy,
+  chain,
+}: Deps): WalletSignIn {
   const { config, limits } = kernel;
   const nonces = createNonces(kernel.vault);
 
@@ -92,9 +99,11 @@ export function createWalletSignIn({ kernel, users, linkedAccounts, twoFactor, c
       const newUser = { email, name, passwordHash: null, locale: from.locale };
       // Keys cost nothing: without this limit one machine could create any number of accounts and trials.
       await limits.takeOrThrow("sign-up", from.address);
+      const admission = await signUpPolicy.admit(email, {});
       const account = await users.create(newUser, ({ id }) => [
         ...useStatements,
         linkedAccounts.linkStatement(wallet, id),
+        ...admission,
       ]);
       return { account, evidence: { linkedAccount: wallet, twoFactor: false } };
     }

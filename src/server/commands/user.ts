@@ -51,6 +51,16 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
         : message;
     },
   },
+  invite: {
+    usage: "invite EMAIL",
+    summary: "print a link with which a person signs up, for SIGN_UP=invite",
+    positionals: 1,
+    flags: [],
+    async run(send, [email]) {
+      const { email: address, link } = await send<Record<string, string>>("invite", { email });
+      return `The owner of ${address} signs up here, once, within a week:\n${link}\n`;
+    },
+  },
   grant: {
     usage: "grant EMAIL PLAN [--days N]",
     summary: "give an account a plan (free, starter, pro, enterprise) for 30 days",
