@@ -112,3 +112,11 @@ test("the sign-in page has a text for every failure code of a provider sign-in",
   const { html } = await open("/login");
   for (const code of Object.keys(FAILURE_DESCRIPTIONS)) expect(html).toContain(`\n  ${code}: "`);
 });
+
+test("pages offer an account only while anyone may have one", async () => {
+  for (const path of ["/", "/login"]) {
+    const page = async (mode: string) => (await open(path, { SIGN_UP: mode }, { accept: "text/html" })).html;
+    expect(await page("open")).toContain('href="/register"');
+    for (const mode of ["invite", "closed"]) expect(await page(mode)).not.toContain("/register");
+  }
+});

@@ -9,7 +9,7 @@ import { type Language, languageOf } from "../../../src/kernel/pages/language.ts
 import { pageTemplate, type Translation, translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../../src/kernel/util/html.ts";
-import { signInSettings } from "../settings.ts";
+import { signInSettings, signUpSettings } from "../settings.ts";
 import { continueWith, german, germanLayout } from "./german.ts";
 import home from "./home.htm" with { type: "text" };
 import layout from "./layout.htm" with { type: "text" };
@@ -24,16 +24,21 @@ export function pageRoutes({ config }: Pick<Kernel, "config">) {
   const hiddenRoute = { open: true, detail: { hide: true } } as const;
   const { oauth } = config.of(signInSettings);
   const providers = (language: Language) => providerButtons(oauth, language);
-  const homePage = createAccountPage(home, "Home", german);
+  // Invited people come by a link to /register, which others then don't see.
+  const { mode } = config.of(signUpSettings);
+  const offered = (page: string) => (mode === "open" ? page : page.replace(SIGN_UP_LINK, ""));
+  const homePage = createAccountPage(offered(home), "Home", german);
   return new Elysia({ name: "auth.pages" })
     .use(openRoutes)
     .get("/", ({ request }) => (prefersHtml(request) ? homePage({ request }) : homeData()), hiddenRoute)
-    .get("/login", createAccountPage(login, "Sign in", german, providers), hiddenRoute)
+    .get("/login", createAccountPage(offered(login), "Sign in", german, providers), hiddenRoute)
     .get("/register", createAccountPage(register, "Create an account", german, providers), hiddenRoute)
     .get("/reset-password", createAccountPage(resetPassword, "Choose a new password", german), hiddenRoute)
     .get("/verify-email", createAccountPage(verifyEmail, "Confirm your email address", german), hiddenRoute)
     .get("/setup", createAccountPage(setup, "First admin", german), hiddenRoute);
 }
+
+const SIGN_UP_LINK = / ?<a[^>]*href="\/register">.*?<\/a>/;
 
 /** The home page for programs. */
 const homeData = () =>
