@@ -1,5 +1,6 @@
 // Tests /healthz, /readyz with the name of a failing part, and access to /metrics.
 import { describe, expect, test } from "bun:test";
+import { rawRequest } from "../../../tests/support/raw.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer } from "../../../tests/support/server.ts";
 import { plugin } from "../plugin.ts";
@@ -54,6 +55,24 @@ describe("/readyz", () => {
     await server.kernel.jobs.stop();
   });
 
+  test("checks each part once for requests at the same time", async () => {
+    let checks = 0;
+    const answer = Promise.withResolvers<boolean>();
+    const ready = () => {
+      checks++;
+      return answer.promise;
+    };
+    const counted = plugin("counted", () => ({ service: {}, ready }));
+    await using server = await openServer({ plugins: [counted] });
+    const readyz = () => server.app.web.handle(new Request("http://localhost/readyz"));
+    const answers = Promise.all(Array.from({ length: 20 }, readyz));
+    answer.resolve(true);
+    for (const one of await answers) expect(await one.json()).toMatchObject({ parts: { counted: true } });
+    expect(checks).toBe(1);
+    await readyz();
+    expect(checks).toBe(2);
+  });
+
   test("waits at most two seconds for a part", async () => {
     const stuck = plugin("stuck", () => ({ service: {}, ready: () => new Promise<boolean>(() => undefined) }));
     await using server = await openServer({ plugins: [stuck] });
@@ -80,6 +99,25 @@ describe("/metrics", () => {
       expectRefusal(answer, 401, "UNAUTHORIZED");
       expect(answer.text).not.toContain("canary");
     }
+  });
+
+  test("without a token, is closed to other names of this machine and behind a proxy", async () => {
+    await using server = await openServer();
+    const raw = async (headers: Record<string, string>) => {
+      const answer = await rawRequest(server.backend, { path: "/metrics", headers });
+      return { ...answer, text: answer.body };
+    };
+    for (const host of ["rebound.example:3001", "127.0.0.1.example", "192.0.2.1:3001"]) {
+      const answer = await raw({ host });
+      expectRefusal(answer, 403, "METRICS_CLOSED");
+      expect(answer.text).not.toContain("berth_http_seconds");
+    }
+    expectRefusal(await raw({ "x-forwarded-for": "127.0.0.1" }), 403, "METRICS_CLOSED");
+    for (const host of ["localhost:3001", "127.0.0.1", "[::1]:3001"]) expect((await raw({ host })).status).toBe(200);
+    // A scraper in another place names the token, so the name of the host proves nothing more.
+    await using token = await openServer({ env: { METRICS_TOKEN: "canary-metrics-token" } });
+    const headers = { host: "rebound.example", authorization: "Bearer canary-metrics-token" };
+    expect((await rawRequest(token.backend, { path: "/metrics", headers })).status).toBe(200);
   });
 
   test.each([

@@ -5,6 +5,7 @@ import { isLoopbackHost } from "../config/config.ts";
 import { forbidden, unauthorized } from "../errors.ts";
 import type { createHost } from "../plugin-host.ts";
 import { documentErrors } from "./openapi/route-documentation.ts";
+import { isLocalRequest } from "./request-context.ts";
 import { openRoutes } from "./route-guards.ts";
 
 /** Milliseconds after which a part counts as not ready. */
@@ -32,6 +33,24 @@ export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<ty
     }
   }
 
+  async function checkAll(): Promise<Record<string, boolean>> {
+    const checks = [check("database", () => database.ready())];
+    if (config.role !== "web") {
+      checks.push(check("worker", () => jobs.ready()));
+      for (const { name, parts } of host.built) if (parts.ready) checks.push(check(name, parts.ready));
+    }
+    return Object.fromEntries(await Promise.all(checks));
+  }
+
+  // Requests at the same time share one check: without a rate limit, a flood of them must not become one of queries.
+  let running: Promise<Record<string, boolean>> | undefined;
+  function checkTogether(): Promise<Record<string, boolean>> {
+    running ??= checkAll().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
   const routes = new Elysia({ name: `health.${surfaceName}` })
     .use(openRoutes)
     .get("/healthz", () => ({ status: "ok" }), {
@@ -42,12 +61,7 @@ export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<ty
     .get(
       "/readyz",
       async ({ status }) => {
-        const checks = [check("database", () => database.ready())];
-        if (config.role !== "web") {
-          checks.push(check("worker", () => jobs.ready()));
-          for (const { name, parts } of host.built) if (parts.ready) checks.push(check(name, parts.ready));
-        }
-        const parts = Object.fromEntries(await Promise.all(checks));
+        const parts = await checkTogether();
         const failing = Object.keys(parts).filter((name) => !parts[name]);
         if (failing.length === 0) return { status: "ready", parts };
         const text = `Not ready: ${failing.join(", ")}.`;
@@ -66,14 +80,14 @@ export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<ty
   const isLoopback = isLoopbackHost(config.backend.host);
   return routes.get(
     "/metrics",
-    ({ headers }) => {
+    ({ headers, request }) => {
       if (expected !== undefined) {
         if (!timingSafeEqual(sha256(headers.authorization ?? ""), expected))
           throw unauthorized("Send METRICS_TOKEN as the bearer token.");
-      } else if (!isLoopback) {
+      } else if (!isLoopback || !isLocalRequest(request)) {
         throw forbidden(
           "METRICS_CLOSED",
-          "Set METRICS_TOKEN to read the metrics of a listener that is not on loopback.",
+          "Without METRICS_TOKEN, metrics are only for requests from this machine to a loopback address, without a proxy.",
         );
       }
       return new Response(metrics.render(), { headers: { "content-type": "text/plain; version=0.0.4" } });

@@ -1,4 +1,5 @@
 // Keeps what Berth knows about each request beside the request: id, client address, cookies, and results of its guards.
+import { isLoopbackHost } from "../config/validation.ts";
 
 /** Facts about a request that the request itself does not carry. */
 export interface RequestContext {
@@ -51,12 +52,19 @@ export function createRequestMemo<Value>() {
   };
 }
 
-/** Headers that proxies add. */
-const PROXY_HEADERS = /^(?:forwarded|via|x-forwarded.*|.*-(?:client|real|connecting)-ip)$/;
+/** Headers that proxies, load balancers and tunnels add. */
+const PROXY_HEADERS =
+  /forwarded|^(?:via|cdn-loop|x-scheme)$|^(?:cf|fly|x-envoy|x-original|x-originating|x-azure|x-arr|x-appengine)-|(?:-|client|socket)(?:ip|addr|address)$/;
 
-/** Whether a request came directly from this machine: over a loopback socket, without any header that a proxy adds. */
+/**
+ * Whether a request came directly from this machine: over a loopback socket, to a loopback name, and without any header
+ * that a proxy adds, trusted or not. The name is checked because a foreign page can point its own name to 127.0.0.1 (DNS
+ * rebinding).
+ */
 export function isLocalRequest(request: Request): boolean {
   const { socketAddress } = contextOf(request);
   if (socketAddress !== "::1" && !/^(?:::ffff:)?127\./.test(socketAddress)) return false;
+  const host = request.headers.get("host") ?? "";
+  if (!isLoopbackHost(host.replace(/:\d*$/, ""))) return false;
   return [...request.headers.keys()].every((name) => !PROXY_HEADERS.test(name));
 }

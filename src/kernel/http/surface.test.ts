@@ -201,6 +201,21 @@ describe("a host", () => {
     for (const more of [{}, { upgrade: "websocket" }] as Record<string, string>[]) {
       const raw = await rawRequest(testServer.web, { path: "/probe", headers: { host, ...more } });
       expectRefusal({ ...raw, text: raw.body }, 400, "BAD_REQUEST");
+      expect(raw.headers.get("x-request-id")).toMatch(/\w/);
+    }
+  });
+
+  test.each([
+    ["berth.example", "evil.example"],
+    ["berth.example", "berth.example"],
+    ["berth.example", ""],
+  ])("that is given twice (%j, %j) is 400", async (first, second) => {
+    for (const origin of [testServer.web, testServer.backend]) {
+      for (const more of ["", "Upgrade: websocket\r\nConnection: Upgrade\r\n"]) {
+        const text = `GET /probe HTTP/1.1\r\nHost: ${first}\r\nHost: ${second}\r\n${more}Connection: close\r\n\r\n`;
+        const raw = await rawRequest(origin, text);
+        expectRefusal({ ...raw, text: raw.body }, 400, "BAD_REQUEST");
+      }
     }
   });
 });
@@ -318,11 +333,35 @@ describe("the client's address", () => {
       "x-client-ip",
       "true-client-ip",
       "cf-connecting-ip",
+      "cf-ray",
+      "cdn-loop",
+      "x-original-forwarded-for",
+      "x-originating-ip",
+      "x-remote-addr",
+      "x-azure-clientip",
+      "x-envoy-external-address",
+      "x-cluster-client-ip",
+      "fly-client-ip",
+      "x-original-host",
     ]) {
       expect((await web("GET", "/probe", { [name]: "127.0.0.1" })).body).toEqual({
         address: "127.0.0.1",
         direct: false,
       });
+    }
+  });
+
+  test("is not local for a name that anyone can point to this machine", async () => {
+    for (const [host, direct] of [
+      ["localhost:3000", true],
+      ["[::1]:3000", true],
+      ["agent.localhost", true],
+      ["rebound.example", false],
+      ["127.0.0.1.example:3000", false],
+      ["192.0.2.1", false],
+    ] as const) {
+      const raw = await rawRequest(testServer.web, { path: "/probe", headers: { host } });
+      expect({ host, ...JSON.parse(raw.body) }).toEqual({ host, address: "127.0.0.1", direct });
     }
   });
 
@@ -413,6 +452,23 @@ describe("the default rate limit", () => {
     await using other = await limited("2/m");
     const own = bearer(other.kernel.backend.tokens.sign(grant));
     expect(await statuses(3, () => ask(other.web, "GET", "/probe", own))).toEqual([200, 200, 429]);
+  });
+
+  test("never refuses /healthz and /readyz, nor /metrics on loopback", async () => {
+    await using tight = await limited("1/m");
+    for (const origin of [tight.web, tight.backend]) {
+      expect(await statuses(4, () => ask(origin, "GET", "/healthz"))).toEqual([200, 200, 200, 200]);
+      expect(await statuses(4, () => ask(origin, "GET", "/readyz?probe=1"))).toEqual([503, 503, 503, 503]);
+      expect(await statuses(2, () => ask(origin, "HEAD", "/healthz"))).toEqual([200, 200]);
+      expect((await statuses(2, () => ask(origin, "GET", "/probe"))).at(-1)).toBe(429);
+      expect(await statuses(2, () => ask(origin, "POST", "/healthz"))).toEqual([429, 429]);
+      for (const path of ["/healthz/", "/healthzz", "/probe?/healthz", "//healthz"]) {
+        expect({ path, status: (await rawRequest(origin, { path })).status }).toEqual({ path, status: 429 });
+      }
+    }
+    const metrics = () => fetch(`${tight.backend}/metrics`);
+    expect(await statuses(3, metrics)).toEqual([200, 200, 200]);
+    expect((await ask(tight.web, "GET", "/metrics")).status).toBe(429);
   });
 
   test("applies to upgrades too", async () => {

@@ -4,7 +4,7 @@ import { AppError, forbidden } from "../errors.ts";
 import type { Kernel } from "../plugin.ts";
 import { createClientAddressResolver } from "./client-address.ts";
 import { errorResponse } from "./error-response.ts";
-import { attachContext, type RequestContext } from "./request-context.ts";
+import { attachContext, isLocalRequest, type RequestContext } from "./request-context.ts";
 import { createSelfLimitedCheck, type SelfLimitedPath } from "./self-limited-paths.ts";
 import { trustedOrigins } from "./trusted-origins.ts";
 import type { VirtualHost, VirtualHostRequest } from "./virtual-hosts.ts";
@@ -94,11 +94,22 @@ export function createSurface(
     const { url } = request;
     if (!url.startsWith("http") || !URL.canParse(url))
       throw new AppError(400, "BAD_REQUEST", "The Host header is not a valid host.");
-    if (isSelfLimited(request) || isServiceRequest(request)) return;
+    // Bun joins repeated headers with commas, and takes the first one for the URL; a proxy may have taken another.
+    if (request.headers.get("host")?.includes(","))
+      throw new AppError(400, "BAD_REQUEST", "Send one Host header (RFC 9112, section 3.2).");
+    if (isMonitoring(request) || isSelfLimited(request) || isServiceRequest(request)) return;
     const decision = limits.take("default", context.address);
     if (decision.allowed) return;
     log.debug("rate limited", { surface: name, address: context.address, path: requestPath(request) });
     throw limits.tooManyRequests(decision);
+  }
+
+  /** Probes of an orchestrator are never refused: it would restart a service that is merely busy. */
+  function isMonitoring(request: Request): boolean {
+    if (request.method !== "GET" && request.method !== "HEAD") return false;
+    const path = pathText(request.url);
+    if (path === "/healthz" || path === "/readyz") return true;
+    return path === "/metrics" && name === "backend" && isLocalRequest(request);
   }
 
   /** A web surface in another process sends the requests of all its clients, and has counted each of them itself. */
@@ -185,6 +196,13 @@ export function createSurface(
     },
     handle: (request) => respond(request, { id: requestId(), address: "", socketAddress: "", cookies: [] }, false),
   };
+}
+
+/** The path of a URL from the network, cut out without parsing it, since this runs for every request. */
+function pathText(url: string): string {
+  const start = url.indexOf("/", "https://".length);
+  const query = url.indexOf("?", start);
+  return url.slice(start, query < 0 ? undefined : query);
 }
 
 /** The path; empty if the request's URL can't be parsed because of an invalid Host header. */
