@@ -1,7 +1,8 @@
 // Downloads files that people sent, by their id, when a turn needs them.
+
+import { readLimitedBody } from "../../src/kernel/util/limited-body.ts";
 import { type Binding, ChannelError } from "../port.ts";
 import { fileGoneError, fileTooLargeError } from "../shared/file-errors.ts";
-import { readLimitedBody } from "../shared/limited-body.ts";
 import type { BotApiClients } from "./bot-api.ts";
 
 /** The Bot API serves no larger files. https://core.telegram.org/bots/api#getfile */

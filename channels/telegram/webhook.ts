@@ -1,7 +1,7 @@
 // Handles a post from Telegram: checks the secret before the body is read, and answers once the message is stored.
 import type { Update } from "grammy/types";
+import { readRequestBody } from "../../src/kernel/util/limited-body.ts";
 import type { Binding, IncomingMessage, Sink } from "../port.ts";
-import { readLimitedBody } from "../shared/limited-body.ts";
 import { errorResponse, isEqualSecret } from "../shared/webhook-answers.ts";
 import { isUpdate, readUpdate } from "./updates.ts";
 
@@ -11,7 +11,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
  * Answers 200 once the message is stored or if it is not for the agent, 401 for a wrong secret, 400 for a malformed
- * update, 413 for a large body, 503 if storing failed. Telegram repeats every post that is not answered by 2xx.
+ * update, 413 for a large body, 503 if storing failed; throws 408 for a slow body. Telegram repeats every post that is not answered by 2xx.
  * https://core.telegram.org/bots/api#setwebhook
  */
 export async function receiveUpdate(
@@ -23,7 +23,7 @@ export async function receiveUpdate(
 ): Promise<Response> {
   if (!isEqualSecret(request.headers.get(SECRET_HEADER) ?? "", secret))
     return errorResponse(401, "UNAUTHORIZED", "The secret is missing or wrong.");
-  const body = await readLimitedBody(request, MAX_BODY_BYTES);
+  const body = await readRequestBody(request, MAX_BODY_BYTES);
   if (!body) return errorResponse(413, "BODY_TOO_LARGE", "The body is larger than 1 MiB.");
   const update = parse(body);
   if (!update) return errorResponse(400, "INVALID_INPUT", "This is not an update of the Telegram Bot API.");

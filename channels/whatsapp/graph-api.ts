@@ -1,9 +1,10 @@
 // Calls the Graph API by plain fetch: four endpoints need no client library.
+
+import { readLimitedBody } from "../../src/kernel/util/limited-body.ts";
 import { DAY, SECOND } from "../../src/kernel/util/time.ts";
 import { type Binding, ChannelError, type RecordTraffic } from "../port.ts";
 import { fileGoneError, fileTooLargeError } from "../shared/file-errors.ts";
 import { isObject } from "../shared/is-object.ts";
-import { readLimitedBody } from "../shared/limited-body.ts";
 import { type Refusal, toChannelError, toUnreachableError } from "./errors.ts";
 
 /** The form of a token, which goes into a header and once into a URL. */

@@ -1,7 +1,8 @@
 // Handles the requests of Meta: a GET that verifies the address, and posts, whose sender is checked before they are
 // parsed.
+
+import { readRequestBody } from "../../src/kernel/util/limited-body.ts";
 import { type Binding, ChannelError, type DeliveryFailure, type Sink } from "../port.ts";
-import { readLimitedBody } from "../shared/limited-body.ts";
 import { errorResponse, isEqualSecret } from "../shared/webhook-answers.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import type { PartOutcomes } from "./part-outcomes.ts";
@@ -36,7 +37,7 @@ interface Deps {
 export function createWhatsAppWebhook({ accounts, outcomes, app, onFailure }: Deps): WhatsAppWebhook {
   /**
    * Answers 200 once everything is stored or if nothing is for the agent, 401 if it is not from Meta, 400 for a malformed
-   * event, 413 for a large one, 503 if storing failed.
+   * event, 413 for a large one, 503 if storing failed; throws 408 for a slow body.
    */
   async function receivePost(binding: Binding, request: Request, sink: Sink): Promise<Response> {
     const account = await accounts.load(binding).catch((error: unknown) => unavailable(binding, error));
@@ -45,7 +46,7 @@ export function createWhatsAppWebhook({ accounts, outcomes, app, onFailure }: De
     const signature = request.headers.get(SIGNATURE_HEADER) ?? "";
     // The secret of another app is unknown here: then the address, which only that app knows, proves the sender.
     if (isOurs && !/^sha256=[0-9a-f]{64}$/.test(signature)) return unauthorized();
-    const body = await readLimitedBody(request, MAX_BODY_BYTES);
+    const body = await readRequestBody(request, MAX_BODY_BYTES);
     if (body === undefined) return errorResponse(413, "BODY_TOO_LARGE", "The body is larger than 3 MiB.");
     if (isOurs && !isEqualSecret(signature, `sha256=${hmac(app.secret, body)}`)) return unauthorized();
     const event = readEvent(parse(body), binding.bot.id, binding.token);

@@ -1,7 +1,8 @@
 // Downloads files that people sent. Their addresses at Discord's hosts expire; the message then has a fresh one.
+
+import { readLimitedBody } from "../../../src/kernel/util/limited-body.ts";
 import { type Binding, ChannelError } from "../../port.ts";
 import { fileGoneError, fileTooLargeError } from "../../shared/file-errors.ts";
-import { readLimitedBody } from "../../shared/limited-body.ts";
 import { isSnowflake } from "../ids.ts";
 import type { RestClients } from "./rest-clients.ts";
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createBackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import type { SocketSession } from "../../../src/kernel/http/web-sockets.ts";
+import { rawRequest } from "../../../tests/support/raw.ts";
 import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 
 let fixture: ChannelsFixture;
@@ -113,6 +114,19 @@ describe("a post", () => {
     expect((await post(pathname, "no update", bot.webhook?.secret)).status).toBe(400);
     expect(await fixture.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toEqual([]);
   });
+
+  test("whose body stops is 408, and stores nothing", async () => {
+    const { id, bot } = await connected();
+    const { url = "", secret } = bot.webhook ?? {};
+    const head = `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: a\r\nX-Telegram-Bot-Api-Secret-Token: ${secret}\r\n`;
+    const { status, body } = await rawRequest(
+      fixture.origin,
+      `${head}Content-Length: 500\r\n\r\n{"update_id":1`,
+      30_000,
+    );
+    expect([status, JSON.parse(body).code]).toEqual([408, "BODY_TIMEOUT"]);
+    expect(await fixture.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toEqual([]);
+  }, 30_000);
 
   test("to an unknown address is 404, whatever its form", async () => {
     const { bot } = await connected();

@@ -1,16 +1,13 @@
 // Reads JSON request bodies within limits on bytes, time and nesting, and refuses text that could not be stored.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { AppError, invalidInput } from "../errors.ts";
-import { SECOND } from "../util/time.ts";
+import { readRequestBody } from "../util/limited-body.ts";
 import { contextOf } from "./request-context.ts";
 
 /** The most bytes that a request body may have, unless its route sets another limit. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 /** The deepest nesting that a JSON body may have. */
 export const MAX_JSON_DEPTH = 64;
-
-/** Milliseconds that a body may take to arrive. */
-const BODY_TIMEOUT_MS = 30 * SECOND;
 
 /** Characters of a text that is parsed in steps. */
 const LONG_TEXT = 128 * 1024;
@@ -42,7 +39,8 @@ export async function readJsonBody({ request }: { request: Request }): Promise<u
 export async function readRawBody({ request }: { request: Request }): Promise<unknown> {
   const bytes = await readBodyBytes(request);
   if (bytes.length > 0 && request.headers.get("content-type") === null) throw jsonTypeMissing();
-  contextOf(request).bodyBytes = bytes;
+  // A view of a larger buffer is copied, since the route may hand the buffer to a thread.
+  contextOf(request).bodyBytes = bytes.byteLength === bytes.buffer.byteLength ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();
   return {};
 }
 
@@ -97,36 +95,15 @@ function requireStorable(text: string, value: unknown): void {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-async function readBodyBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+async function readBodyBytes(request: Request): Promise<Uint8Array> {
   const limit = contextOf(request).maxBodyBytes ?? MAX_BODY_BYTES;
-  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (declared > limit) throw bodyTooLarge(limit);
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeout.reject(bodyTimeout()), BODY_TIMEOUT_MS);
-  const complete = Number.isNaN(declared)
-    ? readWithLimit(request, limit)
-    : request.arrayBuffer().then((buffer) => new Uint8Array(buffer));
-  return Promise.race([complete, timeout.promise]).finally(() => clearTimeout(timer));
-}
-
-/** Reads a body without a declared length, and throws 413 as soon as it is too large. */
-async function readWithLimit(request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
-    if (size > limit) throw bodyTooLarge(limit);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readRequestBody(request, limit);
+  if (!bytes) throw bodyTooLarge(limit);
+  return bytes;
 }
 
 const jsonTypeMissing = () =>
   new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with content-type: application/json.");
-const bodyTimeout = () => {
-  const text = `The body did not arrive within ${BODY_TIMEOUT_MS / SECOND} seconds.`;
-  return new AppError(408, "BODY_TIMEOUT", text, {}, { headers: { connection: "close" } });
-};
 const bodyTooLarge = (limit: number) =>
   new AppError(413, "BODY_TOO_LARGE", `The body is larger than ${limit / MAX_BODY_BYTES} MiB.`);
 

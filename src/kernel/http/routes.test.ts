@@ -193,6 +193,13 @@ describe("a body", () => {
     expectRefusal({ ...answer, text: answer.body }, 413, "BODY_TOO_LARGE");
   });
 
+  test("must arrive in time: one that stops is 408, and the connection is closed", async () => {
+    const head = "POST /probe/any HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{";
+    const answer = await rawRequest(testServer.web, head, 30_000);
+    expectRefusal({ ...answer, text: answer.body }, 408, "BODY_TIMEOUT");
+    expect(answer.headers.get("connection")).toBe("close");
+  }, 30_000);
+
   test("is nested at most 64 levels deep; brackets in strings do not count", async () => {
     expect((await send({ body: nested(64) })).status).toBe(200);
     expectRefusal(await send({ body: nested(65) }), 400, "JSON_TOO_DEEP");

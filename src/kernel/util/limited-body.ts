@@ -1,0 +1,101 @@
+// Reads bodies up to a limit of bytes, and those of requests within limits of time, so that no sender can fill the memory
+// or hold a connection.
+import { AppError } from "../errors.ts";
+import { SECOND } from "./time.ts";
+
+/** How slowly a request's body may arrive. */
+export interface BodyPace {
+  /** Milliseconds without a judgement; the rate is measured over each such period. */
+  periodMs: number;
+  /** The least rate within each period. */
+  bytesPerSecond: number;
+  /** Milliseconds for the whole body, however much is allowed. */
+  totalMs: number;
+  /** The least rate of large bodies, which may take longer in total. */
+  largeBytesPerSecond: number;
+}
+
+const PACE: BodyPace = {
+  periodMs: 10 * SECOND,
+  bytesPerSecond: 1024,
+  totalMs: 30 * SECOND,
+  largeBytesPerSecond: 64 * 1024,
+};
+
+/** Bodies up to this declared size are read in one step, which takes a third of the time. */
+const ONE_STEP_BYTES = 64 * 1024;
+
+/**
+ * Returns the bytes of a response's body; undefined when they are more than `limit`. A body without a length is measured
+ * while it is read. The caller's signal limits the time.
+ */
+export async function readLimitedBody(body: Response, limit: number): Promise<Uint8Array | undefined> {
+  const length = declaredLength(body);
+  if (length !== undefined && length > limit) return undefined;
+  // A body of a known length ends there by HTTP itself.
+  if (length !== undefined && body.headers.get("content-encoding") === null) {
+    const bytes = new Uint8Array(await body.arrayBuffer());
+    return bytes.byteLength > limit ? undefined : bytes;
+  }
+  return readChunks(body, limit, () => undefined);
+}
+
+/**
+ * Returns the bytes of a request's body; undefined when they are more than `limit`. Throws 408 `BODY_TIMEOUT`, which
+ * closes the connection, when the body arrives more slowly than `pace`.
+ */
+export async function readRequestBody(
+  request: Request,
+  limit: number,
+  pace: BodyPace = PACE,
+): Promise<Uint8Array | undefined> {
+  const length = declaredLength(request);
+  if (length !== undefined && length > limit) return undefined;
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  if (length !== undefined && length <= ONE_STEP_BYTES) {
+    const ms = Math.min(pace.totalMs, pace.periodMs + (length / pace.bytesPerSecond) * SECOND);
+    const timer = setTimeout(() => reject(bodyTimeout()), ms);
+    const bytes = request.arrayBuffer().then((buffer) => new Uint8Array(buffer));
+    return Promise.race([bytes, timeout]).finally(() => clearTimeout(timer));
+  }
+  const totalMs = Math.max(pace.totalMs, (limit / pace.largeBytesPerSecond) * SECOND);
+  const minimum = (pace.bytesPerSecond * pace.periodMs) / SECOND;
+  let received = 0;
+  let elapsedMs = 0;
+  const timer = setInterval(() => {
+    elapsedMs += pace.periodMs;
+    if (received < minimum || elapsedMs >= totalMs) reject(bodyTimeout());
+    received = 0;
+  }, pace.periodMs);
+  const bytes = readChunks(request, limit, (count) => {
+    received += count;
+  });
+  return Promise.race([bytes, timeout]).finally(() => clearInterval(timer));
+}
+
+function declaredLength({ headers }: Request | Response): number | undefined {
+  const length = headers.get("content-length");
+  return length === null ? undefined : Number(length);
+}
+
+/** Stops as soon as the body is too large. */
+async function readChunks(
+  { body }: Request | Response,
+  limit: number,
+  onChunk: (bytes: number) => void,
+): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > limit) return undefined;
+    onChunk(chunk.byteLength);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+const bodyTimeout = () => {
+  const text = "The body arrived too slowly. Send it again over a faster connection.";
+  return new AppError(408, "BODY_TIMEOUT", text, {}, { headers: { connection: "close" } });
+};
