@@ -2,8 +2,30 @@
 import type { Server } from "bun";
 import { errorBody } from "../kernel/error-body.ts";
 import { StartError } from "../kernel/errors.ts";
+import { createRequestId } from "../kernel/http/request-context.ts";
 import type { Surface } from "../kernel/http/surface.ts";
 import type { SocketSession, WebServer } from "../kernel/http/web-sockets.ts";
+
+/** Seconds after which a connection without traffic is closed. Bun measures them in steps of four seconds. */
+export interface IdleTimes {
+  /** Before the head of a request is complete, however slowly its bytes arrive. */
+  head: number;
+  /** After a response. */
+  idle: number;
+  /** While a stream of events is silent, and after it. */
+  stream: number;
+}
+
+/**
+ * While a request is handled, there is no limit: routes and the reader of bodies have their own. The web's connections
+ * outlast those of common proxies (60 seconds), which would otherwise send a request to a connection that is just being
+ * closed. The backend's outlast those of a web surface in another process: Bun's `fetch` keeps one for 300 seconds. A turn
+ * may be silent for ten minutes before its stream ends.
+ */
+const IDLE_TIMES: Record<"PORT" | "BACKEND_PORT", IdleTimes> = {
+  PORT: { head: 20, idle: 75, stream: 900 },
+  BACKEND_PORT: { head: 20, idle: 360, stream: 900 },
+};
 
 export interface Listener {
   server: Server<SocketSession>;
@@ -13,12 +35,27 @@ export interface Listener {
 }
 
 /** Binds a port. Throws StartError if that fails. Until `open`, requests wait, except those for /healthz. */
-export function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: number): Listener {
+export function bind(
+  variable: "PORT" | "BACKEND_PORT",
+  host: string,
+  port: number,
+  times: IdleTimes = IDLE_TIMES[variable],
+): Listener {
   let surface: Surface | undefined;
   let open: (surface: Surface) => void = () => undefined;
   const opened = new Promise<Surface>((resolve) => {
     open = resolve;
   });
+  /** Sets the limit that holds from the response on. It must be set before, since it needs the request. */
+  async function limitIdleTime(answer: Promise<Response | undefined>, request: Request, server: WebServer) {
+    const response = await answer;
+    if (response) {
+      const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+      server.timeout(request, isStream ? times.stream : times.idle);
+    }
+    return response;
+  }
+
   try {
     const server = Bun.serve<SocketSession>({
       development: false,
@@ -26,18 +63,19 @@ export function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: numb
       reusePort: false,
       hostname: host,
       port,
-      // Streams may be silent for long; routes set their own limits.
-      idleTimeout: 0,
+      idleTimeout: times.head,
       // The size is checked when the body is read, with Berth's own error.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch(request: Request, server: WebServer) {
-        if (surface) return surface.fetch(request, server);
-        if (new URL(request.url).pathname === "/healthz") return Response.json({ status: "ok" });
-        return opened.then((ready) => ready.fetch(request, server));
+        server.timeout(request, 0);
+        if (surface) return limitIdleTime(surface.fetch(request, server), request, server);
+        if (URL.parse(request.url)?.pathname === "/healthz") return ownResponse({ status: "ok" }, 200);
+        const answer = opened.then((ready) => ready.fetch(request, server));
+        return limitIdleTime(answer, request, server);
       },
       error(error) {
         const { status, body } = errorBody(error);
-        return Response.json(body, { status });
+        return ownResponse(body, status);
       },
       websocket: {
         maxPayloadLength: 1024 * 1024,
@@ -60,6 +98,13 @@ export function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: numb
     throw new StartError(bindErrorMessage(variable, host, port, cause), { cause });
   }
 }
+
+/** A response without a surface, with the headers that every response has. */
+const ownResponse = (body: unknown, status: number) =>
+  Response.json(body, {
+    status,
+    headers: { "x-request-id": createRequestId(), "x-content-type-options": "nosniff" },
+  });
 
 function bindErrorMessage(variable: "PORT" | "BACKEND_PORT", host: string, port: number, error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;

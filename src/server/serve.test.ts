@@ -90,7 +90,9 @@ describe("a start", () => {
     const starting = start({ PORT: port }, [slow]);
     await shared.started.promise;
     const origin = `http://127.0.0.1:${port}`;
-    expect(await (await fetch(`${origin}/healthz`)).json()).toEqual({ status: "ok" });
+    const alive = await fetch(`${origin}/healthz`);
+    expect(await alive.json()).toEqual({ status: "ok" });
+    expect(alive.headers.get("x-request-id")).toMatch(/^[\w-]{4,64}$/);
     let settled = false;
     const held = createClient(origin)
       .post("/api/register", { email: "early@example.com", password: "early horse" })

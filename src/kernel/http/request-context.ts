@@ -37,6 +37,12 @@ export function contextOf(request: Request): RequestContext {
   return context;
 }
 
+let requestCounter = 0;
+const processPrefix = crypto.randomUUID().slice(0, 8);
+
+/** Makes an id that is unique across restarts. */
+export const createRequestId = () => `${processPrefix}-${(++requestCounter).toString(36)}`;
+
 /** Remembers one value per request, so that it is computed once; forgets it when the guards run again after a slow body. */
 export function createRequestMemo<Value>() {
   const known = new WeakMap<Request, { value: Value; guardRound: number | undefined }>();

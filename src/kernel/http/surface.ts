@@ -4,7 +4,7 @@ import { AppError, forbidden } from "../errors.ts";
 import type { Kernel } from "../plugin.ts";
 import { createClientAddressResolver } from "./client-address.ts";
 import { errorResponse } from "./error-response.ts";
-import { attachContext, isLocalRequest, type RequestContext } from "./request-context.ts";
+import { attachContext, createRequestId, isLocalRequest, type RequestContext } from "./request-context.ts";
 import { createSelfLimitedCheck, type SelfLimitedPath } from "./self-limited-paths.ts";
 import { trustedOrigins } from "./trusted-origins.ts";
 import type { VirtualHost, VirtualHostRequest } from "./virtual-hosts.ts";
@@ -167,7 +167,13 @@ export function createSurface(
   function networkContext(request: Request, server: WebServer, pageOrigin?: string): RequestContext {
     const socketAddress = server.requestIP(request)?.address ?? "";
     const forwardedFor = readsForwarded ? request.headers.get("x-forwarded-for") : null;
-    return { id: requestId(), address: address(socketAddress, forwardedFor), socketAddress, cookies: [], pageOrigin };
+    return {
+      id: createRequestId(),
+      address: address(socketAddress, forwardedFor),
+      socketAddress,
+      cookies: [],
+      pageOrigin,
+    };
   }
 
   function resolveVirtualHost(request: Request): VirtualHostRequest | undefined {
@@ -194,7 +200,8 @@ export function createSurface(
       durationsByClass[Math.floor(response.status / 100)]?.observe((performance.now() - started) / 1000);
       return response;
     },
-    handle: (request) => respond(request, { id: requestId(), address: "", socketAddress: "", cookies: [] }, false),
+    handle: (request) =>
+      respond(request, { id: createRequestId(), address: "", socketAddress: "", cookies: [] }, false),
   };
 }
 
@@ -207,9 +214,3 @@ function pathText(url: string): string {
 
 /** The path; empty if the request's URL can't be parsed because of an invalid Host header. */
 const requestPath = ({ url }: Request) => URL.parse(url)?.pathname ?? "";
-
-let requestCounter = 0;
-const processPrefix = crypto.randomUUID().slice(0, 8);
-
-/** Makes an id that is unique across restarts. */
-const requestId = () => `${processPrefix}-${(++requestCounter).toString(36)}`;
