@@ -131,6 +131,19 @@ describe("while the service runs", () => {
   });
 });
 
+test("a command may take longer than a silent client may stay", async () => {
+  const silentIsClosed = Promise.withResolvers<string>();
+  const { log } = server.kernel;
+  control = await listenOnControlSocket({ config: server.kernel.config, log }, { wait: () => silentIsClosed.promise });
+  const answer = fetch("http://localhost/", {
+    unix: socketOf(),
+    method: "POST",
+    body: JSON.stringify({ name: "wait", args: {} }),
+  });
+  connect(socketOf()).once("close", () => silentIsClosed.resolve("waited"));
+  expect(await (await answer).json()).toBe("waited");
+}, 60_000);
+
 describe("a socket that can't be created", () => {
   test("the socket of a killed service is replaced", async () => {
     mkdirSync(server.kernel.config.dataDir, { recursive: true });

@@ -61,7 +61,14 @@ function startSocketServer(unix: string, handlers: CommandHandlers): { close(): 
   rmSync(unix, { force: true });
   const previousUmask = process.umask(0o177);
   try {
-    const server = Bun.serve({ unix, fetch: (request) => handleRequest(handlers, request) });
+    const server = Bun.serve({
+      unix,
+      fetch(request, server) {
+        // Bun ends a request after ten seconds, but a command may take minutes: a rotation, a backup.
+        server.timeout(request, 0);
+        return handleRequest(handlers, request);
+      },
+    });
     return {
       async close() {
         await server.stop(true);

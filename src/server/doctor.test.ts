@@ -1,6 +1,6 @@
 // Tests the report of `berth doctor`: sources, masked secrets and problems.
 import { afterAll, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "../kernel/config/config.ts";
@@ -44,6 +44,15 @@ test("with a provider's key, what may be used without paying is shown, also if i
   expect(text).toContain("without an account 0.5 USD (AI_PUBLIC_BUDGET_USD_PER_DAY)");
   expect(report({ AI_UNPAID_BUDGET_USD_PER_DAY: "7", PROVIDER_5_API_KEY: "k" }).text).toContain("together use 7 USD");
   expect(report({ PROVIDER_3_BASE_URL: "http://127.0.0.1:9/v1" }).text).not.toContain("AI_UNPAID_BUDGET_USD_PER_DAY");
+});
+
+test("the limit of open files and connections is shown", () => {
+  const limit = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+  expect(report({}).text).toMatch(
+    new RegExp(`^At most ${limit} open files and connections, \\d+ connections of one`, "m"),
+  );
+  expect(report({ CONNECTIONS_PER_ADDRESS: "7" }).text).toContain(", 7 connections of one address.");
+  expect(report({ CONNECTIONS_PER_ADDRESS: "0" })).toMatchObject({ exitCode: 1 });
 });
 
 test("columns are aligned", () => {

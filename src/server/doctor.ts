@@ -14,6 +14,8 @@ import {
 } from "../kernel/config/config.ts";
 import { programName } from "../kernel/config/program-name.ts";
 import { maskValue, type ReadOptions, type ResolvedVariable } from "../kernel/config/variable-reader.ts";
+import { connectionLimits } from "./connections/connection-guard.ts";
+import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { settingsWith } from "./settings.ts";
 
 export interface DoctorOptions extends Omit<ReadOptions, "cwd"> {
@@ -66,6 +68,7 @@ export function doctorReport(
     ...(shown.length > 0 ? [formatVariables(shown, highlighted)] : []),
     ...(shown.length < list.length ? [more] : []),
     ...findings.map(({ severity, message }) => `${severity === "error" ? "✗" : "!"} ${message}`),
+    ...describeDescriptors(config),
     ...(list.some((variable) => modelVariables.has(variable.name) && isSet(variable))
       ? []
       : ["! No AI provider is set up: a local Ollama, or else the demo model, answers."]),
@@ -82,6 +85,18 @@ function describeFreeUse(config: Config): string {
     `On your AI keys, accounts without a subscription may together use ${unpaidMicroUsd / 1e6} USD a day ` +
     `(AI_UNPAID_BUDGET_USD_PER_DAY), and callers without an account ${publicMicroUsd / 1e6} USD (AI_PUBLIC_BUDGET_USD_PER_DAY).`
   );
+}
+
+/** The limit of open files and connections, which depends on how this command was started, like that of the service. */
+function describeDescriptors(config: Config | undefined): string[] {
+  const descriptors = descriptorLimit();
+  if (descriptors === undefined || !config) return [];
+  const { perAddress } = connectionLimits(descriptors, config);
+  const warning = lowLimitWarning(descriptors);
+  return [
+    `At most ${descriptors} open files and connections, ${perAddress} connections of one address.`,
+    ...(warning === undefined ? [] : [`! ${warning}`]),
+  ];
 }
 
 const isErrorFinding = ({ severity }: Finding) => severity === "error";

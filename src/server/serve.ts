@@ -4,9 +4,11 @@
 import type { Config, Environment } from "../kernel/config/config.ts";
 import { openKernel, type RunningKernel } from "../kernel/kernel.ts";
 import { type App, createApp } from "./app.ts";
+import { connectionLimits, guardConnections } from "./connections/connection-guard.ts";
+import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
+import { bind, type Listener } from "./connections/listener.ts";
 import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
 import { loadExternalPlugins } from "./external-plugins.ts";
-import { bind, type Listener } from "./listener.ts";
 import { loadAllSettings } from "./settings.ts";
 
 export interface ServeOptions {
@@ -57,6 +59,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
   let kernel: RunningKernel | undefined;
   let app: App | undefined;
   let controlSocket: { close(): Promise<void> } | undefined;
+  let connectionGuard: { stop(): void } | undefined;
 
   /** One unhandled rejection must not end the service for all users. */
   const logUnhandledRejection = (error: unknown) => kernel?.log.error("unhandled promise rejection", { error });
@@ -66,6 +69,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     const deadline = performance.now() + graceMs;
     const drained = closeListeners(false);
     const steps = [
+      () => connectionGuard?.stop(),
       () => controlSocket?.close(),
       () => app?.stop(),
       () => waitAtMost(drained, Math.max(finalResponseMs, deadline - performance.now())),
@@ -96,6 +100,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     const external = await loadExternalPlugins([...config.plugins, ...plugins]);
     kernel = await openKernel(config);
     process.on("unhandledRejection", logUnhandledRejection);
+    connectionGuard = startConnectionGuard(kernel, listeners);
     await yieldToEventLoop();
     app = createApp(kernel, external);
     await kernel.keyRotation.requireKeys();
@@ -133,6 +138,18 @@ async function findFirstAdmin(accounts: App["accounts"]): Promise<RunningServer[
   const link = await accounts.createFirstAdminLink();
   if (link !== undefined) return { kind: "link", link };
   return { kind: (await accounts.administration.hasAdmin()) ? "exists" : "none" };
+}
+
+/** Logs the limit of descriptors and keeps connections within it. Without a limit there is nothing to guard. */
+function startConnectionGuard({ config, log }: RunningKernel, listeners: readonly Listener[]) {
+  const descriptors = descriptorLimit();
+  if (descriptors === undefined) return undefined;
+  const limits = connectionLimits(descriptors, config);
+  log.info("descriptor limit", { ...limits });
+  const warning = lowLimitWarning(descriptors);
+  if (warning !== undefined) log.warn(warning);
+  const servers = listeners.map(({ server }) => server);
+  return guardConnections({ servers, limits, trustedProxies: config.trustedProxies, log });
 }
 
 /** Resolves with the promise, or after `ms` milliseconds. */

@@ -4,6 +4,7 @@ import {
   absolutePath,
   anyText,
   bindHost,
+  connectionCount,
   databaseUrl,
   duration,
   hostName,
@@ -98,6 +99,10 @@ const outputVariables = {
 const requestVariables = {
   RATE_LIMITS: withDefault(rateLimits, "on", 'All limits, or overrides by rule: `{"sign-up":"10/m,60/h"}`.'),
   TRUSTED_PROXIES: listOf(network, "Proxies whose forwarding headers are believed."),
+  CONNECTIONS_PER_ADDRESS: optional(
+    connectionCount,
+    "Most open connections of one address that is no trusted proxy. Unset: a quarter of the limit of open files, at most 4096.",
+  ),
   CORS_ORIGINS: listOf(origin, "Foreign origins that browsers may call from."),
 };
 
@@ -153,6 +158,8 @@ export function buildKernelSettings(v: KernelValues) {
     rateLimits: v.RATE_LIMITS,
     /** Networks in CIDR form. */
     trustedProxies: v.TRUSTED_PROXIES,
+    /** Undefined: it depends on the limit of descriptors. */
+    connectionsPerAddress: v.CONNECTIONS_PER_ADDRESS,
     corsOrigins: v.CORS_ORIGINS,
     /** Absolute paths. */
     plugins: v.PLUGINS,

@@ -40,6 +40,10 @@ export const port = parser("a whole number from 0 to 65535", (text) =>
   /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined,
 );
 
+export const connectionCount = parser("a whole number from 1 to 1000000", (text) =>
+  /^[1-9]\d{0,6}$/.test(text) && Number(text) <= 1_000_000 ? Number(text) : undefined,
+);
+
 export const bindHost = parser("an IP address or a host name", (text) =>
   ipaddr.isValid(text) || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) ? text : undefined,
 );

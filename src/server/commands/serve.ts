@@ -2,6 +2,7 @@
 import { writeSync } from "node:fs";
 import { type Environment, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
+import { openCLibrary } from "../c-library.ts";
 import type { RunningServer } from "../serve.ts";
 
 /** Bun allows 256 outgoing requests at a time, unless this variable is set when the process starts. */
@@ -56,20 +57,10 @@ async function reexecute(env: Environment, readyFd: number | undefined): Promise
   process.execve?.(process.execPath, command, { ...env, [MAX_REQUESTS_VARIABLE]: MAX_REQUESTS_VALUE });
 }
 
-const C_LIBRARIES = ["libc.so.6", "libc.so", "libSystem.B.dylib"];
-
-/** Returns false if no C library is found by name; then the limit stays. */
+/** Returns false if there is no C library to do it with; then the limit stays. */
 async function moveToStandardInput(descriptor: number): Promise<boolean> {
-  const { dlopen } = await import("bun:ffi");
-  for (const name of C_LIBRARIES) {
-    try {
-      const { symbols } = dlopen(name, { dup2: { args: ["i32", "i32"], returns: "i32" } });
-      return symbols.dup2(descriptor, 0) === 0;
-    } catch {
-      // The name is that of another system.
-    }
-  }
-  return false;
+  const libc = await openCLibrary({ dup2: { args: ["i32", "i32"], returns: "i32" } });
+  return libc?.dup2(descriptor, 0) === 0;
 }
 
 const formatAddresses = ({ addresses: { web, backend } }: RunningServer) =>

@@ -1,10 +1,10 @@
 // Binds a port before the rest of the start, and serves /healthz until the surface is ready.
 import type { Server } from "bun";
-import { errorBody } from "../kernel/error-body.ts";
-import { StartError } from "../kernel/errors.ts";
-import { createRequestId } from "../kernel/http/request-context.ts";
-import type { Surface } from "../kernel/http/surface.ts";
-import type { SocketSession, WebServer } from "../kernel/http/web-sockets.ts";
+import { errorBody } from "../../kernel/error-body.ts";
+import { StartError } from "../../kernel/errors.ts";
+import { createRequestId } from "../../kernel/http/request-context.ts";
+import type { Surface } from "../../kernel/http/surface.ts";
+import type { SocketSession, WebServer } from "../../kernel/http/web-sockets.ts";
 
 /** Seconds after which a connection without traffic is closed. Bun measures them in steps of four seconds. */
 export interface IdleTimes {

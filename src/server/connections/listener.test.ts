@@ -1,7 +1,7 @@
 // Tests how long a listener keeps connections, and what it answers without a surface.
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import type { Surface } from "../kernel/http/surface.ts";
+import type { Surface } from "../../kernel/http/surface.ts";
 import { bind, type Listener } from "./listener.ts";
 
 const listeners: Listener[] = [];
