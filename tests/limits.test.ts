@@ -1,10 +1,14 @@
 // Limits: agents by plan, admin rights by address, the first admin's single-use link, and request rates.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join, resolve } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { type AgentItem, member } from "./support/members.ts";
+import { run, temporaryDir } from "./support/process.ts";
 import { expectRefusal } from "./support/refusal.ts";
 
 const ADMIN = "root@example.com";
@@ -193,4 +197,53 @@ describe("rates", () => {
       expect(refused.headers.get("ratelimit-policy")).toBe('"default";q=20;w=60');
     }
   });
+});
+
+describe("connections", () => {
+  const flooded = [
+    ["silent", ""],
+    ["with half a head", "GET /healthz HTTP/1.1\r\nHost: local"],
+    ["after one request", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+    [
+      "with half a body",
+      "POST /api/register HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+    ],
+  ] as const;
+
+  test("a flood of one address leaves a process with 256 descriptors reachable, and doctor warns of the limit", async () => {
+    const dir = temporaryDir();
+    const limited = join(dir.path, "berth-256");
+    const binary = resolve(import.meta.dir, "../dist/berth");
+    writeFileSync(limited, `#!/bin/sh\nulimit -n 256\nexec ${binary} "$@"\n`, { mode: 0o755 });
+    const sockets: Socket[] = [];
+    try {
+      await using small = await startBerth({ binary: limited });
+      expect(small.output().stderr).toContain("only 256 open files and connections");
+      const { hostname, port } = new URL(small.web);
+      for (const [kind, text] of flooded) {
+        const flood = Array.from({ length: 400 }, () => {
+          const socket = connect({ host: hostname, port: Number(port), localAddress: "127.0.0.2" });
+          sockets.push(socket);
+          socket.on("connect", () => socket.write(text)).on("error", () => undefined);
+          return socket.resume();
+        });
+        await Promise.all(
+          flood.map((socket) => new Promise((done) => socket.once("connect", done).once("close", done))),
+        );
+        const alive = await fetch(`${small.web}/healthz`, { keepalive: false, signal: AbortSignal.timeout(5_000) });
+        expect({ kind, status: alive.status }).toEqual({ kind, status: 200 });
+        await eventually(() => flood.filter(({ destroyed }) => !destroyed).length <= 64);
+        const ada = createClient(small);
+        await ada.join();
+        for (const socket of flood) socket.destroy();
+      }
+      expect(small.output().stderr.split("connections closed").length - 1).toBe(1);
+      const doctor = await run([limited, "doctor"], {}, dir.path);
+      expect([doctor.exitCode, doctor.stdout]).toEqual([0, expect.stringContaining("At most 256 open files")]);
+      expect(doctor.stdout).toContain("! This process may have only 256");
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      dir.remove();
+    }
+  }, 60_000);
 });

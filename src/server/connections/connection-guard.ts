@@ -92,7 +92,11 @@ export function guardConnections({ servers, limits, trustedProxies, log }: Guard
   function warn(inUse: number, closed: number): void {
     if (performance.now() - warnedAt < MINUTE) return;
     warnedAt = performance.now();
-    log.warn("connections closed: too many of one address, or too few descriptors left", { closed, inUse, ...limits });
+    log.warn("connections closed: one address had more than CONNECTIONS_PER_ADDRESS, or no reserve was left", {
+      closed,
+      inUse,
+      ...limits,
+    });
   }
 
   return {
