@@ -13,11 +13,13 @@ type Side = (typeof SIDES)[number];
 let berth: Berth;
 let documents: Record<Side, OpenApiDocument>;
 let routes: Record<Side, string[]>;
+/** The routes whose handler takes the body from its context. */
+let readers: Record<Side, string[]>;
 
 beforeAll(async () => {
   berth = await startBerth();
   documents = { web: await documentOf("web"), backend: await documentOf("backend") };
-  routes = await routesOfAllPlugins();
+  ({ routes, readers } = await routesOfAllPlugins());
 }, 60_000);
 afterAll(() => berth[Symbol.asyncDispose]());
 
@@ -28,7 +30,7 @@ async function documentOf(side: Side): Promise<OpenApiDocument> {
 }
 
 /** The routes ("GET /path/{id}") of every plugin in the plugins folder, from the plugins' own route tables. */
-async function routesOfAllPlugins(): Promise<Record<Side, string[]>> {
+async function routesOfAllPlugins(): Promise<Record<"routes" | "readers", Record<Side, string[]>>> {
   await using opened = await openPluginHost();
   const { host } = opened;
   for (const path of [...new Bun.Glob("plugins/*/index.ts").scanSync(join(import.meta.dir, ".."))].sort()) {
@@ -39,12 +41,16 @@ async function routesOfAllPlugins(): Promise<Record<Side, string[]>> {
     if (!found) throw new Error(`${path} exports no plugin of its folder's name.`);
     host.use(found);
   }
-  const of = (side: Side) =>
+  const of = (side: Side, isWanted: (handler: string) => boolean = () => true) =>
     [healthRoutes(side, host), ...host.built.map(({ parts }) => parts[side])]
       .flatMap((part) => part?.routes ?? [])
-      .filter(({ hooks }) => hooks?.detail?.hide !== true)
+      .filter(({ hooks, handler }) => hooks?.detail?.hide !== true && isWanted(String(handler)))
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\??/g, "{$1}")}`);
-  return { web: of("web"), backend: of("backend") };
+  const readsBody = (handler: string) => /\bbody\b|\bbodyText\b/.test(handler.slice(0, handler.indexOf("=>")));
+  return {
+    routes: { web: of("web"), backend: of("backend") },
+    readers: { web: of("web", readsBody), backend: of("backend", readsBody) },
+  };
 }
 
 const operationsOf = (document: OpenApiDocument): [name: string, Operation][] =>
@@ -57,6 +63,44 @@ const operationsOf = (document: OpenApiDocument): [name: string, Operation][] =>
 
 /** The addresses in a text that are not on this machine. */
 const foreign = (text: string) => text.match(/(?:https?:)?\/\/(?!localhost|127\.0\.0\.1)[\w-]+\.[\w.-]+/g) ?? [];
+
+/** The properties of an operation's JSON body, with their types; undefined if it has no body. */
+function bodyFields(document: OpenApiDocument, operation: Operation | undefined): string | undefined {
+  const json = operation?.requestBody?.content?.["application/json"];
+  if (!json) return undefined;
+  const { $ref } = json.schema ?? {};
+  const schema = typeof $ref === "string" ? document.components?.schemas?.[$ref.split("/").at(-1) ?? ""] : json.schema;
+  return JSON.stringify(schema);
+}
+
+test("what the web forwards to the backend is documented with the same body on both, by either address", () => {
+  const compared: string[] = [];
+  for (const [path, methods] of Object.entries(documents.web.paths)) {
+    const backendPath = path.replace("/api/instance/{userId}/", "/api/agents/{id}/");
+    for (const [method, operation] of Object.entries(methods)) {
+      const same = documents.backend.paths[backendPath]?.[method];
+      if (!same || method === "get") continue;
+      const name = `${method} ${path}`;
+      expect({ name, body: bodyFields(documents.web, operation) }).toEqual({
+        name,
+        body: bodyFields(documents.backend, same),
+      });
+      compared.push(name);
+    }
+  }
+  for (const operation of ["update", "rollback"]) {
+    expect(compared).toContain(`post /api/agents/{id}/${operation}`);
+    expect(compared).toContain(`post /api/instance/{userId}/${operation}`);
+  }
+});
+
+test("each route whose handler reads a body documents it", () => {
+  expect(readers.web.length + readers.backend.length).toBeGreaterThan(30);
+  for (const side of SIDES) {
+    const documented = operationsOf(documents[side]).flatMap(([name, { requestBody }]) => (requestBody ? [name] : []));
+    expect(readers[side].filter((name) => !documented.includes(name))).toEqual([]);
+  }
+});
 
 for (const side of SIDES) {
   describe(`the ${side} API's own description`, () => {

@@ -1,6 +1,6 @@
 // Wire types of the life-cycle operations, and their documentation.
 import { type TSchema, t } from "elysia";
-import { documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { documentRequestBody, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { Operation } from "./transitions.ts";
 
 const literalTrue = t.Literal(true);
@@ -51,6 +51,8 @@ export const resetMemoryResponse = t.Object({ success: literalTrue, message: t.S
 
 interface OperationDocs {
   summary: string;
+  /** Undefined for an operation without a body. */
+  body?: TSchema;
   response: TSchema;
   errors: Record<number, string | string[]>;
 }
@@ -66,6 +68,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
   },
   update: {
     summary: "Update an agent's runtime, after a backup; rolled back if the agent is not healthy within 15 seconds",
+    body: updateBody,
     response: updateResponse,
     errors: {
       400: "UNKNOWN_IMAGE",
@@ -75,6 +78,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
   },
   rollback: {
     summary: "Restore an agent from one of its backups; its present state is backed up first",
+    body: rollbackBody,
     response: rollbackResponse,
     errors: {
       400: ["UNKNOWN_BACKUP", "DAMAGED_BACKUP", "NEWER_BACKUP"],
@@ -94,6 +98,8 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
   },
 };
 
-/** The response in the web surface's document; the web forwards the backend's response without a schema. */
-export const forwardedResponseDocs = (operation: Operation) =>
-  documentResponse(OPERATION_DOCS[operation].response, "Done");
+/** Body and response in the web surface's document; the web forwards both without a schema. */
+export function forwardedDocs(operation: Operation) {
+  const { body, response } = OPERATION_DOCS[operation];
+  return { ...documentResponse(response, "Done"), ...(body && documentRequestBody(body)) };
+}

@@ -8,7 +8,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { agentResponse, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { withFailureBody } from "./failure-body.ts";
-import { forwardedResponseDocs, OPERATION_DOCS } from "./model.ts";
+import { forwardedDocs, OPERATION_DOCS } from "./model.ts";
 import { OPERATIONS, type Operation } from "./transitions.ts";
 
 interface Deps {
@@ -45,7 +45,7 @@ export function webRoutes({ backend, identities, agents }: Deps) {
   const detail = (operation: Operation) => ({
     tags: ["Life cycle"],
     summary: OPERATION_DOCS[operation].summary,
-    ...forwardedResponseDocs(operation),
+    ...forwardedDocs(operation),
     ...documentErrors({ ...OPERATION_DOCS[operation].errors, 502: "BACKEND_UNAVAILABLE" }),
   });
 

@@ -57,9 +57,12 @@ export function guardConnections({ servers, limits, trustedProxies, log }: Guard
 
   async function look(): Promise<void> {
     let closed = 0;
-    const inUse = lowestFreeDescriptor() ?? limits.descriptors;
-    if (inUse > Math.min(limits.perAddress, limits.descriptors - limits.reserve)) closed = await enforceLimits();
-    if (!isStopped) timer = setTimeout(look, closed > 0 ? ALERT_MS : CALM_MS).unref();
+    try {
+      const inUse = lowestFreeDescriptor() ?? limits.descriptors;
+      if (inUse > Math.min(limits.perAddress, limits.descriptors - limits.reserve)) closed = await enforceLimits();
+    } finally {
+      if (!isStopped) timer = setTimeout(look, closed > 0 ? ALERT_MS : CALM_MS).unref();
+    }
   }
 
   /** Returns the number of closed connections. */

@@ -31,3 +31,8 @@ export function documentGuard(schemes: string[], codes: Record<number, string | 
 export const documentResponse = (schema: TSchema, description: string) => ({
   responses: { 200: { description, content: { "application/json": { schema } } } },
 });
+
+/** Documents a JSON body without validating it, for bodies that are passed on to a route that does. */
+export const documentRequestBody = (schema: TSchema) => ({
+  requestBody: { content: { "application/json": { schema } } },
+});
