@@ -222,6 +222,29 @@ describe("paths", () => {
     await untouched();
   }, 30_000);
 
+  test("a foreign agent is refused before the body is judged, whatever it is", async () => {
+    const bodies: [text: string, type: string][] = [
+      ["{", "application/json"],
+      ['{"message":1,"name":[],"token":{}}', "application/json"],
+      ["x".repeat(2_000_000), "application/json"],
+      ["message=Hello", "application/x-www-form-urlencoded"],
+    ];
+    for (const { side, method, path, refusal } of routes.filter(({ method }) => method !== "GET")) {
+      for (const [body, type] of bodies) {
+        const headers = { cookie: mallory.cookie, "content-type": type };
+        const answer = await rawRequest(berth[side], { method, path: path.join(hers.id), headers, body });
+        expect({ side, method, path, type, status: answer.status }).toEqual({
+          side,
+          method,
+          path,
+          type,
+          status: refusal[0],
+        });
+      }
+    }
+    await untouched();
+  }, 30_000);
+
   test("agentId and sessionId in a query or body give no access to another tenant", async () => {
     for (const id of [hers.id, NOBODY, `../${hers.id}`, `${hers.id}%00`]) {
       for (const action of ["health", "sessions", "memory", "skills", "credentials", "session"]) {

@@ -1,27 +1,47 @@
 // Defines the backend surface's routes of public pages: they change the settings and answer visitors' messages.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
-import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { createRequestMemo } from "../../src/kernel/http/request-context.ts";
+import { guarded } from "../../src/kernel/http/route-guards.ts";
 import { acceptsEventStream } from "../../src/kernel/http/sse-streams.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
-import { agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
+import { type Agent, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import { eventStream, type Observer, type runtime } from "../runtime/index.ts";
 import { reply, settings, settingsBody, VISIT_ERRORS, visitBody } from "./model.ts";
 import type { PublicPageStore } from "./public-page-store.ts";
 
 interface Deps {
-  identities: Pick<ServiceOf<typeof auth>["identities"], "guards">;
+  identities: Pick<ServiceOf<typeof auth>["identities"], "authorize">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "find">;
   runtime: Pick<ServiceOf<typeof runtime>, "chat">;
   pageStore: PublicPageStore;
 }
 
 export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) {
+  const visitedAgents = createRequestMemo<Agent>();
+  /** Only the web surface speaks for visitors; its token names the agent. A session or an API key names none: 404. */
+  async function admitVisit(request: Request, id: string): Promise<Agent> {
+    const caller = await identities.authorize(request, "agent.visit", "chat");
+    const agent = caller.agentId === id ? await agents.find(id) : undefined;
+    if (!agent) throw agentNotFound();
+    return visitedAgents.set(request, agent);
+  }
+  const visitGuards = new Elysia({ name: "public-page.visit-guards" }).macro({
+    visit: (_: true) => ({
+      ...guarded(async ({ request, params }) => void (await admitVisit(request, params.id ?? ""))),
+      detail: documentGuard(["serviceToken"], { 404: "AGENT_NOT_FOUND" }),
+      resolve: async ({ request, params }: { request: Request; params: Record<string, string> }) => ({
+        agent: visitedAgents.get(request) ?? (await admitVisit(request, params.id ?? "")),
+      }),
+    }),
+  });
+
   const tags = ["Public page"];
   return new Elysia({ name: "public-page.backend" })
-    .use(identities.guards)
     .use(agents.guards)
+    .use(visitGuards)
     .put("/api/agents/:id/public", ({ agent, body }) => pageStore.update(agent.id, body), {
       agentCall: "agent.public",
       body: settingsBody,
@@ -30,10 +50,7 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
     })
     .post(
       "/api/agents/:id/visits",
-      async ({ caller, params: { id }, body: { message, visitor }, request }) => {
-        // Only the web surface speaks for visitors; its token names the agent. A session or an API key names none: 404.
-        const agent = caller.agentId === id ? await agents.find(id) : undefined;
-        if (!agent) throw agentNotFound();
+      async ({ agent, body: { message, visitor }, request }) => {
         const chatRequest = {
           agent,
           platform: "public" as const,
@@ -56,7 +73,7 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
         return eventStream(request.signal, ({ delta }, signal) => chat({ delta, tool: () => undefined }, signal));
       },
       {
-        granted: { action: "agent.visit", scope: "chat" },
+        visit: true,
         body: visitBody,
         response: { 200: reply },
         detail: {
