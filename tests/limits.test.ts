@@ -218,7 +218,7 @@ describe("connections", () => {
     const sockets: Socket[] = [];
     try {
       await using small = await startBerth({ binary: limited });
-      expect(small.output().stderr).toContain("only 256 open files and connections");
+      await eventually(() => small.output().stderr.includes("only 256 open files and connections"));
       const { hostname, port } = new URL(small.web);
       for (const [kind, text] of flooded) {
         const flood = Array.from({ length: 400 }, () => {

@@ -3,8 +3,9 @@
 
 import type { Config, Environment } from "../kernel/config/config.ts";
 import { openKernel, type RunningKernel } from "../kernel/kernel.ts";
+import type { Log } from "../kernel/telemetry/log.ts";
 import { type App, createApp } from "./app.ts";
-import { connectionLimits, guardConnections } from "./connections/connection-guard.ts";
+import { type ConnectionLimits, connectionLimits, guardConnections } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { bind, type Listener } from "./connections/listener.ts";
 import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
@@ -59,7 +60,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
   let kernel: RunningKernel | undefined;
   let app: App | undefined;
   let controlSocket: { close(): Promise<void> } | undefined;
-  let connectionGuard: { stop(): void } | undefined;
+  let connectionGuard: ReturnType<typeof startConnectionGuard>;
 
   /** One unhandled rejection must not end the service for all users. */
   const logUnhandledRejection = (error: unknown) => kernel?.log.error("unhandled promise rejection", { error });
@@ -111,6 +112,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     }
     controlSocket = await listenOnControlSocket(kernel, createCommandHandlers(kernel, app));
     const firstAdmin = config.role === "backend" ? { kind: "exists" as const } : await findFirstAdmin(app.accounts);
+    if (connectionGuard) logLimits(kernel.log, connectionGuard.limits);
     web?.open(app.web);
     backend?.open(app.backend);
 
@@ -140,16 +142,20 @@ async function findFirstAdmin(accounts: App["accounts"]): Promise<RunningServer[
   return { kind: (await accounts.administration.hasAdmin()) ? "exists" : "none" };
 }
 
-/** Logs the limit of descriptors and keeps connections within it. Without a limit there is nothing to guard. */
+/** Keeps connections within the limits that follow from the process's own. Without that one there is nothing to guard. */
 function startConnectionGuard({ config, log }: RunningKernel, listeners: readonly Listener[]) {
   const descriptors = descriptorLimit();
   if (descriptors === undefined) return undefined;
   const limits = connectionLimits(descriptors, config);
-  log.info("descriptor limit", { ...limits });
-  const warning = lowLimitWarning(descriptors);
-  if (warning !== undefined) log.warn(warning);
   const servers = listeners.map(({ server }) => server);
-  return guardConnections({ servers, limits, trustedProxies: config.trustedProxies, log });
+  const guard = guardConnections({ servers, limits, trustedProxies: config.trustedProxies, log });
+  return { ...guard, limits };
+}
+
+function logLimits(log: Log, limits: ConnectionLimits): void {
+  log.info("descriptor limit", { ...limits });
+  const warning = lowLimitWarning(limits.descriptors);
+  if (warning !== undefined) log.warn(warning);
 }
 
 /** Resolves with the promise, or after `ms` milliseconds. */
