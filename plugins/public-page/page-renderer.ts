@@ -3,10 +3,10 @@
 import { version } from "../../package.json";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { trustedOrigins } from "../../src/kernel/http/trusted-origins.ts";
+import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../src/kernel/pages/html.ts";
 import type { Language } from "../../src/kernel/pages/language.ts";
 import { messagePage } from "../../src/kernel/pages/message-page.ts";
 import { pageTemplate } from "../../src/kernel/pages/page-template.ts";
-import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../src/kernel/util/html.ts";
 import chat from "./chat.htm" with { type: "text" };
 import { german } from "./german.ts";
 import layout from "./layout.htm" with { type: "text" };

@@ -1,8 +1,9 @@
 // Renders the page that plays a live stream, and the 404 page. Each is one file without cookies or foreign addresses.
+
+import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../src/kernel/pages/html.ts";
 import type { Language } from "../../src/kernel/pages/language.ts";
 import { messagePage, type PageMessage } from "../../src/kernel/pages/message-page.ts";
 import { pageTemplate, translateText } from "../../src/kernel/pages/page-template.ts";
-import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../src/kernel/util/html.ts";
 import { german } from "./german.ts";
 import source from "./player-page.htm" with { type: "text" };
 

@@ -40,7 +40,8 @@ export async function readRawBody({ request }: { request: Request }): Promise<un
   const bytes = await readBodyBytes(request);
   if (bytes.length > 0 && request.headers.get("content-type") === null) throw jsonTypeMissing();
   // A view of a larger buffer is copied, since the route may hand the buffer to a thread.
-  contextOf(request).bodyBytes = bytes.byteLength === bytes.buffer.byteLength ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();
+  contextOf(request).bodyBytes =
+    bytes.byteLength === bytes.buffer.byteLength ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();
   return {};
 }
 

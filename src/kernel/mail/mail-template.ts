@@ -1,5 +1,5 @@
 // Renders a mail from a template, which is the source of both its plain text and its HTML part.
-import { escapeHtml } from "../util/html.ts";
+import { escapeHtml } from "../pages/html.ts";
 import layout from "./layout.htm" with { type: "text" };
 import { toSingleLine } from "./message.ts";
 

@@ -1,5 +1,5 @@
 // Renders a page that shows one message, such as "Page not found", without a script.
-import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../util/html.ts";
+import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "./html.ts";
 import type { Language } from "./language.ts";
 import source from "./message-page.htm" with { type: "text" };
 import { pageTemplate } from "./page-template.ts";

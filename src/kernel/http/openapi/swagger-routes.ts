@@ -6,7 +6,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import scalar from "../../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { license, version } from "../../../../package.json";
 import { createCompressedAsset } from "../../pages/compressed-asset.ts";
-import { pageHeaders } from "../../util/html.ts";
+import { pageHeaders } from "../../pages/html.ts";
 import { openRoutes } from "../route-guards.ts";
 import { type OpenApiDocument, toOpenApi } from "./openapi.ts";
 import theme from "./swagger-theme.css" with { type: "text" };
