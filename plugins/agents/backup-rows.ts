@@ -44,7 +44,7 @@ export function createBackupRows({ database, hooks, credentials }: Deps): AgentB
     tables: {
       agent: `SELECT json_group_array(json_object(
           'name', name, 'model', model, 'tier', tier, 'runtimeVersion', runtime_version)) FROM agents WHERE id = ?1`,
-      configs: `SELECT json_group_array(json_object('version', version, 'body', body, 'at', updated_at))
+      configs: `SELECT json_group_array(json_object('version', version, 'body', body, 'imported', imported, 'at', updated_at))
         FROM (SELECT * FROM agent_configs WHERE agent_id = ?1 ORDER BY version)`,
       credentials: `SELECT json_group_array(json_object('kind', kind, 'sealed', sealed, 'at', updated_at))
         FROM credentials WHERE ${OWN_CREDENTIALS}`,
@@ -65,8 +65,8 @@ export function createBackupRows({ database, hooks, credentials }: Deps): AgentB
         guard("agent"),
         { sql: "DELETE FROM agent_configs WHERE agent_id = ?1", args: [agentId] },
         {
-          sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at)
-            SELECT ?1, value ->> 'version', value ->> 'body', value ->> 'at' FROM json_each(?2)`,
+          sql: `INSERT INTO agent_configs (agent_id, version, body, imported, updated_at)
+            SELECT ?1, value ->> 'version', value ->> 'body', coalesce(value ->> 'imported', 0), value ->> 'at' FROM json_each(?2)`,
           args: [agentId, configs],
         },
         {

@@ -34,7 +34,13 @@ export type { BackupTableRows, BackupTables } from "./backup-rows.ts";
 export { unknownName } from "./configuration/config-check.ts";
 export { configErrors, extractConfigText, warningsField, warningsMember } from "./configuration/config-response.ts";
 export type { ScheduleSettings } from "./configuration/schedule-settings.ts";
-export type { AgentSettings, Approval, ChannelSettings, McpServerSettings } from "./configuration/settings.ts";
+export type {
+  AgentSettings,
+  Approval,
+  ChannelSettings,
+  CurrentSettings,
+  McpServerSettings,
+} from "./configuration/settings.ts";
 export type {
   CredentialKind,
   CredentialOwner,
@@ -101,6 +107,7 @@ export const agents = plugin("agents", (host) => {
       saveRepairedConfig: configs.saveRepaired,
       configWarnings: configs.warnings,
       registerConfigCheck: configs.registerCheck,
+      requireValidConfig: configs.requireValid,
       credentials,
       backupRows: createBackupRows({ ...kernel, hooks, credentials }),
       log: logs.add,

@@ -33,6 +33,7 @@ export const agentConfigs = sqliteTable(
     version: integer("version").notNull(),
     /** JSON text, byte for byte as the caller sent it. */
     body: text("body").notNull(),
+    imported: integer("imported", { mode: "boolean" }).notNull().default(false),
     updatedAt: integer("updated_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.agentId, table.version] })],

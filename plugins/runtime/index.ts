@@ -7,6 +7,7 @@ import { DAY } from "../../src/kernel/util/time.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { ai, type TurnModel } from "../ai/index.ts";
+import { approvals } from "../approvals/index.ts";
 import { skills } from "../skills/index.ts";
 import { backendRoutes, createTurnRequestHandler } from "./backend-routes.ts";
 import { createAgentRemoval } from "./backup/agent-removal.ts";
@@ -41,20 +42,21 @@ export type { HistoryMessage } from "./sessions/history.ts";
 export { newSessionId, type Session } from "./sessions/sessions.ts";
 export { eventStream } from "./sse.ts";
 export type { Reply } from "./turn/running-turns.ts";
-export type { Observer, ToolEvent } from "./turn/tool-loop.ts";
+export type { Observer, ToolEvent } from "./turn/tool-calls.ts";
 export type { ChatRequest } from "./turn/turn-requests.ts";
 
 interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "config"> {
   agents: ServiceOf<typeof agents>;
   ai: ServiceOf<typeof ai>;
   skills: ServiceOf<typeof skills>;
+  approvals: ServiceOf<typeof approvals>;
   agentStats: ServiceOf<typeof agentStats>;
   /** Milliseconds; for tests. */
   timings?: { turnRetries: readonly number[]; firstDelivery: number; quiesceTimeout?: number; slowReply?: number };
 }
 
 export function createRuntime(deps: Deps) {
-  const { agents, ai, skills, agentStats, database, events, jobs, log, metrics, config, timings } = deps;
+  const { agents, ai, skills, approvals, agentStats, database, events, jobs, log, metrics, config, timings } = deps;
   const platforms = createPlatforms();
   const sessions = createSessions({ database });
   const inbox = createInbox({ database, sessions, recordTurn: agentStats.recordTurn });
@@ -81,6 +83,7 @@ export function createRuntime(deps: Deps) {
     agents,
     ai,
     skills,
+    approvals,
     chooseModel,
     platforms,
     runningTurns,
@@ -138,7 +141,7 @@ export function createRuntime(deps: Deps) {
     return ai.resolveTurnModel({ choice, configModel: settings.model, keys });
   }
 
-  skills.onReminder(({ agentId, sessionId, platform, peer, byOwner, text, id }) =>
+  skills.onReminder(({ agentId, sessionId, platform, peer, byOwner, text, taint, id }) =>
     inbox.acceptStatements(
       {
         agentId,
@@ -149,6 +152,7 @@ export function createRuntime(deps: Deps) {
         byOwner,
         kind: "reminder",
         content: text,
+        taint,
       },
       lanes.push,
     ),
@@ -239,6 +243,7 @@ export const runtime = plugin("runtime", (host) => {
     agents: agentService,
     ai: host.use(ai),
     skills: host.use(skills),
+    approvals: host.use(approvals),
     agentStats: host.use(agentStats),
   });
   const { guards } = agentService;

@@ -4,7 +4,7 @@ import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Attachment } from "./inbox/attachments.ts";
 import type { OwnerCommand } from "./inbox/commands.ts";
 import type { InboxEntry } from "./inbox/inbox.ts";
-import type { Observer } from "./turn/tool-loop.ts";
+import type { Observer } from "./turn/tool-calls.ts";
 
 /** A reply to be delivered. */
 export interface Delivery {

@@ -1,5 +1,8 @@
-// Declares the tables of the runtime, which migrations/0006_runtime.sql creates.
+// Declares the tables of the runtime, which migrations/0006_runtime.sql creates; 0034_taint.sql adds columns.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Taint } from "../skills/index.ts";
+
+const taint = (column: string) => integer(column).$type<Taint>().notNull();
 
 export const sessions = sqliteTable("sessions", {
   id: text("id").primaryKey(),
@@ -10,6 +13,7 @@ export const sessions = sqliteTable("sessions", {
   messageCount: integer("message_count").notNull(),
   summary: text("summary"),
   summaryUpto: integer("summary_upto").notNull(),
+  summaryTaint: taint("summary_taint"),
   createdAt: integer("created_at").notNull(),
   lastActivityAt: integer("last_activity_at").notNull(),
 });
@@ -23,6 +27,7 @@ export const messages = sqliteTable("messages", {
   platform: text("platform").notNull(),
   role: text("role", { enum: ["user", "assistant"] }).notNull(),
   content: text("content").notNull(),
+  taint: taint("taint"),
   steps: text("steps"),
   createdAt: integer("created_at").notNull(),
 });
@@ -40,6 +45,7 @@ export const inbox = sqliteTable("inbox", {
   isGroup: integer("is_group", { mode: "boolean" }).notNull(),
   kind: text("kind", { enum: ["message", "command", "reminder"] }).notNull(),
   content: text("content").notNull(),
+  taint: taint("taint"),
   attachments: text("attachments"),
   topic: text("topic"),
   status: text("status", { enum: ["pending", "done", "failed", "cancelled", "parked"] }).notNull(),

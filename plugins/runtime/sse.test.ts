@@ -4,7 +4,7 @@ import { AppError } from "../../src/kernel/errors.ts";
 import { parseEvents } from "../../src/kernel/http/sse-parser.ts";
 import { eventStream } from "./sse.ts";
 import type { Reply } from "./turn/running-turns.ts";
-import type { Observer } from "./turn/tool-loop.ts";
+import type { Observer } from "./turn/tool-calls.ts";
 
 const reply: Reply = { inboxId: "i", agentId: "a", sessionId: "sess_0000000000000000", reply: "Hello", timestamp: 1 };
 const never = new AbortController().signal;

@@ -2,7 +2,7 @@
 import { errorBody } from "../../src/kernel/error-body.ts";
 import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
 import type { Reply } from "./turn/running-turns.ts";
-import type { Observer } from "./turn/tool-loop.ts";
+import type { Observer } from "./turn/tool-calls.ts";
 
 const encoder = new TextEncoder();
 

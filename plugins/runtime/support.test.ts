@@ -8,6 +8,7 @@ import { startUpstream } from "../../tests/support/upstream.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
+import { approvals } from "../approvals/index.ts";
 import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
 import type { InboundMessage } from "./inbox/inbox.ts";
@@ -60,6 +61,7 @@ export async function openRuntimeFixture(env: Record<string, string> = {}, moreT
       agents: agentService,
       ai: aiService,
       skills: skillService,
+      approvals: host.use(approvals),
       agentStats: host.use(agentStats),
       timings,
     });

@@ -6,6 +6,7 @@ import type { BackupTableRows, BackupTables } from "../agents/index.ts";
 import { digestOf, type FactSource, MAX_FACTS, type MemoryStore, normalizeText } from "./memory/memory-store.ts";
 import { reminderJobStatement } from "./reminders/reminder-store.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
+import type { Taint } from "./taint.ts";
 
 export type SkillBackupTable = "switches" | "memories" | "reminders";
 
@@ -27,6 +28,7 @@ export interface FactRow {
   content: string;
   digest: string;
   source: FactSource;
+  taint: Taint;
   at: number;
   updated: number;
 }
@@ -39,6 +41,8 @@ export interface ReminderRow {
   peer: string;
   byOwner: 0 | 1;
   text: string;
+  taint: Taint;
+  enabled: 0 | 1;
   dedupe: string;
   due: number;
   at: number;
@@ -107,10 +111,10 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
       switches: `SELECT json_group_array(json_object('skill', skill_id, 'enabled', enabled))
         FROM agent_skills WHERE agent_id = ?1`,
       memories: `SELECT json_group_array(json_object('id', id, 'circle', circle, 'content', content, 'digest', digest,
-          'source', source, 'at', created_at, 'updated', updated_at))
+          'source', source, 'taint', taint, 'at', created_at, 'updated', updated_at))
         FROM (SELECT * FROM memories WHERE agent_id = ?1 ORDER BY seq)`,
       reminders: `SELECT json_group_array(json_object('id', id, 'session', session_id, 'platform', platform, 'peer', peer,
-          'byOwner', by_owner, 'text', text, 'dedupe', dedupe, 'due', due_at, 'at', created_at))
+          'byOwner', by_owner, 'text', text, 'taint', taint, 'enabled', enabled, 'dedupe', dedupe, 'due', due_at, 'at', created_at))
         FROM (SELECT * FROM reminders WHERE agent_id = ?1 AND fired_at IS NULL ORDER BY due_at)`,
     },
 
@@ -127,9 +131,10 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
         },
         memories.forgetAllStatement(agentId),
         {
-          sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, created_at, updated_at)
+          // A backup of an earlier version has no taints: facts of other people's conversations are their words.
+          sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, taint, created_at, updated_at)
             SELECT value ->> 'id', ?1, value ->> 'circle', value ->> 'content', value ->> 'digest', value ->> 'source',
-              value ->> 'at', value ->> 'updated' FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING`,
+              coalesce(value ->> 'taint', value ->> 'circle' <> ''), value ->> 'at', value ->> 'updated' FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING`,
           args: [agentId, rows.memories],
         },
         {
@@ -138,13 +143,16 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
           args: [agentId, rows.reminders],
         },
         {
-          sql: `INSERT INTO reminders (id, agent_id, session_id, platform, peer, by_owner, text, dedupe, due_at, created_at)
+          sql: `INSERT INTO reminders (id, agent_id, session_id, platform, peer, by_owner, text, taint, enabled, dedupe, due_at,
+              created_at)
             SELECT value ->> 'id', ?1, value ->> 'session', value ->> 'platform', value ->> 'peer', value ->> 'byOwner',
-              value ->> 'text', value ->> 'dedupe', value ->> 'due', value ->> 'at' FROM json_each(?2)
+              value ->> 'text', coalesce(value ->> 'taint', 1 - (value ->> 'byOwner')), coalesce(value ->> 'enabled', 1),
+              value ->> 'dedupe', value ->> 'due', value ->> 'at' FROM json_each(?2)
             WHERE true ON CONFLICT DO NOTHING`,
           args: [agentId, JSON.stringify(upcoming)],
         },
-        ...upcoming.map(({ id, due }) => reminderJobStatement(jobs, id, due)),
+        // Undefined in a backup of an earlier version, in which all were on.
+        ...upcoming.flatMap(({ id, due, enabled }) => (enabled === 0 ? [] : [reminderJobStatement(jobs, id, due)])),
       ];
     },
 
@@ -169,4 +177,5 @@ const DANGLING = `SELECT rowid FROM memories_search WHERE memories_search MATCH 
 const UNINDEX = "DELETE FROM memories_search WHERE rowid IN (SELECT value FROM json_each(?1))";
 const INDEX = `INSERT INTO memories_search (rowid, content, agent)
   SELECT seq, content, ?1 FROM memories WHERE seq IN (SELECT value FROM json_each(?2))`;
-const OVERDUE = "SELECT id, due_at FROM reminders WHERE agent_id = ?1 AND fired_at IS NULL AND due_at < ?2";
+const OVERDUE =
+  "SELECT id, due_at FROM reminders WHERE agent_id = ?1 AND fired_at IS NULL AND enabled = 1 AND due_at < ?2";

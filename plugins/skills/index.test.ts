@@ -70,9 +70,12 @@ test("a remembered fact is in the next prompt, until it is reset", async () => {
   expect(await remember.execute({ fact: "Ada likes tea" }, turn)).toMatchObject({ ok: true });
   const remind = toolNamed(await service.toolsFor(agentId, true), "remind_me");
   expect(await remind.execute({ text: "Tea", inMinutes: 5 }, turn)).toMatchObject({ ok: true });
-  expect(await service.instructionsFor({ ...turn, text: "" })).toContain("- Ada likes tea");
+  expect(await service.instructionsFor({ ...turn, text: "" })).toEqual({
+    text: expect.stringContaining("- Ada likes tea"),
+    taint: 0,
+  });
   await opened.kernel.database.write(service.resetStatements(agentId));
-  expect(await service.instructionsFor({ ...turn, text: "" })).toBe("");
+  expect(await service.instructionsFor({ ...turn, text: "" })).toEqual({ text: "", taint: 0 });
   expect(await opened.kernel.database.read("SELECT 1 FROM reminders WHERE agent_id = ?", [agentId])).toMatchObject({
     rows: [],
   });

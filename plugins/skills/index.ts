@@ -2,18 +2,27 @@
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents, unknownName } from "../agents/index.ts";
+import { auth } from "../auth/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createMemorySkill } from "./memory/memory-skill.ts";
 import { createMemoryStore } from "./memory/memory-store.ts";
+import { reminderBackendRoutes, reminderWebRoutes } from "./reminders/reminder-routes.ts";
 import { createReminderSkill } from "./reminders/reminder-skill.ts";
 import { createReminderStore } from "./reminders/reminder-store.ts";
+import type { Skill } from "./skill.ts";
 import { createSkillRegistry } from "./skill-registry.ts";
 import { clockSkill } from "./time/clock-skill.ts";
 import { createWebFetchSkill } from "./web/web-fetch-skill.ts";
 
 export { type FactRow, isWithinMemoryLimits, type ReminderRow, toFactRow } from "./backup-rows.ts";
 export type { Fact, FactSource, MemoryStore, RecentFacts } from "./memory/memory-store.ts";
-export { type PreparedTool, type ToolResult, wrapUntrusted } from "./prepared-tool.ts";
+export {
+  type Authorize,
+  type CallToApprove,
+  type PreparedTool,
+  type ToolResult,
+  wrapUntrusted,
+} from "./prepared-tool.ts";
 export type { Reminder, ReminderHandler } from "./reminders/reminder-store.ts";
 export {
   type Audience,
@@ -24,10 +33,12 @@ export {
   type Skill,
   type SkillSource,
   type Tool,
+  type ToolClass,
   type ToolContext,
   toolDeclined,
 } from "./skill.ts";
 export type { SkillItem } from "./skill-registry.ts";
+export { highestTaint, TAINT, type Taint } from "./taint.ts";
 
 export const skills = plugin("skills", (host) => {
   const { kernel } = host;
@@ -68,13 +79,20 @@ export const skills = plugin("skills", (host) => {
     createWebFetchSkill(kernel.outbound, agentStatsService.recordTraffic),
     createReminderSkill(reminders),
   ];
+  const harmless = new Set(builtIn.filter(isHarmless).map(({ id }) => id));
   registry.register({ id: "built-in", skillsFor: () => builtIn });
 
+  const { guards } = agentService;
+  const { identities } = host.use(auth);
   return {
+    web: reminderWebRoutes({ ...kernel, identities, guards, reminders }),
+    backend: reminderBackendRoutes({ guards, reminders }),
     service: {
       ...registry,
       memories,
       onReminder: reminders.onReminder,
+      /** Whether every new agent has this skill, and none of its tools spends or reaches out. */
+      isHarmless: (skillId: string) => harmless.has(skillId),
       backupRows: createBackupRows({ ...kernel, memories, registry }),
       /** Statements that delete all facts and reminders of an agent. */
       resetStatements: (agentId: string) => [
@@ -84,3 +102,6 @@ export const skills = plugin("skills", (host) => {
     },
   };
 });
+
+const isHarmless = ({ enabledByDefault, tools }: Skill) =>
+  enabledByDefault && tools("").every((tool) => tool.class === "read" || tool.class === "write");

@@ -5,14 +5,16 @@ import { AppError } from "../../src/kernel/errors.ts";
 import { createLog } from "../../src/kernel/telemetry/log.ts";
 import { silent } from "../../tests/support/database.ts";
 import { guestAudience, toolContext } from "../../tests/support/skills.ts";
-import { MAX_RESULT, prepareTool } from "./prepared-tool.ts";
-import { defineTool, type Tool, toolDeclined } from "./skill.ts";
+import { type CallToApprove, MAX_RESULT, prepareTool } from "./prepared-tool.ts";
+import { defineTool, type Tool, type ToolContext, toolDeclined } from "./skill.ts";
+import { TAINT, type Taint } from "./taint.ts";
 
 const turn = toolContext("agent");
 const tool = (execute: Tool["execute"], but: Partial<Tool> = {}): Tool => ({
   name: "probe",
   description: "",
   inputSchema: { type: "object" },
+  class: "read",
   execute,
   ...but,
 });
@@ -28,6 +30,7 @@ test("invalid input never reaches the tool", async () => {
   let reached = false;
   const probe = defineTool({
     name: "probe",
+    class: "read",
     description: "",
     input: t.Object({ n: t.Integer() }),
     execute({ n }) {
@@ -108,4 +111,111 @@ describe("a tool that doesn't return", () => {
       run(hanging, {}, toolContext("agent", { signal: AbortSignal.abort(new Error("over")) })),
     ).rejects.toThrow("over");
   });
+});
+
+describe("in a tainted turn", () => {
+  const { none, people, outside } = TAINT;
+  /** Whether a call runs without approval, in the owner's turn and in somebody else's. */
+  async function runs(but: Partial<Tool>, taint: Taint) {
+    const runIn = async (audience: Partial<ToolContext>) =>
+      (
+        await run(
+          tool(() => "done", but),
+          {},
+          toolContext("agent", { ...audience, taint }),
+        )
+      ).ok;
+    return { owner: await runIn({}), guest: await runIn(guestAudience("7")) };
+  }
+  const both = (ok: boolean) => ({ owner: ok, guest: ok });
+
+  test.each(["write", "spend", "outside"] as const)(
+    "a tool of the class %s does not run without approval",
+    async (name) => {
+      expect(await runs({ class: name }, none)).toEqual(both(true));
+      expect(await runs({ class: name }, people)).toEqual(both(false));
+      expect(await runs({ class: name }, outside)).toEqual(both(false));
+    },
+  );
+
+  test("a tool that only reads, or that stores the taint, runs", async () => {
+    expect(await runs({ class: "read" }, outside)).toEqual(both(true));
+    expect(await runs({ class: "write", storesTaint: true }, outside)).toEqual(both(true));
+  });
+
+  test("a tool confined to the conversation runs there for the people in it, unless content from outside is there", async () => {
+    const confined = { class: "write", confined: true } as const;
+    expect(await runs(confined, people)).toEqual({ owner: false, guest: true });
+    expect(await runs(confined, outside)).toEqual(both(false));
+  });
+
+  test("a tool without a class, as a plugin in JavaScript may have, counts as `outside`", async () => {
+    const { class: _, ...unclassified } = tool(() => "done");
+    const asked: CallToApprove[] = [];
+    const prepared = prepareTool(unclassified as Tool, "test", silent);
+    await prepared.execute({ to: "Bob" }, toolContext("agent", { taint: outside }), async (call) => {
+      asked.push(call);
+      return "No.";
+    });
+    expect(asked).toEqual([
+      { tool: "probe", class: "outside", summary: 'Call probe with {"to":"Bob"}', input: { to: "Bob" } },
+    ]);
+  });
+
+  test("an approved call runs and knows it; a refusal goes to the model; an invalid input is not put to the owner", async () => {
+    let asked = 0;
+    const seen: boolean[] = [];
+    const probe = defineTool({
+      name: "probe",
+      class: "spend",
+      description: "",
+      input: t.Object({ n: t.Integer() }),
+      summarize: ({ n }) => `Spend ${n}`,
+      execute(_, { approved }) {
+        seen.push(approved);
+        return "spent";
+      },
+    });
+    const prepared = prepareTool(probe, "test", silent);
+    const context = toolContext("agent", { taint: outside });
+    const decide = (refusal: string | undefined) => async (call: CallToApprove) => {
+      asked++;
+      expect(call.summary).toBe("Spend 1");
+      return refusal;
+    };
+    expect(await prepared.execute({ n: "1" }, context, decide(undefined))).toMatchObject({ ok: false });
+    expect({ asked, seen }).toEqual({ asked: 0, seen: [] });
+    expect(await prepared.execute({ n: 1 }, context, decide("Ask first."))).toEqual({ ok: false, text: "Ask first." });
+    expect(await prepared.execute({ n: 1 }, context, decide(undefined))).toEqual({ ok: true, text: "spent" });
+    expect(await prepared.execute({ n: 1 }, toolContext("agent"), decide("Ask first."))).toEqual({
+      ok: true,
+      text: "spent",
+    });
+    expect({ asked, seen }).toEqual({ asked: 2, seen: [true, false] });
+  });
+
+  test("a failure of the check refuses the call", async () => {
+    const broken = prepareTool(
+      tool(() => "done", { class: "spend" }),
+      "test",
+      silent,
+    );
+    const context = toolContext("agent", { taint: outside });
+    expect(await broken.execute({}, context, () => Promise.reject(new Error("no database")))).toMatchObject({
+      ok: false,
+    });
+  });
+});
+
+test("an untrusted tool taints the turn, whether it succeeds or fails; another does not", async () => {
+  const raised = async (but: Partial<Tool>, execute: Tool["execute"], isForeign = false) => {
+    const taints: Taint[] = [];
+    const context = toolContext("agent", { raiseTaint: (taint) => void taints.push(taint) });
+    await prepareTool(tool(execute, but), "test", silent, isForeign).execute({}, context);
+    return taints;
+  };
+  expect(await raised({ untrusted: true }, () => "page")).toEqual([TAINT.outside]);
+  expect(await raised({ untrusted: true }, () => Promise.reject(toolDeclined("evil/type")))).toEqual([TAINT.outside]);
+  expect(await raised({}, () => "ours", true)).toEqual([TAINT.outside]);
+  expect(await raised({}, () => "ours")).toEqual([]);
 });

@@ -3,17 +3,34 @@ import { AppError } from "../../src/kernel/errors.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 import { withTimeout } from "../../src/kernel/util/timeout.ts";
 import { validateInput } from "./input-validation.ts";
-import type { Json, JsonSchema, Tool, ToolContext } from "./skill.ts";
+import type { Json, JsonSchema, Tool, ToolClass, ToolContext } from "./skill.ts";
+import { TAINT } from "./taint.ts";
 
 /** Characters of a result that reach the model. */
 export const MAX_RESULT = 16_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
+/** Characters of a call in words. */
+const MAX_SUMMARY = 500;
+const CLASSES: readonly ToolClass[] = ["read", "write", "spend", "outside"];
 
 /** The text for the model. `ok` is false when the tool was not run or failed. */
 export interface ToolResult {
   ok: boolean;
   text: string;
 }
+
+/** A call that needs the owner's approval. */
+export interface CallToApprove {
+  tool: string;
+  class: ToolClass;
+  /** The call in words. */
+  summary: string;
+  /** Fits the tool's schema. */
+  input: unknown;
+}
+
+/** Uses up an approval of this very call; without one, requests it and returns the refusal for the model. */
+export type Authorize = (call: CallToApprove) => Promise<string | undefined>;
 
 export interface PreparedTool {
   readonly name: string;
@@ -25,14 +42,27 @@ export interface PreparedTool {
   readonly followsUp: boolean;
   /** Whether the text of a successful result is wrapped with `wrapUntrusted`. */
   readonly untrusted: boolean;
-  /** Rejects only when the turn's signal aborts, with its reason. */
-  execute(input: unknown, context: ToolContext): Promise<ToolResult>;
+  /** Whether its description comes from outside, too, so that offering it taints the turn. */
+  readonly isForeign: boolean;
+  /**
+   * Rejects only when the turn's signal aborts, with its reason. In a tainted turn a call that is not only reading is refused
+   * unless `authorize` admits it.
+   */
+  execute(input: unknown, context: ToolContext, authorize?: Authorize): Promise<ToolResult>;
 }
 
-/** Wraps one tool of a skill. */
-export function prepareTool(tool: Tool, skillId: string, log: Log): PreparedTool {
-  const { name, description, inputSchema, ownerOnly = false, followsUp = false, untrusted = false } = tool;
+/** Wraps one tool of a skill. `isForeign`: the source of the skill is `untrusted`. */
+export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = false): PreparedTool {
+  const { name, description, inputSchema, ownerOnly = false, followsUp = false } = tool;
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
+  const untrusted = isForeign || (tool.untrusted ?? false);
+  // Plugins written in JavaScript, and sources that pass on tools from elsewhere, may name none.
+  const toolClass: ToolClass = CLASSES.find((known) => known === tool.class) ?? "outside";
+
+  function needsApproval({ taint, byOwner }: ToolContext): boolean {
+    if (taint === TAINT.none || toolClass === "read" || tool.storesTaint) return false;
+    return byOwner || !tool.confined || taint === TAINT.outside;
+  }
 
   /** Ends with the turn or when the tool's time is up, whether or not the tool listens to its signal. */
   const run = (input: unknown, context: ToolContext): Promise<Json> =>
@@ -42,7 +72,18 @@ export function prepareTool(tool: Tool, skillId: string, log: Log): PreparedTool
       signal: context.signal,
     });
 
-  async function execute(input: unknown, context: ToolContext): Promise<ToolResult> {
+  const described = (input: unknown) => ({
+    summary: (tool.summarize?.(input) ?? `Call ${name} with ${JSON.stringify(input)}`)
+      .slice(0, MAX_SUMMARY)
+      .toWellFormed(),
+    input,
+  });
+
+  async function execute(
+    input: unknown,
+    context: ToolContext,
+    authorize: Authorize = async () => `${name} needs the owner's approval, which can't be requested here.`,
+  ): Promise<ToolResult> {
     context.signal.throwIfAborted();
     if (ownerOnly && !context.byOwner) return failure(`${name} is for the owner of this agent alone.`);
     const checked = validateInput(inputSchema, input);
@@ -50,17 +91,25 @@ export function prepareTool(tool: Tool, skillId: string, log: Log): PreparedTool
       return failure(`The input of ${name} is not valid. ${checked.problems.join("; ")}. Correct it and call again.`);
     }
     try {
-      const result = toResultText(await run(checked.value, context));
+      const needed = needsApproval(context);
+      const refusal = needed
+        ? await authorize({ tool: name, class: toolClass, ...described(checked.value) })
+        : undefined;
+      if (refusal !== undefined) return failure(refusal);
+      const result = toResultText(await run(checked.value, { ...context, approved: needed }));
       return { ok: true, text: untrusted ? wrapUntrusted(name, result) : result };
     } catch (error) {
       context.signal.throwIfAborted();
       if (error instanceof AppError && error.status < 500) return failure(error.message);
       log.warn("a tool failed", { tool: name, skill: skillId, agentId: context.agentId, error });
       return failure(error instanceof AppError ? error.message : `${name} failed. It may work later.`);
+    } finally {
+      // Errors may quote what came from outside.
+      if (untrusted) context.raiseTaint(TAINT.outside);
     }
   }
 
-  return { name, description, inputSchema, skillId, ownerOnly, followsUp, untrusted, execute };
+  return { name, description, inputSchema, skillId, ownerOnly, followsUp, untrusted, isForeign, execute };
 }
 
 function toResultText(result: Json): string {

@@ -1,6 +1,7 @@
 // Drizzle definitions of the skills' tables. migrations/0005_skills.sql creates them, and the search index over
-// memories.
+// memories; 0034_taint.sql adds columns.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Taint } from "./taint.ts";
 
 export const agentSkills = sqliteTable("agent_skills", {
   agentId: text("agent_id").notNull(),
@@ -17,6 +18,7 @@ export const memories = sqliteTable("memories", {
   content: text("content").notNull(),
   digest: text("digest").notNull(),
   source: text("source", { enum: ["agent", "compaction", "owner"] }).notNull(),
+  taint: integer("taint").$type<Taint>().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
 });
@@ -29,6 +31,9 @@ export const reminders = sqliteTable("reminders", {
   peer: text("peer").notNull(),
   byOwner: integer("by_owner", { mode: "boolean" }).notNull(),
   text: text("text").notNull(),
+  taint: integer("taint").$type<Taint>().notNull(),
+  /** False for an imported reminder that the owner has not switched on. */
+  enabled: integer("enabled", { mode: "boolean" }).notNull(),
   dedupe: text("dedupe").notNull(),
   dueAt: integer("due_at").notNull(),
   createdAt: integer("created_at").notNull(),

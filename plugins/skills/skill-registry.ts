@@ -7,7 +7,8 @@ import { createCache } from "../../src/kernel/util/cache.ts";
 import { withTimeout } from "../../src/kernel/util/timeout.ts";
 import { type PreparedTool, prepareTool } from "./prepared-tool.ts";
 import { agentSkills } from "./schema.ts";
-import type { PromptContext, Skill, SkillSource, Tool } from "./skill.ts";
+import type { Instructions, PromptContext, Skill, SkillSource, Tool } from "./skill.ts";
+import { highestTaint, TAINT } from "./taint.ts";
 
 const MAX_CACHED_AGENTS = 20_000;
 const SOURCE_TIMEOUT_MS = 5_000;
@@ -33,8 +34,8 @@ export interface SkillRegistry {
    * @param canFollowUp whether the agent can write to the conversation later
    */
   toolsFor(agentId: string, byOwner: boolean, canFollowUp?: boolean): Promise<readonly PreparedTool[]>;
-  /** The instructions of the enabled skills for the system prompt; "" for none. */
-  instructionsFor(context: PromptContext): Promise<string>;
+  /** The instructions of the enabled skills for the system prompt, and their taint; "" for none. */
+  instructionsFor(context: PromptContext): Promise<Instructions>;
   /** Stores a switch, which overrides the agent's configuration. Throws 404 `UNKNOWN_SKILL`. */
   setEnabled(agentId: string, skillId: string, enabled: boolean): Promise<SkillItem>;
   /**
@@ -67,6 +68,8 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
   const { drizzle } = database;
   const sources: SkillSource[] = [];
   const preparedTools = new WeakMap<Tool, PreparedTool>();
+  /** Skills of untrusted sources. */
+  const foreign = new WeakSet<Skill>();
   const intern = createInterner();
   const selectSwitches = drizzle
     .select({ skillId: agentSkills.skillId, enabled: agentSkills.enabled })
@@ -109,10 +112,12 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
     const found = await Promise.all(
       sources.map(async (source) => {
         try {
-          return await withTimeout(() => source.skillsFor(agentId), {
+          const skills = await withTimeout(() => source.skillsFor(agentId), {
             ms: SOURCE_TIMEOUT_MS,
             error: () => new Error(`The source ${source.id} took over ${SOURCE_TIMEOUT_MS} ms.`),
           });
+          if (source.untrusted) for (const skill of skills) foreign.add(skill);
+          return skills;
         } catch (error) {
           failed = true;
           log.warn("a source of skills failed; its skills are left out for now", {
@@ -133,7 +138,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
     const byName = new Map<string, PreparedTool>();
     for (const skill of skills) {
       for (const tool of skill.tools(agentId)) {
-        const known = preparedTools.get(tool) ?? prepareTool(tool, skill.id, log);
+        const known = preparedTools.get(tool) ?? prepareTool(tool, skill.id, log, foreign.has(skill));
         preparedTools.set(tool, known);
         if (TOOL_NAME.test(tool.name) && !byName.has(tool.name)) byName.set(tool.name, known);
         else
@@ -164,18 +169,24 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
       const parts = await Promise.all(
         enabled.map(async (skill) => {
           try {
-            return (await skill.instructions?.(context)) ?? "";
+            const written = (await skill.instructions?.(context)) ?? "";
+            const { text, taint } = typeof written === "string" ? { text: written, taint: TAINT.none } : written;
+            return { text, taint: foreign.has(skill) ? TAINT.outside : taint };
           } catch (error) {
             log.warn("a skill's instructions failed and are left out of the prompt", {
               skill: skill.id,
               agentId: context.agentId,
               error,
             });
-            return "";
+            return NO_INSTRUCTIONS;
           }
         }),
       );
-      return parts.filter((part) => part !== "").join("\n\n");
+      const written = parts.filter(({ text }) => text !== "");
+      return {
+        text: written.map(({ text }) => text).join("\n\n"),
+        taint: highestTaint(written.map(({ taint }) => taint)),
+      };
     },
 
     async setEnabled(agentId, skillId, enabled) {
@@ -192,6 +203,8 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
     invalidate: (agentId) => (agentId === undefined ? entries.clear() : entries.drop(agentId)),
   };
 }
+
+const NO_INSTRUCTIONS: Instructions = { text: "", taint: TAINT.none };
 
 const toSkillItem = ({ id, name, description, category, version }: Skill, enabled: boolean): SkillItem => ({
   id,

@@ -2,6 +2,7 @@
 // sources.
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../../src/kernel/errors.ts";
+import type { Taint } from "./taint.ts";
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
@@ -27,15 +28,29 @@ export interface ToolContext extends Audience {
   inboxId: string;
   /** IANA name. */
   timezone: string;
+  /** The taint of everything that the model had read when it made the call. */
+  taint: Taint;
+  /** Raises the taint of the turn: call it when the result contains text of that taint. */
+  raiseTaint(taint: Taint): void;
+  /** The owner has approved this very call. */
+  approved: boolean;
   /** Aborts when the turn ends early or the tool's own time is up. */
   signal: AbortSignal;
 }
+
+/**
+ * `read` changes nothing, `write` changes data of the agent, `spend` moves money, `outside` sends to somebody or changes
+ * something outside Berth.
+ */
+export type ToolClass = "read" | "write" | "spend" | "outside";
 
 export interface Tool {
   /** At most 64 letters, digits, `_` and `-`, since every provider accepts those. */
   name: string;
   description: string;
   inputSchema: JsonSchema;
+  /** In a tainted turn all but `read` need the owner's approval. Tools of plugins that name no class count as `outside`. */
+  class: ToolClass;
   /**
    * Called with input that fits the schema. The model gets the message of an AppError; of any other error, only that it
    * failed.
@@ -47,8 +62,17 @@ export interface Tool {
   ownerOnly?: boolean;
   /** Works only if the agent can write to the conversation later: not offered on public pages, which show only replies. */
   followsUp?: boolean;
-  /** The result comes from outside and is marked as such. */
+  /** The result comes from outside: it is marked as such and taints the turn. */
   untrusted?: boolean;
+  /** Runs in a tainted turn without approval, because it stores the taint with what it writes. */
+  storesTaint?: boolean;
+  /**
+   * In a turn of somebody other than the owner it reaches only that conversation. So the words of the people in it don't
+   * make an approval necessary there; content from outside does.
+   */
+  confined?: boolean;
+  /** The call in words, for the owner who decides about it. Called with input that fits the schema. */
+  summarize?(input: unknown): string;
 }
 
 /** The turn for which a skill writes its instructions. */
@@ -57,6 +81,12 @@ export interface PromptContext extends Audience {
   timezone: string;
   /** The message being answered. */
   text: string;
+}
+
+/** A part of the system prompt that contains text of this taint. */
+export interface Instructions {
+  text: string;
+  taint: Taint;
 }
 
 export interface Skill {
@@ -68,13 +98,18 @@ export interface Skill {
   enabledByDefault: boolean;
   /** Must return the same array while nothing has changed: prepared tools are cached by identity. */
   tools(agentId: string): readonly Tool[];
-  /** A part of the system prompt; "" for none. */
-  instructions?(context: PromptContext): Promise<string> | string;
+  /** A part of the system prompt; "" for none. A string is untainted. */
+  instructions?(context: PromptContext): Promise<Instructions | string> | Instructions | string;
 }
 
 /** A provider of skills: the built-in ones, MCP servers, folders, third-party plugins. */
 export interface SkillSource {
   id: string;
+  /**
+   * Names, descriptions and results of its tools come from outside, as those of an MCP server do: a turn in which one of
+   * them is offered is tainted.
+   */
+  untrusted?: boolean;
   /** The skills that this agent can use. Must return the same objects while nothing has changed. */
   skillsFor(agentId: string): Promise<readonly Skill[]> | readonly Skill[];
 }
@@ -83,21 +118,24 @@ export interface SkillSource {
  * Defines a tool whose input type follows from its schema.
  *
  * @example
- * const echo = defineTool({ name: "echo", description: "…", input: t.Object({ text: t.String() }), execute: ({ text }) => text });
+ * const echo = defineTool({ name: "echo", class: "read", description: "…", input: t.Object({ text: t.String() }), execute: ({ text }) => text });
  */
 export function defineTool<Schema extends TSchema>({
   input,
   execute,
+  summarize,
   ...tool
-}: Omit<Tool, "inputSchema" | "execute"> & {
+}: Omit<Tool, "inputSchema" | "execute" | "summarize"> & {
   input: Schema;
   execute(input: Static<Schema>, context: ToolContext): Promise<Json> | Json;
+  summarize?(input: Static<Schema>): string;
 }): Tool {
   return {
     ...tool,
     inputSchema: JSON.parse(JSON.stringify(input)),
-    // `prepareTool` has validated the value against this schema.
+    // `prepareTool` has validated the values against this schema.
     execute: (value, context) => execute(value as Static<Schema>, context),
+    ...(summarize && { summarize: (value: unknown) => summarize(value as Static<Schema>) }),
   };
 }
 

@@ -63,7 +63,8 @@ async function call(name: string, input: object, inboxId: string = crypto.random
     .find((candidate) => candidate.name === name);
   const signal = AbortSignal.timeout(30_000);
   const from = { byOwner: true, platform: "web", peer: "ada", timezone: "UTC", sessionId: "s" };
-  const context: ToolContext = { ...from, agentId: "agent", userId, inboxId, signal };
+  const trusted = { taint: 0 as const, raiseTaint: () => undefined, approved: false };
+  const context: ToolContext = { ...from, ...trusted, agentId: "agent", userId, inboxId, signal };
   return tool?.execute(input, context);
 }
 

@@ -28,6 +28,7 @@ interface Deps {
 
 const amount = (description: string) => t.String({ maxLength: 100, description });
 const network = t.Optional(t.Union([t.Literal("testnet_chain"), t.Literal("mainnet_chain")]));
+const DEFAULT_NETWORK = "testnet_chain";
 /** Time limit of a tool: a payment waits for two responses and for the chain. */
 const TIMEOUT_MS = 2 * MINUTE;
 
@@ -68,7 +69,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       agentId: context.agentId,
       requestKey,
       requestedAt,
-      requireApproval: approval === "ask",
+      requireApproval: approval === "ask" && !context.approved,
     };
   }
   async function createWallet(userId: string) {
@@ -88,13 +89,14 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
   return [
     defineTool({
       name: "wallet_create",
+      class: "write",
       description:
         "Creates the owner's wallet, and returns its address. If there is a wallet already, returns the address of that one.",
       ownerOnly,
       input: t.Object({}),
       async execute(_, context) {
         // Only spends can wait for approval. The creation of a wallet can't, so "ask" refuses it.
-        if ((await requireAllowed("wallet_create", context)) === "ask") {
+        if ((await requireAllowed("wallet_create", context)) === "ask" && !context.approved) {
           throw toolDeclined("The owner has to create the wallet: POST /api/wallet with the action create.");
         }
         const existing = await wallets.findOwn(context.userId);
@@ -104,10 +106,11 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     }),
     defineTool({
       name: "wallet_balance",
+      class: "read",
       description: "Reads the balance of the owner's wallet: stablecoin in USD, and ether for fees.",
       ownerOnly,
       input: t.Object({ network }),
-      async execute({ network = "testnet_chain" }, context) {
+      async execute({ network = DEFAULT_NETWORK }, context) {
         await requireAllowed("wallet_balance", context);
         const { address } = await wallets.require(context.userId);
         const { chainOf, stablecoinOf } = steps;
@@ -126,6 +129,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     }),
     defineTool({
       name: "wallet_send",
+      class: "spend",
       description:
         "Sends stablecoin from the owner's wallet. `waiting_approval` means that the owner has to approve it first.",
       ownerOnly,
@@ -135,11 +139,13 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
         amount: amount("USD, such as 1.50"),
         network,
       }),
+      summarize: ({ to, amount, network = DEFAULT_NETWORK }) => `Send ${amount} USD to ${to} on ${network}`,
       execute: async (input, context) =>
         toJson(toSpendResponse(await send(await toSpendContext("send", input, context), input))),
     }),
     defineTool({
       name: "wallet_trade",
+      class: "spend",
       description: "Trades a token of the owner's wallet for another. Tokens are USDC, WETH, or an address.",
       ownerOnly,
       timeoutMs: TIMEOUT_MS,
@@ -150,11 +156,14 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
         slippageBps: t.Optional(t.Integer({ minimum: 0, maximum: 1000 })),
         network,
       }),
+      summarize: ({ sell, buy, amount, network = DEFAULT_NETWORK }) =>
+        `Trade ${amount} ${sell} for ${buy} on ${network}`,
       execute: async (input, context) =>
         toJson(toSpendResponse(await trade(await toSpendContext("trade", input, context), input))),
     }),
     defineTool({
       name: "wallet_pay",
+      class: "spend",
       description:
         "Fetches a URL that may require payment (x402), pays for it from the owner's wallet, and returns the response.",
       ownerOnly,
@@ -166,6 +175,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
         body: t.Optional(t.Unknown({ description: "Sent as JSON" })),
         maxAmount: amount("USD, at most"),
       }),
+      summarize: ({ url, method = "GET", maxAmount }) => `Pay up to ${maxAmount} USD for ${method} ${url}`,
       execute: async (input, context) =>
         toJson(toPayResponse(await pay(await toSpendContext("pay", input, context), input))),
     }),

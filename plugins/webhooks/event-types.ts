@@ -12,6 +12,8 @@ export const EVENT_TYPES = [
   "agent.deleted",
   "agent.message",
   "agent.verified",
+  "approval.requested",
+  "approval.decided",
   "channel.state",
   "channel.undelivered",
   "stream.state",

@@ -4,6 +4,7 @@ import { admin, type Commands } from "../../plugins/admin/index.ts";
 import { agentStats } from "../../plugins/agent-stats/index.ts";
 import { agents } from "../../plugins/agents/index.ts";
 import { ai } from "../../plugins/ai/index.ts";
+import { approvals } from "../../plugins/approvals/index.ts";
 import { auth } from "../../plugins/auth/index.ts";
 import { chains } from "../../plugins/chains/index.ts";
 import { channels } from "../../plugins/channels/index.ts";
@@ -37,6 +38,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   agentStats,
   ai,
   skills,
+  approvals,
   runtime,
   channels,
   streams,

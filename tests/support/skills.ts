@@ -2,6 +2,7 @@
 
 import type { PreparedTool } from "../../plugins/skills/prepared-tool.ts";
 import type { ToolContext } from "../../plugins/skills/skill.ts";
+import { TAINT } from "../../plugins/skills/taint.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 
 /** The default configuration; with its role `all`, caches are on. */
@@ -17,6 +18,9 @@ export const toolContext = (agentId: string, overrides: Partial<ToolContext> = {
   peer: "owner",
   byOwner: true,
   timezone: "UTC",
+  taint: TAINT.none,
+  raiseTaint: () => undefined,
+  approved: false,
   signal: new AbortController().signal,
   ...overrides,
 });

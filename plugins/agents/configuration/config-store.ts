@@ -10,7 +10,7 @@ import type { AgentHooks } from "../agent-hooks.ts";
 import { agentNotFound, cacheSize } from "../agent-store.ts";
 import { agentConfigs, agents } from "../schema.ts";
 import { findIneffective, requireConfig } from "./config-check.ts";
-import { type AgentSettings, readSettings } from "./settings.ts";
+import { type AgentSettings, type CurrentSettings, readSettings } from "./settings.ts";
 
 /** Versions stored of each configuration; a new one deletes the oldest. */
 const MAX_VERSIONS = 20;
@@ -28,18 +28,18 @@ export interface ConfigStore {
    * The settings in the newest version, from a cache where one process owns the database. Invalid settings are left
    * out.
    */
-  settings(agentId: string): Promise<AgentSettings>;
+  settings(agentId: string): Promise<CurrentSettings>;
   /** Checks a text before it is stored, as `requireConfig` does. */
   requireValid(text: string): Promise<AgentSettings>;
   /** What in a valid text has no effect: unknown keys and names, and what this version does not use yet. */
   warnings(agentId: string, text: string): Promise<Issue[]>;
   /** Adds a check that finds settings without an effect, such as names that only another plugin knows. */
   registerCheck(check: ConfigCheck): void;
-  /** Checks (`requireConfig`) and stores a new version; 404 when the agent is gone. */
+  /** Checks (`requireConfig`) and stores a new version, on the owner's request; 404 when the agent is gone. */
   save(agentId: string, text: string): Promise<void>;
   /**
-   * Stores a new version that Berth has made of a stored one. It is not checked, because the rules may be stricter than
-   * those under which the rest of it was stored. 404 when the agent is gone.
+   * Stores a new version that Berth has made of a stored one; what was imported still counts as imported. It is not checked,
+   * because the rules may be stricter than those under which the rest of it was stored. 404 when the agent is gone.
    */
   saveRepaired(agentId: string, text: string): Promise<void>;
   /** Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. */
@@ -51,7 +51,7 @@ export interface ConfigStore {
   /** Bytes held in memory for this agent. */
   memoryBytes(agentId: string): number;
   /** Stores the first version in the batch that creates the agent. The caller has checked the text. */
-  firstVersionStatement(agentId: string, text: string, now: number): Statement;
+  firstVersionStatement(agentId: string, text: string, origin: { now: number; imported: boolean }): Statement;
 }
 
 /** Returns a warning for each setting of an agent that has no effect. */
@@ -72,31 +72,36 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
   const requireValid = (body: string) => requireConfig(body, keyShapes);
   const checks: ConfigCheck[] = [];
   const db = database.drizzle;
-  const settingsCache = createCache<{ settings: AgentSettings; size: number }>({
+  const settingsCache = createCache<{ settings: CurrentSettings; size: number }>({
     entries: cacheSize({ config, database }),
     weight: { of: ({ size }) => size, limit: MAX_CACHED_CHARACTERS },
   });
   hooks.onChange(settingsCache.drop);
 
   const selectNewest = db
-    .select({ body: agentConfigs.body })
+    .select({ body: agentConfigs.body, imported: agentConfigs.imported })
     .from(agentConfigs)
     .where(eq(agentConfigs.agentId, sql.placeholder("agentId")))
     .orderBy(desc(agentConfigs.version))
     .limit(1)
     .prepare();
-  const text = async (agentId: string) => (await selectNewest.execute({ agentId }))[0]?.body ?? "{}";
+  const newest = async (agentId: string) =>
+    (await selectNewest.execute({ agentId }))[0] ?? { body: "{}", imported: false };
+  const text = async (agentId: string) => (await newest(agentId)).body;
 
   const load = async (agentId: string) => {
-    const body = await text(agentId);
-    return { settings: readSettings(JSON.parse(body)).settings, size: body.length };
+    const { body, imported } = await newest(agentId);
+    const { settings } = readSettings(JSON.parse(body));
+    return { settings: imported ? { ...settings, imported } : settings, size: body.length };
   };
 
-  function saveStatements(agentId: string, body: string): Statement[] {
+  function saveStatements(agentId: string, body: string, keepsOrigin = false): Statement[] {
     const add: Statement = {
-      sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at)
-        SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3 FROM agent_configs WHERE agent_id = ?1`,
-      args: [agentId, body, Date.now()],
+      sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at, imported)
+        SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3,
+          ?4 AND coalesce((SELECT imported FROM agent_configs WHERE agent_id = ?1 ORDER BY version DESC LIMIT 1), 0)
+        FROM agent_configs WHERE agent_id = ?1`,
+      args: [agentId, body, Date.now(), keepsOrigin],
       after() {
         hooks.notifyChanged(agentId);
         hooks.notifyConfigured(agentId);
@@ -110,10 +115,10 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
     return [add, trim];
   }
 
-  async function saveRepaired(agentId: string, body: string): Promise<void> {
+  async function store(agentId: string, body: string, keepsOrigin: boolean): Promise<void> {
     const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
     try {
-      await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body)]);
+      await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body, keepsOrigin)]);
     } catch (error) {
       if (error instanceof GuardFailed) throw agentNotFound();
       throw error;
@@ -137,14 +142,14 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
     warnings,
     registerCheck: (check) => void checks.push(check),
     text,
-    saveStatements,
+    saveStatements: (agentId, body) => saveStatements(agentId, body),
     memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
     settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId))).settings,
 
-    saveRepaired,
+    saveRepaired: (agentId, body) => store(agentId, body, true),
     async save(agentId, body) {
       await requireValid(body);
-      await saveRepaired(agentId, body);
+      await store(agentId, body, false);
     },
 
     versions: (agentId) =>
@@ -170,8 +175,8 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
       return row.body;
     },
 
-    firstVersionStatement: (agentId, body, now) => ({
-      ...statement(db.insert(agentConfigs).values({ agentId, version: 1, body, updatedAt: now })),
+    firstVersionStatement: (agentId, body, { now, imported }) => ({
+      ...statement(db.insert(agentConfigs).values({ agentId, version: 1, body, imported, updatedAt: now })),
       after: () => hooks.notifyConfigured(agentId),
     }),
   };

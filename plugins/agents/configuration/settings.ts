@@ -73,6 +73,12 @@ export interface AgentSettings {
   timezone?: string;
 }
 
+/** The settings that are in force. */
+export interface CurrentSettings extends AgentSettings {
+  /** The configuration came in an imported file, and the owner has not saved one since: its instructions taint turns. */
+  readonly imported?: boolean;
+}
+
 export type Approval = "allow" | "ask" | "deny";
 
 const channel = object({

@@ -21,6 +21,8 @@ export interface NewAgent {
   config?: string | undefined;
   /** A hint that is stored and grants nothing. */
   tier?: string | undefined;
+  /** The configuration comes from an imported file. */
+  imported?: boolean;
   /** Default `running`. */
   status?: "running" | "active";
   /**
@@ -63,6 +65,7 @@ export function createProvisioner({ database, events, agents, configs, logs }: D
       config = "{}",
       tier,
       status = "running",
+      imported = false,
       statementsBefore = [],
       isLong = false,
       statementsAfter,
@@ -88,7 +91,7 @@ export function createProvisioner({ database, events, agents, configs, logs }: D
           ...statementsBefore,
           insert,
           guard("quota"),
-          configs.firstVersionStatement(id, config, now),
+          configs.firstVersionStatement(id, config, { now, imported }),
           events.recordStatement("agent.created", { userId, agentId: id, data }),
           ...(statementsAfter?.(id, { id, name: trimmedName, subdomain, status, createdAt: now }) ?? []),
         ]);

@@ -56,6 +56,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "agent_logs.*": NOT_DATA,
   "agent_updates.*": NOT_DATA,
   "budget_notices.*": NOT_DATA,
+  "approvals.*": "a decision for one call at one time; a restore must not allow it again",
   "claims.*": NOT_DATA,
   "events.*": NOT_DATA,
   "gateway_tokens.*": "a secret; a token that was replaced must not become valid again",

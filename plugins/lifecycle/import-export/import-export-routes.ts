@@ -1,5 +1,5 @@
 // Routes of export and import: the web surface exports agents, the backend creates imported ones.
-import { Elysia, type TSchema } from "elysia";
+import { Elysia, type TSchema, t } from "elysia";
 import type { BackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import { forwardToBackend } from "../../../src/kernel/http/backend/forward-to-backend.ts";
 import type { Idempotency } from "../../../src/kernel/http/idempotency.ts";
@@ -13,6 +13,7 @@ import { guardedRaw } from "../../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import { type agents as agentsPlugin, provisionedResponse, provisioningErrors } from "../../agents/index.ts";
 import type { auth, Caller } from "../../auth/index.ts";
+import { switchedOffItem } from "./arrival.ts";
 import { createExportedAgentSchema, exportQuery } from "./export-format.ts";
 import type { ImportExport } from "./import-export.ts";
 import { createLargeUploads } from "./large-uploads.ts";
@@ -29,6 +30,14 @@ interface WebDeps {
 
 const IMPORT_ACTION = "agent.import";
 const tags = ["Agents"];
+const importedResponse = t.Composite([
+  provisionedResponse,
+  t.Object({
+    switchedOff: t.Array(switchedOffItem, {
+      description: "What arrived switched off, and how its owner switches it on",
+    }),
+  }),
+]);
 const importErrors = {
   ...provisioningErrors,
   400: ["UNKNOWN_FORMAT", "INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG"],
@@ -39,9 +48,12 @@ const createImportDetail = (schema: TSchema) => ({
   tags,
   summary: "Create an agent from an exported one",
   description:
-    "Takes the file of `GET /api/agents/:id/export`. The new agent has the same configuration, byte for byte, the same " +
-    "memories, skills, reminders and sessions, under new ids, and no credentials or channels. Its public page keeps its " +
-    "greeting and starts switched off. The rules of provisioning apply. A file has at most 32 MiB: export a larger agent " +
+    "Takes the file of `GET /api/agents/:id/export`. The new agent has the same configuration, memories, skills, reminders " +
+    "and sessions, under new ids, and no credentials or channels. What acts, spends or reaches out arrives switched off: " +
+    "reminders, the public page, skills that not every new agent has, and in the configuration `channels` (left out), " +
+    "`mcpServers`, `schedules`, and approvals that allow; the rest of it is the same, byte for byte. `switchedOff` lists " +
+    "them. Imported texts count as content from outside: calls of tools that change, send or spend wait for the owner's " +
+    "approval where they are in a conversation. The rules of provisioning apply. A file has at most 32 MiB: export a larger agent " +
     "with `history=0`.",
   requestBody: { required: true, content: { "application/json": { schema } } },
 });
@@ -98,7 +110,7 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
         }),
       {
         importing: true,
-        response: { 201: provisionedResponse },
+        response: { 201: importedResponse },
         detail: {
           ...createImportDetail(createExportedAgentSchema()),
           ...documentErrors({
@@ -139,12 +151,12 @@ export function importBackendRoutes({ identities, agents, importExport }: Backen
     "/api/agents/import",
     async ({ caller: { userId, isAdmin }, request, status }) => {
       const bytes = contextOf(request).bodyBytes ?? new Uint8Array();
-      const agent = await importExport.importAgent({ userId, isAdmin }, bytes);
-      return status(201, agents.views.provisionedResponse(agent));
+      const { agent, switchedOff } = await importExport.importAgent({ userId, isAdmin }, bytes);
+      return status(201, { ...agents.views.provisionedResponse(agent), switchedOff });
     },
     {
       importing: true,
-      response: { 201: provisionedResponse },
+      response: { 201: importedResponse },
       detail: { ...createImportDetail(createExportedAgentSchema()), ...documentErrors(importErrors) },
     },
   );

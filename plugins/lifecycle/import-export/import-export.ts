@@ -4,8 +4,9 @@ import { parseElements } from "../../../src/kernel/util/json-text.ts";
 import { type Agent, agents } from "../../agents/index.ts";
 import type { PublicPageRow } from "../../public-page/index.ts";
 import type { MessageRow, SessionRow } from "../../runtime/index.ts";
-import type { FactRow, ReminderRow } from "../../skills/index.ts";
+import { type FactRow, type ReminderRow, skills } from "../../skills/index.ts";
 import { backupSourcesOf, backupTablesOf, createSnapshotReader } from "../backups/backup-sources.ts";
+import { configOnArrival, type SwitchedOff, switchedOffList, switchesOnArrival } from "./arrival.ts";
 import { EXPORT_FORMAT } from "./export-format.ts";
 import { createImportReader, SMALL_FILE_BYTES } from "./import-reader.ts";
 
@@ -13,17 +14,24 @@ export interface ImportExport {
   /** The exported agent as chunks of text, with the state of one moment; messages are read while they are consumed. */
   exportAgent(agent: Agent, options: { history: boolean }): Promise<AsyncGenerator<string, void>>;
   /**
-   * Creates an agent from an exported one in one write. Throws 400 `UNKNOWN_FORMAT`, 400 with issues for invalid
+   * Creates an agent from an exported one in one write. What acts, spends or reaches out is switched off. Throws 400 `UNKNOWN_FORMAT`, 400 with issues for invalid
    * content, and the errors of provisioning.
    * @param bytes the body, as it came, in a buffer of its own, which can't be used afterwards
    */
-  importAgent(owner: { userId: string; isAdmin: boolean }, bytes: Uint8Array<ArrayBuffer>): Promise<Agent>;
+  importAgent(owner: { userId: string; isAdmin: boolean }, bytes: Uint8Array<ArrayBuffer>): Promise<ImportedAgent>;
+}
+
+export interface ImportedAgent {
+  agent: Agent;
+  /** What the owner may switch on. */
+  switchedOff: SwitchedOff[];
 }
 
 const iso = (at: number) => new Date(at).toISOString();
 
 export function createImportExport(host: Host): ImportExport {
   const agentService = host.use(agents);
+  const skillService = host.use(skills);
   const sources = backupSourcesOf(host);
   const readFile = createImportReader();
   const readSnapshot = createSnapshotReader(host.kernel.database, backupTablesOf(sources));
@@ -74,22 +82,36 @@ export function createImportExport(host: Host): ImportExport {
 
     async importAgent(owner, bytes) {
       const isLong = bytes.length > SMALL_FILE_BYTES;
-      const { head, config, skills, sessions, pages } = await readFile(bytes);
+      const { head, config: fileConfig, switches: given, skills: skillRows, ...file } = await readFile(bytes);
       const { name, model, tier, responseCache, publicPage } = head;
-      return agentService.provision({
+      const settings = await agentService.requireValidConfig(fileConfig);
+      const { config, changed } = configOnArrival(fileConfig);
+      const { switches, off } = switchesOnArrival(
+        new Map(given),
+        settings.skills ?? new Map(),
+        skillService.isHarmless,
+      );
+      const agent = await agentService.provision({
         ...owner,
         name,
         model,
         config,
+        imported: true,
         tier: tier ?? undefined,
         isLong,
         statementsAfter: (agentId) => [
-          ...sources.skills.restoreStatements(agentId, skills),
+          ...sources.skills.restoreStatements(agentId, { ...skillRows, switches: switchRows(switches) }),
           ...(responseCache ? sources.ai.restoreStatements(agentId, { cache: cacheRows(responseCache) }) : []),
           ...(publicPage ? sources.publicPage.restoreStatements(agentId, { publicPage: pageRows(publicPage) }) : []),
-          ...sources.runtime.importStatements(agentId, sessions, pages),
+          ...sources.runtime.importStatements(agentId, file.sessions, file.pages),
         ],
       });
+      const { reminders } = file;
+      const arrived = { skills: off, settings: changed, reminders, publicPage: publicPage?.enabled ?? false };
+      const switchedOff = switchedOffList(agent.id, arrived);
+      const names = switchedOff.map(({ kind, name }) => `${kind} ${name}`).join(", ");
+      agentService.log(agent.id, "info", `Imported. Switched off, or waiting for approval: ${names}`, "lifecycle");
+      return { agent, switchedOff };
     },
   };
 }
@@ -99,6 +121,8 @@ interface SwitchRow {
   enabled: 0 | 1;
 }
 
+const switchRows = (switches: ReadonlyMap<string, boolean>) =>
+  JSON.stringify([...switches].map(([skill, enabled]) => ({ skill, enabled: enabled ? 1 : 0 })));
 const cacheRows = ({ maxAgeSeconds }: { maxAgeSeconds: number }) => JSON.stringify([{ maxAge: maxAgeSeconds }]);
 /** Switched off whatever the file says: only the new owner's own request opens an agent to visitors. */
 function pageRows({ greeting }: { greeting: string }): string {

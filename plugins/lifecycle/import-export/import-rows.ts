@@ -3,7 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 import { addEntries, type MessageRow, newSessionId, type SessionRow } from "../../runtime/index.ts";
-import { isWithinMemoryLimits, type ReminderRow, toFactRow } from "../../skills/index.ts";
+import { isWithinMemoryLimits, type ReminderRow, TAINT, toFactRow } from "../../skills/index.ts";
 import { createExportedAgentSchema, EXPORT_FORMAT, type ExportedAgent } from "./export-format.ts";
 
 /**
@@ -87,13 +87,16 @@ const lengthOf = ({ content, steps = [] }: ExportedMessage) =>
 
 type ImportedData = Omit<ExportedAgent, "name" | "model" | "tier" | "responseCache" | "publicPage">;
 
-/** The rows of the new agent, with new ids. Times become epoch ms. */
+/**
+ * The rows of the new agent, with new ids. Times become epoch ms. All texts count as content from outside, and reminders
+ * are switched off.
+ */
 export function toImportRows({ skills = [], memories = [], reminders = [], sessions = [] }: ImportedData) {
   const ids = new Map(sessions.map(({ id }) => [id, newSessionId()]));
   const sessionRows = sessions.map(
     ({ id, platform, peer, status, summary, summarized, createdAt, lastActivity }): SessionRow => ({
       id: ids.get(id) ?? "",
-      ...{ platform, peer, status, summary, summarized },
+      ...{ platform, peer, status, summary, summarized, summaryTaint: TAINT.outside },
       at: Date.parse(createdAt),
       active: Date.parse(lastActivity),
     }),
@@ -111,19 +114,27 @@ export function toImportRows({ skills = [], memories = [], reminders = [], sessi
       peer,
       byOwner: byOwner ? 1 : 0,
       text,
+      taint: TAINT.outside,
+      enabled: 0,
       dedupe: id,
       due: Date.parse(at),
       at: now,
     };
   });
   const facts = memories.map(({ content, circle, source, createdAt, updatedAt }) =>
-    toFactRow({ content, circle, source, at: Date.parse(createdAt), updated: Date.parse(updatedAt) }),
+    toFactRow({
+      ...{ content, circle, source, taint: TAINT.outside },
+      ...{ at: Date.parse(createdAt), updated: Date.parse(updatedAt) },
+    }),
   );
-  const switches = new Map(skills.map(({ id, enabled }) => [id, enabled ? 1 : 0]));
+  const now = Date.now();
   return {
+    /** By skill, as the file has them. */
+    switches: skills.map(({ id, enabled }): [skill: string, isEnabled: boolean] => [id, enabled]),
+    /** The number of reminders that are still to come. */
+    reminders: reminderRows.filter(({ due }) => due > now).length,
     runtime: { sessions: sessionRows, ...addEntries(messagesOf(sessions, ids)) },
     skills: {
-      switches: JSON.stringify([...switches].map(([skill, enabled]) => ({ skill, enabled }))),
       memories: JSON.stringify(facts.filter(({ content }) => content !== "")),
       reminders: JSON.stringify(reminderRows),
     },
@@ -136,6 +147,7 @@ const emptySession = (id: string, now: number): SessionRow => ({
   peer: null,
   status: "open",
   summary: null,
+  summaryTaint: TAINT.none,
   summarized: 0,
   at: now,
   active: now,
@@ -149,11 +161,8 @@ function messagesOf(sessions: NonNullable<ExportedAgent["sessions"]>, ids: Reado
       const at = Date.parse(time);
       place = Math.max(place, at);
       const stepsJson = steps.length > 0 ? JSON.stringify(steps) : null;
-      const session = ids.get(id) ?? "";
-      return {
-        place,
-        row: { seq: 0, id: Bun.randomUUIDv7(), session, inbox: "", platform, role, content, steps: stepsJson, at },
-      };
+      const ofSession = { session: ids.get(id) ?? "", inbox: "", platform, taint: TAINT.outside };
+      return { place, row: { seq: 0, id: Bun.randomUUIDv7(), ...ofSession, role, content, steps: stepsJson, at } };
     });
   });
   return placed.sort((one, other) => one.place - other.place).map(({ row }) => row);

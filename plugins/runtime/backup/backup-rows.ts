@@ -5,6 +5,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { parseElements } from "../../../src/kernel/util/json-text.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { BackupTables } from "../../agents/index.ts";
+import type { Taint } from "../../skills/index.ts";
 import { idPages } from "../id-pages.ts";
 import { HIDDEN_PLATFORM } from "../sessions/session-sql.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -25,6 +26,7 @@ export interface SessionRow {
   summary: string | null;
   /** The number of messages that the summary stands for. */
   summarized: number;
+  summaryTaint: Taint;
   at: number;
   active: number;
 }
@@ -38,6 +40,7 @@ export interface MessageRow {
   platform: string;
   role: "user" | "assistant";
   content: string;
+  taint: Taint;
   /** JSON. */
   steps: string | null;
   at: number;
@@ -187,7 +190,7 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
 
   const tables: BackupTables<RuntimeBackupTable> = {
     sessions: `SELECT json_group_array(json_object('id', id, 'platform', platform, 'peer', peer, 'status', status,
-        'summary', summary, 'at', created_at, 'active', last_activity_at,
+        'summary', summary, 'summaryTaint', summary_taint, 'at', created_at, 'active', last_activity_at,
         'summarized', (SELECT count(*) FROM messages WHERE session_id = sessions.id AND seq <= summary_upto)))
       FROM sessions WHERE agent_id = ?1 AND platform <> '${HIDDEN_PLATFORM}'`,
     messages: `SELECT json_group_array(seq) FROM (SELECT m.seq FROM sessions AS s JOIN messages AS m ON m.session_id = s.id

@@ -18,11 +18,13 @@ const HIDE = `UPDATE sessions SET platform = '${HIDDEN_PLATFORM}', peer = NULL, 
 
 const EMPTIED = `SELECT id FROM sessions WHERE agent_id = ?1 AND id IN (${SESSIONS_WITH_PENDING}) AND id NOT IN (${GIVEN})`;
 
-const UPSERT = `INSERT INTO sessions (id, agent_id, platform, peer, status, summary, created_at, last_activity_at)
+// A backup of an earlier version has no taints.
+const UPSERT = `INSERT INTO sessions
+    (id, agent_id, platform, peer, status, summary, summary_taint, created_at, last_activity_at)
   SELECT value ->> 'id', ?1, value ->> 'platform', value ->> 'peer', value ->> 'status', value ->> 'summary',
-    value ->> 'at', value ->> 'active' FROM json_each(?2) WHERE true
+    coalesce(value ->> 'summaryTaint', 0), value ->> 'at', value ->> 'active' FROM json_each(?2) WHERE true
   ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, peer = excluded.peer, status = excluded.status,
-    summary = excluded.summary, last_activity_at = excluded.last_activity_at WHERE agent_id = excluded.agent_id`;
+    summary = excluded.summary, summary_taint = excluded.summary_taint, last_activity_at = excluded.last_activity_at WHERE agent_id = excluded.agent_id`;
 
 /** Restored messages get new numbers, so a backup stores how many messages a summary stands for instead of the last number. */
 const RECALCULATE = `UPDATE sessions SET
@@ -33,9 +35,9 @@ const RECALCULATE = `UPDATE sessions SET
   FROM (SELECT value ->> 'id' AS id, value ->> 'summarized' AS summarized FROM json_each(?2)) AS backup
   WHERE sessions.id = backup.id AND +agent_id = ?1`;
 
-const INSERT = `INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, steps, created_at)
+const INSERT = `INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, taint, steps, created_at)
   SELECT value ->> 'id', value ->> 'session', ?1, value ->> 'inbox', value ->> 'platform', value ->> 'role',
-    value ->> 'content', value ->> 'steps', value ->> 'at' FROM json_each(?2) ORDER BY key`;
+    value ->> 'content', coalesce(value ->> 'taint', 0), value ->> 'steps', value ->> 'at' FROM json_each(?2) ORDER BY key`;
 
 /** Inserts the messages of a page, a JSON array, in its order. */
 export const insertPageStatement = (agentId: string, page: string): Statement => ({
@@ -87,7 +89,7 @@ export const hideSessionsStatements = (agentId: string, keptSessions: string, cr
     args: [agentId, keptSessions],
   },
   {
-    sql: `UPDATE sessions SET message_count = 0, summary = NULL, summary_upto = 0 WHERE id IN (${EMPTIED})`,
+    sql: `UPDATE sessions SET message_count = 0, summary = NULL, summary_upto = 0, summary_taint = 0 WHERE id IN (${EMPTIED})`,
     args: [agentId, keptSessions],
   },
 ];
@@ -129,7 +131,7 @@ export const COMPARE = `SELECT json_group_array(backup.id) AS ids, CASE
     FROM json_each(?2)) AS backup LEFT JOIN sessions AS s ON s.id = backup.id AND s.agent_id = ?1 GROUP BY state`;
 
 const ROW = `json_object('seq', seq, 'id', id, 'session', session_id, 'inbox', inbox_id, 'platform', platform,
-  'role', role, 'content', content, 'steps', steps, 'at', created_at)`;
+  'role', role, 'content', content, 'taint', taint, 'steps', steps, 'at', created_at)`;
 /** ?1: numbers of messages. */
 export const SELECT_PAGE = `SELECT json_group_array(${ROW}) FROM
   (SELECT * FROM messages WHERE seq IN (SELECT value FROM json_each(?1)) ORDER BY seq)`;

@@ -25,14 +25,14 @@ async function importInto({ id }: Agent, said: readonly Said[]): Promise<void> {
   const platformOf = (session: string) => session.split(" ")[0] ?? "";
   const sessions = [...ids].map(
     ([session, id]): SessionRow => ({
-      ...{ id, platform: platformOf(session), peer: null, status: "open", summary: null, summarized: 0 },
+      ...{ id, platform: platformOf(session), peer: null, status: "open", summary: null, summarized: 0, summaryTaint: 0 },
       ...{ at: at(0), active: at(9) },
     }),
   );
   const messages = said.map(
     ([session, role, content, second]): MessageRow => ({
       ...{ seq: 0, id: crypto.randomUUID(), session: ids.get(session) ?? "", inbox: "", platform: platformOf(session) },
-      ...{ role, content, steps: null, at: at(second) },
+      ...{ role, content, taint: 0, steps: null, at: at(second) },
     }),
   );
   const pages = Object.fromEntries(

@@ -5,7 +5,7 @@ import { idPages } from "../id-pages.ts";
 import { MAX_DELIVERY_ATTEMPTS } from "../outbox/outbox.ts";
 import { HIDDEN_PLATFORM } from "../sessions/session-sql.ts";
 import { MAX_TURN_ATTEMPTS } from "../turn/failed-turn.ts";
-import type { Step } from "../turn/tool-loop.ts";
+import type { Step } from "../turn/tool-calls.ts";
 
 interface Deps {
   database: Pick<Database, "read" | "writeLong">;

@@ -43,8 +43,8 @@ function turn(entry: InboxEntry, reply: string) {
   const at = Date.now();
   return store.database.write([
     ...sessions.appendStatements({ id, agentId: of, platform, inboxId }, [
-      { id: inboxId, role: "user", content: entry.content, at },
-      { id: Bun.randomUUIDv7(), role: "assistant", content: reply, at },
+      { id: inboxId, role: "user", content: entry.content, taint: 0, at },
+      { id: Bun.randomUUIDv7(), role: "assistant", content: reply, taint: 0, at },
     ]),
     inbox.settleStatement(entry, "done"),
     guard("settled"),
@@ -330,6 +330,7 @@ describe("history", () => {
             entry.sessionId,
             `summary ${step}`,
             recent[chance.integer(0, recent.length - 1)]?.seq ?? 0,
+            0,
           );
         }
         if (chance.chance(0.02)) {
@@ -373,7 +374,13 @@ test("works the same over a libSQL server", async () => {
     ]);
     expect(await inbox.listPending(agentId, 10)).toMatchObject([{ content: "Hello", attempts: 2 }]);
     const settle = (text: string) => {
-      const replyMessage = { id: Bun.randomUUIDv7(), role: "assistant" as const, content: text, at: Date.now() };
+      const replyMessage = {
+        id: Bun.randomUUIDv7(),
+        role: "assistant" as const,
+        content: text,
+        taint: 0 as const,
+        at: Date.now(),
+      };
       const to = { id: entry.sessionId, agentId, platform: "api", inboxId: entry.id };
       return server.database.write([
         ...sessions.appendStatements(to, [replyMessage]),

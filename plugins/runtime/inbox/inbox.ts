@@ -6,6 +6,7 @@ import { type Statement, statement, statementTemplate } from "../../../src/kerne
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import type { AgentStatsService } from "../../agent-stats/index.ts";
+import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
 import { inbox, messages } from "../schema.ts";
 import type { NewMessage, Sessions } from "../sessions/sessions.ts";
 import { type Attachment, serializeAttachments } from "./attachments.ts";
@@ -40,6 +41,8 @@ export interface InboundMessage {
   /** Left out: a command or a message, by its content. */
   kind?: InboxEntry["kind"];
   content: string;
+  /** Left out: none for the owner's own words, `people` for those of others. */
+  taint?: Taint;
   /** Files that came with it; `content` names each of them on a line in brackets. */
   attachments?: readonly Attachment[];
   topic?: string | undefined;
@@ -93,10 +96,11 @@ export const conversationKey = ({ platform, peer, sessionId }: InboxEntry) =>
   peer === null ? sessionId : `${platform} ${peer}`;
 
 /** The message as its session keeps it, under the id of the inbox entry. */
-export const toUserMessage = ({ id, content, receivedAt }: InboxEntry): NewMessage => ({
+export const toUserMessage = ({ id, content, taint, receivedAt }: InboxEntry): NewMessage => ({
   id,
   role: "user",
   content,
+  taint,
   at: receivedAt,
 });
 
@@ -116,6 +120,7 @@ const columns = {
   isGroup: inbox.isGroup,
   kind: inbox.kind,
   content: inbox.content,
+  taint: inbox.taint,
   attachments: inbox.attachments,
   topic: inbox.topic,
   attempts: inbox.attempts,
@@ -147,6 +152,7 @@ export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
         isGroup: placeholder("isGroup"),
         kind: placeholder("kind"),
         content: placeholder("content"),
+        taint: placeholder("taint"),
         attachments: placeholder("attachments"),
         topic: placeholder("topic"),
         status: "pending",
@@ -183,6 +189,7 @@ export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
       isGroup: inbound.group ?? false,
       kind: inbound.kind ?? (parseCommand(inbound.content) ? "command" : "message"),
       content: toStorableText(inbound.content),
+      taint: highestTaint([inbound.taint ?? TAINT.none, inbound.byOwner ? TAINT.none : TAINT.people]),
       attachments: inbound.attachments ? serializeAttachments(inbound.attachments) : null,
       topic: inbound.topic ?? null,
       attempts: 0,

@@ -3,6 +3,7 @@ import { and, desc, eq, gt, sql } from "drizzle-orm";
 import { statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
+import { TAINT, type Taint } from "../../skills/index.ts";
 import { messages, sessions } from "../schema.ts";
 
 /** Messages in the history of a session; older ones are only in the summary. */
@@ -16,6 +17,7 @@ export interface HistoryMessage {
   id: string;
   role: "user" | "assistant";
   content: string;
+  taint: Taint;
   /** Epoch ms. */
   timestamp: number;
 }
@@ -24,6 +26,8 @@ export interface HistoryMessage {
 export interface History {
   /** Stands for the oldest messages. */
   summary: string | null;
+  /** The highest taint of the messages that the summary was made from. */
+  summaryTaint: Taint;
   /** Messages that are neither in the summary nor among the recent ones. */
   omitted: number;
   recent: HistoryMessage[];
@@ -37,7 +41,12 @@ export function createHistoryCache({ database }: Pick<Kernel, "database">) {
   let cachedCharacters = 0;
 
   const selectSummary = drizzle
-    .select({ agentId: sessions.agentId, summary: sessions.summary, summaryUpto: sessions.summaryUpto })
+    .select({
+      agentId: sessions.agentId,
+      summary: sessions.summary,
+      upto: sessions.summaryUpto,
+      taint: sessions.summaryTaint,
+    })
     .from(sessions)
     .where(eq(sessions.id, placeholder("id")))
     .prepare();
@@ -47,6 +56,7 @@ export function createHistoryCache({ database }: Pick<Kernel, "database">) {
       id: messages.id,
       role: messages.role,
       content: messages.content,
+      taint: messages.taint,
       timestamp: messages.createdAt,
     })
     .from(messages)
@@ -81,10 +91,10 @@ export function createHistoryCache({ database }: Pick<Kernel, "database">) {
     const cached = cache.get(sessionId);
     if (cached) return cached.history;
     const [row] = await selectSummary.execute({ id: sessionId });
-    const after = row?.summaryUpto ?? 0;
+    const after = row?.upto ?? 0;
     const recent = (await selectRecent.execute({ id: sessionId, after, limit: MAX_HISTORY })).reverse();
     const omitted = recent.length < MAX_HISTORY ? 0 : await countBetween(sessionId, after, recent[0]?.seq ?? 0);
-    const found = { summary: row?.summary ?? null, omitted, recent };
+    const found = { summary: row?.summary ?? null, summaryTaint: row?.taint ?? TAINT.none, omitted, recent };
     store(sessionId, row?.agentId ?? "", found);
     return found;
   }
@@ -94,10 +104,10 @@ export function createHistoryCache({ database }: Pick<Kernel, "database">) {
     const cached = cache.get(sessionId);
     if (!cached) return;
     const { agentId, history } = cached;
-    const { summary, omitted, recent } = history;
+    const { omitted, recent } = history;
     const all = [...recent, ...added];
     const overflow = Math.max(0, all.length - MAX_HISTORY);
-    store(sessionId, agentId, { summary, omitted: omitted + overflow, recent: all.slice(overflow) });
+    store(sessionId, agentId, { ...history, omitted: omitted + overflow, recent: all.slice(overflow) });
   }
 
   return {
@@ -114,8 +124,9 @@ export function createHistoryCache({ database }: Pick<Kernel, "database">) {
     memoryBytes: (agentId: string): number =>
       cache.values().reduce((sum, one) => sum + (one.agentId === agentId ? estimateMemorySize(one.history) : 0), 0),
     /** Stores a summary that replaces the messages up to the number `upto`. */
-    async saveSummary(sessionId: string, summary: string, upto: number): Promise<void> {
-      const update = drizzle.update(sessions).set({ summary, summaryUpto: upto }).where(eq(sessions.id, sessionId));
+    async saveSummary(sessionId: string, summary: string, upto: number, taint: Taint): Promise<void> {
+      const set = { summary, summaryUpto: upto, summaryTaint: taint };
+      const update = drizzle.update(sessions).set(set).where(eq(sessions.id, sessionId));
       await database.write([statement(update)]);
       evict(sessionId);
     },

@@ -35,7 +35,7 @@ async function storeMessage(platform: "public" | "channel_a" | "web", { waits = 
   const [entry] = await inbox.accept([arrival]);
   if (!entry) throw new Error("Nothing was stored.");
   const to = { id: entry.sessionId, agentId, platform, inboxId: entry.id };
-  const words = { id: entry.id, role: "user" as const, content: "Hello", at: Date.now() };
+  const words = { id: entry.id, role: "user" as const, content: "Hello", taint: 0 as const, at: Date.now() };
   if (!waits)
     await store.database.write([...sessions.appendStatements(to, [words]), inbox.settleStatement(entry, "done")]);
   return entry.sessionId;

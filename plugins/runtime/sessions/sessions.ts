@@ -3,6 +3,7 @@ import { and, desc, eq, gt, sql } from "drizzle-orm";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
+import type { Taint } from "../../skills/index.ts";
 import { sessions } from "../schema.ts";
 import { createHistoryCache, type History, type HistoryMessage } from "./history.ts";
 
@@ -45,7 +46,7 @@ export interface Sessions {
     newMessages: NewMessage[],
   ): Statement[];
   /** Stores a summary that replaces the messages up to the number `upto` in the history. */
-  saveSummary(sessionId: string, summary: string, upto: number): Promise<void>;
+  saveSummary(sessionId: string, summary: string, upto: number, taint: Taint): Promise<void>;
   /** Ends the conversation's session; the next message opens a new one. */
   completeStatement(agentId: string, platform: string, peer: string, sessionId: string): Statement;
   /** Bytes of an agent's history in memory. */
@@ -56,7 +57,7 @@ export interface Sessions {
   invalidate(session: Pick<Session, "id" | "agentId" | "platform"> & { peer: string | null }): void;
 }
 
-export interface NewMessage extends Pick<HistoryMessage, "id" | "role" | "content"> {
+export interface NewMessage extends Pick<HistoryMessage, "id" | "role" | "content" | "taint"> {
   /** JSON. */
   steps?: string | undefined;
   /** Epoch ms. */
@@ -68,9 +69,9 @@ const isOpen = sql`${sessions.status} = 'open'`;
 const isShown = sql`${sessions.platform} NOT IN ('', 'public')`;
 const isVisitor = sql`${sessions.platform} = 'public'`;
 
-const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const insertSql = (rows: number) => `INSERT INTO messages
-  (id, session_id, agent_id, inbox_id, platform, role, content, steps, created_at) VALUES ${Array(rows).fill(ROW).join(", ")}`;
+  (id, session_id, agent_id, inbox_id, platform, role, content, taint, steps, created_at) VALUES ${Array(rows).fill(ROW).join(", ")}`;
 const INSERT_ONE = insertSql(1);
 const INSERT_TWO = insertSql(2);
 /** Usually a turn has two messages, or one. */
@@ -207,7 +208,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
     appendStatements({ id: sessionId, agentId, platform, inboxId }, newMessages) {
       const insert: Statement = {
         sql: insertMessages(newMessages.length),
-        args: newMessages.flatMap(({ id, role, content, steps = null, at }) => [
+        args: newMessages.flatMap(({ id, role, content, taint, steps = null, at }) => [
           id,
           sessionId,
           agentId,
@@ -215,17 +216,19 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
           platform,
           role,
           content,
+          taint,
           steps,
           at,
         ]),
         // The rows of one statement get consecutive numbers (sqlite.org/autoinc.html); `lastInsertRowid` is the last one.
         after({ lastInsertRowid }) {
           const first = Number(lastInsertRowid) - newMessages.length + 1;
-          const added = newMessages.map(({ id, role, content, at }, n) => ({
+          const added = newMessages.map(({ id, role, content, taint, at }, n) => ({
             seq: first + n,
             id,
             role,
             content,
+            taint,
             timestamp: at,
           }));
           historyCache.append(sessionId, added);

@@ -3,6 +3,7 @@ import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Reservation } from "../../ai/index.ts";
+import { highestTaint } from "../../skills/index.ts";
 import { type History, type HistoryMessage, MAX_HISTORY } from "../sessions/history.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { omittedNote, textMessage } from "./prompt.ts";
@@ -64,8 +65,9 @@ export async function loadCompactedHistory(
   const recentKept = recent.slice(recent.length - keep);
   const summary = summarizer && (await summarize(summarizer, history, older, maxCharacters, signal));
   if (summary === undefined) return { ...history, omitted: history.omitted + older.length, recent: recentKept };
-  await sessions.saveSummary(sessionId, summary, last.seq);
-  return { summary, omitted: 0, recent: recentKept };
+  const summaryTaint = highestTaint([history.summaryTaint, ...older.map(({ taint }) => taint)]);
+  await sessions.saveSummary(sessionId, summary, last.seq, summaryTaint);
+  return { summary, summaryTaint, omitted: 0, recent: recentKept };
 }
 
 /** Undefined when the call failed: the turn goes on without a summary. Rejects only when the turn was aborted. */

@@ -25,13 +25,14 @@ const entry: InboxEntry = {
   isGroup: false,
   kind: "message",
   content: "How are you?",
+  taint: 0,
   attachments: null,
   topic: null,
   attempts: 1,
   previewId: null,
   receivedAt: 0,
 };
-const none: History = { summary: null, omitted: 0, recent: [] };
+const none: History = { summary: null, summaryTaint: 0, omitted: 0, recent: [] };
 const agent = { name: "Harbour" } as Agent;
 const build = (more: {
   entry?: Partial<InboxEntry>;
@@ -51,10 +52,10 @@ const systemOf = (prompt: ReturnType<typeof build>) => String(prompt[0]?.content
 describe("the prompt", () => {
   test("has name, instructions, ground rules, skills, summary and history, and then the message", () => {
     const recent = [
-      { seq: 1, id: "1", role: "user" as const, content: "Hello", timestamp: 1 },
-      { seq: 2, id: "2", role: "assistant" as const, content: "Hi", timestamp: 2 },
+      { seq: 1, id: "1", role: "user" as const, content: "Hello", taint: 0 as const, timestamp: 1 },
+      { seq: 2, id: "2", role: "assistant" as const, content: "Hi", taint: 0 as const, timestamp: 2 },
     ];
-    const history = { summary: "Ada likes tea.", omitted: 3, recent };
+    const history = { summary: "Ada likes tea.", summaryTaint: 0 as const, omitted: 3, recent };
     const prompt = build({ instructions: "Speak like a pirate.", skillInstructions: "Facts: tea.", history });
     const parts = [
       "You are Harbour",
@@ -114,6 +115,7 @@ describe("a long history", () => {
         id: Bun.randomUUIDv7(),
         role,
         content: textOf(at),
+        taint: 0 as const,
         at,
       });
       await store.database.write(
@@ -202,7 +204,7 @@ describe("a long history", () => {
     const { sessions, id } = await talked(1, () => "y".repeat(10_000));
     const { summaryCalls, summarizer } = createSummarizer();
     const history = await loadCompactedHistory(sessions, id, bounds({ contextWindow: 1_000, summarizer }));
-    expect(history).toEqual({ summary: "They talked.", omitted: 0, recent: [] });
+    expect(history).toEqual({ summary: "They talked.", summaryTaint: 0, omitted: 0, recent: [] });
     const prompt = JSON.stringify(summaryCalls[0]?.prompt);
     expect(prompt.length).toBeLessThan(3_000);
     expect(prompt).toContain("The beginning is missing");

@@ -4,7 +4,7 @@ import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { shutdownError } from "../errors.ts";
 import { conversationKey, type InboxEntry } from "../inbox/inbox.ts";
 import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN } from "./abort-reasons.ts";
-import type { Observer } from "./tool-loop.ts";
+import type { Observer } from "./tool-calls.ts";
 
 /** The reply of a settled turn. */
 export interface Reply {

@@ -10,10 +10,11 @@ import type {
 import { AppError } from "../../../src/kernel/errors.ts";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
 import type { Reservation } from "../../ai/index.ts";
-import type { PreparedTool } from "../../skills/index.ts";
+import { type PreparedTool, TAINT } from "../../skills/index.ts";
 import { ModelError, toFailure } from "./failure.ts";
 import type { TokenUsage } from "./token-usage.ts";
-import { MAX_REPLY, type Observer, runToolLoop, type ToolLoopRequest } from "./tool-loop.ts";
+import type { Observer } from "./tool-calls.ts";
+import { MAX_REPLY, runToolLoop, type ToolLoopRequest } from "./tool-loop.ts";
 
 /** The response of a scripted model at one step. */
 type ScriptedResponse = {
@@ -107,6 +108,7 @@ const tool = (name: string, execute: PreparedTool["execute"]): PreparedTool => (
   ownerOnly: false,
   followsUp: false,
   untrusted: false,
+  isForeign: false,
   execute,
 });
 const clock = tool("clock", async () => ({ ok: true, text: "noon" }));
@@ -128,6 +130,8 @@ function request(model: LanguageModelV4, more: Partial<ToolLoopRequest> = {}): T
     prompt: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
     tools: [clock],
     toolContext: context,
+    taint: TAINT.none,
+    authorize: async () => "not approved",
     settings: {},
     reserve: createReserve().reserve,
     observer: undefined,

@@ -2,7 +2,6 @@
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
-  LanguageModelV4FunctionTool,
   LanguageModelV4Prompt,
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
@@ -10,18 +9,15 @@ import type {
 import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Reservation, TurnCache } from "../../ai/index.ts";
-import type { PreparedTool, ToolContext } from "../../skills/index.ts";
+import type { Taint } from "../../skills/index.ts";
 import { ModelError } from "./failure.ts";
 import { type TokenUsage, tokenUsage } from "./token-usage.ts";
+import { createToolCalls, type Observer, type Step, type ToolCallRequest, toStoredStep } from "./tool-calls.ts";
 
 /** Calls of the model in one turn; the last one allows no tools, so that the model has to answer. */
 const MAX_STEPS = 8;
-/** Tool calls of one step that are run; for the others the model gets an error. */
-const MAX_CALLS = 16;
 /** Characters of a reply; a longer one is cut, and says so. */
 export const MAX_REPLY = 200_000;
-/** Characters of a tool's input and of its result that are stored with the reply. */
-const MAX_STORED = 4_000;
 
 /** Time limits of a call of the model, in ms. */
 export interface ModelTimeouts {
@@ -32,22 +28,9 @@ export interface ModelTimeouts {
 }
 const MODEL_TIMEOUTS: ModelTimeouts = { idle: 2 * MINUTE, total: 5 * MINUTE };
 
-/** Receives a reply while it is being written. Must not throw. */
-export interface Observer {
-  delta(text: string): void;
-  tool(event: ToolEvent): void;
-}
-
-export interface ToolEvent {
-  name: string;
-  state: "called" | "done" | "failed";
-}
-
-export interface ToolLoopRequest {
+export interface ToolLoopRequest extends ToolCallRequest {
   model: LanguageModelV4;
   prompt: LanguageModelV4Prompt;
-  tools: readonly PreparedTool[];
-  toolContext: Omit<ToolContext, "signal">;
   settings: Pick<LanguageModelV4CallOptions, "temperature" | "topP" | "maxOutputTokens">;
   /** Reserves the most that one call of the model may cost; the call is made only after it. */
   reserve(prompt: LanguageModelV4Prompt): Reservation | Promise<Reservation>;
@@ -55,16 +38,7 @@ export interface ToolLoopRequest {
   cache?: TurnCache | undefined;
   /** Without one the response is not streamed, which is cheaper. */
   observer: Observer | undefined;
-  signal: AbortSignal;
   timeouts?: ModelTimeouts;
-}
-
-/** A tool call on the way to the reply, as it is stored with the reply. */
-export interface Step {
-  tool: string;
-  input: string;
-  result: string;
-  ok: boolean;
 }
 
 /** A finished call of the model, and the reservation that pays for it. */
@@ -77,6 +51,8 @@ export interface ModelCall {
 export interface ToolLoopResult {
   text: string;
   steps: Step[];
+  /** Of everything that the model had read at the end. */
+  taint: Taint;
   /** The last call, which the write that settles the turn pays; the earlier ones are paid already. */
   lastCall: ModelCall;
 }
@@ -94,9 +70,10 @@ interface ModelOutput {
  * never make a turn fail.
  */
 export async function runToolLoop(request: ToolLoopRequest): Promise<ToolLoopResult> {
-  const { tools, observer } = request;
+  const { observer } = request;
   const prompt: LanguageModelV4Prompt = [...request.prompt];
-  const offeredTools = tools.length > 0 ? tools.map(toolDefinition) : undefined;
+  const toolCalls = createToolCalls(request);
+  const { offeredTools } = toolCalls;
   const steps: Step[] = [];
   let text = "";
 
@@ -117,90 +94,14 @@ export async function runToolLoop(request: ToolLoopRequest): Promise<ToolLoopRes
     if (output.text !== "") text += (text === "" ? "" : "\n\n") + output.text;
     if (output.calls.length === 0 || last || output.truncated) {
       const end = output.truncated ? `\n\n[The reply was longer than ${MAX_REPLY} characters and was cut here.]` : "";
-      return { text: toStorableText(text).trimEnd() + end, steps, lastCall: modelCall };
+      return { text: toStorableText(text).trimEnd() + end, steps, taint: toolCalls.taint(), lastCall: modelCall };
     }
     await modelCall.spending.record(modelCall.usage, modelCall.latencyMs);
-    const results = await Promise.all(output.calls.map((call, n) => callTool(request, call, n)));
-    prompt.push({
-      role: "assistant",
-      content: [
-        ...(output.text ? [{ type: "text" as const, text: output.text }] : []),
-        ...output.calls.map(({ toolCallId, toolName, input }) => ({
-          type: "tool-call" as const,
-          toolCallId,
-          toolName,
-          input: asObject(parseJson(input)),
-        })),
-      ],
-    });
-    prompt.push({
-      role: "tool",
-      content: output.calls.map(({ toolCallId, toolName }, n) => ({
-        type: "tool-result" as const,
-        toolCallId,
-        toolName,
-        output: { type: results[n]?.ok ? ("text" as const) : ("error-text" as const), value: results[n]?.result ?? "" },
-      })),
-    });
+    const { results, messages } = await toolCalls.run(output);
+    prompt.push(...messages);
     steps.push(...results.map(toStoredStep));
   }
 }
-
-const toStoredStep = ({ input, result, ...step }: Step): Step => ({
-  ...step,
-  input: input.slice(0, MAX_STORED).toWellFormed(),
-  result: result.slice(0, MAX_STORED).toWellFormed(),
-});
-
-const toolDefinitions = new WeakMap<PreparedTool, LanguageModelV4FunctionTool>();
-
-/** A tool in the provider's form, cached for each tool. */
-function toolDefinition(tool: PreparedTool): LanguageModelV4FunctionTool {
-  let definition = toolDefinitions.get(tool);
-  if (!definition) {
-    definition = { type: "function", name: tool.name, description: tool.description, inputSchema: tool.inputSchema };
-    toolDefinitions.set(tool, definition);
-  }
-  return definition;
-}
-
-async function callTool(
-  { tools, toolContext, observer, signal }: ToolLoopRequest,
-  { toolName: name, input }: LanguageModelV4ToolCall,
-  index: number,
-): Promise<Step> {
-  const tool = tools.find((candidate) => candidate.name === name);
-  const value = parseJson(input);
-  observer?.tool({ name, state: "called" });
-  const refusal =
-    index >= MAX_CALLS
-      ? `At most ${MAX_CALLS} tools are called at once. Call ${name} again.`
-      : value === undefined
-        ? `The input of ${name} is not valid JSON. Call it again.`
-        : undefined;
-  const { ok, text } = !tool
-    ? { ok: false, text: `There is no tool called ${name}.` }
-    : refusal !== undefined
-      ? { ok: false, text: refusal }
-      : await tool.execute(value, { ...toolContext, signal });
-  observer?.tool({ name, state: ok ? "done" : "failed" });
-  return { tool: name, input, result: text, ok };
-}
-
-/** The value of a JSON text; undefined for any other text. */
-function parseJson(json: string): unknown {
-  if (json.trim() === "") return {};
-  try {
-    return JSON.parse(json);
-  } catch {
-    // The caller sends the error to the model.
-    return undefined;
-  }
-}
-
-/** Providers accept only an object as the input of an earlier call. */
-const asObject = (value: unknown) =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 
 /** Reserves the cost of one call of the model and makes the call, streamed if `onText` is given. */
 async function callModel(

@@ -6,7 +6,7 @@ import type { InboundMessage, Inbox, InboxEntry } from "../inbox/inbox.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { topicPeer } from "../sessions/topics.ts";
 import type { Reply, RunningTurns } from "./running-turns.ts";
-import type { Observer } from "./tool-loop.ts";
+import type { Observer } from "./tool-calls.ts";
 
 export interface ChatRequest {
   agent: Agent;

@@ -5,7 +5,8 @@ import { guard, type Statement } from "../../../src/kernel/database/database.ts"
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { Agent, AgentSettings, agents as agentsPlugin } from "../../agents/index.ts";
 import type { ai as aiPlugin, TurnModel } from "../../ai/index.ts";
-import type { skills as skillsPlugin } from "../../skills/index.ts";
+import type { approvals as approvalsPlugin } from "../../approvals/index.ts";
+import { highestTaint, type skills as skillsPlugin, TAINT, type Taint } from "../../skills/index.ts";
 import { agentStoppedError, parkedError } from "../errors.ts";
 import { isFilesOnly, parseAttachments } from "../inbox/attachments.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
@@ -22,7 +23,8 @@ import { isRequestRejected } from "./failure.ts";
 import { type LoadedFiles, loadFiles, UNREADABLE } from "./file-loading.ts";
 import { buildPrompt } from "./prompt.ts";
 import type { RunningTurns } from "./running-turns.ts";
-import { type Observer, runToolLoop, type Step, type ToolLoopResult } from "./tool-loop.ts";
+import type { Observer, Step } from "./tool-calls.ts";
+import { runToolLoop, type ToolLoopResult } from "./tool-loop.ts";
 
 /** After so many starts that found the entry's turn interrupted, the entry counts as the cause of the crashes. */
 const MAX_INTERRUPTIONS = 20;
@@ -30,6 +32,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   agents: ServiceOf<typeof agentsPlugin>;
   ai: ServiceOf<typeof aiPlugin>;
   skills: ServiceOf<typeof skillsPlugin>;
+  approvals: Pick<ServiceOf<typeof approvalsPlugin>, "authorize">;
   inbox: Inbox;
   sessions: Sessions;
   outbox: Outbox;
@@ -53,12 +56,13 @@ interface RunningTurn extends FailedTurn {
 interface TurnOutput {
   text: string;
   steps: Step[];
+  taint: Taint;
 }
 
 /** Runs one entry until it is settled, or returns when it should run again. Never rejects. */
 export function createTurnRunner(deps: Deps) {
-  const { agents, ai, skills, inbox, sessions, outbox, platforms, runningTurns, chooseModel, database, events } = deps;
-  const { slowReplies } = deps;
+  const { agents, ai, skills, approvals, inbox, sessions, outbox, platforms, runningTurns } = deps;
+  const { slowReplies, chooseModel, database, events } = deps;
   const handleFailure = createFailureHandler(deps);
   const savePreview: SavePreview = (entry, previewId) => database.write([inbox.savePreviewStatement(entry, previewId)]);
 
@@ -113,7 +117,7 @@ export function createTurnRunner(deps: Deps) {
   async function answerCommand(turn: RunningTurn, agent: Agent): Promise<void> {
     const ownerCommand = platforms.ownerCommand(turn.entry.platform);
     const { reply, statements } = await runCommand({ sessions, chooseModel, ownerCommand }, agent, turn.entry);
-    await settle(turn, agent, { text: reply, steps: [] }, statements);
+    await settle(turn, agent, { text: reply, steps: [], taint: TAINT.none }, statements);
   }
 
   /**
@@ -136,7 +140,7 @@ export function createTurnRunner(deps: Deps) {
     });
     const reply = ({ parts, omissions }: LoadedFiles) =>
       parts.length === 0 && omissions.length > 0 && isFilesOnly(content)
-        ? settle(turn, agent, { text: omissions.join(" "), steps: [] }, [])
+        ? settle(turn, agent, { text: omissions.join(" "), steps: [], taint: TAINT.none }, [])
         : answer(turn, agent, chosen, { parts, omissions });
     try {
       await reply(opened);
@@ -167,7 +171,7 @@ export function createTurnRunner(deps: Deps) {
       ai.reserve({ agent, model: chosen, budget, prompt, maxTokens, signal });
     const language = await ai.languageModel(chosen, agent.id);
     const { contextWindow } = chosen;
-    const [tools, skillInstructions, history, cache] = await Promise.all([
+    const [tools, instructions, history, cache] = await Promise.all([
       skills.toolsFor(agent.id, audience.byOwner, entry.platform !== "public"),
       skills.instructionsFor({ ...audience, text: entry.content }),
       loadCompactedHistory(sessions, entry.sessionId, {
@@ -182,9 +186,23 @@ export function createTurnRunner(deps: Deps) {
     try {
       result = await runToolLoop({
         model: language,
-        prompt: buildPrompt({ agent, settings, entry, skillInstructions, history, files }),
+        prompt: buildPrompt({ agent, settings, entry, skillInstructions: instructions.text, history, files }),
+        taint: highestTaint([
+          entry.taint,
+          // Nobody but the file's author has approved the instructions of an imported agent.
+          settings.imported ? TAINT.outside : TAINT.none,
+          instructions.taint,
+          history.summaryTaint,
+          ...history.recent.map(({ taint }) => taint),
+          tools.some(({ isForeign }) => isForeign) || (files?.parts.length ?? 0) > 0 ? TAINT.outside : TAINT.none,
+        ]),
         tools,
         toolContext: { ...audience, userId: agent.userId, sessionId: entry.sessionId, inboxId: entry.id },
+        authorize: (call) =>
+          approvals.authorize(
+            { ...audience, userId: agent.userId, sessionId: entry.sessionId, turnId: entry.id },
+            call,
+          ),
         settings: samplingSettings(settings),
         reserve(prompt) {
           turn.calls++;
@@ -237,7 +255,7 @@ export function createTurnRunner(deps: Deps) {
       ...sessionStatements,
       ...sessions.appendStatements({ id: sessionId, agentId, platform, inboxId }, [
         toUserMessage(entry),
-        { id: Bun.randomUUIDv7(), role: "assistant", content: text, steps, at: now },
+        { id: Bun.randomUUIDv7(), role: "assistant", content: text, taint: output.taint, steps, at: now },
       ]),
       inbox.settleStatement(entry, "done"),
       guard("settled"),

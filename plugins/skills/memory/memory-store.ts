@@ -7,6 +7,7 @@ import { createCache } from "../../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
 import { memories as table } from "../schema.ts";
 import type { Audience } from "../skill.ts";
+import { TAINT, type Taint } from "../taint.ts";
 
 /** The most facts of an agent: for its owner, for each other person, and for all others together. */
 export const MAX_FACTS = { owner: 1000, person: 50, people: 2000 } as const;
@@ -26,6 +27,8 @@ export interface Fact {
   source: FactSource;
   /** `platform:peer` of the conversation it belongs to; "" for the owner's. */
   circle: string;
+  /** Of the context in which it was stored. */
+  taint: Taint;
   createdAt: number;
   updatedAt: number;
 }
@@ -43,10 +46,12 @@ export interface NewFact {
   source: FactSource;
   /** Default: the owner. */
   audience?: Audience;
+  /** Of the context in which it is stored. Default: none. */
+  taint?: Taint;
 }
 
 export interface MemoryStore {
-  /** Stores a fact; a known one becomes the newest. Throws 400 `EMPTY_FACT`, 400 `FACT_TOO_LONG`, 409 `MEMORY_FULL`. */
+  /** Stores a fact; a known one becomes the newest, and has the lower taint of both. Throws 400 `EMPTY_FACT`, 400 `FACT_TOO_LONG`, 409 `MEMORY_FULL`. */
   remember(fact: NewFact): Promise<{ id: string; known: boolean }>;
   /** The same as statements for a larger batch; they do nothing for a fact that can't be stored. */
   rememberStatements(fact: NewFact): Statement[];
@@ -117,18 +122,19 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
   const keyOf = (agentId: string, circle: string) => `${agentId}\n${circle}`;
   const forgetCached = (agentId: string) => recent.clear((key) => key.startsWith(`${agentId}\n`));
 
-  function insertStatements({ agentId, source, audience }: NewFact, content: string): Statement[] {
+  function insertStatements({ agentId, source, audience, taint = TAINT.none }: NewFact, content: string): Statement[] {
     const circle = circleOf(audience);
     const digest = digestOf(content);
     const now = Date.now();
     const insert: Statement = {
-      sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, created_at, updated_at)
-        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7
+      sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, created_at, updated_at, taint)
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8
         WHERE ?3 <> '' OR EXISTS (SELECT 1 FROM memories WHERE agent_id = ?2 AND circle = ?3 AND digest = ?5)
           OR (SELECT count(*) FROM memories WHERE agent_id = ?2 AND circle = '') < ${MAX_FACTS.owner}
-        ON CONFLICT (agent_id, circle, digest) DO UPDATE SET content = excluded.content, updated_at = excluded.updated_at
+        ON CONFLICT (agent_id, circle, digest) DO UPDATE SET updated_at = excluded.updated_at,
+          content = iif(excluded.taint <= taint, excluded.content, content), taint = min(taint, excluded.taint)
         RETURNING id`,
-      args: [Bun.randomUUIDv7(), agentId, circle, content, digest, source, now],
+      args: [Bun.randomUUIDv7(), agentId, circle, content, digest, source, now, taint],
       after: () => recent.drop(keyOf(agentId, circle)),
     };
     return circle === OWNER ? [insert] : [insert, ...evictStatements(agentId, circle, forgetCached)];

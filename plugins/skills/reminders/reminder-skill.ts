@@ -2,6 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { defineTool, type Skill, type Tool, toolDeclined } from "../skill.ts";
+import { highestTaint } from "../taint.ts";
 import { formatInWords, parseNextTime, resolveTimeZone } from "../time/time-parsing.ts";
 import { MAX_REMINDER_LENGTH, type Reminder, type ReminderStore } from "./reminder-store.ts";
 
@@ -23,6 +24,8 @@ function reminderTools(reminders: ReminderStore): Tool[] {
     defineTool({
       name: "remind_me",
       followsUp: true,
+      class: "write",
+      confined: true,
       description:
         "Sets a reminder: at that time you are told the text and answer in this conversation. Give `at` or `inMinutes`.",
       input: t.Object({
@@ -35,6 +38,8 @@ function reminderTools(reminders: ReminderStore): Tool[] {
         ),
         inMinutes: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: 2_635_200 })),
       }),
+      summarize: ({ text, at, inMinutes }) =>
+        `Set a reminder ${at === undefined ? `in ${inMinutes} minutes` : `at ${at}`}: ${text}`,
       async execute({ text, at, inMinutes }, context) {
         if ((at === undefined) === (inMinutes === undefined)) throw toolDeclined("Give either `at` or `inMinutes`.");
         const zone = resolveTimeZone(undefined, context.timezone);
@@ -50,11 +55,13 @@ function reminderTools(reminders: ReminderStore): Tool[] {
     defineTool({
       name: "list_reminders",
       followsUp: true,
+      class: "read",
       description: "The reminders that are still to come, with their ids.",
       input: t.Object({}),
       async execute(_input, context) {
         const zone = resolveTimeZone(undefined, context.timezone);
         const open = await reminders.list(context.agentId, context);
+        context.raiseTaint(highestTaint(open.map(({ taint }) => taint)));
         return open.length === 0
           ? "There are no reminders."
           : { reminders: open.map((reminder) => toToolResult(reminder, zone)) };
@@ -63,8 +70,11 @@ function reminderTools(reminders: ReminderStore): Tool[] {
     defineTool({
       name: "cancel_reminder",
       followsUp: true,
+      class: "write",
+      confined: true,
       description: "Cancels one reminder. Its id comes from `list_reminders`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
+      summarize: ({ id }) => `Cancel the reminder ${id}`,
       // For everyone: the store lets people cancel only reminders of their own conversation.
       async execute({ id }, context) {
         const cancelled = await reminders.cancel(context.agentId, id, context);
@@ -75,7 +85,8 @@ function reminderTools(reminders: ReminderStore): Tool[] {
   ];
 }
 
-const toToolResult = ({ id, text, dueAt }: Reminder, zone: string) => {
+const toToolResult = ({ id, text, dueAt, enabled }: Reminder, zone: string) => {
   const due = Temporal.Instant.fromEpochMilliseconds(dueAt).toZonedDateTimeISO(zone);
-  return { id, text, at: due.toString({ timeZoneName: "never", smallestUnit: "second" }), inWords: formatInWords(due) };
+  const at = due.toString({ timeZoneName: "never", smallestUnit: "second" });
+  return { id, text, at, inWords: formatInWords(due), ...(enabled ? {} : { switchedOff: true }) };
 };

@@ -83,6 +83,8 @@ test("is delivered once when it is due, with its conversation and text, also aft
       peer,
       byOwner: false,
       text: "Water the plants",
+      taint: 0,
+      enabled: true,
       dueAt: expect.any(Number),
       createdAt: expect.any(Number),
     },
@@ -187,4 +189,36 @@ test("all reminders of an agent can be deleted in a batch", async () => {
   await call("remind_me", { text: "Tea", inMinutes: 5 });
   await kept.database.write([reminders.cancelAllStatement(agentId)]);
   expect(await reminders.list(agentId)).toEqual([]);
+});
+
+describe("a reminder that is switched off", () => {
+  test("does not fire until it is switched on, and then once, with the taint of the turn that set it", async () => {
+    const fired: Reminder[] = [];
+    reminders.onReminder((reminder) => {
+      fired.push(reminder);
+      return deliver(reminder);
+    });
+    const { id } = await call(
+      "remind_me",
+      { text: "Tea", inMinutes: 5 },
+      toolContext(agentId, { taint: 1, ...guestAudience("7") }),
+    );
+    expect(await reminders.setEnabled(agentId, id, false)).toMatchObject({ id, enabled: false });
+    expect((await call("list_reminders", {})).reminders).toMatchObject([{ id, switchedOff: true }]);
+    ahead = DAY;
+    await jobs.start();
+    await eventually(async () => (await jobsLeft()) === 0);
+    expect(fired).toEqual([]);
+    expect(await reminders.setEnabled(agentId, id, true)).toMatchObject({ id, enabled: true });
+    await eventually(() => fired.length === 1);
+    expect(fired).toMatchObject([{ id, taint: 1 }]);
+    expect(await reminders.setEnabled(agentId, id, true)).toBeUndefined();
+  });
+
+  test("is not switched on after its time, nor for another agent", async () => {
+    const { id } = await call("remind_me", { text: "Tea", inMinutes: 5 });
+    await kept.database.write([{ sql: "UPDATE reminders SET enabled = 0, due_at = 1 WHERE id = ?", args: [id] }]);
+    expect(reminders.setEnabled(agentId, id, true)).rejects.toMatchObject({ code: "REMINDER_PAST" });
+    expect(await reminders.setEnabled(await insertAgent(kept.database), id, false)).toBeUndefined();
+  });
 });

@@ -6,6 +6,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { reminders as table } from "../schema.ts";
 import type { Audience, ToolContext } from "../skill.ts";
+import type { Taint } from "../taint.ts";
 
 /** The most open reminders of a conversation and of an agent. */
 export const MAX_REMINDERS = { conversation: 50, agent: 1000 } as const;
@@ -25,6 +26,10 @@ export interface Reminder {
   /** Set in a turn of the owner. */
   byOwner: boolean;
   text: string;
+  /** Of the turn that set it: the turn in which it fires has at least this taint. */
+  taint: Taint;
+  /** False for an imported reminder that the owner has not switched on: it does not fire. */
+  enabled: boolean;
   /** Epoch ms; in the past when the service was down at that time. */
   dueAt: number;
   createdAt: number;
@@ -33,14 +38,24 @@ export interface Reminder {
 /** Returns the statements that deliver a due reminder; they are written in the batch that marks it as fired. */
 export type ReminderHandler = (reminder: Reminder) => Statement[] | Promise<Statement[]>;
 
+type ReminderContext = Pick<
+  ToolContext,
+  "agentId" | "sessionId" | "inboxId" | "platform" | "peer" | "byOwner" | "taint"
+>;
+
 export interface ReminderStore {
   /**
    * Sets a reminder. Throws 400 `REMINDER_PAST`, 400 `REMINDER_TOO_FAR`, 409 `TOO_MANY_REMINDERS`.
    * @param request `key` is the requested time as the model wrote it: the same message, text and key set one reminder
    */
-  set(context: ToolContext, request: { text: string; dueAt: number; key: string }): Promise<Reminder>;
+  set(context: ReminderContext, request: { text: string; dueAt: number; key: string }): Promise<Reminder>;
   /** Open reminders, soonest first: those of the audience's conversation, or all for the owner. */
   list(agentId: string, audience?: Audience): Promise<Reminder[]>;
+  /**
+   * Switches an open reminder on or off; undefined when there is none with this id. Throws 400 `REMINDER_PAST` for one that
+   * would have been due already.
+   */
+  setEnabled(agentId: string, id: string, enabled: boolean): Promise<Reminder | undefined>;
   /** Deletes an open reminder; false when this audience has no such reminder. */
   cancel(agentId: string, id: string, audience?: Audience): Promise<boolean>;
   /** Deletes all reminders of an agent, as part of a batch. */
@@ -53,6 +68,7 @@ export function createReminderStore({ database, jobs }: Pick<Kernel, "database" 
   const { drizzle } = database;
   const { dedupe: _dedupe, firedAt: _firedAt, ...columns } = getTableColumns(table);
   const open = isNull(table.firedAt);
+  const active = and(open, eq(table.enabled, true));
   let handler: ReminderHandler | undefined;
 
   const scope = (agentId: string, audience?: Audience) =>
@@ -73,16 +89,16 @@ export function createReminderStore({ database, jobs }: Pick<Kernel, "database" 
     const [reminder] = await drizzle
       .select(columns)
       .from(table)
-      .where(and(eq(table.id, id), open));
+      .where(and(eq(table.id, id), active));
     if (!reminder) return [];
     if (!handler) throw new Error("No handler for reminders is registered.");
     const now = Date.now();
     const markFired = drizzle
       .update(table)
       .set({ firedAt: now })
-      .where(and(eq(table.id, id), open));
+      .where(and(eq(table.id, id), active));
     return [
-      // If it was cancelled meanwhile, the guard undoes the batch, and the job's next run finds no open reminder.
+      // If it was cancelled or switched off meanwhile, the guard undoes the batch, and the job's next run finds none.
       statement(markFired),
       guard("reminder.open"),
       ...(await handler(reminder)),
@@ -94,7 +110,7 @@ export function createReminderStore({ database, jobs }: Pick<Kernel, "database" 
   });
 
   return {
-    async set({ agentId, sessionId, inboxId, platform, peer, byOwner }, { text, dueAt, key }) {
+    async set({ agentId, sessionId, inboxId, platform, peer, byOwner, taint }, { text, dueAt, key }) {
       const now = Date.now();
       const dedupe = new Bun.CryptoHasher("sha256").update(JSON.stringify([inboxId, text, key])).digest("base64url");
       const known = await find(agentId, dedupe);
@@ -106,12 +122,12 @@ export function createReminderStore({ database, jobs }: Pick<Kernel, "database" 
 
       const id = Bun.randomUUIDv7();
       const insert: Statement = {
-        sql: `INSERT INTO reminders (id, agent_id, session_id, platform, peer, text, dedupe, due_at, created_at, by_owner)
-          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+        sql: `INSERT INTO reminders (id, agent_id, session_id, platform, peer, text, dedupe, due_at, created_at, by_owner, taint)
+          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
           WHERE (SELECT count(*) FROM reminders WHERE agent_id = ?2 AND fired_at IS NULL) < ${MAX_REMINDERS.agent}
             AND (SELECT count(*) FROM reminders WHERE agent_id = ?2 AND fired_at IS NULL AND platform = ?4 AND peer = ?5)
               < ${MAX_REMINDERS.conversation}`,
-        args: [id, agentId, sessionId, platform, peer, text, dedupe, dueAt, now, byOwner],
+        args: [id, agentId, sessionId, platform, peer, text, dedupe, dueAt, now, byOwner, taint],
       };
       try {
         await database.write([insert, guard("reminders.quota"), reminderJobStatement(jobs, id, dueAt)]);
@@ -119,7 +135,28 @@ export function createReminderStore({ database, jobs }: Pick<Kernel, "database" 
         if (!(error instanceof GuardFailed)) throw error;
         throw new AppError(409, "TOO_MANY_REMINDERS", "There are too many open reminders. Cancel some first.");
       }
-      return { id, agentId, sessionId, platform, peer, byOwner, text, dueAt, createdAt: now };
+      return {
+        ...{ id, agentId, sessionId, platform, peer, byOwner, text, taint },
+        ...{ enabled: true, dueAt, createdAt: now },
+      };
+    },
+
+    async setEnabled(agentId, id, enabled) {
+      const isOpen = and(eq(table.agentId, agentId), eq(table.id, id), open);
+      const [found] = await drizzle.select(columns).from(table).where(isOpen);
+      if (!found) return undefined;
+      if (enabled && found.dueAt <= Date.now()) {
+        throw new AppError(400, "REMINDER_PAST", "The time of this reminder is over. Ask the agent for a new one.");
+      }
+      const set = statement(drizzle.update(table).set({ enabled }).where(isOpen));
+      const job = enabled ? [reminderJobStatement(jobs, id, found.dueAt)] : [];
+      try {
+        await database.write([set, guard("reminders.open"), ...job]);
+      } catch (error) {
+        if (error instanceof GuardFailed) return undefined;
+        throw error;
+      }
+      return { ...found, enabled };
     },
 
     list: (agentId, audience) =>

@@ -8,6 +8,7 @@ const amount = t.Optional(t.Integer({ minimum: -1_000_000, maximum: 1_000_000 })
 
 const clockTool = defineTool({
   name: "clock",
+  class: "read",
   description:
     "The current date, time and weekday. Also looks at another moment (`at`), moves it (`add`), or measures how long it is until another (`until`). Use it for every question about dates, instead of reckoning yourself.",
   input: t.Object({

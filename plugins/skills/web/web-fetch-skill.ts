@@ -32,6 +32,7 @@ export function createWebFetchSkill(outbound: Outbound, recordTraffic: RecordTra
 const webFetch = (outbound: Outbound, recordTraffic: RecordTraffic) =>
   defineTool({
     name: "web_fetch",
+    class: "read",
     description: "Reads a web page or text document: its text, with headings and links. Long ones come in parts.",
     untrusted: true,
     timeoutMs: FETCH_TIMEOUT_MS + 2000,

@@ -1,0 +1,61 @@
+// Defines the schemas of requests and responses about approvals.
+import { type Static, t } from "elysia";
+import type { Approval } from "./schema.ts";
+
+const time = (description: string) => t.String({ description: `ISO 8601. ${description}` });
+const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
+
+const status = t.Union([t.Literal("pending"), t.Literal("approved"), t.Literal("denied"), t.Literal("expired")], {
+  error: "The status is one of: pending, approved, denied, expired.",
+});
+const scope = t.Union([t.Literal("once"), t.Literal("conversation")], {
+  error: "The scope is once or conversation.",
+});
+
+export const approvalItem = t.Object({
+  id: t.String(),
+  agentId: t.String(),
+  turnId: t.String({ description: "The message in whose turn the tool was called" }),
+  tool: t.String(),
+  class: t.Union([t.Literal("read"), t.Literal("write"), t.Literal("spend"), t.Literal("outside")]),
+  summary: t.String({ description: "The call in words" }),
+  input: t.Unknown({ description: "The input of the call, with secrets blacked out" }),
+  status,
+  scope: nullable(scope),
+  requestedAt: time("When the tool was called"),
+  expiresAt: time("Until then the request can be decided, or, once approved, the call be made"),
+  decidedAt: nullable(time("When the owner decided")),
+  decidedBy: nullable(t.String({ description: "The id of the user who decided" })),
+  usedAt: nullable(time("When the approved call ran; null for the scope `conversation`")),
+  platform: t.String({ description: "Where the conversation is held" }),
+});
+
+export const approvalList = t.Object({ approvals: t.Array(approvalItem), count: t.Integer() });
+
+export const approvalQuery = t.Object({
+  status: t.Optional(status),
+  limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
+  offset: t.Optional(t.String({ description: "Requests to skip, default 0" })),
+});
+
+export const decisionBody = t.Object({
+  decision: t.Union([t.Literal("approve"), t.Literal("deny")], { error: "The decision is approve or deny." }),
+  scope: t.Optional(scope),
+});
+
+export function toApprovalItem(approval: Approval): Static<typeof approvalItem> {
+  const { sessionId: _session, byOwner: _byOwner, digest: _digest, input, ...rest } = approval;
+  const isExpired = approval.status === "pending" && approval.expiresAt <= Date.now();
+  return {
+    ...rest,
+    input: JSON.parse(input),
+    status: isExpired ? "expired" : approval.status,
+    requestedAt: iso(approval.requestedAt),
+    expiresAt: iso(approval.expiresAt),
+    decidedAt: isoOrNull(approval.decidedAt),
+    usedAt: isoOrNull(approval.usedAt),
+  };
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+const isoOrNull = (at: number | null) => (at === null ? null : iso(at));

@@ -1,0 +1,104 @@
+// Routes on both surfaces that list the requests for approval of an agent, and decide them.
+import { Elysia, type Static } from "elysia";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
+import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
+import type { ApprovalStore } from "./approval-store.ts";
+import { approvalItem, approvalList, approvalQuery, decisionBody, toApprovalItem } from "./model.ts";
+
+interface Deps {
+  guards: ServiceOf<typeof agentsPlugin>["guards"];
+  store: ApprovalStore;
+}
+
+interface WebDeps extends Deps {
+  backend: BackendTransport;
+  identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant">;
+}
+
+const ACTION = "agent.approve";
+const LIST = "/api/agents/:id/approvals";
+const DECIDE = `${LIST}/:approvalId`;
+const tags = ["Approvals"];
+
+const listDetail = {
+  tags,
+  summary: "Tool calls that need the owner's approval, newest first",
+  description:
+    "Once other people's words or content from outside (a web page, a file, an imported memory) are in a conversation, " +
+    "calls of tools that change, send or spend wait for the owner's approval.",
+};
+const decision = {
+  body: decisionBody,
+  response: { 200: approvalItem },
+  detail: {
+    tags,
+    summary: "Approve or deny a tool call",
+    description:
+      "An approved call may run once, with exactly this input, in this conversation: ask the agent to try again. The scope " +
+      "`conversation` admits every call of the tool in this conversation for 24 hours; only tools of the class `write` allow it.",
+    ...documentErrors({
+      400: "SCOPE_NOT_ALLOWED",
+      404: ["AGENT_NOT_FOUND", "APPROVAL_NOT_FOUND"],
+      409: "ALREADY_DECIDED",
+      410: "EXPIRED",
+    }),
+  },
+};
+
+function createListHandler(store: ApprovalStore) {
+  return async ({ agent, query }: { agent: { id: string }; query: Static<typeof approvalQuery> }) => {
+    const { limit, offset, status } = query;
+    const page = { limit: readLimit(limit, 50, 100), offset: readOffset(offset), ...(status && { status }) };
+    const found = await store.list(agent.id, page);
+    return { approvals: found.map(toApprovalItem), count: found.length };
+  };
+}
+
+export const webRoutes = ({ backend, identities, guards, store }: WebDeps) =>
+  new Elysia({ name: "approvals.web" })
+    .use(guards)
+    .get(LIST, createListHandler(store), {
+      ownAgent: { scope: "read", kind: "data" },
+      query: approvalQuery,
+      response: { 200: approvalList },
+      detail: listDetail,
+    })
+    .post(
+      DECIDE,
+      ({ agent, identity, request, params: { approvalId } }) => {
+        const grant = identities.createGrant(identity, request, ACTION, agent.id);
+        const path = `/api/agents/${agent.id}/approvals/${encodeURIComponent(approvalId)}`;
+        return forwardToBackend(backend, grant, request, path);
+      },
+      {
+        ownAgent: { scope: "write", kind: "data" },
+        ...decision,
+        detail: {
+          ...decision.detail,
+          "x-errors": { ...decision.detail["x-errors"], 502: ["BACKEND_UNAVAILABLE"] },
+        },
+      },
+    );
+
+export const backendRoutes = ({ guards, store }: Deps) =>
+  new Elysia({ name: "approvals.backend" })
+    .use(guards)
+    .get(LIST, createListHandler(store), {
+      agentCall: "agent.read",
+      query: approvalQuery,
+      response: { 200: approvalList },
+      detail: listDetail,
+    })
+    .post(
+      DECIDE,
+      async ({ agent, body, params }) => toApprovalItem(await store.decide(agent, params.approvalId, body)),
+      {
+        agentCall: { action: ACTION, scope: "write" },
+        ...decision,
+      },
+    );
