@@ -41,6 +41,8 @@ export interface IncomingMessage {
     alternateId?: string;
   };
   text: string;
+  /** Somebody other than the sender wrote a part of the text, or made a file: it is forwarded or quoted. */
+  quotesOthers?: true;
   /** The message's files, in order; `text` also names each one, in brackets on its own line. */
   attachments?: Attachment[];
   /** More than two people can read it. */
@@ -63,6 +65,8 @@ export interface Attachment {
   name?: string;
   /** The message is complete without it, so the sender gets no notice when the model can't read it. */
   optional?: true;
+  /** A voice message: the sender's own words, unless the message is forwarded or quotes somebody. */
+  voice?: true;
 }
 
 /** Receives the events of one connection; `plugins/channels/access/message-intake.ts` implements it. */

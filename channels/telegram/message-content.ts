@@ -89,13 +89,15 @@ function fileOf(message: Message): Attachment | undefined {
   }
   if (video) return file("video", video, "video/mp4");
   if (note) return file("video", note, "video/mp4");
-  if (voice) return file("audio", voice, "audio/ogg");
+  if (voice) return asVoice(file("audio", voice, "audio/ogg"));
   if (audio) return file("audio", audio, "audio/mpeg");
   if (document) return file("document", document, "application/octet-stream");
   if (!sticker || sticker.is_animated || sticker.is_video) return undefined;
   const picture = file("image", sticker, "image/webp");
   return picture && { ...picture, optional: true };
 }
+
+const asVoice = (attachment: Attachment | undefined) => attachment && { ...attachment, voice: true as const };
 
 function file(kind: Attachment["kind"], given: FileFields, defaultMimeType: string): Attachment | undefined {
   const { file_id: ref, file_size: size, mime_type: mimeType = defaultMimeType, file_name: name } = given;
@@ -113,6 +115,16 @@ export function contextLineOf(message: Message, bot: BotIdentity, text: string):
   if (!words) return "";
   const by = String(replied?.from?.id) === bot.id ? "your message" : oneLine(replied?.from ? nameOf(replied.from) : "");
   return `[in answer to ${by || "a message"}: ${oneLine(words)}]\n`;
+}
+
+/** Whether words or files of somebody other than the sender and the bot come with it. */
+export function quotesOthers(message: Message, bot: BotIdentity): boolean {
+  const { forward_origin: origin, quote, from, external_reply: external } = message;
+  const isOwn = (id: number | undefined) => id !== undefined && (id === from?.id || String(id) === bot.id);
+  if (origin) return origin.type !== "user" || origin.sender_user.id !== from?.id;
+  const replied = repliedMessage(message);
+  // A quote without the message that it is from belongs to another chat.
+  return replied ? !isOwn(replied.from?.id) : quote !== undefined || external !== undefined;
 }
 
 function authorOf(origin: MessageOrigin): string {

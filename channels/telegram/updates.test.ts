@@ -156,6 +156,35 @@ describe("a line before the text names the replied or forwarded message,", () =>
   });
 });
 
+describe("words of others are marked:", () => {
+  const bob = { id: 8, is_bot: false, first_name: "Bob" };
+  const self = { id: 7, is_bot: false, first_name: "Ada" };
+  const origin = (sender_user: object) => ({ type: "user", date: 1, sender_user });
+  const reply = (from: object) => ({ reply_to_message: { message_id: 4, from, text: "x" } });
+
+  test.each<[string, Record<string, unknown>, boolean]>([
+    ["a plain message", {}, false],
+    ["a forward of somebody's message", { forward_origin: origin(bob) }, true],
+    [
+      "a forward of a channel's post",
+      { forward_origin: { type: "channel", date: 1, chat: { id: -7, title: "News" } } },
+      true,
+    ],
+    [
+      "a forward of a hidden person's message",
+      { forward_origin: { type: "hidden_user", date: 1, sender_user_name: "?" } },
+      true,
+    ],
+    ["a forward of the sender's own", { forward_origin: origin(self) }, false],
+    ["an answer to somebody", reply(bob), true],
+    ["an answer to oneself", reply(self), false],
+    ["an answer to the bot", reply({ id: 42 }), false],
+    ["a quote from another chat", { quote: { text: "x", position: 0 }, external_reply: { origin: origin(bob) } }, true],
+  ])("%s", (_, more, expected) => {
+    expect(read({ text: "hi", ...more })?.quotesOthers ?? false).toBe(expected);
+  });
+});
+
 describe("files", () => {
   const files = (message: Record<string, unknown>) => read(message)?.attachments;
   const size = (file_id: string, file_size?: number) => ({
@@ -171,7 +200,7 @@ describe("files", () => {
     [{ photo: [size("l", 9_000_000)] }, { kind: "image", ref: "l", mimeType: "image/jpeg", size: 9_000_000 }],
     [
       { voice: { ...size("v", 3_000), mime_type: "audio/ogg" } },
-      { kind: "audio", ref: "v", mimeType: "audio/ogg", size: 3_000 },
+      { kind: "audio", ref: "v", mimeType: "audio/ogg", size: 3_000, voice: true },
     ],
     [
       { audio: { ...size("a"), mime_type: "audio/mpeg", file_name: "song.mp3" } },

@@ -2,7 +2,7 @@
 import type { Message, MessageEntity, Update } from "grammy/types";
 import type { BotIdentity, IncomingMessage } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
-import { attachmentsOf, contentOf, contextLineOf, nameOf, repliedMessage } from "./message-content.ts";
+import { attachmentsOf, contentOf, contextLineOf, nameOf, quotesOthers, repliedMessage } from "./message-content.ts";
 import { messageId, peerId } from "./peer.ts";
 
 /** The only kinds of updates that are requested. */
@@ -41,11 +41,13 @@ export function readUpdate(update: Update, bot: BotIdentity): IncomingMessage | 
   const text = content === undefined ? undefined : stripBotName(bot.username, content, group);
   if (text === undefined) return undefined;
   const attachments = attachmentsOf(message);
+  const quotes = quotesOthers(message, bot);
   return {
     platformMessageId: messageId(message.chat.id, message.message_id),
     peer: peerId(message.chat.id, message.is_topic_message ? message.message_thread_id : undefined),
     sender,
     text: contextLineOf(message, bot, text) + text,
+    ...(quotes ? { quotesOthers: true } : {}),
     ...(attachments.length > 0 ? { attachments } : {}),
     group,
     addressed: !group || isAddressed(message, bot),

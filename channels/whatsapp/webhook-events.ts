@@ -86,6 +86,8 @@ function readMessage(message: Fields, contacts: Fields[], number: string): Incom
   const sender = userId || waId;
   if (!/^[A-Za-z0-9.]{1,140}$/.test(sender)) return undefined;
   const seconds = Number(message.timestamp);
+  const context = fieldsOf(message.context);
+  const isForwarded = context.forwarded === true || context.frequently_forwarded === true;
   return {
     platformMessageId: id,
     peer: peerId(number, waId || userId),
@@ -95,6 +97,7 @@ function readMessage(message: Fields, contacts: Fields[], number: string): Incom
       ...(userId !== "" && waId !== "" ? { alternateId: waId } : {}),
     },
     ...content,
+    ...(isForwarded ? { quotesOthers: true } : {}),
     group: false,
     addressed: true,
     sentAt: seconds > 0 && seconds < 1e11 ? seconds * 1000 : Date.now(),
@@ -122,7 +125,9 @@ function readContent(message: Fields): Content | undefined {
     case "video":
       return withFile("video", "video", own);
     case "audio":
-      return withFile(own.voice === true ? "voice message" : "audio", "audio", own);
+      return own.voice === true
+        ? withFile("voice message", "audio", own, { voice: true })
+        : withFile("audio", "audio", own);
     case "document":
       return withFile("document", "document", own);
     case "location": {
@@ -156,7 +161,7 @@ function withFile(
   mark: string,
   kind: Attachment["kind"],
   file: Fields,
-  more: Pick<Attachment, "optional"> = {},
+  more: Pick<Attachment, "optional" | "voice"> = {},
 ): Content {
   const [id, name, caption] = [text(file.id), text(file.filename), text(file.caption)];
   const named = name === "" ? `[${mark}]` : `[${mark}: ${name}]`;

@@ -361,6 +361,16 @@ describe("a person's message", () => {
     expect(hook.texts()).toEqual(["hello", "last"]);
   });
 
+  test("is marked as words of others if it is forwarded", async () => {
+    await using hook = await listen(await bound());
+    const text = { type: "text", text: { body: "hello" } };
+    account.pushes(text);
+    account.pushes({ ...text, context: { forwarded: true } });
+    account.pushes({ ...text, context: { frequently_forwarded: true } });
+    await hook.waitFor(() => hook.texts().length === 3);
+    expect(hook.state.messages.map(({ quotesOthers }) => quotesOthers)).toEqual([undefined, true, true]);
+  });
+
   test("names its files, which are fetched on demand", async () => {
     const binding = await bound();
     await using hook = await listen(binding);
@@ -372,6 +382,7 @@ describe("a person's message", () => {
     await hook.waitFor(() => hook.texts().length === 4);
     expect(hook.texts()).toEqual(["[photo]\nlook", "[voice message]", "[document: plan.pdf]", "[sticker]"]);
     const files = hook.state.messages.flatMap(({ attachments = [] }) => attachments);
+    expect(files.map(({ voice }) => voice)).toEqual([undefined, true, undefined, undefined]);
     expect(files.map(({ kind, mimeType, name }) => [kind, mimeType, name])).toEqual([
       ["image", "image/jpeg", undefined],
       ["audio", "audio/ogg; codecs=opus", undefined],

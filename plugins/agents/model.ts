@@ -90,6 +90,10 @@ export const configVersionsResponse = t.Object({
       bytes: t.Integer(),
       savedAt: time(),
       current: t.Boolean({ description: "The one in force" }),
+      imported: t.Boolean({
+        description:
+          "It came in an imported file. While it is in force, calls of tools that change, send or spend need approval",
+      }),
     }),
   ),
   count: t.Integer(),
@@ -176,11 +180,12 @@ export function createViews({ baseUrl, agentsDomain, sources }: Pick<Config, "ba
       verifiedAt: isoOrNull(agent.verifiedAt),
     }),
     versions: (versions: readonly ConfigVersion[]): Static<typeof configVersionsResponse> => ({
-      versions: versions.map(({ version, bytes, savedAt }, index) => ({
+      versions: versions.map(({ version, bytes, savedAt, imported }, index) => ({
         version,
         bytes,
         savedAt: iso(savedAt),
         current: index === 0,
+        imported,
       })),
       count: versions.length,
     }),

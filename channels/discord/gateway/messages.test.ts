@@ -24,6 +24,20 @@ describe("a message", () => {
     });
   });
 
+  test("that is forwarded is marked as words of others; a voice message is the author's own", () => {
+    expect(said({ content: "hello" })?.quotesOthers).toBeUndefined();
+    expect(said({ message_snapshots: [{ message: { content: "old" } }] })?.quotesOthers).toBe(true);
+    const file = {
+      id: "175928847299117064",
+      filename: "a.ogg",
+      content_type: "audio/ogg",
+      size: 1,
+      url: "https://x.invalid",
+    };
+    expect(said({ attachments: [file] })?.attachments?.[0]?.voice).toBeUndefined();
+    expect(said({ flags: 8192, attachments: [file] })?.attachments?.[0]?.voice).toBe(true);
+  });
+
   test.each([
     ["a bot's", { content: "x", author: { ...author, bot: true } }],
     ["a webhook's", { content: "x", webhook_id: "1" }],

@@ -29,6 +29,8 @@ interface User {
 /** Ordinary messages and replies; all other types are made by Discord. */
 const USER_MESSAGE_TYPES = [0, 19];
 const APPLICATION_COMMAND = 2;
+/** The flag of a message that was recorded in the client (discord.com/developers/docs/resources/message#message-object-message-flags). */
+const VOICE_MESSAGE = 1 << 13;
 const isList = (value: unknown) => value === undefined || Array.isArray(value);
 const isUser = (value: unknown): value is User =>
   isObject(value) && isSnowflake(value.id) && typeof value.username === "string";
@@ -83,6 +85,7 @@ export function readMessage(message: GatewayMessage, bot: BotIdentity, botRole?:
     peer,
     sender: { id: author.id, name: message.member?.nick ?? author.global_name ?? author.username },
     text,
+    ...((message.message_snapshots ?? []).length > 0 ? { quotesOthers: true } : {}),
     ...(attachments.length > 0 ? { attachments } : {}),
     group: guild !== undefined,
     addressed: guild === undefined || byRole || mentionsBot(message, bot),
@@ -147,5 +150,6 @@ function attachmentOf(message: GatewayMessage, file: APIAttachment): Attachment 
     mimeType: file.content_type?.split(";", 1)[0] ?? "application/octet-stream",
     ...(Number.isSafeInteger(file.size) ? { size: file.size } : {}),
     name: file.filename,
+    ...(((message.flags ?? 0) & VOICE_MESSAGE) !== 0 ? { voice: true } : {}),
   };
 }

@@ -63,6 +63,8 @@ export interface ConfigVersion {
   bytes: number;
   /** Epoch ms. */
   savedAt: number;
+  /** It came in an imported file. */
+  imported: boolean;
 }
 
 type Deps = Pick<Kernel, "database" | "config" | "log"> & { hooks: AgentHooks };
@@ -158,6 +160,7 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
           version: agentConfigs.version,
           bytes: sql<number>`octet_length(${agentConfigs.body})`,
           savedAt: agentConfigs.updatedAt,
+          imported: agentConfigs.imported,
         })
         .from(agentConfigs)
         .where(eq(agentConfigs.agentId, agentId))

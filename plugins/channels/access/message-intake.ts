@@ -4,6 +4,7 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { InboundMessage, runtime as runtimePlugin } from "../../runtime/index.ts";
+import { TAINT } from "../../skills/index.ts";
 import type { OpenConnection } from "../connections/open-connections.ts";
 import type { OwnerNotices } from "../connections/owner-notices.ts";
 import type { ResumePoints } from "../connections/resume-points.ts";
@@ -75,7 +76,7 @@ export function createMessageIntake({
   /** The message for the runtime; undefined when its sender has no access. */
   async function admit(openConnection: OpenConnection, message: IncomingMessage): Promise<InboundMessage | undefined> {
     const { agentId, channel, ownerId } = openConnection.connection;
-    const { sender, peer, group, text, attachments } = message;
+    const { sender, peer, group, text, attachments, quotesOthers } = message;
     const settings = (await agents.settings(agentId)).channels?.[channel] ?? {};
     const decision = decideAccess(message, settings, ownerId);
     const isPaired = decision.kind === "needs-pairing" && (await pairings.isApproved(agentId, channel, sender.id));
@@ -84,7 +85,12 @@ export function createMessageIntake({
       const byOwner = decision.kind === "allowed" && decision.byOwner;
       const platformMessageId = toStoredMessageId(openConnection.binding.bot, message.platformMessageId);
       const arrival = { agentId, platform: channel, platformMessageId, to: { peer }, sender, byOwner, group };
-      return { ...arrival, content: text, ...(attachments ? { attachments } : {}) };
+      return {
+        ...arrival,
+        content: text,
+        ...(attachments ? { attachments } : {}),
+        ...(quotesOthers ? { taint: TAINT.outside } : {}),
+      };
     }
     count(channel, "refused");
     const reason = decision.kind === "refused" ? decision.reason : "not paired";

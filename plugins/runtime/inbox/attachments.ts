@@ -12,6 +12,8 @@ export interface Attachment {
   name?: string;
   /** The message can be answered without it. */
   optional?: boolean;
+  /** Spoken by the sender for this message. */
+  voice?: boolean;
 }
 
 const MAX_STORED = 10;
