@@ -85,6 +85,13 @@ const AGENTS: Step[] = [
   ["POST", "/api/chat", { agentId: ":id", message: "And hello", topic: "ships" }],
   ["GET", "/api/chat?agentId=:id"],
   ["GET", "/api/agents/:id/messages?include=all"],
+  ["GET", "/api/agents/:id/reminders"],
+  ["PATCH", "/api/agents/:id/reminders/{reminderId}", { enabled: true }],
+  ["PATCH", "/api/agents/:id/reminders/{reminderId}", {}],
+  ["GET", "/api/agents/:id/approvals"],
+  ["GET", "/api/agents/:id/approvals?status=lost"],
+  ["POST", "/api/agents/:id/approvals/{approvalId}", { decision: "approve" }],
+  ["POST", "/api/agents/:id/approvals/{approvalId}", {}],
   ["GET", "/api/agents/:id/stats"],
   ["GET", "/api/instance/:userId/stats"],
   ["GET", `/api/agents/${NOBODY}/stats`],
@@ -191,6 +198,7 @@ test("every route of agents is tested", async () => {
   const { body } = await one.ada.get<{ paths: Record<string, Record<string, { tags?: string[] }>> }>("/swagger/json");
   const tags = [
     "Agents",
+    "Approvals",
     "Life cycle",
     "Interaction",
     "Channels",
