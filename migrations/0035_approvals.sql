@@ -21,7 +21,10 @@ CREATE TABLE approvals (
   decided_at INTEGER,
   decided_by TEXT,
   -- When the approved call ran; NULL before, and for the scope `conversation`.
-  used_at INTEGER
+  used_at INTEGER,
+  -- The entry, and the try of its turn, that used it: a later try of the same turn may make the call again.
+  used_turn TEXT,
+  used_attempt INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX approvals_by_agent ON approvals (agent_id, id);
 CREATE UNIQUE INDEX approvals_pending ON approvals (agent_id, session_id, tool, digest) WHERE status = 'pending';

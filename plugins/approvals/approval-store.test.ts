@@ -18,7 +18,7 @@ beforeEach(async () => {
   store = createApprovalStore({ ...kernel, agents: { log: () => undefined } });
   const id = await insertAgent(kernel.database);
   agent = { id, userId: "ada" };
-  origin = { agentId: id, userId: "ada", sessionId: "s1", turnId: "t1", platform: "web", byOwner: true };
+  origin = { agentId: id, userId: "ada", sessionId: "s1", turnId: "t1", attempt: 1, platform: "web", byOwner: true };
 });
 
 const call = (more: object = {}, toolClass: "write" | "spend" = "spend") => ({
@@ -109,6 +109,15 @@ describe("an approved call", () => {
     await approved();
     const answers = await Promise.all(Array.from({ length: 20 }, () => store.authorize(origin, call())));
     expect(answers.filter((refusal) => refusal === undefined)).toHaveLength(1);
+  });
+
+  test("is found by a later try of the turn that used it, not by the same try and not by another turn", async () => {
+    await approved();
+    expect(await store.authorize(origin, call())).toBeUndefined();
+    expect(await store.authorize(origin, call())).toBeString();
+    expect(await store.authorize({ ...origin, turnId: "t2", attempt: 5 }, call())).toBeString();
+    expect(await store.authorize({ ...origin, attempt: 2 }, call())).toBeUndefined();
+    expect(await store.authorize({ ...origin, attempt: 2 }, call())).toBeString();
   });
 
   test("is no other call: not another input, tool, conversation or agent", async () => {

@@ -23,6 +23,8 @@ export interface TurnOrigin {
   sessionId: string;
   /** The id of the inbox entry. */
   turnId: string;
+  /** Grows with each try of the turn. */
+  attempt: number;
   platform: string;
   byOwner: boolean;
 }
@@ -60,12 +62,15 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
 }
 
 /**
- * ?1 agent, ?2 session, ?3 tool, ?4 digest, ?5 now. One call uses one approval: the subquery and the update are one
- * statement, so that of two concurrent turns only one finds it unused.
+ * ?1 agent, ?2 session, ?3 tool, ?4 digest, ?5 now, ?6 turn, ?7 try of the turn. One call uses one approval: the subquery and
+ * the update are one statement, so that of two concurrent turns only one finds it unused. A turn that is tried again after
+ * a failure finds the approval that its earlier try has used, as it finds what that try has done.
  */
-const USE = `UPDATE approvals SET used_at = iif(scope = 'once', ?5, used_at) WHERE id = (
+const USE = `UPDATE approvals SET used_at = iif(scope = 'once', ?5, used_at), used_turn = ?6, used_attempt = ?7 WHERE id = (
   SELECT id FROM approvals WHERE agent_id = ?1 AND session_id = ?2 AND tool = ?3 AND status = 'approved' AND expires_at > ?5
-    AND (scope = 'conversation' OR (digest = ?4 AND used_at IS NULL)) ORDER BY scope, id LIMIT 1)`;
+    AND (scope = 'conversation'
+      OR (digest = ?4 AND (used_at IS NULL OR (used_turn = ?6 AND used_attempt < ?7))))
+  ORDER BY scope, used_at IS NULL, id LIMIT 1)`;
 
 const REQUEST = `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input,
     digest, status, requested_at, expires_at)
@@ -154,10 +159,12 @@ export function createApprovalStore({ database, events, log, agents }: Deps): Ap
 
   return {
     async authorize(origin, call) {
-      const { agentId, sessionId, byOwner } = origin;
+      const { agentId, sessionId, turnId, attempt, byOwner } = origin;
       const now = Date.now();
       const digest = digestInput(call.input);
-      const [used] = await database.write([{ sql: USE, args: [agentId, sessionId, call.tool, digest, now] }]);
+      const [used] = await database.write([
+        { sql: USE, args: [agentId, sessionId, call.tool, digest, now, turnId, attempt] },
+      ]);
       if (used?.rowsAffected === 1) return undefined;
       const open = (await findOpen(origin, call.tool, digest, now)) ?? (await request(origin, call, digest, now));
       return refusalOf(call, open, { agentId, byOwner });
@@ -229,9 +236,10 @@ function refusalOf(
   if (!byOwner)
     return `${reason}, so the owner of this agent has to approve the call first. Say so, and go on without it.`;
   return (
-    `${reason}, so your owner has to approve this call: "${summary}". Tell them so, and why you want it. They approve it ` +
-    `with POST /api/agents/${agentId}/approvals/${open.id} {"decision":"approve"} within 24 hours. After that, call ` +
-    `${tool} again with exactly the same input. Don't look for another way to do it.`
+    `${tool} needs your owner's approval, with POST /api/agents/${agentId}/approvals/${open.id} {"decision":"approve"} within ` +
+    `24 hours. It was not run: text in this conversation comes from other people or from outside. The call is: "${summary}". ` +
+    `Tell your owner that, and why you want it. Once it is approved, call ${tool} again with exactly the same input. Don't ` +
+    "look for another way to do it."
   );
 }
 

@@ -44,7 +44,8 @@ export const decisionBody = t.Object({
 });
 
 export function toApprovalItem(approval: Approval): Static<typeof approvalItem> {
-  const { sessionId: _session, byOwner: _byOwner, digest: _digest, input, ...rest } = approval;
+  const { sessionId: _session, byOwner: _byOwner, digest: _digest, ...shown } = approval;
+  const { usedTurn: _turn, usedAttempt: _attempt, input, ...rest } = shown;
   const isExpired = approval.status === "pending" && approval.expiresAt <= Date.now();
   return {
     ...rest,

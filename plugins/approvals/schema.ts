@@ -21,6 +21,8 @@ export const approvals = sqliteTable("approvals", {
   decidedAt: integer("decided_at"),
   decidedBy: text("decided_by"),
   usedAt: integer("used_at"),
+  usedTurn: text("used_turn"),
+  usedAttempt: integer("used_attempt"),
 });
 
 /** Times are epoch ms. */

@@ -322,3 +322,28 @@ test("a guest sets reminders in the own conversation as before; after a page the
   // The guest is not told how to approve.
   expect(JSON.stringify(fixture.upstream.chats.at(-1)?.messages)).not.toContain("/api/agents");
 });
+
+test("a turn that fails after an approved call ran finds the approval again when it is repeated", async () => {
+  const agent = await fixture.agent();
+  const say = async (content: string) => {
+    await fixture.hear(agent, content, { byOwner: true });
+    await fixture.idle();
+  };
+  await say("Read this page");
+  const [request] = await approvalsOf(agent);
+  const approvals = createApprovalStore({ ...fixture.kernel, agents: fixture.agents });
+  await approvals.decide(agent, String(request?.id), { decision: "approve" });
+  let failures = 0;
+  fixture.upstream.script(({ toolResults }) => {
+    if (toolResults.length === 0) return { toolCalls: [PAY] };
+    if (failures++ === 0) return { status: 500 };
+    return toolResults.some(({ content }) => content.includes("paid")) ? "Paid." : "I was not allowed to.";
+  });
+  await say("Pay them now");
+  expect((await fixture.messagesOf(agent)).at(-1)).toEqual({ role: "assistant", content: "Paid." });
+  // Both calls answer one message, by which a tool that must not run twice recognizes the repetition, as the wallet does.
+  expect(paid).toHaveLength(2);
+  expect(await approvalsOf(agent)).toHaveLength(1);
+  await say("Pay them now");
+  expect(paid).toHaveLength(2);
+});

@@ -166,6 +166,7 @@ export function createTurnRunner(deps: Deps) {
       peer: entry.peer ?? "",
       timezone,
     };
+    const origin = { userId: agent.userId, sessionId: entry.sessionId };
     const { budget, maxTokens } = settings;
     const reserve = (prompt: LanguageModelV4Prompt) =>
       ai.reserve({ agent, model: chosen, budget, prompt, maxTokens, signal });
@@ -198,12 +199,9 @@ export function createTurnRunner(deps: Deps) {
           files?.taint ?? TAINT.none,
         ]),
         tools,
-        toolContext: { ...audience, userId: agent.userId, sessionId: entry.sessionId, inboxId: entry.id },
+        toolContext: { ...audience, ...origin, inboxId: entry.id },
         authorize: (call) =>
-          approvals.authorize(
-            { ...audience, userId: agent.userId, sessionId: entry.sessionId, turnId: entry.id },
-            call,
-          ),
+          approvals.authorize({ ...audience, ...origin, turnId: entry.id, attempt: entry.attempts }, call),
         settings: samplingSettings(settings),
         reserve(prompt) {
           turn.calls++;
