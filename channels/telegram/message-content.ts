@@ -119,9 +119,11 @@ export function contextLineOf(message: Message, bot: BotIdentity, text: string):
 
 /** Whether words or files of somebody other than the sender and the bot come with it. */
 export function quotesOthers(message: Message, bot: BotIdentity): boolean {
-  const { forward_origin: origin, quote, from, external_reply: external } = message;
+  const { forward_origin: origin, quote, from, external_reply: external, via_bot: inlineBot } = message;
   const isOwn = (id: number | undefined) => id !== undefined && (id === from?.id || String(id) === bot.id);
   if (origin) return origin.type !== "user" || origin.sender_user.id !== from?.id;
+  // The text of an inline query's result is its bot's.
+  if (inlineBot && String(inlineBot.id) !== bot.id) return true;
   const replied = repliedMessage(message);
   // A quote without the message that it is from belongs to another chat.
   return replied ? !isOwn(replied.from?.id) : quote !== undefined || external !== undefined;

@@ -56,7 +56,6 @@ describe("a call that is not approved", () => {
         agentId: agent.id,
         tool: "wallet_send",
         class: "spend",
-        summary: "Send 5 USD to 0x1",
         expiresAt: new Date(expiresAt).toISOString(),
       },
     ]);
@@ -77,6 +76,11 @@ describe("a call that is not approved", () => {
     // Another secret is another call.
     await store.authorize(origin, call({ apiKey: "hunter3", note: `key ${secret}` }));
     expect(await pending()).toHaveLength(2);
+  });
+
+  test("is not requested if its input is too large to be shown", async () => {
+    expect(await store.authorize(origin, call({ text: "x".repeat(70_000) }))).toContain("too large");
+    expect(await pending()).toEqual([]);
   });
 
   test("is not requested beyond a bound, which other people's calls can't use up for the owner", async () => {

@@ -16,6 +16,9 @@ const RETENTION_MS = 30 * DAY;
 /** The most undecided requests of an agent, for those from its owner's turns and for those from other people's. */
 const MAX_PENDING = 100;
 
+/** Characters of an input that the owner can be asked about. */
+const MAX_INPUT = 64 * 1024;
+
 /** The turn in which a tool was called. */
 export interface TurnOrigin {
   agentId: string;
@@ -130,14 +133,7 @@ export function createApprovalStore({ database, events, log, agents }: Deps): Ap
         events.recordStatement("approval.requested", {
           userId,
           agentId,
-          data: {
-            id,
-            agentId,
-            tool: call.tool,
-            class: call.class,
-            summary,
-            expiresAt: new Date(expiresAt).toISOString(),
-          },
+          data: { id, agentId, tool: call.tool, class: call.class, expiresAt: new Date(expiresAt).toISOString() },
         }),
       ]);
       agents.log(agentId, "info", `A tool call waits for your approval: ${summary}`, "approvals");
@@ -166,6 +162,7 @@ export function createApprovalStore({ database, events, log, agents }: Deps): Ap
         { sql: USE, args: [agentId, sessionId, call.tool, digest, now, turnId, attempt] },
       ]);
       if (used?.rowsAffected === 1) return undefined;
+      if (JSON.stringify(call.input).length > MAX_INPUT) return tooLarge(call.tool);
       const open = (await findOpen(origin, call.tool, digest, now)) ?? (await request(origin, call, digest, now));
       return refusalOf(call, open, { agentId, byOwner });
     },
@@ -196,7 +193,7 @@ export function createApprovalStore({ database, events, log, agents }: Deps): Ap
           events.recordStatement("approval.decided", {
             userId,
             agentId,
-            data: { id, agentId, tool: found.tool, class: found.class, summary: found.summary, decision },
+            data: { id, agentId, tool: found.tool, class: found.class, decision },
           }),
         ]);
       } catch (error) {
@@ -242,6 +239,9 @@ function refusalOf(
     "look for another way to do it."
   );
 }
+
+const tooLarge = (tool: string) =>
+  `${tool} was not run: it needs the owner's approval, and its input is too large to be shown. Make it smaller.`;
 
 const alreadyDecided = (status: string) => new AppError(409, "ALREADY_DECIDED", `This request was ${status} already.`);
 const expired = () =>
