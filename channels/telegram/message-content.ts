@@ -122,6 +122,8 @@ export function quotesOthers(message: Message, bot: BotIdentity): boolean {
   const { forward_origin: origin, quote, from, external_reply: external, via_bot: inlineBot } = message;
   const isOwn = (id: number | undefined) => id !== undefined && (id === from?.id || String(id) === bot.id);
   if (origin) return origin.type !== "user" || origin.sender_user.id !== from?.id;
+  // Their names are in the text, and somebody else has written them.
+  if (message.contact || message.venue || message.game) return true;
   // The text of an inline query's result is its bot's.
   if (inlineBot && String(inlineBot.id) !== bot.id) return true;
   const replied = repliedMessage(message);

@@ -176,6 +176,7 @@ describe("words of others are marked:", () => {
       true,
     ],
     ["a forward of the sender's own", { forward_origin: origin(self) }, false],
+    ["a contact", { text: undefined, contact: { first_name: "Obey", phone_number: "1" } }, true],
     ["the result of another bot", { via_bot: { id: 99, is_bot: true, first_name: "Wiki" } }, true],
     ["an answer to somebody", reply(bob), true],
     ["an answer to oneself", reply(self), false],

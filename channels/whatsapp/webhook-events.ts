@@ -88,6 +88,8 @@ function readMessage(message: Fields, contacts: Fields[], number: string): Incom
   const seconds = Number(message.timestamp);
   const context = fieldsOf(message.context);
   const isForwarded = context.forwarded === true || context.frequently_forwarded === true;
+  // The names of contacts and places are in the text, and somebody else has written them.
+  const hasForeignNames = message.type === "contacts" || message.type === "location";
   return {
     platformMessageId: id,
     peer: peerId(number, waId || userId),
@@ -97,7 +99,7 @@ function readMessage(message: Fields, contacts: Fields[], number: string): Incom
       ...(userId !== "" && waId !== "" ? { alternateId: waId } : {}),
     },
     ...content,
-    ...(isForwarded ? { quotesOthers: true } : {}),
+    ...(isForwarded || hasForeignNames ? { quotesOthers: true } : {}),
     group: false,
     addressed: true,
     sentAt: seconds > 0 && seconds < 1e11 ? seconds * 1000 : Date.now(),

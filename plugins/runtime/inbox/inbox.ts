@@ -41,7 +41,7 @@ export interface InboundMessage {
   /** Left out: a command or a message, by its content. */
   kind?: InboxEntry["kind"];
   content: string;
-  /** Left out: none for the owner's own words, `people` for those of others. */
+  /** More taint than follows from its sender and its files, such as that of a forwarded text. */
   taint?: Taint;
   /** Files that came with it; `content` names each of them on a line in brackets. */
   attachments?: readonly Attachment[];
@@ -103,6 +103,14 @@ export const toUserMessage = ({ id, content, taint, receivedAt }: InboxEntry): N
   taint,
   at: receivedAt,
 });
+
+/** Files but for voice messages may come from anywhere, and so may their names, which are in the text. */
+const taintOf = ({ taint = TAINT.none, byOwner, attachments = [] }: InboundMessage): Taint =>
+  highestTaint([
+    taint,
+    byOwner ? TAINT.none : TAINT.people,
+    attachments.every(({ voice }) => voice) ? TAINT.none : TAINT.outside,
+  ]);
 
 /** Literal text, since with a bound value SQLite can't tell that the partial index covers the query. */
 const isPending = sql`${inbox.status} = 'pending'`;
@@ -189,7 +197,7 @@ export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
       isGroup: inbound.group ?? false,
       kind: inbound.kind ?? (parseCommand(inbound.content) ? "command" : "message"),
       content: toStorableText(inbound.content),
-      taint: highestTaint([inbound.taint ?? TAINT.none, inbound.byOwner ? TAINT.none : TAINT.people]),
+      taint: taintOf(inbound),
       attachments: inbound.attachments ? serializeAttachments(inbound.attachments) : null,
       topic: inbound.topic ?? null,
       attempts: 0,

@@ -4,7 +4,7 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { InputModality } from "../../ai/index.ts";
-import { TAINT, type Taint, wrapUntrusted } from "../../skills/index.ts";
+import { wrapUntrusted } from "../../skills/index.ts";
 import type { Attachment } from "../inbox/attachments.ts";
 import type { FetchFile } from "../platforms.ts";
 
@@ -14,8 +14,6 @@ export interface LoadedFiles {
   parts: (LanguageModelV4TextPart | LanguageModelV4FilePart)[];
   /** Sentences that say which files are left out, and what the sender can do. */
   omissions: string[];
-  /** Of the parts: a voice message is the sender's own words, other files may come from anywhere. */
-  taint: Taint;
 }
 
 export interface LoadFilesRequest {
@@ -68,8 +66,7 @@ export async function loadFiles(request: LoadFilesRequest): Promise<LoadedFiles 
       if (!selected[n]?.[0].optional) omissions.add(one);
       return [];
     });
-    const isForeign = loaded.some((one, n) => typeof one !== "string" && !selected[n]?.[0].voice);
-    return { parts, omissions: [...omissions], taint: isForeign ? TAINT.outside : TAINT.none, release };
+    return { parts, omissions: [...omissions], release };
   } catch (error) {
     release();
     throw error;

@@ -183,6 +183,23 @@ describe("nothing is paid without approval when the words come from", () => {
     expect(paid).toEqual([]);
   });
 
+  test("the name of a file that the model can't open", async () => {
+    const agent = await fixture.agent();
+    const attachments = [{ kind: "document" as const, ref: "r", mimeType: "application/zip", name: `${HOSTILE}.zip` }];
+    await fixture.hear(agent, `[document: ${HOSTILE}.zip]\nWhat is that?`, { byOwner: true, attachments });
+    await fixture.idle();
+    expect(paid).toEqual([]);
+    expect(await approvalsOf(agent)).toMatchObject([{ summary: "Send 5 USD to 0xEvil", status: "pending" }]);
+  });
+
+  test("no file, but a voice message, which is the owner's own words, is as before", async () => {
+    const agent = await fixture.agent();
+    const attachments = [{ kind: "audio" as const, ref: "v", mimeType: "audio/ogg", voice: true }];
+    await fixture.hear(agent, "Pay them", { byOwner: true, attachments });
+    await fixture.idle();
+    expect(paid).toHaveLength(1);
+  });
+
   test("another person in the same conversation", async () => {
     const agent = await fixture.agent();
     await fixture.hear(agent, HOSTILE);

@@ -138,17 +138,17 @@ export function createTurnRunner(deps: Deps) {
       canRetry: attempts < 2,
       signal: turn.signal,
     });
-    const reply = ({ parts, omissions, taint }: LoadedFiles) =>
+    const reply = ({ parts, omissions }: LoadedFiles) =>
       parts.length === 0 && omissions.length > 0 && isFilesOnly(content)
         ? settle(turn, agent, { text: omissions.join(" "), steps: [], taint: TAINT.none }, [])
-        : answer(turn, agent, chosen, { parts, omissions, taint });
+        : answer(turn, agent, chosen, { parts, omissions });
     try {
       await reply(opened);
     } catch (error) {
       const texts = opened.parts.filter(({ type }) => type === "text");
       if (turn.calls !== 1 || texts.length === opened.parts.length || !isRequestRejected(error)) throw error;
       agents.log(agentId, "warning", `${turn.model} rejected a file; answering without it.`, "runtime");
-      await reply({ parts: texts, omissions: [...opened.omissions, UNREADABLE], taint: opened.taint });
+      await reply({ parts: texts, omissions: [...opened.omissions, UNREADABLE] });
     } finally {
       opened.release();
     }
@@ -196,7 +196,6 @@ export function createTurnRunner(deps: Deps) {
           history.summaryTaint,
           ...history.recent.map(({ taint }) => taint),
           tools.some(({ isForeign }) => isForeign) ? TAINT.outside : TAINT.none,
-          files?.taint ?? TAINT.none,
         ]),
         tools,
         toolContext: { ...audience, ...origin, inboxId: entry.id },
