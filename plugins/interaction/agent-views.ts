@@ -5,7 +5,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents } from "../agents/index.ts";
 import type { channels } from "../channels/index.ts";
 import type { HistoryMessage, runtime, Session } from "../runtime/index.ts";
-import type { Fact, skills } from "../skills/index.ts";
+import { type Fact, type skills, TAINT } from "../skills/index.ts";
 import { API_VERSION, ENDPOINTS } from "./model.ts";
 
 /** A session shows its newest messages, so many. */
@@ -107,9 +107,10 @@ const sessionItem = ({ id, status, messageCount, createdAt, lastActivity }: Sess
 const messageItem = ({ role, content, timestamp }: HistoryMessage) => ({ role, content, timestamp });
 
 /** A remembered fact; `saidBy` is the conversation it is from, and null for the owner's. */
-const factItem = ({ id, content, circle, createdAt }: Fact) => ({
+const factItem = ({ id, content, circle, taint, createdAt }: Fact) => ({
   id,
   text: content,
   saidBy: circle === "" ? null : circle,
+  untrusted: taint === TAINT.outside,
   createdAt: new Date(createdAt).toISOString(),
 });

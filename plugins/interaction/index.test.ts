@@ -167,6 +167,7 @@ describe("GET /api/agent", () => {
           id: expect.any(String),
           text: "Ada loves lighthouses.",
           saidBy: null,
+          untrusted: false,
           createdAt: expect.stringMatching(ISO),
         },
       ],

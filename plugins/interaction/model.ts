@@ -63,6 +63,11 @@ const fact = t.Object({
   id: t.String(),
   text: t.String(),
   saidBy: t.Union([t.String(), t.Null()], { description: "The conversation it is from; null: the owner's" }),
+  untrusted: t.Boolean({
+    description:
+      "Noted while content from outside was in the conversation: where it is in a prompt, calls of tools that change, " +
+      "send or spend need the owner's approval",
+  }),
   createdAt: t.String({ description: "ISO 8601" }),
 });
 const skill = t.Object({ id: t.String(), name: t.String(), description: t.String(), enabled: t.Boolean() });
