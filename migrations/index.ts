@@ -33,8 +33,8 @@ import claims from "./0028_claims.sql" with { type: "text" };
 import sessionsByActivity from "./0030_sessions_by_activity.sql" with { type: "text" };
 import anyChannel from "./0031_any_channel.sql" with { type: "text" };
 import modelPrices from "./0032_model_prices.sql" with { type: "text" };
-import taint from "./0034_taint.sql" with { type: "text" };
-import approvals from "./0035_approvals.sql" with { type: "text" };
+import taint from "./0033_taint.sql" with { type: "text" };
+import approvals from "./0034_approvals.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -74,6 +74,6 @@ export const migrations: readonly Migration[] = [
   { name: "0030_sessions_by_activity", sql: sessionsByActivity },
   { name: "0031_any_channel", sql: anyChannel },
   { name: "0032_model_prices", sql: modelPrices },
-  { name: "0034_taint", sql: taint },
-  { name: "0035_approvals", sql: approvals },
+  { name: "0033_taint", sql: taint },
+  { name: "0034_approvals", sql: approvals },
 ];

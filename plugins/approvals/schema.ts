@@ -1,4 +1,4 @@
-// Declares the table of approvals, which migrations/0035_approvals.sql creates.
+// Declares the table of approvals, which migrations/0034_approvals.sql creates.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const approvals = sqliteTable("approvals", {

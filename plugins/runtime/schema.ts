@@ -1,4 +1,4 @@
-// Declares the tables of the runtime, which migrations/0006_runtime.sql creates; 0034_taint.sql adds columns.
+// Declares the tables of the runtime, which migrations/0006_runtime.sql creates; 0033_taint.sql adds columns.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Taint } from "../skills/index.ts";
 

@@ -1,5 +1,5 @@
 // Drizzle definitions of the skills' tables. migrations/0005_skills.sql creates them, and the search index over
-// memories; 0034_taint.sql adds columns.
+// memories; 0033_taint.sql adds columns.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Taint } from "./taint.ts";
 

@@ -25,7 +25,15 @@ async function importInto({ id }: Agent, said: readonly Said[]): Promise<void> {
   const platformOf = (session: string) => session.split(" ")[0] ?? "";
   const sessions = [...ids].map(
     ([session, id]): SessionRow => ({
-      ...{ id, platform: platformOf(session), peer: null, status: "open", summary: null, summarized: 0, summaryTaint: 0 },
+      ...{
+        id,
+        platform: platformOf(session),
+        peer: null,
+        status: "open",
+        summary: null,
+        summarized: 0,
+        summaryTaint: 0,
+      },
       ...{ at: at(0), active: at(9) },
     }),
   );

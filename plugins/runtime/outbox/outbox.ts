@@ -138,7 +138,7 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
 
   async function areDeliveriesRecorded(agentId: string, ids: string[]): Promise<boolean> {
     const open = ids.filter((id) => inFlight.get(id) === agentId);
-    const older = ids.filter((id) => !inFlight.has(id) && timestampOf(id) < startedAt);
+    const older = ids.filter((id) => !inFlight.has(id) && timestampOf(id) <= startedAt);
     if (older.length > 0) {
       const { rows } = await database.read(STILL_PENDING, [agentId, JSON.stringify(older)]);
       for (const { id } of rows) open.push(String(id));
