@@ -1,6 +1,14 @@
 // Signatures: those of keys are verified locally, those of smart wallets on a real chain.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Hex, serializeErc6492Signature } from "viem";
+import {
+  type Address,
+  concatHex,
+  encodeFunctionData,
+  type Hex,
+  parseErc6492Signature,
+  serializeErc6492Signature,
+  zeroAddress,
+} from "viem";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { type Anvil, startAnvil } from "../../../tests/support/anvil.ts";
 import { compileContract } from "../../../tests/support/solidity.ts";
@@ -66,7 +74,24 @@ describe("a key", () => {
     ],
   ])("a signature %s is invalid", async (_, signature) => {
     expect(await isSignedBy(chain, ada.address, text, signature)).toBe(false);
-    expect(await isSignedBy(chain, "0x0000000000000000000000000000000000000000", text, signature)).toBe(false);
+    expect(await isSignedBy(chain, zeroAddress, text, signature)).toBe(false);
+  });
+
+  // `ecrecover` answers zero for bytes that no key signed: without a check anybody would sign for that address.
+  test.each<Hex>(["0x1b", "0x1c", "0x00", "0x01"])("nobody signs for the zero address, with v = %s", async (v) => {
+    const words: Hex[] = [`0x${"00".repeat(32)}`, `0x${"ff".repeat(32)}`, `0x${"12".repeat(32)}`];
+    for (const r of words) {
+      for (const s of words) expect(await isSignedBy(chain, zeroAddress, text, concatHex([r, s, v]))).toBe(false);
+    }
+  });
+
+  test("nobody signs for a precompiled contract", async () => {
+    for (const last of ["01", "02", "04", "06"]) {
+      const precompiled: Address = `0x${last.padStart(40, "0")}`;
+      for (const signature of [`0x${"12".repeat(64)}1b`, "0x12", `0x1626ba7e${"00".repeat(28)}`]) {
+        expect(await isSignedBy(chain, precompiled, text, signature)).toBe(false);
+      }
+    }
   });
 });
 
@@ -120,6 +145,8 @@ describe.each(["deployed", "predeployed"] as const)("a smart wallet, %s", (kind)
 });
 
 describe("a hostile contract", () => {
+  /** As long as that of a key: a shorter one is refused before the contract is asked. */
+  const anySignature: Hex = `0x${"12".repeat(65)}`;
   const deploy = async (name: string, ...args: unknown[]) =>
     anvil.deploy(await compileContract("HostileWallet.sol", name), ...args);
 
@@ -127,14 +154,54 @@ describe("a hostile contract", () => {
     let visits = 0;
     const trap = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(visits++)) });
     const curious = await deploy("CuriousWallet", trap.url.href);
-    expect(await isSignedBy(chain, curious, text, "0x12")).toBe(false);
+    expect(await isSignedBy(chain, curious, text, anySignature)).toBe(false);
     const call = { to: curious, data: "0x1626ba7e" } as const;
     await expect(chain.withClient((client) => client.call(call))).rejects.toThrow();
     expect(visits).toBe(0);
     await trap.stop(true);
   });
 
+  test("that says yes to everything signs for its own address alone", async () => {
+    const yes = await deploy("YesWallet");
+    const victims = [createWallet(), await wallets.deployed(), await wallets.predeployed()];
+    expect(await isSignedBy(chain, yes, text, anySignature)).toBe(true);
+    for (const { address } of [...victims, { address: zeroAddress }]) {
+      expect(await isSignedBy(chain, address, text, anySignature)).toBe(false);
+      const wrapped = serializeErc6492Signature({ address: yes, data: "0x1626ba7e", signature: anySignature });
+      expect(await isSignedBy(chain, address, text, wrapped)).toBe(false);
+    }
+  });
+
+  test("that a signature names as factory signs for nobody else, and deploys nothing", async () => {
+    const contract = await compileContract("HostileWallet.sol", "HostileFactory");
+    const { abi } = contract;
+    const factory = await anvil.deploy(contract);
+    const salt: Hex = `0x${"07".repeat(32)}`;
+    const data = encodeFunctionData({ abi, functionName: "deploy", args: [salt] });
+    const own = await anvil.client.readContract({ address: factory, abi, functionName: "addressOf", args: [salt] });
+    const deploysItsOwn = serializeErc6492Signature({ address: factory, data, signature: anySignature });
+    const answersItself = serializeErc6492Signature({ address: factory, data: "0x1626ba7e", signature: anySignature });
+    const [key, deployed, predeployed] = [createWallet(), await wallets.deployed(), await wallets.predeployed()];
+    for (const { address } of [key, deployed, predeployed, { address: zeroAddress }]) {
+      for (const signature of [deploysItsOwn, answersItself]) {
+        expect(await isSignedBy(chain, address, text, signature)).toBe(false);
+      }
+    }
+    expect(await isSignedBy(chain, own as Address, text, deploysItsOwn)).toBe(true);
+    expect(await anvil.client.getCode({ address: own as Address })).toBeUndefined();
+  });
+
+  test("that calls the victim's real factory gains nothing by it", async () => {
+    const victim = await wallets.predeployed();
+    const stranger = await wallets.predeployed();
+    const { data, address } = parseErc6492Signature(await victim.sign(text));
+    const { signature } = parseErc6492Signature(await stranger.sign(text));
+    if (!address || !data) throw new Error("The wallet is deployed.");
+    const forged = serializeErc6492Signature({ address, data, signature });
+    expect(await isSignedBy(chain, victim.address, text, forged)).toBe(false);
+  });
+
   test.each(["EndlessWallet", "AgreeableWallet"])("%s has no valid signature", async (name) => {
-    expect(await isSignedBy(chain, await deploy(name), text, "0x12")).toBe(false);
+    expect(await isSignedBy(chain, await deploy(name), text, anySignature)).toBe(false);
   });
 });

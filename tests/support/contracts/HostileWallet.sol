@@ -32,3 +32,29 @@ contract AgreeableWallet {
         return true;
     }
 }
+
+/// A wallet that says yes to everything, like some that are deployed by mistake.
+contract YesWallet {
+    function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
+        return 0x1626ba7e;
+    }
+}
+
+/// A factory as an attacker names it in a signature: it deploys wallets that say yes, and answers like one itself.
+contract HostileFactory {
+    event Deployed(address wallet);
+
+    function deploy(bytes32 salt) external returns (address wallet) {
+        wallet = address(new YesWallet{salt: salt}());
+        emit Deployed(wallet);
+    }
+
+    function addressOf(bytes32 salt) external view returns (address) {
+        bytes32 code = keccak256(type(YesWallet).creationCode);
+        return address(uint160(uint256(keccak256(abi.encodePacked(bytes1(0xff), address(this), salt, code)))));
+    }
+
+    fallback(bytes calldata) external payable returns (bytes memory) {
+        return abi.encode(bytes4(0x1626ba7e));
+    }
+}
