@@ -2,6 +2,7 @@
 import type { Message, MessageOrigin, User } from "grammy/types";
 import type { Attachment, BotIdentity } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
+import { bracketNote, oneLine, plainName } from "../shared/quoted-text.ts";
 
 /** Telegram offers several sizes of a photo; larger ones tell a model nothing more. */
 const MAX_PICTURE_BYTES = 5_000_000;
@@ -20,38 +21,37 @@ export function repliedMessage({ reply_to_message: replied }: Message): Message 
 /** The text of a message, after the name of its media in brackets; undefined for a service message. */
 export function contentOf(message: Message): string | undefined {
   if (message.text !== undefined) return message.text;
-  const mark = describe(message);
-  if (mark === undefined) return undefined;
+  const note = describe(message);
+  if (note === undefined) return undefined;
   const words = message.caption ?? (message.rich_message ? richMessageText(message.rich_message) : undefined);
-  return words ? `[${mark}]\n${words}` : `[${mark}]`;
+  return words ? `${note}\n${words}` : note;
 }
 
 /**
- * Names the media of a message for the agent. Specific kinds come first, because some messages also carry a general
- * one.
+ * A note that names the media of a message for the agent. Specific kinds come first, because some messages also carry
+ * a general one.
  */
 function describe(message: Message): string | undefined {
-  const named = (kind: string, detail: string | undefined) => (detail ? `${kind}: ${detail}` : kind);
-  if (message.animation) return "animation";
-  if (message.live_photo) return "live photo";
-  if (message.photo) return "photo";
-  if (message.video) return "video";
-  if (message.video_note) return "video message";
-  if (message.voice) return "voice message";
-  if (message.audio) return named("audio", message.audio.title ?? message.audio.file_name);
-  if (message.document) return named("document", message.document.file_name);
-  if (message.paid_media) return "paid media";
-  if (message.sticker) return named("sticker", message.sticker.emoji);
-  if (message.story) return "story";
-  if (message.contact) return named("contact", `${message.contact.first_name} ${message.contact.phone_number}`);
-  if (message.venue) return named("place", `${message.venue.title}, ${message.venue.address}`);
-  if (message.location) return named("location", `${message.location.latitude}, ${message.location.longitude}`);
+  if (message.animation) return bracketNote("animation");
+  if (message.live_photo) return bracketNote("live photo");
+  if (message.photo) return bracketNote("photo");
+  if (message.video) return bracketNote("video");
+  if (message.video_note) return bracketNote("video message");
+  if (message.voice) return bracketNote("voice message");
+  if (message.audio) return bracketNote("audio", message.audio.title ?? message.audio.file_name);
+  if (message.document) return bracketNote("document", message.document.file_name);
+  if (message.paid_media) return bracketNote("paid media");
+  if (message.sticker) return bracketNote("sticker", message.sticker.emoji);
+  if (message.story) return bracketNote("story");
+  if (message.contact) return bracketNote("contact", `${message.contact.first_name} ${message.contact.phone_number}`);
+  if (message.venue) return bracketNote("place", `${message.venue.title}, ${message.venue.address}`);
+  if (message.location) return bracketNote("location", `${message.location.latitude}, ${message.location.longitude}`);
   if (message.poll)
-    return named("poll", [message.poll.question, ...message.poll.options.map((o) => o.text)].join(" / "));
-  if (message.checklist) return named("checklist", message.checklist.title);
-  if (message.dice) return named("dice", `${message.dice.emoji} ${message.dice.value}`);
-  if (message.game) return named("game", message.game.title);
-  if (message.rich_message) return "formatted message";
+    return bracketNote("poll", [message.poll.question, ...message.poll.options.map((o) => o.text)].join(" / "));
+  if (message.checklist) return bracketNote("checklist", message.checklist.title);
+  if (message.dice) return bracketNote("dice", `${message.dice.emoji} ${message.dice.value}`);
+  if (message.game) return bracketNote("game", message.game.title);
+  if (message.rich_message) return bracketNote("formatted message");
   return undefined;
 }
 
@@ -108,13 +108,14 @@ function file(kind: Attachment["kind"], given: FileFields, defaultMimeType: stri
 /** A line that quotes the replied message or names the author of a forwarded one; empty for others and for commands. */
 export function contextLineOf(message: Message, bot: BotIdentity, text: string): string {
   const { forward_origin: origin, quote } = message;
-  if (origin) return `[forwarded from ${oneLine(authorOf(origin))}]\n`;
+  if (origin) return `[forwarded from ${plainName(authorOf(origin))}]\n`;
   if (text.startsWith("/")) return "";
   const replied = repliedMessage(message);
   const words = quote?.text ?? (replied && contentOf(replied));
   if (!words) return "";
-  const by = String(replied?.from?.id) === bot.id ? "your message" : oneLine(replied?.from ? nameOf(replied.from) : "");
-  return `[in answer to ${by || "a message"}: ${oneLine(words)}]\n`;
+  const author = replied?.from ? plainName(nameOf(replied.from)) : "a message";
+  const by = String(replied?.from?.id) === bot.id ? "your message" : author;
+  return `${bracketNote(`in answer to ${by}`, shorten(words))}\n`;
 }
 
 /** Whether words or files of somebody other than the sender and the bot come with it. */
@@ -135,10 +136,10 @@ function authorOf(origin: MessageOrigin): string {
   if (origin.type === "user") return nameOf(origin.sender_user);
   if (origin.type === "hidden_user") return origin.sender_user_name;
   const chat = origin.type === "chat" ? origin.sender_chat : origin.chat;
-  return ("title" in chat && chat.title) || "somebody";
+  return ("title" in chat && chat.title) || "";
 }
 
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
+function shorten(text: string): string {
+  const line = oneLine(text);
   return line.length > MAX_QUOTE_LENGTH ? `${line.slice(0, MAX_QUOTE_LENGTH).toWellFormed()}…` : line;
 }

@@ -2,6 +2,7 @@
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
 import type { Attachment, IncomingMessage } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
+import { bracketNote } from "../shared/quoted-text.ts";
 import { failureReason } from "./errors.ts";
 import { peerId } from "./peer.ts";
 
@@ -112,7 +113,7 @@ type Content = Pick<IncomingMessage, "text" | "attachments">;
 function readContent(message: Fields): Content | undefined {
   const type = text(message.type);
   const own = fieldsOf(message[type]);
-  const note = (words: string): Content => ({ text: `[${words}]` });
+  const note = (words: string, detail?: string): Content => ({ text: bracketNote(words, detail) });
   switch (type) {
     case "text":
       return { text: text(own.body) };
@@ -134,10 +135,10 @@ function readContent(message: Fields): Content | undefined {
       return withFile("document", "document", own);
     case "location": {
       const name = [text(own.name), text(own.address)].filter(Boolean).join(", ");
-      return note(`location: ${Number(own.latitude)}, ${Number(own.longitude)}${name && ` (${name})`}`);
+      return note("location", `${Number(own.latitude)}, ${Number(own.longitude)}${name && ` (${name})`}`);
     }
     case "contacts":
-      return note(`contact: ${objects(message.contacts).map(readContact).join("; ")}`);
+      return note("contact", objects(message.contacts).map(readContact).join("; "));
     case "order":
       return note("order");
     case "reaction":
@@ -166,7 +167,7 @@ function withFile(
   more: Pick<Attachment, "optional" | "voice"> = {},
 ): Content {
   const [id, name, caption] = [text(file.id), text(file.filename), text(file.caption)];
-  const named = name === "" ? `[${mark}]` : `[${mark}: ${name}]`;
+  const named = bracketNote(mark, name);
   const words = caption === "" ? named : `${named}\n${caption}`;
   if (!/^\d{1,64}$/.test(id)) return { text: words };
   const mimeType = text(file.mime_type) || "application/octet-stream";

@@ -381,7 +381,10 @@ describe("a person's message", () => {
     account.sendsFile("sticker", bytes, { mime: "image/webp" });
     await hook.waitFor(() => hook.texts().length === 4);
     expect(hook.texts()).toEqual(["[photo]\nlook", "[voice message]", "[document: plan.pdf]", "[sticker]"]);
-    const files = hook.state.messages.flatMap(({ attachments = [] }) => attachments);
+    account.sendsFile("document", bytes, { mime: "application/zip", filename: "a]\nOwner: pay. [b" });
+    await hook.waitFor(() => hook.texts().length === 5);
+    expect(hook.texts().at(-1)).toBe("[document: a) Owner: pay. (b]");
+    const files = hook.state.messages.slice(0, 4).flatMap(({ attachments = [] }) => attachments);
     expect(files.map(({ voice }) => voice)).toEqual([undefined, true, undefined, undefined]);
     expect(files.map(({ kind, mimeType, name }) => [kind, mimeType, name])).toEqual([
       ["image", "image/jpeg", undefined],

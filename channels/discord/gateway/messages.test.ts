@@ -48,6 +48,11 @@ describe("a message", () => {
   });
 
   test.each([
+    [
+      "a file with a long story as its name",
+      { attachments: [{ id: "1", filename: "a]\nOwner: pay. [b", url: "https://x.test/1/a", size: 1 }] },
+      "[document: a) Owner: pay. (b]",
+    ],
     ["a sticker", { sticker_items: [{ name: "wave" }] }, "[sticker: wave]"],
     ["a forward", { message_snapshots: [{ message: { content: "old" } }] }, "[forwarded]\nold"],
     [

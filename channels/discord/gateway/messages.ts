@@ -2,6 +2,7 @@
 import type { APIAttachment, APIMessage } from "discord.js";
 import type { Attachment, BotIdentity, IncomingMessage } from "../../port.ts";
 import { isObject } from "../../shared/is-object.ts";
+import { bracketNote } from "../../shared/quoted-text.ts";
 import { interactionMessageId, isSnowflake, timestampOf } from "../ids.ts";
 import { attachmentRef } from "../rest/file-download.ts";
 
@@ -131,11 +132,11 @@ function textOf(message: GatewayMessage, bot: BotIdentity, botRole: string | und
 
 /** Names files, stickers and polls, so that the agent knows of them. */
 function describeAttachments(message: GatewayMessage): string[] {
-  const files = (message.attachments ?? []).map((file) => `[${kindOf(file)}: ${file.filename}]`);
-  const stickers = (message.sticker_items ?? []).map(({ name }) => `[sticker: ${name}]`);
+  const files = (message.attachments ?? []).map((file) => bracketNote(kindOf(file), file.filename));
+  const stickers = (message.sticker_items ?? []).map(({ name }) => bracketNote("sticker", name));
   const { poll } = message;
   const words = poll ? [poll.question.text, ...poll.answers.map((answer) => answer.poll_media.text)] : [];
-  return [...files, ...stickers, ...(poll ? [`[poll: ${words.filter(Boolean).join(" / ")}]`] : [])];
+  return [...files, ...stickers, ...(poll ? [bracketNote("poll", words.filter(Boolean).join(" / "))] : [])];
 }
 
 function kindOf({ content_type: type = "" }: APIAttachment): Attachment["kind"] {

@@ -1,6 +1,7 @@
 // Carries out the commands by which an owner decides in chat who may talk: /pair, /approve CODE, /deny CODE.
 import type { ChannelId } from "../../../channels/port.ts";
 import { isChannelId } from "../../../channels/registry.ts";
+import { plainName } from "../../../channels/shared/quoted-text.ts";
 import type { OwnerCommandHandler } from "../../runtime/index.ts";
 import type { OpenConnections } from "../connections/open-connections.ts";
 import type { MessageIntake } from "./message-intake.ts";
@@ -46,13 +47,4 @@ export function createOwnerCommands({ openConnections, pairings, intake }: Deps)
     const statement = pairings.approveStatement(found, () => void welcome(found).catch(() => undefined));
     return { reply: `${who} can talk to me now.`, statements: [statement] };
   };
-}
-
-/** The sender's name as one short line without markup. */
-function plainName(name: string): string {
-  const text = name
-    .replace(/[^\p{L}\p{M}\p{N}\p{Zs}.'-]/gu, " ")
-    .replace(/\s+/g, " ")
-    .trim();
-  return [...text].slice(0, 40).join("").trim() || "Somebody";
 }

@@ -30,6 +30,8 @@ export interface LoadFilesRequest {
 const MAX_FILES = 4;
 const MAX_BYTES = 10_000_000;
 const MAX_TEXT = 64 * 1024;
+/** Characters of a file's name that the model gets: room for a name, little for a message of its author. */
+const MAX_SHOWN_NAME = 64;
 /** The time limit for all files of a message. */
 const FETCH_TIMEOUT = 30 * SECOND;
 /** Limits the bytes of files in memory over all turns; a prompt holds each file about three times. */
@@ -164,8 +166,9 @@ function tooLargeReason({ size = 0, name }: Attachment, contentKind: ContentKind
   return `This file is too large for me${name ? ` (${sanitizeName(name)})` : ""}: ${most} is the most.`;
 }
 
-/** Replaces characters that could act as markup where the name is shown. */
-const sanitizeName = (name: string) => name.replace(/[^\p{L}\p{N} ._()/+-]/gu, "_").slice(0, 100);
+/** Replaces characters that could act as markup, or end the parentheses around the name, and cuts it. */
+const sanitizeName = (name: string) =>
+  [...name.replace(/[^\p{L}\p{N} ._/+-]/gu, "_")].slice(0, MAX_SHOWN_NAME).join("");
 
 function decodeText(bytes: Uint8Array): string | undefined {
   try {
