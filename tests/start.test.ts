@@ -376,6 +376,39 @@ describe("third-party plugins", () => {
     dir.remove();
   });
 
+  test("an uncaught exception ends the service with one redacted log line, whatever secrets the error holds", async () => {
+    const dir = temporaryDir();
+    const crashing = `export default ({ plugin, Elysia, openRoutes }) =>
+      plugin("crashing", () => ({
+        service: {},
+        web: new Elysia().use(openRoutes).get("/crash", () => {
+          setTimeout(() => {
+            const cause = Object.assign(new Error("at http://h/bot?access_token=canary-in-url"), {
+              headers: { authorization: "canary-in-header" },
+            });
+            throw new Error("it fell: Bearer canary-bearer-token, " + process.env.METRICS_TOKEN, { cause });
+          });
+          return "ok";
+        }, { open: true }),
+      }));`;
+    writeFileSync(join(dir.path, "crashing.ts"), crashing);
+    const env = { METRICS_TOKEN: "canary-operator-0123456789", LOG_LEVEL: "debug" };
+    await using berth = await startBerth({ dir: dir.path, env, args: ["--plugin", "./crashing.ts"] });
+    await fetch(`${berth.web}/crash`).catch(() => undefined);
+    await eventually(() => !berth.running);
+    const { stdout, stderr } = berth.output();
+    expect(stdout + stderr).not.toContain("canary");
+    const lines = stderr.split("\n").filter((line) => line.includes("it fell"));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "error", error: { cause: { name: "Error" } } });
+
+    await berth.restart();
+    expect((await fetch(`${berth.web}/readyz`)).status).toBe(200);
+    await berth.stop("SIGABRT");
+    expect(berth.output().stdout + berth.output().stderr).not.toContain("canary");
+    dir.remove();
+  }, 30_000);
+
   test("a plugin that can't be loaded stops the start with its name and the reason", async () => {
     const dir = temporaryDir();
     const broken: [name: string, source: string, says: RegExp][] = [
@@ -387,6 +420,10 @@ describe("third-party plugins", () => {
     for (const [name, source] of broken) writeFileSync(join(dir.path, name), source);
     for (const [name, , says] of broken) await refused(dir.path, says, {}, ["--plugin", `./${name}`]);
     await refused(dir.path, /missing\.ts/, {}, ["--plugin", "./missing.ts"]);
+    writeFileSync(join(dir.path, "secret.ts"), 'throw new Error("no answer of http://h/?api_key=canary-in-url");');
+    const { stderr } = await runBerth(["serve", "--plugin", "./secret.ts"], quiet, dir.path);
+    expect(stderr).toContain("api_key=[redacted]");
+    expect(stderr).not.toContain("canary");
     expect(existsSync(join(dir.path, "data"))).toBe(false);
     dir.remove();
   });

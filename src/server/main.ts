@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { version } from "../../package.json";
 import { programName } from "../kernel/config/program-name.ts";
+import { redactForms } from "../kernel/telemetry/redact.ts";
 
 type Flags = Record<string, string | boolean | string[] | undefined>;
 
@@ -218,7 +219,8 @@ main(process.argv.slice(2)).then(
   },
   (error: unknown) => {
     const { lines, code } = describeError(error);
-    process.stderr.write(lines.map((line) => `berth: ${line}\n`).join(""));
+    // An address or an answer that the error quotes may hold a secret.
+    process.stderr.write(redactForms(lines.map((line) => `berth: ${line}\n`).join("")));
     process.exit(code);
   },
 );

@@ -65,6 +65,17 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
   /** One unhandled rejection must not end the service for all users. */
   const logUnhandledRejection = (error: unknown) => kernel?.log.error("unhandled promise rejection", { error });
 
+  /**
+   * What threw is unknown, so the process ends, as it would without this handler: but then Bun would print the error with
+   * its message and the source around it, and so any secret in them.
+   */
+  function exitAfterUncaughtException(error: unknown): void {
+    kernel?.log.error("uncaught exception: the service ends; accepted messages are answered after the next start", {
+      error,
+    });
+    process.exit(1);
+  }
+
   /** Lets requests finish within the grace period, then closes everything. A failing step does not stop the others. */
   async function close(graceMs: number, finalResponseMs: number): Promise<void> {
     const deadline = performance.now() + graceMs;
@@ -78,6 +89,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
       () => closeListeners(true),
       () => kernel?.close(),
       () => void process.off("unhandledRejection", logUnhandledRejection),
+      () => void process.off("uncaughtException", exitAfterUncaughtException),
     ];
     const failures: unknown[] = [];
     for (const step of steps) {
@@ -101,6 +113,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     const external = await loadExternalPlugins([...config.plugins, ...plugins]);
     kernel = await openKernel(config);
     process.on("unhandledRejection", logUnhandledRejection);
+    process.on("uncaughtException", exitAfterUncaughtException);
     connectionGuard = startConnectionGuard(kernel, listeners);
     await yieldToEventLoop();
     app = createApp(kernel, external);

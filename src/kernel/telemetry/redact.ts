@@ -39,3 +39,6 @@ export function createRedactor(): Redactor {
     },
   };
 }
+
+/** Blacks out secrets of common form, where no log exists. */
+export const redactForms = (text: string) => createRedactor().redact(text);

@@ -3,6 +3,7 @@ import { writeSync } from "node:fs";
 import { type Environment, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { openCLibrary } from "../c-library.ts";
+import { redactForms } from "../../kernel/telemetry/redact.ts";
 import type { RunningServer } from "../serve.ts";
 
 /** Bun allows 256 outgoing requests at a time, unless this variable is set when the process starts. */
@@ -25,7 +26,7 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
     running.stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        process.stderr.write(`berth: ${error instanceof Error ? error.message : String(error)}\n`);
+        process.stderr.write(redactForms(`berth: ${error instanceof Error ? error.message : String(error)}\n`));
         process.exit(1);
       },
     );
