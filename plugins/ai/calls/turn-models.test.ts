@@ -199,6 +199,17 @@ describe("when a provider fails", () => {
     expect(await here.berth.ledger()).toMatchObject([{ output: 300, estimated: 1 }]);
   });
 
+  test("its message is freed of the key of the call, whichever provider answered", async () => {
+    // Without the form of a key, by which the log would find it.
+    await using here = await openFixture({ PROVIDER_5_API_KEY: "canary of the fallback" });
+    const { redactKeys, resolveTurnModel } = here.berth.service;
+    const operators = await resolveTurnModel({ choice: "model_a", keys: {} });
+    const own = await resolveTurnModel({ choice: "model_a", keys: { provider_1: "canary of the agent" } });
+    const message = "Bad key: canary of the fallback, canary of the agent";
+    expect(redactKeys(operators, message)).toBe("Bad key: …, canary of the agent");
+    expect(redactKeys(own, message)).toBe("Bad key: …, …");
+  });
+
   test("a refused request is not sent to another provider", async () => {
     await using here = await openFixture();
     here.first.failNext(1, { status: 429, retryAfter: 7 });

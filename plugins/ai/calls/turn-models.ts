@@ -251,7 +251,13 @@ export function createTurnModels(deps: Deps) {
       : settledBy(reserved, expected);
   }
 
-  return { resolveTurnModel, modelOfProvider, languageModel, reserve };
+  /** A text of a provider without the key of the turn's model and those of its fallbacks. */
+  function redactKeys({ apiKey }: TurnModel, text: string): string {
+    const keys = [apiKey, ...providers.configuredUpstreams().map((upstream) => upstream.apiKey)];
+    return keys.reduce<string>((redacted, key) => (key ? redacted.replaceAll(key, "…") : redacted), text);
+  }
+
+  return { resolveTurnModel, modelOfProvider, languageModel, redactKeys, reserve };
 }
 
 export const DEMO_MODEL: TurnModel = {

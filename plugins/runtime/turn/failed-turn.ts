@@ -36,8 +36,8 @@ export interface FailedTurn {
   readonly waiter: ReplyWaiter | undefined;
   /** The model's name for people. */
   model: string;
-  /** The key of its provider, which no log may contain. */
-  key: string | undefined;
+  /** Removes the keys of its provider and of the fallbacks, which no log may contain, from a provider's message. */
+  redactKeys(this: void, text: string): string;
 }
 
 interface Deps extends Pick<Kernel, "database" | "log"> {
@@ -69,7 +69,7 @@ export function createFailureHandler(deps: Deps) {
   }
 
   async function endOrRetry(turn: FailedTurn, queued: InboxEntry, thrown: unknown): Promise<RunResult> {
-    const { entry, signal, waiter, model, key } = turn;
+    const { entry, signal, waiter, model, redactKeys } = turn;
     // The agent's rows were deleted with it.
     if (!(await agents.find(entry.agentId))) {
       waiter?.reject(agentDeletedError());
@@ -98,7 +98,7 @@ export function createFailureHandler(deps: Deps) {
       waiter?.reject(cancelledError());
       return undefined;
     }
-    const failure = toFailure(thrown, model, key);
+    const failure = toFailure(thrown, model, redactKeys);
     agents.log(entry.agentId, "error", failure.reason, "runtime");
     if (failure.error.status === 500) {
       log.error("a turn failed", { agentId: entry.agentId, inboxId: entry.id, error: thrown });

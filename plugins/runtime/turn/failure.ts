@@ -45,10 +45,10 @@ export const isRequestRejected = (thrown: unknown): boolean =>
 /**
  * Classifies any error of a turn.
  * @param model the model's name for people
- * @param key is redacted where the provider's message repeats it
+ * @param redactKeys removes keys that the provider's message repeats
  */
-export function toFailure(thrown: unknown, model: string, key?: string): Failure {
-  if (thrown instanceof ModelError) return modelFailure(thrown.cause, model, key);
+export function toFailure(thrown: unknown, model: string, redactKeys = (text: string) => text): Failure {
+  if (thrown instanceof ModelError) return modelFailure(thrown.cause, model, redactKeys);
   if (thrown instanceof AppError) {
     // 503 is an outage of our own storage, which passes.
     return { error: thrown, retryable: thrown.status === 503, retryAfterMs: undefined, reason: thrown.message };
@@ -61,10 +61,10 @@ export function toFailure(thrown: unknown, model: string, key?: string): Failure
   return { error, retryable: true, retryAfterMs: undefined, reason: error.message };
 }
 
-function modelFailure(thrown: unknown, model: string, key: string | undefined): Failure {
+function modelFailure(thrown: unknown, model: string, redactKeys: (text: string) => string): Failure {
   const { name, statusCode, responseHeaders, message = "" } = asCallError(thrown);
   // The SDK's error contains the whole prompt, which must not get into a log.
-  const cause = { name, statusCode, message: redactKey(String(message), key).slice(0, MAX_REASON) };
+  const cause = { name, statusCode, message: redactKeys(String(message)).slice(0, MAX_REASON) };
   const statusText = statusCode === undefined ? "" : ` (${statusCode})`;
   if (statusCode !== undefined && REJECTED_STATUSES.has(statusCode)) {
     const error = unavailable(`The model ${model} refused this request${statusText}.`, cause);
@@ -85,8 +85,6 @@ function modelFailure(thrown: unknown, model: string, key: string | undefined): 
     reason: `${error.message} ${cause.message}`.trim(),
   };
 }
-
-const redactKey = (text: string, key: string | undefined) => (key ? text.replaceAll(key, "…") : text);
 
 const asCallError = (thrown: unknown): Partial<ApiCallError> =>
   typeof thrown === "object" && thrown !== null ? thrown : {};

@@ -79,7 +79,7 @@ export function createTurnRunner(deps: Deps) {
       sessionStatements: [],
       calls: 0,
       model: "its model",
-      key: undefined,
+      redactKeys: (text) => text,
       ...runningTurns.begin(queued),
     };
     try {
@@ -95,7 +95,7 @@ export function createTurnRunner(deps: Deps) {
         queued.attempts++;
         const chosen = await chooseModel(agent);
         turn.model = chosen.label;
-        turn.key = chosen.apiKey;
+        turn.redactKeys = (text) => ai.redactKeys(chosen, text);
         if (queued.attachments === null) await answer(turn, agent, chosen);
         else await answerWithFiles(turn, agent, chosen);
       }
