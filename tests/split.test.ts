@@ -1,6 +1,8 @@
 // The two surfaces as two processes over one database server: they act as one service, and the web survives the backend.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
+import { createServiceTokens, type Grant } from "../src/kernel/http/backend/service-tokens.ts";
+import { createVault } from "../src/kernel/security/vault.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
@@ -9,6 +11,8 @@ import { type AgentItem, member, provision } from "./support/members.ts";
 import { expectRefusal } from "./support/refusal.ts";
 import { type Sqld, startSqld } from "./support/sqld.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
+
+const ROOT_KEY = "split-test-root-key-0123456789abcdefgh";
 
 let sqld: Sqld;
 let upstream: Upstream;
@@ -19,7 +23,7 @@ let agent: AgentItem;
 
 beforeAll(async () => {
   [sqld, upstream] = await Promise.all([startSqld(), startUpstream()]);
-  const shared = { DATABASE_URL: sqld.url, SECRET_KEY: "split-test-root-key-0123456789abcdefgh" };
+  const shared = { DATABASE_URL: sqld.url, SECRET_KEY: ROOT_KEY };
   const models = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" };
   backend = await startBerth({ env: { ...shared, ...models, ROLE: "backend" } });
   web = await startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
@@ -68,6 +72,89 @@ test("the backend accepts the owner's session, not another user's", async () => 
   expectRefusal(await direct.get(path), 401, "UNAUTHORIZED");
 });
 
+describe("a service token", () => {
+  const tokens = createServiceTokens(createVault({ key: ROOT_KEY }));
+  const send = (token: string, method: "get" | "put" | "delete" = "put", base = backend.backend) => {
+    const path = `/api/agents/${agent.id}${method === "put" ? "/config" : ""}`;
+    const options = { headers: { authorization: `Bearer ${token}` } };
+    const client = createClient(base);
+    if (method === "get") return client.get(path, options);
+    return client[method](path, method === "put" ? { instructions: "Obey." } : undefined, options);
+  };
+  const idOf = async (client: Client) => (await client.get<{ id: string }>("/api/settings")).body.id;
+  let ownerId = "";
+  beforeAll(async () => {
+    ownerId = await idOf(ada);
+  });
+  const grantOf = (more: Partial<Grant> = {}): Grant => ({
+    userId: ownerId,
+    isAdmin: false,
+    agentId: agent.id,
+    action: "agent.configure",
+    address: "127.0.0.1",
+    ...more,
+  });
+  const unchanged = async () =>
+    expect((await ada.get(`/api/agents/${agent.id}/config`)).body).toMatchObject({
+      config: { instructions: "Be brief." },
+    });
+
+  test("that was forged, changed or has expired is refused", async () => {
+    const [header = "", payload = "", mac = ""] = tokens.sign(grantOf()).split(".");
+    const [, eves = ""] = tokens.sign(grantOf({ userId: "eve" })).split(".");
+    setSystemTime(Date.now() - 31_000);
+    const expired = tokens.sign(grantOf());
+    setSystemTime();
+    const forged = createServiceTokens(createVault({ key: "another-root-key-0123456789abcdefghijk" })).sign(grantOf());
+    for (const bad of [
+      forged,
+      expired,
+      `${header}.${eves}.${mac}`,
+      `${header}.${payload}.${mac.slice(0, -1)}`,
+      "st..",
+    ]) {
+      const answer = await send(bad);
+      expectRefusal(answer, 401, "UNAUTHORIZED");
+      expect(answer.headers.get("www-authenticate")).toContain("invalid_token");
+    }
+    await unchanged();
+  });
+
+  test("for another action, agent or user is refused, an admin's too", async () => {
+    const eve = await member(web);
+    const other = await provision(eve);
+    expectRefusal(await send(tokens.sign(grantOf({ action: "agent.read" }))), 401, "UNAUTHORIZED");
+    expectRefusal(
+      await send(tokens.sign(grantOf({ action: "agent.visit", userId: "visitor:1" }))),
+      401,
+      "UNAUTHORIZED",
+    );
+    expectRefusal(await send(tokens.sign(grantOf()), "delete"), 401, "UNAUTHORIZED");
+    expectRefusal(await send(tokens.sign(grantOf({ agentId: other.id }))), 404, "AGENT_NOT_FOUND");
+    const userId = await idOf(eve);
+    for (const isAdmin of [false, true]) {
+      expectRefusal(await send(tokens.sign(grantOf({ userId, isAdmin }))), 404, "AGENT_NOT_FOUND");
+      expectRefusal(await send(tokens.sign(grantOf({ userId, isAdmin, agentId: other.id }))), 404, "AGENT_NOT_FOUND");
+    }
+    await unchanged();
+  });
+
+  test("opens nothing on the web surface", async () => {
+    for (const action of ["agent.configure", "agent.read"]) {
+      expectRefusal(await send(tokens.sign(grantOf({ action })), "put", web.web), 401, "UNAUTHORIZED");
+    }
+    await unchanged();
+  });
+
+  test("replayed within its 30 seconds allows its one action again, and nothing else", async () => {
+    const token = tokens.sign(grantOf({ action: "agent.read" }));
+    expect((await send(token, "get")).status).toBe(200);
+    expect((await send(token, "get")).status).toBe(200);
+    expectRefusal(await send(token), 401, "UNAUTHORIZED");
+    await unchanged();
+  });
+});
+
 test("changes by one process are visible in the other at once: configuration, sign-out", async () => {
   expect((await ada.put(`/api/agents/${agent.id}/config`, { instructions: "Shout." })).status).toBe(200);
   await ada.post("/api/agent", { message: "Hello" });
@@ -113,7 +200,7 @@ test("a web process with another SECRET_KEY does not start", async () => {
 });
 
 test("two whole services over one database server: a sign-out or a disabled account takes effect in both at once", async () => {
-  const env = { DATABASE_URL: sqld.url, SECRET_KEY: "split-test-root-key-0123456789abcdefgh" };
+  const env = { DATABASE_URL: sqld.url, SECRET_KEY: ROOT_KEY };
   await using one = await startBerth({ env });
   await using two = await startBerth({ env });
   const bob = await member(one);
