@@ -1,6 +1,8 @@
 // Discord on the whole binary, against a strict fake of Discord's API and gateway.
 
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { type BotOptions, type Discord, type FakeBot, startDiscord, tokenFor } from "./support/discord.ts";
@@ -163,3 +165,29 @@ test("kill -9: messages from before and during the outage are answered once, in 
   expect(bot).toMatchObject({ identifies: 1, resumes: 3 });
   upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
 }, 90_000);
+
+test("kill -9 with an old resume point: Discord sends answered messages again, and they are not answered again", async () => {
+  const { id, bot } = await connected();
+  const dm = bot.dm("919191919191919777");
+  const database = () => new Database(join(berth.dir, "data", "berth.db"));
+  const resumePoint = () => {
+    using db = database();
+    return (
+      db.query<{ resume: string | null }, [string]>("SELECT resume FROM channel_connections WHERE agent_id = ?").get(id)
+        ?.resume ?? undefined
+    );
+  };
+  const early = await eventually(resumePoint);
+  for (let n = 0; n < 3; n++) bot.userSays(dm, `message ${n}`);
+  await discord.waitFor(() => shown(bot, dm).length === 3);
+  await berth.kill();
+  await discord.waitFor(() => bot.connected === 0);
+  using db = database();
+  db.run("UPDATE channel_connections SET resume = ? WHERE agent_id = ?", [early, id]);
+  db.close();
+  await berth.restart({ keepPorts: true });
+  await discord.waitFor(() => bot.resumes === 1, 20_000);
+  bot.userSays(dm, "and now?");
+  await discord.waitFor(() => shown(bot, dm).length > 3, 20_000);
+  expect(shown(bot, dm)).toEqual(["echo: message 0", "echo: message 1", "echo: message 2", "echo: and now?"]);
+}, 60_000);

@@ -297,6 +297,20 @@ describe("a kill", () => {
     expect(replies(bot)).toEqual(["*echo:* hello"]);
   });
 
+  test("after the answer: WhatsApp posts the message again after the start, and it is not answered again", async () => {
+    const bot = await connected();
+    const messageId = bot.account.says("hello");
+    await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
+    await berth.kill();
+    bot.account.repeats(messageId);
+    await berth.restart({ keepPorts: true });
+    bot.account.repeats(messageId);
+    bot.account.says("and now?");
+    await whatsapp.waitFor(() => replies(bot).length === 2 && bot.account.pending() === 0, 20_000);
+    expect(replies(bot)).toEqual(["*echo:* hello", "*echo:* and now?"]);
+    expect(rows("SELECT content FROM inbox WHERE agent_id = ? ORDER BY id", bot.id)).toHaveLength(2);
+  });
+
   test("before WhatsApp accepted a reply: it is sent after the start", async () => {
     const bot = await connected();
     whatsapp.fail("messages", "hang", { token: bot.token });
