@@ -192,6 +192,37 @@ describe("the connection", () => {
     expect(asked).toEqual(["good.test"]);
   });
 
+  test("is refused when a name that was public at the check is local at the request (DNS rebinding)", async () => {
+    // What a hostile name server answers, one answer after the other.
+    const answers = [["8.8.8.8"], ["127.0.0.2"], ["8.8.8.8", "127.0.0.2"], ["::ffff:127.0.0.2"], ["::1"], ["0.0.0.0"]];
+    const { outbound } = local({}, { resolve: async () => answers.shift() ?? [] });
+    await outbound.check(`http://rebind.test:${server.port}/`);
+    while (answers.length > 0) {
+      const error = await failure(outbound.fetch(`http://rebind.test:${server.port}/`));
+      expect(error).toMatchObject({ status: 400, code: "ADDRESS_NOT_ALLOWED" });
+    }
+    expect(seen).toHaveLength(0);
+  });
+
+  test("stays with the checked address: the name is not resolved again for it, nor is a kept connection used for another name", async () => {
+    const elsewhere: string[] = [];
+    await using other = Bun.serve({
+      hostname: "127.0.0.2",
+      port: server.port ?? 0,
+      fetch: ({ headers }) => {
+        elsewhere.push(headers.get("host") ?? "");
+        return new Response("not for you");
+      },
+    });
+    // The second answer would lead to another server on this machine.
+    const answers = [["127.0.0.1"], ["127.0.0.2"]];
+    const { outbound } = local({}, { resolve: async () => answers.shift() ?? [] });
+    const url = `http://rebind.test:${server.port}/`;
+    expect((await outbound.fetch(url)).text()).toBe("hello from /");
+    expect((await failure(outbound.fetch(url))).code).toBe("ADDRESS_NOT_ALLOWED");
+    expect([elsewhere, other.port]).toEqual([[], server.port]);
+  });
+
   test("over TLS is checked against the name, not the address", async () => {
     const { outbound } = local({ "good.test": ["127.0.0.1"], "other.test": ["127.0.0.1"] }, { ca: CERT });
     const response = await outbound.fetch(`https://good.test:${secure.port}/tls`);
@@ -249,9 +280,26 @@ describe("redirects", () => {
     "http://169.254.169.254/",
     "file:///etc/passwd",
     "http://2130706433/",
+    "http://2130706434/127.0.0.2",
+    "http://0x7f000002/",
+    "http://0177.0.0.2/",
+    "http://127.2/",
+    "http://127.0.0.2/",
+    "http://127.0.0.2./",
+    "http://[::1]/",
+    "http://[::ffff:127.0.0.2]/",
+    "http://[::ffff:7f00:2]/",
+    "http://[64:ff9b::7f00:2]/",
+    "http://localhost./",
+    "http://rebind.test/",
+    "//127.0.0.2/",
+    "\\\\127.0.0.2\\",
+    "http://good.test@127.0.0.2/",
+    "http://good.test\\@127.0.0.2/",
     "http://a:b@h.test/",
+    "javascript:alert(1)",
   ])("to a forbidden address are refused: %s", async (target) => {
-    const { outbound } = local();
+    const { outbound } = local({ "rebind.test": ["127.0.0.2"], "good.test": ["10.0.0.1"] });
     const error = await failure(outbound.fetch(`http://127.0.0.1:${server.port}${to("/", target)}`));
     expect(error).toMatchObject({ status: 400, code: "ADDRESS_NOT_ALLOWED" });
     expect(seen).toHaveLength(1);
