@@ -29,6 +29,9 @@ export function createWebFetchSkill(outbound: Outbound, recordTraffic: RecordTra
   };
 }
 
+/** Nothing else of the header is quoted: a refusal is not marked as untrusted, and the server writes the header. */
+const MEDIA_TYPE = /^(?:application|audio|font|image|model|video)\/[\w.+-]{1,40}(?=\s*(?:;|$))/i;
+
 const webFetch = (outbound: Outbound, recordTraffic: RecordTraffic) =>
   defineTool({
     name: "web_fetch",
@@ -53,7 +56,8 @@ const webFetch = (outbound: Outbound, recordTraffic: RecordTraffic) =>
       });
       recordTraffic(agentId, 0, response.bytes().byteLength);
       const type = response.headers.get("content-type") ?? "text/plain";
-      if (!TEXT_TYPES.test(type)) throw toolDeclined(`${response.finalUrl} is not text but ${type.slice(0, 100)}.`);
+      if (!TEXT_TYPES.test(type))
+        throw toolDeclined(`This address leads to ${MEDIA_TYPE.exec(type)?.[0] ?? "a file"}, not to text.`);
       const { title, text } = await contentOf(response, type);
       const part = text.slice(from, from + MAX_PAGE_CHARACTERS);
       const until = from + part.length;
