@@ -1,8 +1,8 @@
 // Reads the content of a Telegram message: text, names of media, files, and the message it replies to or forwards.
 import type { Message, MessageOrigin, User } from "grammy/types";
+import { bracketNote, oneLine, plainName } from "../../src/kernel/util/text/quoted-text.ts";
 import type { Attachment, BotIdentity } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
-import { bracketNote, oneLine, plainName } from "../shared/quoted-text.ts";
 
 /** Telegram offers several sizes of a photo; larger ones tell a model nothing more. */
 const MAX_PICTURE_BYTES = 5_000_000;

@@ -1,8 +1,9 @@
 // Converts WhatsApp's posts into the port's messages and delivery statuses. Everything else in a post is left out.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
+
+import { bracketNote } from "../../src/kernel/util/text/quoted-text.ts";
 import type { Attachment, IncomingMessage } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
-import { bracketNote } from "../shared/quoted-text.ts";
 import { failureReason } from "./errors.ts";
 import { peerId } from "./peer.ts";
 

@@ -1,8 +1,8 @@
 // Converts the gateway's events into the port's messages. Events that are not for the agent become undefined.
 import type { APIAttachment, APIMessage } from "discord.js";
+import { bracketNote } from "../../../src/kernel/util/text/quoted-text.ts";
 import type { Attachment, BotIdentity, IncomingMessage } from "../../port.ts";
 import { isObject } from "../../shared/is-object.ts";
-import { bracketNote } from "../../shared/quoted-text.ts";
 import { interactionMessageId, isSnowflake, timestampOf } from "../ids.ts";
 import { attachmentRef } from "../rest/file-download.ts";
 

@@ -1,7 +1,7 @@
 // Carries out the commands by which an owner decides in chat who may talk: /pair, /approve CODE, /deny CODE.
 import type { ChannelId } from "../../../channels/port.ts";
 import { isChannelId } from "../../../channels/registry.ts";
-import { plainName } from "../../../channels/shared/quoted-text.ts";
+import { plainName } from "../../../src/kernel/util/text/quoted-text.ts";
 import type { OwnerCommandHandler } from "../../runtime/index.ts";
 import type { OpenConnections } from "../connections/open-connections.ts";
 import type { MessageIntake } from "./message-intake.ts";

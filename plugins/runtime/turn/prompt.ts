@@ -1,6 +1,6 @@
 // Builds the prompt of a turn: instructions, knowledge from skills, summary, recent messages, and the message to answer.
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { oneLine, plainName } from "../../../channels/shared/quoted-text.ts";
+import { oneLine, plainName } from "../../../src/kernel/util/text/quoted-text.ts";
 import type { Agent, AgentSettings } from "../../agents/index.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
 import type { History, HistoryMessage } from "../sessions/history.ts";

@@ -1,6 +1,6 @@
 // The memory skill: tools to remember, recall and forget facts, and the known facts in the prompt.
 import { Type as t } from "@sinclair/typebox";
-import { oneLine } from "../../../channels/shared/quoted-text.ts";
+import { oneLine } from "../../../src/kernel/util/text/quoted-text.ts";
 import {
   defineTool,
   type Instructions,
