@@ -116,6 +116,14 @@ describe.each(Object.keys(makers))("%s", (kind) => {
   });
 });
 
+test("the zero address signs in with no signature, also with one for which the chain's check returns it", async () => {
+  const address = "0x0000000000000000000000000000000000000000";
+  for (const last of ["1b", "1c", "00"]) {
+    const message = siweMessage(BASE_URL, { address }, { nonce: await nonce() });
+    expectOut(await send({ message, signature: `0x${"00".repeat(64)}${last}` }), 401, "INVALID_SIGNATURE");
+  }
+});
+
 describe("while the chain", () => {
   /** Expects that keys sign in, and that smart wallets get 500 without a session. */
   async function expectKeysAlone(proofs: object[]): Promise<void> {
