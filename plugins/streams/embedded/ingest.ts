@@ -22,7 +22,12 @@ interface Connection {
 const TICK_MS = SECOND;
 
 /** Throws if the port can't be opened. */
-export function listen(options: { host: string; port: number; broadcasts: Broadcasts; log: Log }): Ingest {
+export function listen(options: {
+  host: string;
+  port: number;
+  broadcasts: Pick<Broadcasts, "publisherEventsFor">;
+  log: Log;
+}): Ingest {
   const { host, port, broadcasts, log } = options;
   const limiter = createConnectionLimiter();
   const connections = new Map<Socket<undefined>, Connection>();
