@@ -117,6 +117,20 @@ describe("an account", () => {
     expect(await credits()).toBe(0);
   });
 
+  test("never has negative credits, also if they are taken away, or a call costs more, while calls are held", async () => {
+    await account(3);
+    const { ledger } = open(0);
+    const held = await Promise.all(Array.from({ length: 3 }, () => ledger.reserve(call, [], 10_000)));
+    await store.database.write([{ sql: "UPDATE users SET credits = 1", args: [] }]);
+    await expect(Promise.resolve(ledger.reserve(call, [], 1))).rejects.toMatchObject(refused);
+    const dear = used(25_000);
+    await Promise.all(held.map((spending) => store.database.write([spending.settleStatement(dear, 1)])));
+    expect([await credits(), await begun()]).toEqual([0, 0]);
+    await expect(Promise.resolve(ledger.reserve(call, [], 1))).rejects.toMatchObject(refused);
+    await store.database.write([{ sql: "UPDATE users SET credits = credits + 1", args: [] }]);
+    await expect(Promise.resolve(ledger.reserve(call, [], 10_001))).rejects.toMatchObject(refused);
+  });
+
   test("begins a new month with its whole plan and its remaining credits", async () => {
     await account(1);
     let at = Date.parse("2026-02-28T23:59:59.999Z");
