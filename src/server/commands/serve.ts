@@ -2,8 +2,8 @@
 import { writeSync } from "node:fs";
 import { type Environment, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
-import { openCLibrary } from "../c-library.ts";
 import { redactForms } from "../../kernel/telemetry/redact.ts";
+import { openCLibrary } from "../c-library.ts";
 import type { RunningServer } from "../serve.ts";
 
 /** Bun allows 256 outgoing requests at a time, unless this variable is set when the process starts. */
