@@ -1,4 +1,4 @@
-// Runs `npm test`: static checks, unit tests, the build and whole-binary tests. The last line is "N passed, N failed".
+// Runs `npm test`: static checks, unit tests, the build, whole-binary tests and a minute of fuzzing. The last line is "N passed, N failed".
 //
 //   npm test                    everything
 //   npm test -- FILE…           these test files, or all below these folders
@@ -47,6 +47,8 @@ const UNIT = ["./src", "./plugins", "./channels", "./migrations", "./bench"];
 const TIMED = ["timing", "login-storm"];
 /** Two files at a time, because tests mostly wait. */
 const SIDE_BY_SIDE = "--parallel=2";
+/** The same requests in every run; `npm run fuzz` tries others. */
+const FUZZ_SEED = "20261122";
 /** Up to this many files with failures run once more. More failures have a common cause. */
 const RETRIED_FILES = 3;
 
@@ -139,6 +141,7 @@ async function runAll() {
     SIDE_BY_SIDE,
   );
   await runTestStage("timed tests", files.filter(isTimed));
+  await check("fuzz", bun, "tests/fuzz/main.ts", "--seconds", "60", "--seed", FUZZ_SEED);
 }
 
 async function runPaths(paths) {

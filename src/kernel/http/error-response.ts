@@ -63,8 +63,20 @@ function toAppError(error: unknown, code: string | number): unknown {
   if (code === "NOT_FOUND")
     return new AppError(404, UNKNOWN_ADDRESS, "There is no such route. See /swagger for the list.");
   if (code === "PARSE") return new AppError(400, "INVALID_JSON", "The body is not valid JSON.", {}, { cause: error });
-  if (code === "VALIDATION") return validationError(error as ValidationError);
-  return error;
+  try {
+    return code === "VALIDATION" ? validationError(error as ValidationError) : requireDescribable(error);
+  } catch (failure) {
+    return requireDescribable(failure);
+  }
+}
+
+/**
+ * Elysia puts a wrong value into the text of its error. That fails for an object which has a field `toString` or `valueOf`,
+ * so such a body is invalid input as well. Any other error is returned unchanged.
+ */
+function requireDescribable(error: unknown): unknown {
+  if (!(error instanceof TypeError && error.message === "No default value")) return error;
+  return invalidInput({ path: "", message: "A field is an object where the API has another type." });
 }
 
 /** Makes a 400 with one issue per path. A response that does not match its own schema is a server error: 500. */

@@ -294,6 +294,18 @@ describe("invalid input", () => {
     ]);
   });
 
+  test("an object that can't be turned into text is refused like any other", async () => {
+    for (const value of ['{"toString":1}', '{"toString":1,"valueOf":2}', '{"toString":{}}']) {
+      for (const body of [
+        `{"name":${value}}`,
+        `{"name":"a","list":[{"role":${value}}]}`,
+        `{"name":"a","mood":${value}}`,
+      ]) {
+        expectRefusal(await send({ path: "/probe/body", body }), 400, "INVALID_INPUT");
+      }
+    }
+  });
+
   test("in the query is reported likewise, without the value", async () => {
     for (const query of ["", "?limit=", "?limit=canary", "?limit[]=1"]) {
       const answer = await send({ path: `/probe/query${query}`, method: "GET" });
