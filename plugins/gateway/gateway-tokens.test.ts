@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { insertAgent } from "../../tests/support/records.ts";
+import { rejectionOf } from "../../tests/support/rejection.ts";
 import { openServer } from "../../tests/support/server.ts";
 import { type InteractionFixture, openInteractionFixture } from "../interaction/support.test.ts";
 import { createGatewayTokens, type GatewayTokens } from "./gateway-tokens.ts";
@@ -39,6 +40,17 @@ describe("a token", () => {
       expect(await tokens.find(text)).toBeUndefined();
     }
     expect(await tokens.currentHashes([agentId, crypto.randomUUID()])).toEqual(new Set([hash]));
+  });
+
+  test("of an agent that is deleted meanwhile is not created", async () => {
+    const { database } = fixture.kernel;
+    // The deletion is between the two statements of the call.
+    const write: typeof database.write = async () => [];
+    const racing = createGatewayTokens({ ...fixture.kernel, database: { ...database, write } });
+    expect(await rejectionOf(racing.getOrCreate(crypto.randomUUID()))).toMatchObject({
+      status: 404,
+      code: "AGENT_NOT_FOUND",
+    });
   });
 
   test("is not in the database in clear, and its sealed text opens only in its row", async () => {

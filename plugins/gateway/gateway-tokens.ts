@@ -3,9 +3,10 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Row } from "@libsql/client";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
+import { agentNotFound } from "../agents/index.ts";
 
 export interface GatewayTokens {
-  /** The agent's token, 64 hex digits; created when there is none. */
+  /** The agent's token, 64 hex digits; created when there is none. 404 `AGENT_NOT_FOUND` if the agent is deleted meanwhile. */
   getOrCreate(agentId: string): Promise<string>;
   /** Replaces the agent's token, if there is one, by a new one. */
   rotate(agentId: string): Promise<string>;
@@ -64,7 +65,7 @@ export function createGatewayTokens({ database, vault, keyRotation }: Deps): Gat
         await database.write([newToken(agentId, KEEP_EXISTING).statement]);
         sealed = await sealedOf(agentId);
       }
-      if (sealed === undefined) throw new Error("The agent was deleted while its token was created.");
+      if (sealed === undefined) throw agentNotFound();
       const token = vault.open(sealed, sealContextOf(agentId));
       if (vault.isStale(sealed)) await reseal(agentId, token, sealed);
       return token;

@@ -27,7 +27,7 @@ export function createFindings() {
   function add(title: string, request: number, sent: SentRequest, answer: string): void {
     const known = byTitle.get(title);
     if (known) known.count += 1;
-    else byTitle.set(title, { title, count: 1, request, reproduction: toCurl(sent), answer: answer.slice(0, 400) });
+    else byTitle.set(title, { title, count: 1, request, reproduction: toCurl(sent), answer: answer.slice(0, 3_000) });
   }
 
   return {

@@ -164,7 +164,7 @@ function judgeLog(): void {
       error?: { status?: number; code?: string };
     };
     if (level === "error" && (error?.status ?? 500) === 500 && error?.code !== NO_CHAIN)
-      findings.addOther(`logged as an error: ${message}`, line);
+      findings.addOther(`logged as an error: ${message} (${error?.code ?? ""})`, line);
   }
 }
 

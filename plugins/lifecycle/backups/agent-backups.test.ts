@@ -580,6 +580,17 @@ describe("an agent that is deleted", () => {
     expect(await rejectionOf(harness.backups.write(agent.id))).toMatchObject({ status: 404, code: "AGENT_NOT_FOUND" });
     expect(existsSync(harness.file(`backups/${agent.id}`))).toBe(false);
   });
+
+  test("while its backup is written is not found: no failure of the disk, and no file", async () => {
+    for (let n = 0; n < 20; n++) {
+      const { id } = await harness.agent();
+      const writing = harness.backups.write(id).catch((error: unknown) => error);
+      await Promise.all([writing, harness.services.agents.remove(id)]);
+      const outcome = await writing;
+      if (outcome instanceof Error) expect(outcome).toMatchObject({ status: 404, code: "AGENT_NOT_FOUND" });
+      expect(existsSync(harness.file(`backups/${id}`))).toBe(false);
+    }
+  });
 });
 
 /** Inserts a web message into the inbox, pending by default. */

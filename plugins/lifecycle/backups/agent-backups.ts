@@ -169,8 +169,11 @@ export function createAgentBackups(host: Host): AgentBackups {
     async write(agentId) {
       const snapshot = await readSnapshot(agentId);
       if (snapshot.agent === "[]") throw agentNotFound();
-      const path = await store.write(agentId, elementsOf(agentId, snapshot));
-      if (await agentService.find(agentId)) return { path };
+      // A deletion removes the folder in which the backup is being written.
+      const path = await store.write(agentId, elementsOf(agentId, snapshot)).catch(async (error: unknown) => {
+        if (await agentService.find(agentId)) throw error;
+      });
+      if (path !== undefined && (await agentService.find(agentId))) return { path };
       await store.remove(agentId);
       throw agentNotFound();
     },
