@@ -88,7 +88,6 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
       previewId: outbox.previewId,
       parts: outbox.parts,
       attempts: outbox.attempts,
-      createdAt: outbox.createdAt,
     })
     .from(outbox)
     .where(and(isPending, eq(outbox.agentId, placeholder("agentId"))))
@@ -96,7 +95,8 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
     .limit(placeholder("limit"))
     .prepare();
   const stopping = new AbortController();
-  const startedAt = Date.now();
+  /** Smaller ids are those of an earlier process: UUIDv7 grow, also within a millisecond. */
+  const firstId = Bun.randomUUIDv7();
   /** Agents by the id of the reply that is being tried, and the callers that wait until its outcome is recorded. */
   const inFlight = new Map<string, string>();
   const recordWaiters = new Map<string, (recorded: boolean) => void>();
@@ -108,11 +108,11 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
     run: attempt,
     async load(agentId, limit) {
       const rows = await selectPending.execute({ agentId, limit });
-      return rows.map(({ createdAt, ...row }) => ({
+      return rows.map((row) => ({
         ...row,
         parts: JSON.parse(row.parts) as string[],
         // An earlier process may have sent it and ended before recording that: this counts as a try.
-        attempts: createdAt < startedAt ? Math.max(row.attempts, 1) : row.attempts,
+        attempts: row.id < firstId ? Math.max(row.attempts, 1) : row.attempts,
       }));
     },
     laneOf: ({ platform, peer }) => `${platform} ${peer}`,
@@ -138,7 +138,7 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
 
   async function areDeliveriesRecorded(agentId: string, ids: string[]): Promise<boolean> {
     const open = ids.filter((id) => inFlight.get(id) === agentId);
-    const older = ids.filter((id) => !inFlight.has(id) && timestampOf(id) <= startedAt);
+    const older = ids.filter((id) => !inFlight.has(id) && id < firstId);
     if (older.length > 0) {
       const { rows } = await database.read(STILL_PENDING, [agentId, JSON.stringify(older)]);
       for (const { id } of rows) open.push(String(id));
@@ -266,9 +266,6 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
     },
   };
 }
-
-/** Epoch ms, from the first 48 bits of a UUIDv7 (RFC 9562 §5.7). */
-const timestampOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /**
  * Ends the notices to people whose message is still pending (`slow-replies.ts`): a notice that was in flight when the process
