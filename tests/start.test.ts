@@ -166,7 +166,7 @@ describe("a folder that can't be written", () => {
   });
 
   test("a full disk is one line, however much room there was", async () => {
-    for (const size of ["4k", "100k", "600k"]) {
+    for (const size of ["4k", "12k", "24k", "100k", "600k"]) {
       const dir = temporaryDir();
       // Only root may mount a file system of its own; elsewhere there is no small disk to fill.
       const mounted = await run(["mount", "-t", "tmpfs", "-o", `size=${size}`, "tmpfs", dir.path], path, "/");

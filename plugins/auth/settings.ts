@@ -1,6 +1,7 @@
 // The settings of accounts: who is an admin, sign-in with Google and GitHub, bot detection, and the trial of new accounts.
 
 import { anyText, email, httpUrl, oneOf, type Parser, parseDuration, parser } from "../../src/kernel/config/parsers.ts";
+import { programName } from "../../src/kernel/config/program-name.ts";
 import { defineSettings, requireBoth, warning } from "../../src/kernel/config/section.ts";
 import { listOf, optional, withDefault } from "../../src/kernel/config/variable.ts";
 import { WALLET_EMAIL_DOMAIN } from "./email.ts";
@@ -19,7 +20,7 @@ export const adminSettings = defineSettings({
       ? [
           warning(
             "ADMIN_EMAILS",
-            "names a wallet's address, which has no effect here; make its account an admin with berth user admin.",
+            `names a wallet's address, which has no effect here; make its account an admin with ${programName()} user admin.`,
           ),
         ]
       : [],

@@ -44,7 +44,7 @@ const COMMANDS: Record<string, Command> = {
   },
   user: {
     usage: "user COMMAND …",
-    summary: "accounts: create, grant, admin, list, disable, enable, reset-password, two-factor-off",
+    summary: "accounts: create, invite, grant, admin, list, disable, enable, reset-password, two-factor-off",
     flags: USER_FLAGS,
     // Each subcommand checks its own arguments.
     arguments: Number.POSITIVE_INFINITY,

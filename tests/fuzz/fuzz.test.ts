@@ -18,9 +18,9 @@ const operation: Operation = {
 const sent: SentRequest = { method: "PATCH", url: "http://127.0.0.1:1/api/agents/x", headers: {}, body: "{'a'}" };
 
 /** The titles of what is found in an answer. */
-function titlesFor(status: number, text: string, type = "application/json"): string[] {
+function titlesFor(status: number, text: string, type = "application/json", path = operation.path): string[] {
   const findings = createFindings();
-  findings.judge(1, operation, sent, { kind: "answer", status, text, type, ms: 1 });
+  findings.judge(1, { ...operation, path }, sent, { kind: "answer", status, text, type, ms: 1 });
   return findings.list().map(({ title }) => title.split(":")[0] ?? "");
 }
 
@@ -35,7 +35,9 @@ test("valid answers and refusals pass", () => {
   expect(titlesFor(404, '{"error":"No.","message":"No.","code":"AGENT_NOT_FOUND"}')).toEqual([]);
   expect(titlesFor(400, '{"error":{"message":"No.","code":"INVALID_INPUT"}}')).toEqual([]);
   expect(titlesFor(502, '{"error":"Down.","message":"Down.","code":"BACKEND_UNAVAILABLE"}')).toEqual([]);
-  expect(titlesFor(500, '{"error":"Down.","message":"Down.","code":"CHAIN_UNAVAILABLE"}')).toEqual([]);
+  const noChain = '{"error":"Down.","message":"Down.","code":"CHAIN_UNAVAILABLE"}';
+  expect(titlesFor(500, noChain, "application/json", "/api/wallet")).toEqual([]);
+  expect(titlesFor(500, noChain)).toEqual(["500"]);
 });
 
 test.each([

@@ -85,7 +85,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   try {
     await migrate({ read, write }, manifest, options.log);
   } catch (error) {
-    await close();
+    // Closing may fail for the same reason, such as a full disk; the first error is the one to tell.
+    await close().catch(() => undefined);
     if (!(error instanceof AppError)) throw error;
     throw new StartError(`${error.message} (${reason(error.cause)})`, { cause: error });
   }

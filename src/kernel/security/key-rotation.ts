@@ -1,6 +1,8 @@
 // Rotates the root key: seals every stored secret of the plugins again under the current key, so that the previous key
 // can be removed.
+
 import type { InValue, Row } from "@libsql/client";
+import { programName } from "../config/program-name.ts";
 import type { Database, Statement } from "../database/database.ts";
 import { StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -181,7 +183,7 @@ const rowsOf = (column: SealedColumn) => [`${textOf(column)} IS NOT NULL`, colum
 
 const keyMissing = (label: string) =>
   new StartError(
-    `Some secrets (${label}) are still sealed under an earlier key. Give it as SECRET_KEY_PREVIOUS, run berth vault rotate, ` +
-      "and remove it then. If that key is lost, run berth vault rotate without it: it names what can't be opened, and Berth " +
-      "starts again.",
+    `Some secrets (${label}) are still sealed under an earlier key. Give it as SECRET_KEY_PREVIOUS, run ` +
+      `${programName()} vault rotate, and remove it then. If that key is lost, run the same command without it: it names what ` +
+      "can't be opened, and Berth starts again.",
   );
