@@ -1,6 +1,6 @@
 // Sends the SDK's calls for agents' turns through `provider-calls.ts`, so that they have circuit breakers and fall back to other
 // providers of the same model.
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from "@ai-sdk/provider";
+import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { setJsonMembers } from "../../../src/kernel/util/json-text.ts";
 import type { Candidate } from "../providers/candidates.ts";
@@ -13,8 +13,11 @@ import { wrapModel } from "./wrap-model.ts";
 export interface TurnCalls {
   /** The `fetch` of the SDK's client for this upstream. If the upstream fails, the fallbacks are called in order. */
   fetch(upstream: Upstream, fallbacks: () => readonly Candidate[]): Fetch;
-  /** The same model, which records the answer to each call. Only calls with an abort signal are recorded; those of turns have one. */
-  trackAnswers(model: LanguageModelV4): LanguageModelV4;
+  /**
+   * The same model, which records the answer to each call. Only calls with an abort signal are recorded; those of turns have
+   * one. The response of a model without a price is not searched for what it charged.
+   */
+  trackAnswers(model: LanguageModelV4, isPriced: boolean): LanguageModelV4;
   /** The answer to the latest call with this prompt; undefined if there was none yet. */
   answerTo(prompt: LanguageModelV4Prompt): TurnAnswer | undefined;
 }
@@ -34,20 +37,19 @@ const STREAM_TIMEOUT_MS = 110_000;
 const WHOLE_TIMEOUT_MS = 280_000;
 
 export function createTurnCalls({ calls }: { calls: ProviderCalls }): TurnCalls {
-  const prompts = new WeakMap<AbortSignal, LanguageModelV4Prompt>();
+  const tracked = new WeakMap<AbortSignal, { prompt: LanguageModelV4Prompt; isPriced: boolean }>();
   const answers = new WeakMap<LanguageModelV4Prompt, TurnAnswer>();
 
-  /** The record of the answer to the call with this signal; nothing keeps it if the call is not tracked. */
-  function beginAnswer(signal: AbortSignal | null | undefined, fallback: Candidate | undefined): TurnAnswer {
-    const prompt = signal && prompts.get(signal);
+  /** The record for what the response says; undefined if the call is not tracked, or has no price. */
+  function beginAnswer(
+    signal: AbortSignal | null | undefined,
+    fallback: Candidate | undefined,
+  ): TurnAnswer | undefined {
+    const call = signal && tracked.get(signal);
+    if (!call) return undefined;
     const answer: TurnAnswer = fallback ? { fallback } : {};
-    if (prompt) answers.set(prompt, answer);
-    return answer;
-  }
-
-  function trackPrompt(options: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
-    if (options.abortSignal) prompts.set(options.abortSignal, options.prompt);
-    return options;
+    answers.set(call.prompt, answer);
+    return fallback || call.isPriced ? answer : undefined;
   }
 
   return {
@@ -80,7 +82,12 @@ export function createTurnCalls({ calls }: { calls: ProviderCalls }): TurnCalls 
         throw error;
       }
     },
-    trackAnswers: (model) => wrapModel(model, trackPrompt),
+    trackAnswers: (model, isPriced) =>
+      wrapModel(model, (options) => {
+        const { abortSignal, prompt } = options;
+        if (abortSignal) tracked.set(abortSignal, { prompt, isPriced });
+        return options;
+      }),
     answerTo: (prompt) => answers.get(prompt),
   };
 }
@@ -91,21 +98,23 @@ export function createTurnCalls({ calls }: { calls: ProviderCalls }): TurnCalls 
  */
 async function readAnswer(
   { response, candidate, markEnded, markBroken }: ProviderResponse,
-  answer: TurnAnswer,
+  answer: TurnAnswer | undefined,
   signal: AbortSignal | null | undefined,
 ): Promise<Response> {
   const { body, ok, status, statusText, headers } = response;
   if (!body || !ok) return response;
   const { readCharge } = candidate.upstream.definition;
   if (!headers.get("content-type")?.startsWith("text/event-stream")) {
+    if (!answer) return response;
     const whole = Buffer.from(await response.arrayBuffer());
     const counted = findLastUsage(whole, readCharge);
     if (counted) answer.counted = counted;
     answer.answeredModel = findModel(whole);
     return new Response(whole, { status, statusText, headers });
   }
-  const tap = createUsageTap(false, readCharge);
+  const tap = answer && createUsageTap(false, readCharge);
   const recordEnd = () => {
+    if (!tap) return;
     const { usage, answeredModel } = tap.result("");
     if (!usage.estimated) answer.counted = usage;
     answer.answeredModel = answeredModel;
@@ -116,7 +125,7 @@ async function readAnswer(
       try {
         const { value, done } = await reader.read();
         if (!done) {
-          tap.push(value);
+          tap?.push(value);
           return controller.enqueue(value);
         }
         recordEnd();

@@ -197,7 +197,7 @@ export function createTurnModels(deps: Deps) {
    */
   async function languageModel(model: TurnModel, agentId: string): Promise<LanguageModelV4> {
     const shared = await sharedClient(model);
-    return trafficMeter.attributeTo(agentId, model.demo ? shared : turnCalls.trackAnswers(shared));
+    return trafficMeter.attributeTo(agentId, model.demo ? shared : turnCalls.trackAnswers(shared, !isFree(model)));
   }
 
   function sharedClient(model: TurnModel): Promise<LanguageModelV4> {
