@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { AppError, unauthorized } from "../../src/kernel/errors.ts";
+import type { Event, Events } from "../../src/kernel/events/events.ts";
 import { attachContext } from "../../src/kernel/http/request-context.ts";
 import { createMember } from "../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
@@ -12,6 +13,8 @@ import { followStream, takeEvents } from "../../tests/support/sse.ts";
 import type { Identity } from "../auth/index.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { testUser } from "./support.test.ts";
+
+type EventSource = Pick<Events, "since" | "latest" | "subscribe">;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -41,6 +44,18 @@ test("sends the user's own events as they happen, in the format of a webhook's b
   expect(stream.text).toContain(`id: ${event?.seq}\nevent: agent.created\ndata: {"type":"agent.created","timestamp":"`);
   expect(stream.text).toContain('"data":{"name":"line one\\nline two"}}\n\n');
   expect(stream.text).not.toContain("theirs");
+  stream.leave();
+});
+
+test("continues after an event of a long batch, such as a large import", async () => {
+  const { client, userId } = await member();
+  const stream = await followStream(client, "/api/events?types=agent.created");
+  const record = (name: string) => server.kernel.events.recordStatement("agent.created", { userId, data: { name } });
+  await server.kernel.database.writeLong([record("imported")]);
+  await eventually(() => stream.text.includes("imported"));
+  await server.kernel.database.write([record("created next")]);
+  await eventually(() => stream.text.includes("created next"));
+  expect(stream.text.match(/^id: .*$/gm)?.join()).not.toContain("NaN");
   stream.leave();
 });
 
@@ -159,8 +174,8 @@ test("stops reading the database for a client that does not read, and sends the 
 
 describe("called directly", () => {
   const refused = { value: undefined as Error | undefined };
-  const open = (heartbeatMs: number) => {
-    const { events, log } = server.kernel;
+  const open = (heartbeatMs: number, events: EventSource = server.kernel.events) => {
+    const { log } = server.kernel;
     const identities = {
       authenticate: async () => {
         if (refused.value) throw refused.value;
@@ -194,5 +209,49 @@ describe("called directly", () => {
     refused.value = unauthorized();
     await eventually(async () => (await reader?.read())?.done === true);
     refused.value = undefined;
+  });
+
+  test("an event reported without a valid number does not move the cursor", async () => {
+    const report: { event?: (event: Event) => void } = {};
+    const stored: Event[] = [];
+    const asked: number[] = [];
+    const store = (seq: number, reported: number) => {
+      const event = {
+        seq,
+        id: `${seq}`,
+        type: "agent.status",
+        userId: "someone",
+        agentId: null,
+        data: seq,
+        createdAt: 0,
+      };
+      stored.push(event);
+      report.event?.({ ...event, seq: reported });
+    };
+    const events: EventSource = {
+      async since(seq) {
+        asked.push(seq);
+        return stored.filter((event) => event.seq > seq);
+      },
+      latest: async () => 0,
+      subscribe(listener) {
+        report.event = listener;
+        return () => undefined;
+      },
+    };
+    const { body } = await open(60_000, events).follow(identity, following());
+    let text = "";
+    const reading = (async () => {
+      for await (const chunk of body ?? []) text += new TextDecoder().decode(chunk);
+    })();
+    await eventually(() => report.event !== undefined && asked.length > 0);
+    store(1, Number.NaN);
+    await eventually(() => text.includes("id: 1\n"));
+    store(2, 2);
+    await eventually(() => text.includes("id: 2\n"));
+    store(3, Number.POSITIVE_INFINITY);
+    await eventually(() => text.includes("id: 3\n"));
+    expect(asked.filter((seq) => !Number.isFinite(seq))).toEqual([]);
+    void reading;
   });
 });

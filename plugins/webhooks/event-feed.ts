@@ -55,7 +55,8 @@ export function createEventFeed({ events, log, identities, onSessionRevoked, hea
       },
       listen: (wake) =>
         events.subscribe((event) => {
-          lastSeenSeq = event.seq;
+          // Beyond NaN or Infinity every later read would find nothing.
+          if (Number.isFinite(event.seq)) lastSeenSeq = event.seq;
           if ((all || event.userId === userId) && matchesEventType(types, event.type)) wake();
         }),
     };

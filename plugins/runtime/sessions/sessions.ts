@@ -1,6 +1,6 @@
 // Sessions are the conversations of an agent: opens them, finds them by their peer, lists them and completes them.
 import { and, desc, eq, gt, sql } from "drizzle-orm";
-import type { Statement } from "../../../src/kernel/database/database.ts";
+import { insertedRowid, type Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Taint } from "../../skills/index.ts";
@@ -220,9 +220,9 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
           steps,
           at,
         ]),
-        // The rows of one statement get consecutive numbers (sqlite.org/autoinc.html); `lastInsertRowid` is the last one.
-        after({ lastInsertRowid }) {
-          const first = Number(lastInsertRowid) - newMessages.length + 1;
+        // The rows of one statement get consecutive numbers (sqlite.org/autoinc.html); the result has the last one.
+        after(result) {
+          const first = insertedRowid(result) - newMessages.length + 1;
           const added = newMessages.map(({ id, role, content, taint, at }, n) => ({
             seq: first + n,
             id,

@@ -9,6 +9,7 @@ import {
   type Database,
   GuardFailed,
   guard,
+  insertedRowid,
   isUniqueViolation,
   type Statement,
   statement,
@@ -160,9 +161,25 @@ describe.each([
     expect({ ...rows[0] }).toEqual({ name: "ü".repeat(100_000), count: 2 });
     expect(isUniqueViolation(await failure(database.writeLong([insert("a")])), "things.id")).toBe(true);
     expect(await database.writeLong([])).toEqual([]);
+    const selecting = { sql: "SELECT count FROM things", args: [] };
+    expect(await failure(database.writeLong([selecting]))).toBeInstanceOf(TypeError);
     const returning = { sql: "UPDATE things SET count = 9 RETURNING id", args: [] };
     expect(await failure(database.writeLong([returning]))).toBeInstanceOf(TypeError);
     expect((await database.read("SELECT * FROM things WHERE count = 9")).rows).toEqual([]);
+  });
+
+  test("an inserted row's number is known in a long batch as in any other, and a missing one is an error", async () => {
+    const rowids: unknown[] = [];
+    const numbered = (id: string): Statement => ({
+      ...insert(id),
+      after: (result) => rowids.push(insertedRowid(result)),
+    });
+    await database.write([numbered("a")]);
+    await database.writeLong([numbered("b"), increment("a"), guard("there"), numbered("c")]);
+    expect(rowids).toEqual(
+      (await database.read("SELECT rowid FROM things ORDER BY id")).rows.map(({ rowid }) => rowid),
+    );
+    expect(() => insertedRowid({ lastInsertRowid: undefined })).toThrow(TypeError);
   });
 
   test("a limit inside the SQL holds under parallel writes", async () => {

@@ -16,7 +16,7 @@ import type { Statement } from "./statements.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
 export { DatabaseDamaged, DatabaseInUse, DatabaseNewer, GuardFailed, isUniqueViolation } from "./errors.ts";
-export { guard, type Statement, statement, statementTemplate } from "./statements.ts";
+export { guard, insertedRowid, type Statement, statement, statementTemplate } from "./statements.ts";
 
 export interface Database {
   /** For reads (prepare them once) and for building statements. Writes through it use the queue too. */
@@ -31,7 +31,7 @@ export interface Database {
   write(statements: Statement[]): Promise<ResultSet[]>;
   /**
    * As `write`, for a batch that takes more than a few milliseconds. On a file it runs on another thread: reads go on, and
-   * other writes wait. Its statements return no rows (`RETURNING`).
+   * other writes wait. Its statements report `rowsAffected` and `lastInsertRowid`, but return no rows (`RETURNING`, `SELECT`).
    */
   writeLong(statements: Statement[]): Promise<ResultSet[]>;
   /** Runs one query, which sees every write that has resolved. */

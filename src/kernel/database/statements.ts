@@ -9,8 +9,17 @@ export interface Statement {
   args: InValue[];
   /** Set by `guard()`: the name that `GuardFailed` carries when this statement aborts the batch. */
   guard?: string;
-  /** Runs once, after the commit that contains the statement, with its result. Must not throw; keep it short. */
+  /** Runs once, after the commit that contains the statement, with its result. Must not throw; keep it short. The rowid: `insertedRowid`. */
   after?: (result: ResultSet) => void;
+}
+
+/**
+ * Returns the rowid of the (last) row that an INSERT has added, for `after`. Throws if there is none, since `NaN` as a
+ * number would spread.
+ */
+export function insertedRowid({ lastInsertRowid }: Pick<ResultSet, "lastInsertRowid">): number {
+  if (lastInsertRowid === undefined) throw new TypeError("The statement has reported no inserted row.");
+  return Number(lastInsertRowid);
 }
 
 /** A query built with drizzle. */

@@ -111,7 +111,7 @@ export function createWriteQueue(deps: {
   return {
     write: (statements) => enqueue(statements, false),
     async writeLong(statements) {
-      if (statements.some(({ sql }) => /\bRETURNING\b/i.test(sql)))
+      if (statements.some(({ sql }) => /^\s*SELECT\b|\bRETURNING\b/i.test(sql)))
         throw new TypeError("A long batch returns no rows.");
       return enqueue(statements, true);
     },

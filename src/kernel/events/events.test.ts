@@ -62,6 +62,18 @@ describe.each([
     expect(heard).toHaveLength(3);
   });
 
+  test("an event of a long batch has its number too, and the next one follows it", async () => {
+    events.subscribe(listen);
+    await database.writeLong([
+      events.recordStatement("agent.created", { userId: "u", data: { name: "imported" } }),
+      { sql: "INSERT INTO meta VALUES ('after', ?)", args: ["x"] },
+    ]);
+    await database.write([events.recordStatement("agent.created", { userId: "u", data: { name: "created" } })]);
+    await watch.waitFor(() => heard.length === 2);
+    expect(heard).toEqual(await events.since(0));
+    expect(heard.map(({ data }) => data)).toEqual([{ name: "imported" }, { name: "created" }]);
+  });
+
   test("a listener gets no earlier events, and a throwing one does not affect others", async () => {
     await database.write([events.recordStatement("early", { data: 1 })]);
     events.subscribe(() => {

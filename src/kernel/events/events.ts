@@ -1,7 +1,7 @@
 // Records events in the batch of their cause, calls listeners after the commit, and reads events by sequence number.
 
-import type { ResultSet, Row } from "@libsql/client";
-import type { Database, Statement } from "../database/database.ts";
+import type { Row } from "@libsql/client";
+import { type Database, insertedRowid, type Statement } from "../database/database.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Log } from "../telemetry/log.ts";
 import { DAY, HOUR, SECOND } from "../util/time.ts";
@@ -81,8 +81,8 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
       return {
         sql: "INSERT INTO events (id, type, user_id, agent_id, data, created_at) VALUES (?, ?, ?, ?, ?, ?)",
         args: [id, type, userId, agentId, json, createdAt],
-        after({ lastInsertRowid }: ResultSet) {
-          const seq = Number(lastInsertRowid);
+        after(result) {
+          const seq = insertedRowid(result);
           if (sharedFollower) sharedFollower.onOwnEvent(seq);
           else if (listeners.size > 0)
             notifyListeners({ seq, id, type, userId, agentId, data: JSON.parse(json), createdAt });

@@ -1,5 +1,6 @@
 // Tests that long statements leave the event loop free, and that other writes wait for a long one.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { migrations } from "../../../../migrations/index.ts";
 import { fileDatabase, type TestDatabase } from "../../../../tests/support/database.ts";
 
 let opened: TestDatabase;
@@ -56,6 +57,28 @@ test("the garbage collector does not wait for a long read", async () => {
   const turns = turnsDuring(read);
   Bun.gc(true);
   expect(await turns).toBeGreaterThan(5);
+});
+
+test("a statement of a long write reports the row that it inserted, never that of an argument", async () => {
+  const numbered = "CREATE TABLE numbered (seq INTEGER PRIMARY KEY, key TEXT UNIQUE, value TEXT) STRICT";
+  const { database, remove } = await fileDatabase([...migrations, { name: "0999_numbered", sql: numbered }]);
+  const reported: unknown[] = [];
+  const after = ({ lastInsertRowid, rowsAffected }: { lastInsertRowid?: bigint | undefined; rowsAffected: number }) =>
+    reported.push([lastInsertRowid, rowsAffected]);
+  const insert = "INSERT INTO numbered VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+  await database.writeLong([
+    { sql: insert, args: [7_000, "a", "x"], after },
+    { sql: insert, args: [9_000, "a", "x"], after },
+    { sql: "UPDATE numbered SET value = ? WHERE key = ?", args: ["y", "a"], after },
+    { sql: insert, args: [8_000, "b", "ü".repeat(100_000)], after },
+  ]);
+  expect(reported).toEqual([
+    [7_000n, 1],
+    [undefined, 0],
+    [undefined, 1],
+    [8_000n, 1],
+  ]);
+  await remove();
 });
 
 test("close waits for a long write", async () => {

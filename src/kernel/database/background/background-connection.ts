@@ -44,13 +44,15 @@ interface Background {
   connection: AddonConnection;
   setArgument: AddonStatement;
   setLongArgument: AddonStatement;
-  countChanges: AddonStatement;
+  readOutcome: AddonStatement;
   nextRow: AddonStatement;
 }
 
 /** The addon copies bytes much faster than it converts text, which it does on the main thread. */
 const LONG_TEXT = 64 * 1024;
 const MAX_COLUMNS = 32;
+/** The key of a row in `arguments` that is no argument: these are counted from 1. */
+const NO_ROW = 0n;
 const columnNames = (count: number) => Array.from({ length: count }, (_, n) => `c${n}`).join(", ");
 
 export function createBackgroundConnection(path: string): BackgroundConnection {
@@ -99,24 +101,30 @@ async function open(path: string): Promise<Background> {
     PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
     CREATE TEMP TABLE arguments (number INTEGER PRIMARY KEY, value);
     CREATE TEMP TABLE found (number INTEGER PRIMARY KEY, ${columnNames(MAX_COLUMNS)})`);
-  const [setArgument, setLongArgument, countChanges, nextRow] = await Promise.all([
+  const [setArgument, setLongArgument, readOutcome, nextRow] = await Promise.all([
     connection.prepare("INSERT OR REPLACE INTO temp.arguments VALUES (?, ?)"),
     connection.prepare("INSERT OR REPLACE INTO temp.arguments VALUES (?, CAST(? AS TEXT))"),
-    connection.prepare("SELECT changes()"),
+    connection.prepare("SELECT changes(), last_insert_rowid()"),
     connection.prepare("SELECT * FROM temp.found WHERE number > ? LIMIT 1"),
   ]);
-  for (const statement of [countChanges, nextRow]) {
+  for (const statement of [readOutcome, nextRow]) {
     statement.raw(true);
     statement.safeIntegers(true);
   }
-  return { connection, setArgument, setLongArgument, countChanges, nextRow };
+  return { connection, setArgument, setLongArgument, readOutcome, nextRow };
 }
 
 async function runStatement(background: Background, statement: Statement): Promise<ResultSet> {
-  const { connection, countChanges } = background;
+  const { connection, readOutcome, setArgument } = background;
   try {
-    await connection.exec(withArguments(background, statement.sql, statement.args));
-    return createResultSet([], [], [], Number(countChanges.get([])?.[0]), undefined);
+    const sql = withArguments(background, statement.sql, statement.args);
+    // Storing an argument sets last_insert_rowid(); this row sets it to 0, which stands for "none". Without arguments
+    // nothing may be stored, since a guard reads changes().
+    if (statement.args.length > 0) setArgument.run([NO_ROW, null]);
+    await connection.exec(sql);
+    const [changes, rowid] = readOutcome.get([]) ?? [];
+    const inserted = typeof rowid === "bigint" && rowid !== NO_ROW ? rowid : undefined;
+    return createResultSet([], [], [], Number(changes), inserted);
   } catch (error) {
     throw toGuardError(statement, error);
   }
