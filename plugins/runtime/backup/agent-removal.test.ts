@@ -71,3 +71,19 @@ test("an agent with 20,000 sessions is deleted in steps while the event loop kee
   expect(await fixture.rows("SELECT 1 FROM agents WHERE id = ?", agent.id)).toEqual([]);
   expect(await left(other)).toMatchObject({ sessions: 11, messages: 22 });
 }, 60_000);
+
+test("every foreign key to agents and sessions has an index that starts with its columns, so that a deletion scans no table", async () => {
+  const keys = await fixture.rows(`SELECT m.name AS child, f.id, group_concat(f."from") AS columns
+    FROM sqlite_schema AS m, pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table' AND f."table" IN ('agents', 'sessions') GROUP BY m.name, f.id`);
+  expect(keys.length).toBeGreaterThan(10);
+  const indexes = await fixture.rows(`SELECT m.name AS child, group_concat(i.name) AS columns
+    FROM sqlite_schema AS m, pragma_index_list(m.name) AS l, pragma_index_info(l.name) AS i
+    WHERE m.type = 'table' AND l.partial = 0 GROUP BY m.name, l.name`);
+  const missing = keys.filter(
+    (key) =>
+      !indexes.some(
+        ({ child, columns }) => child === key.child && `${String(columns)},`.startsWith(`${String(key.columns)},`),
+      ),
+  );
+  expect(missing.map(({ child, columns }) => `${String(child)} (${String(columns)})`)).toEqual([]);
+});
