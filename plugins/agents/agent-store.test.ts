@@ -147,6 +147,26 @@ describe.each([
       expect(await it.configs.settings(id)).toEqual({ temperature: 1 });
     });
 
+    test("counts as imported in each copy of an imported version, until the owner saves one", async () => {
+      const userId = await it.owner();
+      const config = '{"temperature":1}';
+      const { id } = await it.provision({ userId, isAdmin: true, name: "Tug", config, imported: true });
+      const isImported = async () => [(await it.configs.settings(id)).imported ?? false, (await marks())[0]];
+      const marks = async () => (await it.configs.versions(id)).map(({ imported }) => imported);
+      await it.configs.save(id, "{}");
+      expect(await isImported()).toEqual([false, false]);
+      expect(await it.configs.restore(id, 1)).toBe(config);
+      expect(await it.configs.text(id)).toBe(config);
+      expect(await isImported()).toEqual([true, true]);
+      await it.configs.saveRepaired(id, '{"temperature":0}');
+      expect(await isImported()).toEqual([true, true]);
+      await it.configs.restore(id, 2);
+      expect(await isImported()).toEqual([false, false]);
+      await it.configs.saveRepaired(id, '{"temperature":0}');
+      expect(await marks()).toEqual([false, false, true, true, false, true]);
+      expect(await rejectionOf(it.configs.restore(id, 9))).toMatchObject({ code: "VERSION_NOT_FOUND" });
+    });
+
     test("can't be saved for a missing agent", async () => {
       expect(await rejectionOf(it.configs.save(Bun.randomUUIDv7(), "{}"))).toMatchObject({ status: 404 });
     });

@@ -146,8 +146,7 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
     .post(
       "/api/agents/:id/config/restore",
       async ({ agent: { id }, body: { version } }) => {
-        const text = await configs.version(id, version);
-        await configs.save(id, text);
+        const text = await configs.restore(id, version);
         return configResponse(text, "updated", await configs.warnings(id, text));
       },
       {

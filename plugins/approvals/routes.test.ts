@@ -200,4 +200,12 @@ test("an import answers what arrived switched off; the owner switches a reminder
   expect(await versions()).toMatchObject({ versions: [{ imported: true, current: true }] });
   await ada.put(`/api/agents/${id}/config`, {});
   expect(await versions()).toMatchObject({ versions: [{ imported: false, current: true }, { imported: true }] });
+  // Restoring a version is no consent to what it says.
+  const restore = (version: number) => ada.post(`/api/agents/${id}/config/restore`, { version });
+  expect((await restore(1)).status).toBe(200);
+  expect(await versions()).toMatchObject({
+    versions: [{ version: 3, imported: true, current: true }, { imported: false }, { imported: true }],
+  });
+  expect((await restore(2)).status).toBe(200);
+  expect(await versions()).toMatchObject({ versions: [{ version: 4, imported: false, current: true }, {}, {}, {}] });
 });

@@ -38,6 +38,11 @@ export interface ConfigStore {
   /** Checks (`requireConfig`) and stores a new version, on the owner's request; 404 when the agent is gone. */
   save(agentId: string, text: string): Promise<void>;
   /**
+   * Stores a stored version once more, as the newest; returns its text. A copy of an imported version still counts as
+   * imported. 404 `VERSION_NOT_FOUND`, and the errors of `save`.
+   */
+  restore(agentId: string, version: number): Promise<string>;
+  /**
    * Stores a new version that Berth has made of a stored one; what was imported still counts as imported. It is not checked,
    * because the rules may be stricter than those under which the rest of it was stored. 404 when the agent is gone.
    */
@@ -97,13 +102,14 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
     return { settings: imported ? { ...settings, imported } : settings, size: body.length };
   };
 
-  function saveStatements(agentId: string, body: string, keepsOrigin = false): Statement[] {
+  /** @param imported null: as the newest version */
+  function saveStatements(agentId: string, body: string, imported: boolean | null): Statement[] {
     const add: Statement = {
       sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at, imported)
         SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3,
-          ?4 AND coalesce((SELECT imported FROM agent_configs WHERE agent_id = ?1 ORDER BY version DESC LIMIT 1), 0)
+          coalesce(?4, (SELECT imported FROM agent_configs WHERE agent_id = ?1 ORDER BY version DESC LIMIT 1), 0)
         FROM agent_configs WHERE agent_id = ?1`,
-      args: [agentId, body, Date.now(), keepsOrigin],
+      args: [agentId, body, Date.now(), imported],
       after() {
         hooks.notifyChanged(agentId);
         hooks.notifyConfigured(agentId);
@@ -117,14 +123,28 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
     return [add, trim];
   }
 
-  async function store(agentId: string, body: string, keepsOrigin: boolean): Promise<void> {
+  async function store(agentId: string, body: string, imported: boolean | null): Promise<void> {
     const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
     try {
-      await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body, keepsOrigin)]);
+      await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body, imported)]);
     } catch (error) {
       if (error instanceof GuardFailed) throw agentNotFound();
       throw error;
     }
+  }
+
+  async function findVersion(agentId: string, version: number | string) {
+    const number = /^[1-9]\d{0,8}$/.test(String(version)) ? Number(version) : 0;
+    const [row] = await db
+      .select({ body: agentConfigs.body, imported: agentConfigs.imported })
+      .from(agentConfigs)
+      .where(and(eq(agentConfigs.agentId, agentId), eq(agentConfigs.version, number)));
+    if (!row)
+      throw notFound(
+        "There is no such version of the configuration. List the versions that are stored.",
+        "VERSION_NOT_FOUND",
+      );
+    return row;
   }
 
   async function warnings(agentId: string, body: string): Promise<Issue[]> {
@@ -144,14 +164,20 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
     warnings,
     registerCheck: (check) => void checks.push(check),
     text,
-    saveStatements: (agentId, body) => saveStatements(agentId, body),
+    saveStatements: (agentId, body) => saveStatements(agentId, body, false),
     memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
     settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId))).settings,
 
-    saveRepaired: (agentId, body) => store(agentId, body, true),
+    saveRepaired: (agentId, body) => store(agentId, body, null),
     async save(agentId, body) {
       await requireValid(body);
       await store(agentId, body, false);
+    },
+    async restore(agentId, version) {
+      const { body, imported } = await findVersion(agentId, version);
+      await requireValid(body);
+      await store(agentId, body, imported);
+      return body;
     },
 
     versions: (agentId) =>
@@ -166,17 +192,7 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
         .where(eq(agentConfigs.agentId, agentId))
         .orderBy(desc(agentConfigs.version)),
 
-    async version(agentId, version) {
-      const number = /^[1-9]\d{0,8}$/.test(String(version)) ? Number(version) : 0;
-      const whereVersion = and(eq(agentConfigs.agentId, agentId), eq(agentConfigs.version, number));
-      const [row] = await db.select({ body: agentConfigs.body }).from(agentConfigs).where(whereVersion);
-      if (!row)
-        throw notFound(
-          "There is no such version of the configuration. List the versions that are stored.",
-          "VERSION_NOT_FOUND",
-        );
-      return row.body;
-    },
+    version: async (agentId, version) => (await findVersion(agentId, version)).body,
 
     firstVersionStatement: (agentId, body, { now, imported }) => ({
       ...statement(db.insert(agentConfigs).values({ agentId, version: 1, body, imported, updatedAt: now })),
