@@ -93,8 +93,8 @@ describe("sign-up", () => {
   });
 
   test("accepts the shortest password and unusual names", async () => {
-    expect((await register({ email: newEmail(), password: "12345679" })).status).toBe(201);
-    expect((await register({ email: newEmail(), password: "ääääääää", name: "x".repeat(200) })).status).toBe(201);
+    expect((await register({ email: newEmail(), password: "12345670" })).status).toBe(201);
+    expect((await register({ email: newEmail(), password: "ä ö ü ß ", name: "x".repeat(200) })).status).toBe(201);
     expect((await register({ email: newEmail(), password, name: "O'Hara-Łukasz 船 👩‍🚀" })).status).toBe(201);
   });
 

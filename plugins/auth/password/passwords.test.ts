@@ -21,41 +21,46 @@ describe("the length", () => {
   test.each([
     ["", false],
     ["1234567", false],
-    ["12345679", true],
-    ["        ", true],
-    ["ääääääää", true],
+    ["12345670", true],
+    ["ä ö ü ß ", true],
     // Four characters, eight code units.
-    ["😀😀😀😀", false],
-    ["😀😀😀😀😀😀😀😀", true],
-    ["x".repeat(MAX_PASSWORD_LENGTH), true],
+    ["😀🚢😀🔑", false],
+    ["😀🚢😀🔑😀😀🚢🚢", true],
+    ["horse".repeat(MAX_PASSWORD_LENGTH).slice(0, MAX_PASSWORD_LENGTH), true],
     ["x".repeat(MAX_PASSWORD_LENGTH + 1), false],
   ])("%j is accepted: %p", async (password, good) => {
     expect(await accepts(password)).toBe(good);
   });
 
   test("has a minimum that callers can change", async () => {
-    expect([await accepts("12346", 6), await accepts("123457", 6)]).toEqual([false, true]);
+    expect([await accepts("12346", 6), await accepts("ahoy 6", 6)]).toEqual([false, true]);
   });
 });
 
 describe("a password that is guessed first", () => {
   const email = "ada@example.com";
 
-  test.each(["password", "PASSWORD", "12345678", "ada@example.com", " Ada@Example.com "])(
-    "%j is refused",
-    async (password) => {
-      const refused = await rejectionOf(requirePassword(password, { email, field: "newPassword" }));
-      expect(refused).toMatchObject({
-        status: 400,
-        code: "PASSWORD_TOO_COMMON",
-        extras: { issues: [{ path: "newPassword" }] },
-      });
-      expect(JSON.stringify(refused)).not.toMatch(/ada@/i);
-    },
-  );
+  test.each([
+    "password",
+    "PASSWORD",
+    "12345678",
+    "aaaaaaaa",
+    "abcabcabc",
+    "p@ssw0rd",
+    "ada@example.com",
+    " Ada@Example.com ",
+  ])("%j is refused", async (password) => {
+    const refused = await rejectionOf(requirePassword(password, { email, field: "newPassword" }));
+    expect(refused).toMatchObject({
+      status: 400,
+      code: "PASSWORD_TOO_COMMON",
+      extras: { issues: [{ path: "newPassword" }] },
+    });
+    expect(JSON.stringify(refused)).not.toMatch(/ada@/i);
+  });
 
   test("one that contains such a word, or another's address, is accepted: it is a list, not a score", async () => {
-    for (const password of ["password of ada", "eve@example.com", "aaaaaaaaaaaa"])
+    for (const password of ["password of ada", "eve@example.com", "aaaaaaaaaaaa ship"])
       await requirePassword(password, { email });
   });
 });

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
 import { normalizeEmail } from "../email.ts";
-import { isCommonPassword } from "./common-passwords.ts";
+import { isCommonPassword, isTrivialPassword } from "./common-passwords.ts";
 
 /** 19 MiB and 2 passes, from OWASP's Password Storage Cheat Sheet. About 26 ms per hash on one core. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19 * 1024, timeCost: 2 } as const;
@@ -38,8 +38,8 @@ interface PasswordRules {
 }
 
 /**
- * Throws 400 `INVALID_PASSWORD` for a wrong length, in code points, and 400 `PASSWORD_TOO_COMMON` for one of the 1,000
- * most common passwords or the account's own address.
+ * Throws 400 `INVALID_PASSWORD` for a wrong length, in code points, and 400 `PASSWORD_TOO_COMMON` for one of the most
+ * common passwords, a trivial one or the account's own address.
  */
 export async function requirePassword(
   password: string,
@@ -53,6 +53,12 @@ export async function requirePassword(
   }
   if (email !== undefined && normalizeEmail(password) === email) {
     throw tooCommon(field, "This is your email address, which is guessed first. Use another password.");
+  }
+  if (isTrivialPassword(password)) {
+    throw tooCommon(
+      field,
+      "A short piece repeated, or a run such as abcdefgh, is guessed first. Use another password.",
+    );
   }
   if (await isCommonPassword(password)) {
     throw tooCommon(field, "This is one of the most common passwords, which are guessed first. Use another one.");
