@@ -58,6 +58,11 @@ export function createBilling({ kernel, authService, agents }: Deps) {
   return {
     ledger,
     isUnlimited: async (userId: string) => (await accountAllowance(userId)).microUsd === Number.POSITIVE_INFINITY,
+    /** Whether the account may learn why the operator's keys fail. */
+    async isOperator(userId: string) {
+      const user = await users.byId(userId);
+      return user !== undefined && isAdmin(user);
+    },
     /** Serves API calls from the response cache. */
     cachedCall: createCachedCalls({ cache, ledger }),
     /** The response cache of an agent that has it enabled. */

@@ -36,6 +36,7 @@ import { budgetSettings, providerSettings } from "./settings.ts";
 export { MAX_AGE_S } from "./cache/response-cache.ts";
 export type { TurnCache } from "./cache/turn-caches.ts";
 export { promptSize } from "./calls/prompt-size.ts";
+export { MODEL_UNUSABLE } from "./calls/provider-errors.ts";
 export type { TurnModel } from "./calls/turn-models.ts";
 export type { BudgetScope, Reservation } from "./ledger/ledger.ts";
 export type { Model } from "./providers/catalogue-entry.ts";
@@ -268,6 +269,7 @@ export const ai = plugin("ai", (host) => {
           requiresKey: registry.get(provider).credential.required,
         };
       },
+      isOperator: billing.isOperator,
       turnCache: billing.turnCache,
       backupRows: billing.backupRows,
       /** The model that the agent's next turn would use. */

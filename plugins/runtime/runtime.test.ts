@@ -115,7 +115,7 @@ describe("errors for a caller that waits", () => {
 
   test.each([
     [400, "refused this request"],
-    [401, "doesn't accept the key"],
+    [401, "can't be used right now. The operator has been told"],
     [429, "can't be reached right now"],
     [503, "can't be reached right now"],
   ])("the upstream's %d becomes a 502 with the reason, without the provider's message", async (status, why) => {

@@ -48,7 +48,7 @@ export async function openRuntimeFixture(env: Record<string, string> = {}, moreT
         ...env,
       },
       dir: dir.path,
-      log: createLog({ level: "error", format: "json", write: (line) => void logged.push(line) }),
+      log: createLog({ level: "warn", format: "json", write: (line) => void logged.push(line) }),
     });
     const { kernel, host } = opened;
     const agentService = host.use(agents);
@@ -93,7 +93,7 @@ export async function openRuntimeFixture(env: Record<string, string> = {}, moreT
     /** Deliveries that arrived at the platform, in order. */
     sent,
     platform,
-    /** Lines that were logged as errors. */
+    /** Lines that were logged as warnings or errors. */
     logged,
     /** Unhandled rejections. */
     rejections,
@@ -112,9 +112,16 @@ export async function openRuntimeFixture(env: Record<string, string> = {}, moreT
     get host() {
       return running.host;
     },
-    async agent(config: object = {}): Promise<Agent> {
+    /** `ownKey`: its owner pays the provider; otherwise the operator does. */
+    async agent(config: object = {}, { isAdmin = false, ownKey = "" } = {}): Promise<Agent> {
       const email = `user-${++made}-${crypto.randomUUID()}@example.com`;
-      const { id: userId } = await running.authService.users.create({ email, name: "Ada", passwordHash: "none" });
+      const { id: userId } = await running.authService.users.create({
+        email,
+        name: "Ada",
+        passwordHash: "none",
+        isAdmin,
+      });
+      if (ownKey) await running.agentService.credentials.set({ kind: "user", id: userId }, "provider_5", ownKey);
       const all = JSON.stringify({ model: "provider_5:fake-small", ...config });
       return running.agentService.provision({ userId, isAdmin: true, name: "Harbour", model: "custom", config: all });
     },

@@ -12,6 +12,10 @@ const MAX_ERROR_BODY_BYTES = 64 * 1024;
 /** Characters of a provider's message that are passed on. */
 const MAX_MESSAGE_CHARACTERS = 500;
 
+/** For everybody but the operator, whose key or account is the cause: it is in the service's log. */
+export const MODEL_UNUSABLE =
+  "The model can't be used right now. The operator has been told; try again later or choose another model.";
+
 /** Whether the provider failed, so that another may succeed: a server error, or a timeout of the request (408). */
 export const isProviderFailure = (status: number) => status >= 500 || status === 408;
 
@@ -59,7 +63,7 @@ export async function errorFromResponse(
   const cause = statusCause(response, label);
   if (!CALLER_ERROR_STATUSES.has(status)) {
     await response.body?.cancel();
-    return new AppError(502, "PROVIDER_MISCONFIGURED", `${label} does not accept Berth's calls.`, {}, cause);
+    return new AppError(502, "PROVIDER_MISCONFIGURED", MODEL_UNUSABLE, {}, cause);
   }
   const providerText = providerMessage(await readStart(response), apiKey, keyPattern);
   const message = `${label} refused the request${providerText ? `: ${providerText}` : "."}`;

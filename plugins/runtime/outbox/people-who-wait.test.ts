@@ -126,6 +126,9 @@ describe("a slow reply", () => {
 describe("why there is no reply", () => {
   const failing = { status: 401, message: "secret words of the provider" };
   const CAUSE = /The provider of provider_5:fake-small doesn't accept the key \(401\)\./;
+  beforeEach(async () => {
+    agent = await fixture.agent({}, { ownKey: "sk-test" });
+  });
 
   test.each([
     ["a stranger", {}],
@@ -186,5 +189,55 @@ describe("why there is no reply", () => {
     await fixture.hear(agent, "Hello");
     await fixture.idle();
     expect(told().map(([peer]) => peer)).toEqual(["owner-chat", "chat-1"]);
+  });
+
+  describe("on the operator's key", () => {
+    const UNUSABLE =
+      "The model can't be used right now. The operator has been told; try again later or choose another model.";
+    const agentLog = async () => JSON.stringify(await fixture.agents.logs.list(agent.id, { limit: 50 }));
+    beforeEach(async () => {
+      fixture.logged.length = 0;
+      agent = await fixture.agent();
+    });
+
+    test.each([401, 402, 403])("is told to the operator (%i); the owner is told what to do", async (status) => {
+      await fixture.hear(agent, "Good morning", owner);
+      await fixture.idle();
+      fixture.upstream.failNext(3, { ...failing, status });
+      await fixture.hear(agent, "Hello", owner);
+      await fixture.hear(agent, "Hello");
+      await fixture.idle();
+      expect(told().slice(1).toSorted()).toEqual([
+        ["chat-1", `${SORRY} My owner has been told.`],
+        ["owner-chat", `I could not answer somebody on Telegram. ${UNUSABLE}`],
+        ["owner-chat", `${SORRY} ${UNUSABLE}`],
+      ]);
+      await expect(fixture.chat(agent, "Hello")).rejects.toMatchObject({
+        status: 502,
+        code: "MODEL_UNAVAILABLE",
+        message: UNUSABLE,
+      });
+      expect(await agentLog()).toContain(UNUSABLE);
+      expect(await agentLog()).not.toMatch(/provider_5|accept the key|secret words|\(40\d\)/);
+      expect(fixture.logged.join("")).toContain(
+        `The provider of provider_5:fake-small doesn't accept the key (${status})`,
+      );
+    });
+
+    test.each([400, 500])("quotes the provider (%i) nowhere that the owner reads", async (status) => {
+      fixture.upstream.failNext(1, { ...failing, status });
+      await expect(fixture.chat(agent, "Hello")).rejects.toMatchObject({ code: "MODEL_UNAVAILABLE" });
+      expect(await agentLog()).toContain(`(${status})`);
+      expect(await agentLog()).not.toContain("secret words");
+      expect(fixture.logged.join("")).toContain("secret words");
+    });
+
+    test("is told to an admin who owns the agent", async () => {
+      agent = await fixture.agent({}, { isAdmin: true });
+      fixture.upstream.failNext(1, failing);
+      await fixture.hear(agent, "Hello", owner);
+      await fixture.idle();
+      expect(told()).toEqual([["owner-chat", expect.stringMatching(CAUSE)]]);
+    });
   });
 });

@@ -4,6 +4,7 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
+import type { ai as aiPlugin } from "../../ai/index.ts";
 import {
   agentChangingError,
   agentDeletedError,
@@ -17,7 +18,7 @@ import type { Outbox } from "../outbox/outbox.ts";
 import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN } from "./abort-reasons.ts";
-import { type Failure, toFailure } from "./failure.ts";
+import { type Failure, ModelError, toFailure } from "./failure.ts";
 import type { ReplyWaiter } from "./running-turns.ts";
 
 /** Tries before an entry is parked. */
@@ -38,10 +39,13 @@ export interface FailedTurn {
   model: string;
   /** Removes the keys of its provider and of the fallbacks, which no log may contain, from a provider's message. */
   redactKeys(this: void, text: string): string;
+  /** Whether the model is called with the operator's key, and not with one of the agent or its owner. */
+  usesOperatorKey: boolean;
 }
 
 interface Deps extends Pick<Kernel, "database" | "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log">;
+  ai: Pick<ServiceOf<typeof aiPlugin>, "isOperator">;
   inbox: Inbox;
   sessions: Pick<Sessions, "appendStatements">;
   outbox: Pick<Outbox, "replyStatements">;
@@ -50,7 +54,7 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
 }
 
 export function createFailureHandler(deps: Deps) {
-  const { agents, inbox, sessions, outbox, ownerAlerts, database, log, retryDelays = RETRY_DELAYS } = deps;
+  const { agents, ai, inbox, sessions, outbox, ownerAlerts, database, log, retryDelays = RETRY_DELAYS } = deps;
   const maxDelay = retryDelays.at(-1) ?? MAX_DELAY;
 
   /**
@@ -69,9 +73,10 @@ export function createFailureHandler(deps: Deps) {
   }
 
   async function endOrRetry(turn: FailedTurn, queued: InboxEntry, thrown: unknown): Promise<RunResult> {
-    const { entry, signal, waiter, model, redactKeys } = turn;
+    const { entry, signal, waiter, model, redactKeys, usesOperatorKey } = turn;
+    const agent = await agents.find(entry.agentId);
     // The agent's rows were deleted with it.
-    if (!(await agents.find(entry.agentId))) {
+    if (!agent) {
       waiter?.reject(agentDeletedError());
       return undefined;
     }
@@ -98,8 +103,15 @@ export function createFailureHandler(deps: Deps) {
       waiter?.reject(cancelledError());
       return undefined;
     }
-    const failure = toFailure(thrown, model, redactKeys);
+    const hidesCause = usesOperatorKey && thrown instanceof ModelError && !(await ai.isOperator(agent.userId));
+    const failure = toFailure(thrown, model, redactKeys, hidesCause);
     agents.log(entry.agentId, "error", failure.reason, "runtime");
+    if (failure.operatorCause) {
+      const { message: cause, isKeyRefused } = failure.operatorCause;
+      const fields = { agentId: entry.agentId, inboxId: entry.id, cause };
+      if (isKeyRefused) log.error("a provider refused the operator's key", fields);
+      else log.warn("a call on the operator's key failed", fields);
+    }
     if (failure.error.status === 500) {
       log.error("a turn failed", { agentId: entry.agentId, inboxId: entry.id, error: thrown });
     }

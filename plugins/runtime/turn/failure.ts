@@ -1,6 +1,7 @@
 // Classifies the error of a turn: the error for the caller, the reason for the agent's log, and whether to try again.
 import { AppError } from "../../../src/kernel/errors.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
+import { MODEL_UNUSABLE } from "../../ai/index.ts";
 
 export interface Failure {
   error: AppError;
@@ -8,8 +9,10 @@ export interface Failure {
   retryable: boolean;
   /** Milliseconds from the provider's Retry-After header. */
   retryAfterMs: number | undefined;
-  /** For the agent's log; may quote the provider, never a key. */
+  /** For the agent's log; may quote the provider if its key is the agent's or its owner's, and never a key. */
   reason: string;
+  /** For the service's log: why the operator's key, account or provider failed, which the agent's owner is not told. */
+  operatorCause?: { message: string; isKeyRefused: boolean };
 }
 
 /** Marks the error of a call of the model, which is its cause. All other errors of a turn are Berth's own. */
@@ -46,9 +49,18 @@ export const isRequestRejected = (thrown: unknown): boolean =>
  * Classifies any error of a turn.
  * @param model the model's name for people
  * @param redactKeys removes keys that the provider's message repeats
+ * @param hidesCause the key is the operator's, whose account and provider are not the owner's business
  */
-export function toFailure(thrown: unknown, model: string, redactKeys = (text: string) => text): Failure {
-  if (thrown instanceof ModelError) return modelFailure(thrown.cause, model, redactKeys);
+export function toFailure(
+  thrown: unknown,
+  model: string,
+  redactKeys = (text: string) => text,
+  hidesCause = false,
+): Failure {
+  if (thrown instanceof ModelError) {
+    const failure = modelFailure(thrown.cause, model, redactKeys);
+    return hidesCause ? hideCause(failure, asCallError(thrown.cause)) : failure;
+  }
   if (thrown instanceof AppError) {
     // 503 is an outage of our own storage, which passes.
     return { error: thrown, retryable: thrown.status === 503, retryAfterMs: undefined, reason: thrown.message };
@@ -84,6 +96,13 @@ function modelFailure(thrown: unknown, model: string, redactKeys: (text: string)
     retryAfterMs: parseRetryAfter(responseHeaders),
     reason: `${error.message} ${cause.message}`.trim(),
   };
+}
+
+/** The same failure for an owner who may not learn about the operator's key, account and provider. */
+function hideCause({ error, reason, ...failure }: Failure, { statusCode = 0 }: Partial<ApiCallError>): Failure {
+  const isKeyRefused = KEY_STATUSES.has(statusCode);
+  const shown = isKeyRefused ? unavailable(MODEL_UNUSABLE, error.cause) : error;
+  return { ...failure, error: shown, reason: shown.message, operatorCause: { message: reason, isKeyRefused } };
 }
 
 const asCallError = (thrown: unknown): Partial<ApiCallError> =>

@@ -80,6 +80,7 @@ export function createTurnRunner(deps: Deps) {
       calls: 0,
       model: "its model",
       redactKeys: (text) => text,
+      usesOperatorKey: true,
       ...runningTurns.begin(queued),
     };
     try {
@@ -96,6 +97,7 @@ export function createTurnRunner(deps: Deps) {
         const chosen = await chooseModel(agent);
         turn.model = chosen.label;
         turn.redactKeys = (text) => ai.redactKeys(chosen, text);
+        turn.usesOperatorKey = !chosen.ownKey;
         if (queued.attachments === null) await answer(turn, agent, chosen);
         else await answerWithFiles(turn, agent, chosen);
       }
