@@ -245,6 +245,34 @@ describe("the public chat", () => {
     expect(await hear("**bold**")).toBe("**bold**");
   });
 
+  test.each([
+    ["en", "This is taking longer than usual; the reply appears here when it is ready."],
+    ["de", "Das dauert länger als sonst; die Antwort erscheint hier, sobald sie fertig ist."],
+  ])("says once that a reply takes longer, until it begins (%s)", async (language, sentence) => {
+    await page.emulate({ theme: "light", width: 390, language });
+    await openPage(page, `${berth.web}/a/${talking}`);
+    const busy = `String(log.lastElementChild.ariaBusy)`;
+    expect(await log("log.dataset.slowAfter")).toBe("10000");
+    expect(await hear("quick")).toBe("<p><span>quick</span></p>");
+    await log("log.dataset.slowAfter = 50");
+    upstream.script({ text: "at last", delayMs: 1_500 });
+    await page.evaluate(
+      `document.getElementById("input").value = "Hello"; document.getElementById("composer").requestSubmit()`,
+    );
+    // Screen readers don't announce what is inside a busy element.
+    expect(await log(busy)).toBe("true");
+    await eventually(async () => (await log("log.lastElementChild.textContent")) === `…${sentence}`, {
+      what: "the page says that the reply takes longer",
+    });
+    expect(await log(busy)).toBe("null");
+    expect(await log("log.lastElementChild.lastElementChild.lang")).toBe(language);
+    expect(await violationsOf(page)).toEqual([]);
+    await eventually(() => page.evaluate(`!document.getElementById("send").disabled`));
+    expect(await log("log.lastElementChild.innerHTML")).toBe("<p><span>at last</span></p>");
+    await page.load(`${berth.web}/a/${talking}`);
+    expect(await log("log.textContent")).not.toContain(sentence);
+  });
+
   test("says in the visitor's language why there is no reply", async () => {
     await page.emulate({ theme: "dark", width: 390, language: "de" });
     await openPage(page, `${berth.web}/a/${talking}`);

@@ -7,6 +7,8 @@ export const german: Translation = {
     "Made with Berth": "Mit Berth gemacht",
     Send: "Senden",
     "The agent could not be reached. Try again.": "Der Agent ist nicht erreichbar. Versuch es noch einmal.",
+    "This is taking longer than usual; the reply appears here when it is ready.":
+      "Das dauert länger als sonst; die Antwort erscheint hier, sobald sie fertig ist.",
     "To talk here, this page needs JavaScript.": "Zum Reden braucht diese Seite JavaScript.",
     "Write a message": "Schreib eine Nachricht",
     "Your message": "Deine Nachricht",
