@@ -61,6 +61,9 @@ beforeAll(async () => {
       PROVIDER_3_BASE_URL: upstream.url,
       PROVIDER_3_API_KEY: secrets.operatorKey,
       PROVIDER_5_BASE_URL: upstream.url,
+      // The prices of its models are not known, so that they count as dear ones.
+      AI_PLAN_BUDGETS_USD_PER_MONTH: "free:500",
+      AI_UNPAID_BUDGET_USD_PER_DAY: "500",
       MODEL_A: "provider_3:fake-small",
       MODEL_B: "provider_5:fake-small",
       CHANNEL_A_API_ROOT: telegram.url,

@@ -22,6 +22,9 @@ const CONFIG = `{ "model":"provider_5:fake-small", "__proto__":{"n":1.0}, "b" : 
 async function start(): Promise<Berth> {
   const env = {
     PROVIDER_5_BASE_URL: upstream.url,
+    // The prices of its models are not known, so that they count as dear ones.
+    AI_PLAN_BUDGETS_USD_PER_MONTH: "free:500",
+    AI_UNPAID_BUDGET_USD_PER_DAY: "500",
     PROVIDER_5_API_KEY: "sk-test",
     RATE_LIMITS: "off",
     BOT_DETECTION: "off",

@@ -144,7 +144,7 @@ export const budgetSettings = defineSettings({
     AI_UNKNOWN_PRICE: withDefault(
       oneOf("dearest", "refuse"),
       "dearest",
-      "Models whose price nobody knows on the operator's keys: `dearest` counts them at the dearest known price of their provider, `refuse` refuses them.",
+      "Models whose price nobody knows on the operator's keys: `dearest` counts them at the dearest price that is known of their provider, fees included, `refuse` refuses them.",
     ),
   },
   build: (v) => ({

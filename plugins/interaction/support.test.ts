@@ -22,6 +22,9 @@ export async function openInteractionFixture(env: Record<string, string> = {}) {
     env: {
       BASE_URL: "https://berth.example",
       PROVIDER_5_BASE_URL: upstream.url,
+      // The prices of its models are not known, so that they count as dear ones.
+      AI_PLAN_BUDGETS_USD_PER_MONTH: "free:500",
+      AI_UNPAID_BUDGET_USD_PER_DAY: "500",
       PROVIDER_5_API_KEY: "sk-test",
       MODEL_A: "provider_5:fake-small",
       ...env,

@@ -44,7 +44,8 @@ export async function openRuntimeFixture(env: Record<string, string> = {}, moreT
         PROVIDER_5_BASE_URL: upstream.url,
         PROVIDER_5_API_KEY: "sk-test",
         // The prices of the fake's models are not known, so that they count as dear ones.
-        AI_PLAN_BUDGETS_USD_PER_MONTH: "free:5",
+        AI_PLAN_BUDGETS_USD_PER_MONTH: "free:500",
+        AI_UNPAID_BUDGET_USD_PER_DAY: "500",
         ...env,
       },
       dir: dir.path,

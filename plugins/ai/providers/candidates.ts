@@ -137,8 +137,8 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
     const wanted = canonicalModelId(modelId);
     const row = embeddingRows.find(([id]) => canonicalModelId(id) === wanted);
     if (row) return { upstream, modelId, pricing: { input: fromUsdPerMillion(row[1]), output: 0 } };
-    const { input } = catalogue.dearestPricing(upstream.provider);
-    return { upstream, modelId, pricing: { input, output: 0 }, ...PRICE_UNKNOWN };
+    const dearest = catalogue.dearestPricing(upstream.provider);
+    return { upstream, modelId, pricing: { ...dearest, output: 0 }, ...PRICE_UNKNOWN };
   }
 
   function forEmbedding(reference: string): readonly Candidate[] {

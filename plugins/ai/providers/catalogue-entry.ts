@@ -40,7 +40,10 @@ export function canonicalModelId(id: string): string {
 
 /** Whether the id is a dated version, or another spelling, of this model of the same maker: their prices are the same. */
 export const isVersionOf = (modelId: string, id: string) =>
-  canonicalModelId(modelId) === canonicalModelId(id) && makerOf(modelId) === makerOf(id);
+  withoutOldDate(canonicalModelId(modelId)) === withoutOldDate(canonicalModelId(id)) &&
+  makerOf(modelId) === makerOf(id);
+/** OpenAI's first models were dated by month and day. Other four digits may be another model: `deepseek-r1-0528`. */
+const withoutOldDate = (canonicalId: string) => canonicalId.replace(/^(gpt-.+)-(?:0314|0613)$/, "$1");
 const makerOf = (id: string) => id.slice(0, id.lastIndexOf("/") + 1).toLowerCase();
 
 export function guessTaskTypes(id: string, contextWindow: number): string[] {

@@ -34,7 +34,7 @@ export interface Catalogue {
   listedModels(provider: ProviderId): readonly CatalogueEntry[];
   /** The embedding models in a provider's list; never waits. */
   embeddingModels(provider: ProviderId): readonly ListedModel[];
-  /** The dearest input and output prices of this provider that are known. */
+  /** The dearest prices and fees of this provider that are known, also of models that are not offered. */
   dearestPricing(provider: ProviderId): Pricing;
   /**
    * Resolves when first calls can be served: the search for an Ollama has ended, kept lists are loaded, and local servers
@@ -180,8 +180,10 @@ export function createCatalogue({ providers, database, log }: Deps): Catalogue {
     let dearest = dearestByProvider.get(provider);
     if (!dearest) {
       const list = providers.operatorUpstream(provider) && lists.of(provider)?.models;
+      const { models, dearModels = [] } = registry.get(provider);
       dearest = dearestOf([
-        ...registry.get(provider).models.map(pricingOfRow),
+        ...models.map(pricingOfRow),
+        ...dearModels.map(pricingOfDearRow),
         ...(list ?? []).flatMap(({ pricing }) => pricing ?? []),
       ]);
       dearestByProvider.set(provider, dearest);

@@ -218,6 +218,8 @@ describe("a price that nobody knows", () => {
       "gpt-4o-2024-05-13",
       "gpt-4o-2024-11-20",
       "o1-2024-12-17",
+      "gpt-4-32k-0613",
+      "gpt-4-0314",
       "finetuner/gpt-4o-mini",
     ];
     const five = await upstream(names);
@@ -231,7 +233,9 @@ describe("a price that nobody knows", () => {
       ["gpt-4o-2024-05-13", 5, 15],
       ["gpt-4o-2024-11-20", 2.5, 10],
       ["o1-2024-12-17", 15, 60],
-      ["finetuner/gpt-4o-mini", 5, 30],
+      ["gpt-4-32k-0613", 60, 120],
+      ["gpt-4-0314", 30, 60],
+      ["finetuner/gpt-4o-mini", 150, 600],
     ]);
   });
 
@@ -242,6 +246,23 @@ describe("a price that nobody knows", () => {
     await berth.stop();
     // 10 tokens in at 5 USD a million, 10 out at 30: the dearest of the table.
     expect(await berth.ledger()).toMatchObject([{ cost: 350 }]);
+  });
+
+  test("also counts at what is known of models that are not offered, such as o1-pro", async () => {
+    const five = provider(() => new Response("Not found", { status: 404 }));
+    const berth = await start({ five: five.url });
+    expect((await chat(berth, "own-model", { max_tokens: 10 })).status).toBe(200);
+    await berth.stop();
+    // 10 tokens in at 150 USD a million, 10 out at 600.
+    expect(await berth.ledger()).toMatchObject([{ cost: 7_500 }]);
+  });
+
+  test("includes the dearest fees per call and picture of the provider's list", async () => {
+    const fees = { id: "maker/fees", pricing: { prompt: "0.000001", completion: "0.000001", request: "0.3" } };
+    const one = await upstream([DEAR, fees, "maker/mystery"]);
+    const berth = await start({ one: one.url }, { AI_PUBLIC_BUDGET_USD_PER_DAY: "0.3" });
+    expect((await chat(berth, "maker/mystery", { max_tokens: 1 })).status).toBe(402);
+    expect((await chat(berth, DEAR.id, { max_tokens: 1 })).status).toBe(200);
   });
 
   test("local servers and the demo model are free, and wait for no list of prices", async () => {
@@ -256,7 +277,8 @@ describe("a price that nobody knows", () => {
 
 test("the first call after a start falls back to the second provider of its model", async () => {
   const [one, five] = [await upstream(["shared"]), await upstream(["shared"])];
-  const berth = await start({ one: one.url, five: five.url });
+  // The call could cost 2.5 USD at the dearest price of OpenAI's.
+  const berth = await start({ one: one.url, five: five.url }, { AI_PUBLIC_BUDGET_USD_PER_DAY: "3" });
   one.failNext(1, 503);
   const answer = await chat(berth, "shared");
   expect([answer.status, answer.headers.get("x-berth-model")]).toEqual([200, "provider_5:shared"]);

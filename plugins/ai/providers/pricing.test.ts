@@ -1,6 +1,6 @@
 // Tests that costs are exact for every price and number of tokens.
 import { expect, test } from "bun:test";
-import { costMicroUsd, costUsd, fromUsdPerMillion, fromUsdPerToken } from "./pricing.ts";
+import { costMicroUsd, costOfTokens, costUsd, dearestOf, fromUsdPerMillion, fromUsdPerToken } from "./pricing.ts";
 import { builtInProviders } from "./registry.ts";
 
 /** The same by hand: decimal text to integers of 1e-12 USD, and back. */
@@ -35,6 +35,30 @@ test("known sums are computed", () => {
   expect(costMicroUsd({ input: fromUsdPerMillion(0.1), output: 0 }, 5, 0)).toBe(1);
   expect(costMicroUsd({ input: fromUsdPerMillion(0.1), output: 0 }, 4, 0)).toBe(0);
   expect(costMicroUsd(sonnet, Number.MAX_SAFE_INTEGER, 0)).toBe(Number(27_021_597_764_222_973n));
+});
+
+test("the dearest price is no lower than any known one, in any kind of token, picture or call", () => {
+  const plain = { input: 10_000_000, output: 50_000_000 };
+  const special = {
+    input: 1_000_000,
+    output: 2_000_000,
+    cacheRead: 100_000,
+    audioInput: 900_000_000,
+    imageOutput: 60_000_000,
+  };
+  const fees = { input: 0, output: 0, image: 4_000_000, request: 7_000_000 };
+  const dearest = dearestOf([plain, special, fees]);
+  expect(dearest).toMatchObject({
+    ...plain,
+    audioInput: 900_000_000,
+    imageOutput: 60_000_000,
+    image: 4_000_000,
+    request: 7_000_000,
+  });
+  // A cheap model's low price of cache reads is no price of the dearest.
+  const reads = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 1_000_000 };
+  expect(costOfTokens({ ...dearest, request: 0 }, reads)).toBe(10_000_000);
+  expect(dearestOf([])).toEqual({ input: 5_000_000, output: 25_000_000 });
 });
 
 test("prices per token in the format of OpenRouter are converted; invalid ones are undefined", () => {

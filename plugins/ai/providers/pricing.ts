@@ -19,6 +19,16 @@ export interface SpecialPrices {
   readonly request?: number;
 }
 
+const SPECIAL_KEYS = [
+  "cacheRead",
+  "cacheWrite",
+  "audioInput",
+  "audioOutput",
+  "imageOutput",
+  "image",
+  "request",
+] as const satisfies (keyof SpecialPrices)[];
+
 /** The tokens of a call. Those with a price of their own are part of the first two. */
 export interface BilledTokens {
   inputTokens: number;
@@ -41,15 +51,28 @@ export const FREE: Pricing = { input: 0, output: 0 };
 /** The least at which a model is counted whose price is not known. */
 const LEAST_UNKNOWN: Pricing = { input: 5_000_000, output: 25_000_000 };
 
-/** The price at which a model is counted whose price is not known: the dearest of these, so that nothing is underestimated. */
-export const dearestOf = (known: readonly Pricing[]): Pricing =>
-  known.reduce(
-    (dearest, { input, output }) => ({
-      input: Math.max(dearest.input, input),
-      output: Math.max(dearest.output, output),
-    }),
-    LEAST_UNKNOWN,
-  );
+/**
+ * The price at which a model is counted whose price is not known: the dearest of these, so that nothing is underestimated.
+ * A special price is left out if none of these has it; it is no lower than what is assumed for those of these that lack it.
+ */
+export function dearestOf(known: readonly Pricing[]): Pricing {
+  const most = (key: keyof Pricing, least = 0) => known.reduce((high, one) => Math.max(high, one[key] ?? 0), least);
+  const input = most("input", LEAST_UNKNOWN.input);
+  const output = most("output", LEAST_UNKNOWN.output);
+  const leastByKey: Required<SpecialPrices> = {
+    cacheRead: input,
+    cacheWrite: CACHE_WRITE_FACTOR * input,
+    audioInput: AUDIO_INPUT_FACTOR * input,
+    audioOutput: AUDIO_OUTPUT_FACTOR * output,
+    // Not a multiple: reservations count every token at this price, and most models write no pictures.
+    imageOutput: output,
+    image: 0,
+    request: 0,
+  };
+  const dearest: { -readonly [Key in keyof Pricing]: Pricing[Key] } = { input, output };
+  for (const key of SPECIAL_KEYS) if (known.some((one) => one[key])) dearest[key] = most(key, leastByKey[key]);
+  return dearest;
+}
 
 /** Converts USD per million tokens, the unit of price lists. */
 export const fromUsdPerMillion = (usd: number) => Math.round(usd * 1e6);

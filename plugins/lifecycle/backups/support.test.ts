@@ -34,6 +34,9 @@ export async function openHarness(env: Record<string, string> = {}) {
         SECRET_KEY: "0".repeat(64),
         CHANNEL_A_API_ROOT: "http://127.0.0.1:1",
         PROVIDER_5_BASE_URL: upstream.url,
+        // The prices of its models are not known, so that they count as dear ones.
+        AI_PLAN_BUDGETS_USD_PER_MONTH: "free:500",
+        AI_UNPAID_BUDGET_USD_PER_DAY: "500",
         PROVIDER_5_API_KEY: "sk-test",
         ...env,
       },
