@@ -158,7 +158,7 @@ test("accounts without a subscription share one ceiling, also after a restart; p
   expect(refusal.status).toBe(402);
   const body = await refusal.text();
   expect(body).toContain("BUDGET_EXCEEDED");
-  expect(body).toContain("accounts without a subscription");
+  expect(body).toContain("accounts without a paid subscription");
   expect((await askAs(3)).status).toBe(200);
   await berth.restart();
   expect([(await askAs(2)).status, (await askAs(0)).status, (await askAs(3)).status]).toEqual([402, 402, 200]);

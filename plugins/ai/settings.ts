@@ -139,7 +139,7 @@ export const budgetSettings = defineSettings({
     AI_UNPAID_BUDGET_USD_PER_DAY: withDefault(
       microUsd,
       "5",
-      "What all unclaimed agents and accounts without an active subscription may together use of the operator's keys a day.",
+      "What all unclaimed agents, trials and accounts without a paid subscription may together use of the operator's keys a day, besides what credits pay for.",
     ),
     AI_UNKNOWN_PRICE: withDefault(
       oneOf("dearest", "refuse"),
@@ -148,7 +148,7 @@ export const budgetSettings = defineSettings({
     ),
   },
   build: (v) => ({
-    /** Whole micro-USD a day on the operator's keys for accounts without a subscription and unclaimed agents, together. */
+    /** Whole micro-USD a day on the operator's keys for unclaimed agents, trials and accounts without a paid subscription, together. */
     unpaidMicroUsd: v.AI_UNPAID_BUDGET_USD_PER_DAY,
     /** What happens to calls of models whose price nobody knows. */
     unknownPrice: v.AI_UNKNOWN_PRICE,

@@ -82,7 +82,7 @@ export function doctorReport(
 function describeFreeUse(config: Config): string {
   const { unpaidMicroUsd, publicMicroUsd } = config.of(budgetSettings);
   return (
-    `On your AI keys, accounts without a subscription may together use ${unpaidMicroUsd / 1e6} USD a day ` +
+    `On your AI keys, trials and accounts without a paid subscription may together use ${unpaidMicroUsd / 1e6} USD a day ` +
     `(AI_UNPAID_BUDGET_USD_PER_DAY), and callers without an account ${publicMicroUsd / 1e6} USD (AI_PUBLIC_BUDGET_USD_PER_DAY).`
   );
 }

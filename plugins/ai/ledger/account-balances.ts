@@ -12,7 +12,7 @@ export const MICRO_USD_PER_CREDIT = 10_000;
 export interface Allowance {
   /** Whole micro-USD a month before its credits; Infinity: no limit. */
   readonly microUsd: number;
-  /** It has an active subscription, or is an admin. */
+  /** It has an active subscription that is no trial, or is an admin. */
   readonly isPaid: boolean;
 }
 
@@ -32,6 +32,8 @@ export interface AccountBalances {
   addSpending(userId: string, microUsd: number): void;
   /** Holds an amount for an account; rejects with 402 BUDGET_EXCEEDED if plan and credits together don't cover it. */
   placeHold(userId: string, microUsd: number): Promise<BalanceHold>;
+  /** Holds an amount of the account's credits alone, whatever its plan has left; undefined if they don't cover it. */
+  placeCreditHold(userId: string, microUsd: number): Promise<BalanceHold | undefined>;
 }
 
 /** A refusal because plan and credits do not cover a call. `limit` and `spent` are whole micro-USD of the plan. */
@@ -100,9 +102,10 @@ export function createAccountBalances({
     return balance.month;
   }
 
-  async function readCreditLeft(userId: string): Promise<number> {
+  /** The credits in whole micro-USD, and the count of writes before they were read. */
+  async function readCredit(userId: string, { writes }: AccountBalance): Promise<{ left: number; writes: number }> {
     const { rows } = await database.read(CREDIT_LEFT_SQL, [MICRO_USD_PER_CREDIT, userId]);
-    return Math.max(0, Number(rows[0]?.[0] ?? 0));
+    return { left: Math.max(0, Number(rows[0]?.[0] ?? 0)), writes };
   }
 
   function hold(
@@ -159,8 +162,18 @@ export function createAccountBalances({
           onRefused?.({ userId, since: month.since, limit: allowance, spent: month.spent });
           throw balanceExceeded(month, allowance, lastRead.left);
         }
-        const { writes } = balance;
-        lastRead = { left: await readCreditLeft(userId), writes };
+        lastRead = await readCredit(userId, balance);
+      }
+    },
+
+    async placeCreditHold(userId, microUsd) {
+      const balance = balanceOf(userId);
+      for (;;) {
+        const { left, writes } = await readCredit(userId, balance);
+        const month = await currentMonth(userId, balance);
+        if (writes !== balance.writes) continue;
+        if (microUsd + balance.credit > left) return undefined;
+        return hold(userId, balance, month, { plan: 0, credit: microUsd, isPaid: false });
       }
     },
   };

@@ -40,10 +40,14 @@ export interface BudgetHold {
 
 export interface Budgets {
   /**
-   * Holds the amount in every scope, or throws 402 BUDGET_EXCEEDED and holds nothing. Returns a promise only if the
-   * spending of a scope has to be read first.
+   * Holds the amount in every scope, or throws 402 BUDGET_EXCEEDED and holds nothing; an amount of 0 is never refused.
+   * Returns a promise only if the spending of a scope has to be read first. `notify` replaces `onRefused`.
    */
-  placeHold(scopes: readonly BudgetScope[], microUsd: number): BudgetHold | Promise<BudgetHold>;
+  placeHold(
+    scopes: readonly BudgetScope[],
+    microUsd: number,
+    notify?: (refusal: BudgetRefusal) => void,
+  ): BudgetHold | Promise<BudgetHold>;
   /** Whole micro-USD spent and held in the current period. */
   spentMicroUsd(scope: Pick<BudgetScope, "of" | "period">): Promise<number>;
 }
@@ -93,12 +97,17 @@ export function createBudgets({ loadSpent, onRefused, now = Date.now }: Deps): B
     return counter;
   }
 
-  function hold(scopes: readonly BudgetScope[], heldCounters: readonly BudgetCounter[], microUsd: number): BudgetHold {
+  function hold(
+    scopes: readonly BudgetScope[],
+    heldCounters: readonly BudgetCounter[],
+    microUsd: number,
+    notify: Deps["onRefused"],
+  ): BudgetHold {
     for (const [index, { limit }] of scopes.entries()) {
       const counter = heldCounters[index];
-      if (!counter || counter.spent + counter.reserved + microUsd <= limit) continue;
+      if (!counter || microUsd === 0 || counter.spent + counter.reserved + microUsd <= limit) continue;
       const refusal = { ...counter, limit };
-      onRefused?.(refusal);
+      notify?.(refusal);
       throw budgetExceeded(refusal);
     }
     for (const counter of heldCounters) counter.reserved += microUsd;
@@ -116,12 +125,12 @@ export function createBudgets({ loadSpent, onRefused, now = Date.now }: Deps): B
   }
 
   return {
-    placeHold(scopes, microUsd) {
+    placeHold(scopes, microUsd, notify = onRefused) {
       const known = scopes.map(currentCounter);
       const ready = known.filter((counter) => counter !== undefined);
-      if (ready.length === scopes.length) return hold(scopes, ready, microUsd);
+      if (ready.length === scopes.length) return hold(scopes, ready, microUsd, notify);
       return Promise.all(scopes.map((scope) => currentCounter(scope) ?? loadCounter(scope))).then((all) =>
-        hold(scopes, all, microUsd),
+        hold(scopes, all, microUsd, notify),
       );
     },
     async spentMicroUsd(scope) {
@@ -180,8 +189,8 @@ function budgetExceeded({ of, period, limit, spent, since }: BudgetRefusal): App
 function refusalText(of: BudgetScope["of"], period: Period, resetDate: string): string {
   if (of === "unpaid") {
     return (
-      "Unclaimed agents and accounts without a subscription have together used up what this service spends on them in a day. " +
-      `Take a plan, set a provider key of your own, or wait until ${resetDate} (UTC).`
+      "Unclaimed agents, trials and accounts without a paid subscription have together used up what this service spends on them in a day. " +
+      `Take a plan, get credits, set a provider key of your own, or wait until ${resetDate} (UTC).`
     );
   }
   const subject = of === "public" ? "Public use of AI" : "This agent";

@@ -127,9 +127,34 @@ export function createLedger({
     return readSpent(database, period, unpaidBudget?.adminEmails ?? [], now());
   }
 
-  function placeUnpaidHold(microUsd: number): BudgetHold | Promise<BudgetHold> | undefined {
-    if (!unpaidBudget) return undefined;
-    return budgets.placeHold([{ of: "unpaid", period: "day", limit: unpaidBudget.microUsd }], microUsd);
+  /**
+   * Holds the amount for an account, and the part that its credits don't pay in the budget of those whom nobody pays for. If
+   * that budget refuses, the credits pay for the whole call if they cover it.
+   */
+  async function placeAccountHolds(
+    balances: AccountBalances,
+    userId: string,
+    microUsd: number,
+  ): Promise<FundingSource> {
+    const balanceHold = await balances.placeHold(userId, microUsd);
+    if (balanceHold.isPaid || !unpaidBudget) return { balanceHold };
+    const scopes: BudgetScope[] = [{ of: "unpaid", period: "day", limit: unpaidBudget.microUsd }];
+    let refusal: BudgetRefusal | undefined;
+    try {
+      const notify = (refused: BudgetRefusal) => {
+        refusal = refused;
+      };
+      return { balanceHold, unpaidHold: await budgets.placeHold(scopes, microUsd - balanceHold.credit, notify) };
+    } catch (error) {
+      balanceHold.capture(0);
+      if (!refusal) throw error;
+      // What the call costs beyond its reservation counts.
+      const unpaidHold = await budgets.placeHold(scopes, 0);
+      const creditHold = await balances.placeCreditHold(userId, microUsd);
+      if (creditHold) return { balanceHold: creditHold, unpaidHold };
+      onRefused?.(refusal);
+      throw error;
+    }
   }
 
   /** Queues the rows that an earlier process left in the journal, before any others. */
@@ -142,15 +167,20 @@ export function createLedger({
     rowWriter.queue(rows.map((row) => ({ row, onWritten: () => journal?.remove(row[0], false) })));
   }
 
-  /** Resolves when the journal file holds the highest cost, so that no provider is called before. */
+  /** Resolves when the journal file holds the highest cost, so that no provider is called before. If it fails, nothing is held. */
   function openJournaled(
     call: LedgerCall,
     expected: ExpectedTokens,
     microUsd: number,
     funding: FundingSource,
   ): Reservation | Promise<Reservation> {
-    const reservation = createReservation(call, expected, microUsd, funding);
-    return journal?.whenFlushed()?.then(() => reservation) ?? reservation;
+    try {
+      const reservation = createReservation(call, expected, microUsd, funding);
+      return journal?.whenFlushed()?.then(() => reservation) ?? reservation;
+    } catch (error) {
+      for (const held of [funding.budgetHold, funding.unpaidHold, funding.balanceHold]) held?.capture(0);
+      throw error;
+    }
   }
 
   function createReservation(
@@ -191,8 +221,9 @@ export function createLedger({
       const usage = sanitizeUsage(rawUsage);
       const cost = costOfCall(served.pricing, usage);
       budgetHold?.capture(cost);
-      unpaidHold?.capture(cost);
-      row = rowOf(usage, latencyMs, served, cost, balanceHold?.capture(cost) ?? 0);
+      const credit = balanceHold?.capture(cost) ?? 0;
+      unpaidHold?.capture(cost - credit);
+      row = rowOf(usage, latencyMs, served, cost, credit);
       isJournaled ||= cost > 0;
       if (isJournaled) journal?.put(row);
       return row;
@@ -235,16 +266,14 @@ export function createLedger({
       }
       return (async () => {
         const placedHold = await budgetHold;
-        let balanceHold: BalanceHold | undefined;
+        let holds: FundingSource;
         try {
-          balanceHold = await balances.placeHold(payerId, microUsd);
-          const unpaidHold = balanceHold.isPaid ? undefined : await placeUnpaidHold(microUsd);
-          return await openJournaled(call, expected, microUsd, { budgetHold: placedHold, unpaidHold, balanceHold });
+          holds = await placeAccountHolds(balances, payerId, microUsd);
         } catch (error) {
           placedHold?.capture(0);
-          balanceHold?.capture(0);
           throw error;
         }
+        return openJournaled(call, expected, microUsd, { ...holds, budgetHold: placedHold });
       })();
     },
     cachedReservation: (call) => createReservation(call, NO_TOKENS, 0, { cached: true }),

@@ -23,7 +23,9 @@ export function allowanceOf(user: User | undefined, { budgets, isAdmin }: Deps):
   const subscription = user && isActiveSubscription(user.subscription) ? user.subscription : undefined;
   const plan = subscription?.plan ?? "free";
   if (user && isAdmin(user)) return { plan, microUsd: Number.POSITIVE_INFINITY, isPaid: true };
-  return { plan, microUsd: isPlan(plan, budgets) ? budgets[plan] : budgets.free, isPaid: subscription !== undefined };
+  // A trial includes what its plan does, but nobody pays for it.
+  const isPaid = subscription?.status === "active";
+  return { plan, microUsd: isPlan(plan, budgets) ? budgets[plan] : budgets.free, isPaid };
 }
 
 const isPlan = (plan: string, budgets: PlanBudgets): plan is keyof typeof budgets => Object.hasOwn(budgets, plan);
