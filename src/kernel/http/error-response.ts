@@ -75,7 +75,10 @@ function toAppError(error: unknown, code: string | number): unknown {
  * so such a body is invalid input as well. Any other error is returned unchanged.
  */
 function requireDescribable(error: unknown): unknown {
-  if (!(error instanceof TypeError && error.message === "No default value")) return error;
+  const isNoText = error instanceof TypeError && error.message === "No default value";
+  // An object with a `length` that no list can have, copied as a list.
+  const isNoLength = error instanceof RangeError && /^Array (?:size|length) /.test(error.message);
+  if (!isNoText && !isNoLength) return error;
   return invalidInput({ path: "", message: "A field is an object where the API has another type." });
 }
 

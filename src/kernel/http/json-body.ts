@@ -29,7 +29,29 @@ export async function readJsonBody({ request }: { request: Request }): Promise<u
   contextOf(request).bodyText = text;
   if (text.trim() === "") return {};
   if (request.headers.get("content-type") === null) throw jsonTypeMissing();
-  return text.length > LONG_TEXT ? parseLongJson(text) : parseJson(text);
+  const value = text.length > LONG_TEXT ? await parseLongJson(text) : parseJson(text);
+  if (/length|\\u/.test(text) && claimedLength(value) > MAX_CLAIMED_LENGTH) {
+    throw invalidInput({ path: "", message: "An object has a `length` as if it were a very long list." });
+  }
+  return value;
+}
+
+/**
+ * Validation copies an object in the place of a list by its `length`, before it refuses it: a length of a thousand million
+ * would end the process. This many entries take a few milliseconds.
+ */
+const MAX_CLAIMED_LENGTH = 100_000;
+
+/** The sum of the numeric `length` of all objects that are no lists. */
+function claimedLength(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let sum = 0;
+  if (!Array.isArray(value)) {
+    const length: unknown = Object.hasOwn(value, "length") ? Reflect.get(value, "length") : 0;
+    if (typeof length === "number" && length > 0) sum += length;
+  }
+  for (const field of Object.values(value)) sum += claimedLength(field);
+  return sum;
 }
 
 /**

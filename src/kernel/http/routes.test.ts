@@ -306,6 +306,18 @@ describe("invalid input", () => {
     }
   });
 
+  test("an object that claims to be a long list is refused, without copying it", async () => {
+    for (const length of ["1e9", "1e15", "4294967295", "-1", "0.5", "3"]) {
+      const bodies = [
+        `{"name":"a","list":{"length":${length}}}`,
+        `{"name":"a","list":[{"role":{"l\\u0065ngth":${length}}}]}`,
+      ];
+      for (const body of bodies) expectRefusal(await send({ path: "/probe/body", body }), 400, "INVALID_INPUT");
+    }
+    const many = `{"name":"a","list":[${Array.from({ length: 10_000 }, () => '{"role":{"length":99999}}').join(",")}]}`;
+    expectRefusal(await send({ path: "/probe/body", body: many }), 400, "INVALID_INPUT");
+  });
+
   test("in the query is reported likewise, without the value", async () => {
     for (const query of ["", "?limit=", "?limit=canary", "?limit[]=1"]) {
       const answer = await send({ path: `/probe/query${query}`, method: "GET" });
