@@ -144,13 +144,13 @@ export const budgetSettings = defineSettings({
     AI_UNKNOWN_PRICE: withDefault(
       oneOf("dearest", "refuse"),
       "dearest",
-      "Models whose price nobody knows on the operator's keys: `dearest` counts them at the dearest price that is known of their provider, fees included, `refuse` refuses them.",
+      "Models of unknown price on the operator's keys: `dearest` counts them at the dearest price that is known of their provider, fees included, `refuse` refuses them.",
     ),
   },
   build: (v) => ({
     /** Whole micro-USD a day on the operator's keys for unclaimed agents, trials and accounts without a paid subscription, together. */
     unpaidMicroUsd: v.AI_UNPAID_BUDGET_USD_PER_DAY,
-    /** What happens to calls of models whose price nobody knows. */
+    /** What happens to calls of models of unknown price. */
     unknownPrice: v.AI_UNKNOWN_PRICE,
     /** Micro-USD a day that requests without an account may spend on the operator's keys. */
     publicMicroUsd: v.AI_PUBLIC_BUDGET_USD_PER_DAY,
