@@ -23,3 +23,7 @@ declare module "*/standalone.js" {
   const path: string;
   export default path;
 }
+/** The console's files, which web/build/build.ts writes: by name, the paths of the two compressed forms. */
+declare module "*/dist/web/assets.js" {
+  export const assets: Readonly<Record<string, { type: string; br: string; gz: string }>>;
+}

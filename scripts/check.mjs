@@ -6,7 +6,16 @@ await install();
 const startedAt = performance.now();
 if (process.argv.includes("--fix")) process.exit(await run(tool("biome"), ["check", "--write"]));
 // With the build information, every run after the first one is incremental.
-const types = ["--noEmit", "--incremental", "--tsBuildInfoFile", "node_modules/.cache/types.json", "-p", "."];
-const codes = await Promise.all([run(tool("tsc"), types), run(tool("biome"), ["check"])]);
-print(`types ${codes[0] === 0 ? "ok" : "FAILED"}, lint ${codes[1] === 0 ? "ok" : "FAILED"} (${seconds(startedAt)})`);
+const types = (project, name) =>
+  run(tool("tsc"), [
+    "--noEmit",
+    "--incremental",
+    "--tsBuildInfoFile",
+    `node_modules/.cache/${name}.json`,
+    "-p",
+    project,
+  ]);
+const codes = await Promise.all([types(".", "types"), types("web", "web-types"), run(tool("biome"), ["check"])]);
+const [server, web, lint] = codes.map((code) => (code === 0 ? "ok" : "FAILED"));
+print(`types ${server}, types of the console ${web}, lint ${lint} (${seconds(startedAt)})`);
 process.exitCode = Math.max(...codes);

@@ -42,7 +42,7 @@ async function check(name, command, ...args) {
   return ok;
 }
 
-const UNIT = ["./src", "./plugins", "./channels", "./migrations", "./bench"];
+const UNIT = ["./src", "./web", "./plugins", "./channels", "./migrations", "./bench"];
 /** Whole-binary tests that compare times: nothing else runs beside them. */
 const TIMED = ["timing", "login-storm"];
 /** Two files at a time, because tests mostly wait. */
@@ -131,6 +131,7 @@ const isTimed = (file) => TIMED.some((name) => file.endsWith(`/${name}.test.ts`)
 async function runAll() {
   await installPrograms();
   await check("types", tool("tsc"), "--noEmit", "-p", ".");
+  await check("types of the console", tool("tsc"), "--noEmit", "-p", "web");
   await check("lint", tool("biome"), "ci", ...(process.stdout.isTTY ? [] : ["--colors=off"]));
   await runTestStage("unit tests", UNIT, SIDE_BY_SIDE);
   if (!(await check("build", bun, "src/server/build.ts"))) return;

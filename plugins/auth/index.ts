@@ -17,7 +17,7 @@ import { createMails } from "./mails/mails.ts";
 import { createLinkedAccounts } from "./oauth/linked-accounts.ts";
 import { oauthRoutes } from "./oauth/routes.ts";
 import { createOneTimeLinks } from "./one-time-links.ts";
-import { pageRoutes } from "./pages/account-pages.ts";
+import { createHomePage, pageRoutes } from "./pages/account-pages.ts";
 import { createPasswordReset } from "./password/password-reset.ts";
 import { createPasswords } from "./password/passwords.ts";
 import { passwordResetRoutes } from "./password/routes.ts";
@@ -157,6 +157,8 @@ export const auth = plugin("auth", ({ kernel, use }) => {
       placeholderAccounts: createPlaceholderAccounts(users),
       mails: services.mails,
       identities,
+      hasSessionCookie: sessions.hasCookie,
+      homePage: createHomePage(kernel),
       onSessionRevoked: sessions.onRevoked,
       filterActiveSessions: sessions.filterActive,
       /** Addresses, in lower case, of the wallets linked to a user. */

@@ -54,6 +54,8 @@ export interface Sessions {
    * evidence is no longer valid or the account is disabled or gone (`BAD_CREDENTIALS` if a password was checked).
    */
   start(userId: string, client: SignInClient, evidence: SignInEvidence): Promise<{ session: Session; cookie: string }>;
+  /** Whether the request carries a session cookie, which need not be valid. */
+  hasCookie(request: Request): boolean;
   /** The valid session that a `Cookie` header refers to, if any. */
   find(cookieHeader: string | null): Promise<Session | undefined>;
   /**
@@ -191,6 +193,9 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
 
   return {
     cookieName,
+
+    hasCookie: ({ headers }) =>
+      (headers.get("cookie") ?? "").split(";").some((pair) => pair.trimStart().startsWith(`${cookieName}=`)),
 
     async start(userId, client, evidence) {
       const now = Date.now();

@@ -8,6 +8,7 @@ import { approvals } from "../../plugins/approvals/index.ts";
 import { auth } from "../../plugins/auth/index.ts";
 import { chains } from "../../plugins/chains/index.ts";
 import { channels } from "../../plugins/channels/index.ts";
+import { console as webConsole } from "../../plugins/console/index.ts";
 import { gateway } from "../../plugins/gateway/index.ts";
 import { gating } from "../../plugins/gating/index.ts";
 import { interaction } from "../../plugins/interaction/index.ts";
@@ -53,6 +54,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   wallet,
   webhooks,
   admin,
+  webConsole,
 ];
 
 export interface App {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import type { BunPlugin } from "bun";
+import { buildConsole } from "../../web/build/build.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -201,12 +202,22 @@ function withTimeout<T>(ms: number, what: string, promise: Promise<T>): Promise<
 
 async function main(): Promise<void> {
   const outfile = join(root, "dist/berth");
+  await buildAndReportConsole();
   const startedAt = performance.now();
   await compile(join(root, "src/server/main.ts"), outfile);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   const megabytes = (statSync(outfile).size / 1e6).toFixed(0);
   console.log(`dist/berth: ${megabytes} MB, compiled in ${seconds} s`);
   console.log(`dist/berth: ready ${Math.round(await smokeTest(outfile))} ms after its start, alone in an empty folder`);
+}
+
+/** Builds the console, whose files the binary embeds. With `--fast` they are compressed less. */
+async function buildAndReportConsole(): Promise<void> {
+  const startedAt = performance.now();
+  const files = await buildConsole({ fast: process.argv.includes("--fast") });
+  const kilobytes = Math.round(files.reduce((sum, { brotliBytes }) => sum + brotliBytes, 0) / 1000);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log(`dist/web: ${files.length} files, ${kilobytes} kB compressed, built in ${seconds} s`);
 }
 
 if (import.meta.main) {

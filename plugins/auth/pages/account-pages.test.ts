@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { attachContext } from "../../../src/kernel/http/request-context.ts";
 import { FAILURE_DESCRIPTIONS } from "../oauth/oauth-failure.ts";
-import { pageRoutes } from "./account-pages.ts";
+import { createHomePage, pageRoutes } from "./account-pages.ts";
 
 const configured = (env: Record<string, string> = {}) =>
   loadConfig({ LOG_LEVEL: "error", ...env }, { cwd: "/nonexistent" });
@@ -13,7 +13,8 @@ const google = { GOOGLE_CLIENT_ID: "id", GOOGLE_CLIENT_SECRET: "secret-of-google
 async function open(path: string, env: Record<string, string> = {}, headers: Record<string, string> = {}) {
   const request = new Request(`http://localhost${path}`, { headers: { accept: "text/html", ...headers } });
   attachContext(request, { id: "1", address: "127.0.0.1", socketAddress: "127.0.0.1", cookies: [] });
-  const answer = await pageRoutes({ config: configured(env) }).handle(request);
+  const config = configured(env);
+  const answer = path === "/" ? createHomePage({ config })({ request }) : await pageRoutes({ config }).handle(request);
   return { status: answer.status, headers: answer.headers, html: await answer.text() };
 }
 
@@ -81,15 +82,6 @@ describe.each(paths)("%s in German", (path) => {
     expect(german.html).toContain('"BAD_CREDENTIALS":');
     expect(english.html).not.toContain('"BAD_CREDENTIALS":');
   });
-});
-
-test("the home page is JSON for programs", async () => {
-  for (const accept of ["*/*", "application/json", "application/json, text/html"]) {
-    const { status, headers, html } = await open("/", {}, { accept });
-    expect(status).toBe(200);
-    expect(headers.get("vary")).toContain("accept");
-    expect(JSON.parse(html)).toEqual({ name: "Berth", docs: "/swagger", openapi: "/swagger/json" });
-  }
 });
 
 test("the sign-in page offers only configured providers", async () => {

@@ -1,10 +1,9 @@
-// Serves the home page and the pages of sign-in, sign-up and mailed links. A content security policy allows only their own
+// Makes the home page, and serves the pages of sign-in, sign-up and mailed links. A content security policy allows only their own
 // inline script and style, known by their hashes.
 
 import { Elysia } from "elysia";
 import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
-import { prefersHtml } from "../../../src/kernel/pages/accept.ts";
 import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../../src/kernel/pages/html.ts";
 import { type Language, languageOf } from "../../../src/kernel/pages/language.ts";
 import { pageTemplate, type Translation, translateText } from "../../../src/kernel/pages/page-template.ts";
@@ -19,7 +18,13 @@ import resetPassword from "./reset-password.htm" with { type: "text" };
 import setup from "./setup.htm" with { type: "text" };
 import verifyEmail from "./verify-email.htm" with { type: "text" };
 
-/** `/`, `/login`, `/register`, `/reset-password`, `/verify-email` and `/setup`. */
+/** The page at `/` for visitors without a session; the console serves it. */
+export function createHomePage({ config }: Pick<Kernel, "config">) {
+  const { mode } = config.of(signUpSettings);
+  return createAccountPage(mode === "open" ? home : home.replace(SIGN_UP_LINK, ""), "Home", german);
+}
+
+/** `/login`, `/register`, `/reset-password`, `/verify-email` and `/setup`. */
 export function pageRoutes({ config }: Pick<Kernel, "config">) {
   const hiddenRoute = { open: true, detail: { hide: true } } as const;
   const { oauth } = config.of(signInSettings);
@@ -27,10 +32,8 @@ export function pageRoutes({ config }: Pick<Kernel, "config">) {
   // Invited people come by a link to /register, which others then don't see.
   const { mode } = config.of(signUpSettings);
   const offered = (page: string) => (mode === "open" ? page : page.replace(SIGN_UP_LINK, ""));
-  const homePage = createAccountPage(offered(home), "Home", german);
   return new Elysia({ name: "auth.pages" })
     .use(openRoutes)
-    .get("/", ({ request }) => (prefersHtml(request) ? homePage({ request }) : homeData()), hiddenRoute)
     .get("/login", createAccountPage(offered(login), "Sign in", german, providers), hiddenRoute)
     .get("/register", createAccountPage(register, "Create an account", german, providers), hiddenRoute)
     .get("/reset-password", createAccountPage(resetPassword, "Choose a new password", german), hiddenRoute)
@@ -39,13 +42,6 @@ export function pageRoutes({ config }: Pick<Kernel, "config">) {
 }
 
 const SIGN_UP_LINK = / ?<a[^>]*href="\/register">.*?<\/a>/;
-
-/** The home page for programs. */
-const homeData = () =>
-  Response.json(
-    { name: "Berth", docs: "/swagger", openapi: "/swagger/json" },
-    { headers: { vary: "accept, accept-language" } },
-  );
 
 const PROVIDER_LABELS = { google: "Google", github: "GitHub" } as const;
 

@@ -1,0 +1,133 @@
+// The frame of the console in Chromium: navigation, menu, palette, code panel, a lost connection, signing in again.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Berth, startBerth } from "../support/berth.ts";
+import type { Client } from "../support/client.ts";
+import { member, provision } from "../support/members.ts";
+import { expectAccessible, openConsole } from "./support/console.ts";
+
+let berth: Berth;
+let ada: Client;
+
+beforeAll(async () => {
+  berth = await startBerth();
+  ada = await member(berth);
+  await provision(ada, "Harbour");
+}, 60_000);
+afterAll(() => berth?.[Symbol.asyncDispose]());
+
+describe("the files of the console", () => {
+  const get = (path: string, headers: Record<string, string>) =>
+    fetch(berth.web + path, { headers, redirect: "manual" });
+  const browser = { accept: "text/html" };
+
+  test("are hashed, compressed and kept for ever; the page is asked for each time", async () => {
+    const page = await get("/", { ...browser, cookie: ada.cookie, "accept-encoding": "br" });
+    expect(page.headers.get("cache-control")).toBe("no-cache");
+    expect(page.headers.get("content-security-policy")).toContain("require-trusted-types-for 'script'");
+    const html = await page.text();
+    const [, script = ""] = /src="(\/assets\/[^"]+\.js)"/.exec(html) ?? [];
+    for (const encoding of ["br", "gzip"]) {
+      const { headers } = await get(script, { "accept-encoding": encoding });
+      expect(headers.get("content-encoding")).toBe(encoding);
+      expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      expect(headers.get("content-type")).toStartWith("text/javascript");
+    }
+    expect((await get(script, { "accept-encoding": "identity" })).headers.get("content-encoding")).toBeNull();
+  });
+
+  test("are only those that were built", async () => {
+    for (const name of ["nothing.js", "..%2f..%2fetc%2fpasswd", "__proto__", "assets.js"]) {
+      expect((await get(`/assets/${name}`, {})).status).toBe(404);
+    }
+  });
+
+  test("are for people with a session: others are led to the sign-in form, programs to JSON", async () => {
+    const visitor = await get("/agents/x/chat?tab=1", browser);
+    expect(visitor.status).toBe(302);
+    expect(visitor.headers.get("location")).toBe("/login?next=%2Fagents%2Fx%2Fchat%3Ftab%3D1");
+    expect((await get("/agents", { accept: "application/json" })).status).toBe(404);
+    expect(await (await get("/", { cookie: ada.cookie })).json()).toMatchObject({ name: "Berth" });
+  });
+});
+
+test("the rail leads to pages; back, reload and unknown addresses work", async () => {
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  await console.open("/");
+  await page
+    .getByRole("link", { name: /Harbour/ })
+    .first()
+    .click();
+  await page.getByRole("heading", { name: "Harbour", level: 1 }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "Harbour", level: 1 }).waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
+  await console.open("/agents/x/nothing-here/at-all");
+  await console.open("/account/nothing-here");
+  await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
+test("the palette goes anywhere by keyboard alone", async () => {
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  await console.open("/");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("harb");
+  await page.getByRole("option", { name: /Harbour/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/agents\/[^/]+/);
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("combobox").waitFor({ state: "detached" });
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
+test("a page shows its requests as code", async () => {
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  await console.open("/");
+  await page.getByRole("button", { name: "This page as code" }).click();
+  await page.getByText(`${berth.web}/api/agents`).first().waitFor();
+  await page.getByText("TypeScript").click();
+  await page.getByText("await fetch(").first().waitFor();
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
+test("an ended session leads to the sign-in form and back", async () => {
+  const bob = await member(berth);
+  await using console = await openConsole(berth, bob);
+  await console.open("/");
+  await bob.post("/api/auth/signout", {});
+  await console.page.goto("/agents");
+  await console.page.waitForURL(/\/login\?next=%2Fagents/);
+}, 60_000);
+
+test("the frame is accessible in both themes and sizes, with its menu, palette and code panel open", async () => {
+  await expectAccessible(berth, ada, "/", { name: "frame" });
+  await expectAccessible(berth, ada, "/", {
+    name: "frame-menu",
+    async prepare(page, { width, language }) {
+      if (width === 390)
+        await page.getByRole("button", { name: language === "de" ? "Menü öffnen" : "Open the menu" }).click();
+      await page.locator("#rail [aria-haspopup=menu]").click();
+      await page.getByRole("menu").waitFor();
+    },
+  });
+  await expectAccessible(berth, ada, "/", {
+    name: "frame-palette",
+    async prepare(page) {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("option").first().waitFor();
+    },
+  });
+}, 120_000);
+
+test("a visitor sees no page of the console", async () => {
+  await using console = await openConsole(berth);
+  await console.page.goto("/admin");
+  await console.page.waitForURL(/\/login\?next=%2Fadmin/);
+}, 60_000);

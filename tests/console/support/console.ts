@@ -1,0 +1,160 @@
+// Opens the console in Chromium by playwright-core, against the compiled binary: signed in, watched for blocked requests.
+
+import { expect } from "bun:test";
+import { existsSync, mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Berth } from "../../support/berth.ts";
+import type { Client } from "../../support/client.ts";
+
+/** How a page is looked at. */
+export interface View {
+  theme: "light" | "dark";
+  width: 390 | 1280;
+  language?: "en" | "de";
+}
+
+/** Both themes on a phone and a desktop; the dark ones in German. */
+export const VIEWS: readonly View[] = (["light", "dark"] as const).flatMap((theme) =>
+  ([390, 1280] as const).map((width) => ({
+    theme,
+    width,
+    language: theme === "light" ? ("en" as const) : ("de" as const),
+  })),
+);
+
+export interface Console extends AsyncDisposable {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Opens an address of the console and waits for its heading. */
+  open(path: string): Promise<void>;
+  /** What is wrong by now: errors of scripts, blocked or foreign requests. Tests expect none. */
+  complaints(): string[];
+  /** What axe finds on the page as it is now. */
+  violations(): Promise<{ rule: string; elements: string[] }[]>;
+  /** Writes a picture to the folder of BERTH_SHOTS, if that is set: for looking at it. */
+  shoot(name: string): Promise<void>;
+}
+
+let browser: Promise<Browser> | undefined;
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** One browser for all tests of a file; it ends with the process. */
+function sharedBrowser(): Promise<Browser> {
+  browser ??= (async () => {
+    const path = executablePath.find((one) => existsSync(one));
+    if (!path) throw new Error("The tests of the console need Chromium: apt-get install chromium");
+    return chromium.launch({ executablePath: path, args: ["--no-sandbox"], timeout: 30_000 });
+  })();
+  return browser;
+}
+
+/** Opens a window with the client's session; without a client, as a visitor. */
+export async function openConsole(
+  berth: Berth,
+  client?: Client,
+  view: View = { theme: "light", width: 1280 },
+): Promise<Console> {
+  const context = await (await sharedBrowser()).newContext({
+    baseURL: berth.web,
+    viewport: { width: view.width, height: view.width === 390 ? 844 : 900 },
+    colorScheme: view.theme,
+    locale: view.language === "de" ? "de-AT" : "en-GB",
+    timezoneId: "Europe/Vienna",
+    reducedMotion: "reduce",
+  });
+  context.setDefaultTimeout(15_000);
+  if (client) await context.addCookies(cookiesOf(client, berth.web));
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (/Content Security|Trusted|Refused|TypeError|ReferenceError|Warning:/.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.on("request", (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol.startsWith("http") && origin !== new URL(berth.web).origin)
+      complaints.push(`foreign: ${request.url()}`);
+  });
+  return {
+    page,
+    context,
+    async open(path) {
+      await page.goto(path, { waitUntil: "commit" });
+      await page.locator("h1").first().waitFor();
+      await page
+        .locator('[role="status"]:has-text("Loading…")')
+        .waitFor({ state: "detached" })
+        .catch(() => undefined);
+    },
+    complaints: () => complaints,
+    violations: () => violationsOf(context, page),
+    async shoot(name) {
+      const folder = process.env.BERTH_SHOTS;
+      if (!folder) return;
+      mkdirSync(folder, { recursive: true });
+      await page.screenshot({
+        path: resolve(folder, `${name}-${view.theme}-${view.width}.png`),
+        fullPage: view.width === 390,
+      });
+    },
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+function cookiesOf(client: Client, url: string) {
+  return client.cookie
+    .split("; ")
+    .filter(Boolean)
+    .map((pair) => {
+      const [name = "", ...value] = pair.split("=");
+      return { name, value: value.join("="), url };
+    });
+}
+
+const axe = resolve(import.meta.dir, "../../../node_modules/axe-core/axe.min.js");
+
+/** axe must go through the debugger: the pages' policy forbids other scripts. */
+async function violationsOf(context: BrowserContext, page: Page): Promise<{ rule: string; elements: string[] }[]> {
+  const session = await context.newCDPSession(page);
+  try {
+    await session.send("Runtime.evaluate", { expression: `${await Bun.file(axe).text()};undefined` });
+    const { result } = await session.send("Runtime.evaluate", {
+      expression: `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
+        ({ rule: id, elements: nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary.slice(0, 300)) }))))`,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    return JSON.parse(String(result.value)) as { rule: string; elements: string[] }[];
+  } finally {
+    await session.detach();
+  }
+}
+
+const IS_TOO_WIDE = "document.documentElement.scrollWidth > innerWidth";
+
+/**
+ * Opens the page in both themes, on a phone and a desktop, in both languages, and expects that axe finds nothing, that it
+ * is not wider than the screen, and that nothing was blocked. `prepare` brings it into a state, such as an open dialog.
+ */
+export async function expectAccessible(
+  berth: Berth,
+  client: Client | undefined,
+  path: string,
+  { name, prepare }: { name: string; prepare?: (page: Page, view: View) => Promise<void> },
+): Promise<void> {
+  for (const view of VIEWS) {
+    await using console = await openConsole(berth, client, view);
+    await console.open(path);
+    await prepare?.(console.page, view);
+    await console.shoot(name);
+    expect({ path, view, found: await console.violations() }).toEqual({ path, view, found: [] });
+    expect({ path, view, isTooWide: await console.page.evaluate(IS_TOO_WIDE) }).toEqual({
+      path,
+      view,
+      isTooWide: false,
+    });
+    expect({ path, view, complaints: console.complaints() }).toEqual({ path, view, complaints: [] });
+  }
+}

@@ -1,0 +1,51 @@
+// The button of the account at the foot of the rail. Its menu is loaded at the first click.
+
+import { ChevronsUpDown } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { t } from "./language.ts";
+import { useUser } from "./session.tsx";
+
+const AccountMenu = lazy(() => import("./account-menu.tsx"));
+
+export const ACCOUNT_BUTTON =
+  "flex w-full items-center gap-2 rounded-round p-2 text-left outline-offset-0 hover:bg-rail-hover focus-visible:outline-rail-ink data-[popup-open]:bg-rail-hover";
+
+export function AccountButton() {
+  const [isWanted, setWanted] = useState(false);
+  const button = (
+    <button
+      type="button"
+      aria-haspopup="menu"
+      aria-expanded={isWanted}
+      className={ACCOUNT_BUTTON}
+      onClick={() => setWanted(true)}
+    >
+      <AccountLabel />
+    </button>
+  );
+  if (!isWanted) return button;
+  return (
+    <Suspense fallback={button}>
+      <AccountMenu />
+    </Suspense>
+  );
+}
+
+export function AccountLabel() {
+  const { name, email, isAdmin, plan } = useUser();
+  return (
+    <>
+      <span
+        aria-hidden="true"
+        className="grid size-7 shrink-0 place-items-center rounded-full bg-rail-hover font-medium text-rail-ink text-sm"
+      >
+        {(name || email).slice(0, 1).toUpperCase()}
+      </span>
+      <span className="min-w-0 flex-1">
+        <span className="block truncate font-medium text-sm">{name || email}</span>
+        <span className="block truncate text-rail-soft text-xs">{isAdmin ? t("Admin") : plan}</span>
+      </span>
+      <ChevronsUpDown className="size-4 text-rail-soft" aria-hidden="true" />
+    </>
+  );
+}

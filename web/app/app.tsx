@@ -1,0 +1,51 @@
+// Chooses the page of the address and shows it in the shell, once the account is known.
+
+import { Suspense } from "react";
+import { Route, Switch } from "wouter";
+import { ErrorPage } from "../parts/error-note.tsx";
+import { PageSkeleton } from "../parts/skeleton.tsx";
+import { Toasts } from "../parts/toast.tsx";
+import { useLive } from "./events.ts";
+import { PAGES, type Page } from "./routes.ts";
+import { USER_KEY, UserProvider, useUser, useUserQuery } from "./session.tsx";
+import { NotFound, Shell } from "./shell.tsx";
+
+export function App() {
+  const { data: user, error, refetch } = useUserQuery();
+  useLive(USER_KEY, ["user.updated"]);
+  if (!user) {
+    return <main>{error ? <ErrorPage error={error} onRetry={() => void refetch()} /> : <PageSkeleton />}</main>;
+  }
+  return (
+    <UserProvider user={user}>
+      <Switch>
+        {toRoutes(PAGES.filter(({ bare }) => bare))}
+        <Route>
+          <Shell>
+            <Switch>
+              {toRoutes(PAGES.filter(({ bare }) => !bare))}
+              <Route>
+                <NotFound />
+              </Route>
+            </Switch>
+          </Shell>
+        </Route>
+      </Switch>
+      <Toasts />
+    </UserProvider>
+  );
+}
+
+const toRoutes = (pages: readonly Page[]) =>
+  pages.map((page) => (
+    <Route key={page.path} path={page.path}>
+      <Suspense fallback={<PageSkeleton />}>
+        <Guarded page={page} />
+      </Suspense>
+    </Route>
+  ));
+
+function Guarded({ page: { Component, admin } }: { page: Page }) {
+  const { isAdmin } = useUser();
+  return admin && !isAdmin ? <NotFound /> : <Component />;
+}

@@ -1,0 +1,35 @@
+// The two ways in which a request fails: the server refused it, or could not be reached.
+
+/** The server's answer with an error status. `message` is a sentence for people. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    /** The whole body: `issues` of validation, `current` and `limit`, and the like. */
+    readonly body: Readonly<Record<string, unknown>>,
+    /** Seconds after which to try again, for 429 and 503. */
+    readonly retryAfter: number | undefined,
+  ) {
+    super(message);
+  }
+
+  /** The message for the field at this path of the body, such as `config.model`. */
+  issueAt(path: string): string | undefined {
+    return this.issues.find((issue) => issue.path === path)?.message;
+  }
+
+  get issues(): { path: string; message: string }[] {
+    const { issues } = this.body;
+    return Array.isArray(issues) ? issues.filter(isIssue) : [];
+  }
+}
+
+const isIssue = (value: unknown): value is { path: string; message: string } =>
+  typeof value === "object" && value !== null && "path" in value && "message" in value;
+
+/** The request did not reach the server, or no answer came back. */
+export class UnreachableError extends Error {
+  override readonly name = "UnreachableError";
+}

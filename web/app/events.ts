@@ -1,0 +1,158 @@
+// Follows the account's events by one connection for all tabs, so that pages change without a reload.
+
+import { type QueryKey, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent } from "react";
+
+/** An event of `GET /api/events`; docs/webhooks.md describes each type's data. */
+export interface LiveEvent {
+  type: string;
+  timestamp: string;
+  data: Readonly<Record<string, unknown>>;
+}
+
+type Handler = (event: LiveEvent) => void;
+
+const handlers = new Set<Handler>();
+const stateListeners = new Set<() => void>();
+let isConnected = true;
+
+const channel = new BroadcastChannel("berth-events");
+channel.onmessage = ({ data }: MessageEvent<LiveEvent | { connected: boolean }>) => {
+  if ("connected" in data) setConnected(data.connected);
+  else deliver(data);
+};
+
+/** Calls the pages' handlers; one that fails does not keep others from it. */
+function deliver(event: LiveEvent): void {
+  for (const handle of handlers) {
+    try {
+      handle(event);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+}
+
+function setConnected(next: boolean): void {
+  if (isConnected === next) return;
+  isConnected = next;
+  for (const notify of stateListeners) notify();
+}
+
+/**
+ * Connects. A browser allows six connections to a host, so only one tab holds one (it owns a lock) and tells the others;
+ * when it closes, another tab takes over. Locks exist on https and localhost; elsewhere each tab connects by itself.
+ */
+export function startEvents(): void {
+  if (!navigator.locks) {
+    connect(() => undefined);
+    return;
+  }
+  void navigator.locks.request(
+    "berth-events",
+    () =>
+      new Promise<never>(() => {
+        connect((message) => channel.postMessage(message));
+      }),
+  );
+}
+
+function connect(tellOthers: (message: LiveEvent | { connected: boolean }) => void): void {
+  const source = new EventSource("/api/events");
+  const changeState = (connected: boolean) => {
+    setConnected(connected);
+    tellOthers({ connected });
+  };
+  source.onopen = () => changeState(true);
+  source.onerror = () => {
+    changeState(false);
+    // A refusal ends the source for good (signed out, too many streams); it is tried again later.
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(tellOthers), 15_000);
+  };
+  const receive = ({ data }: MessageEvent<string>) => {
+    const event = JSON.parse(data) as LiveEvent;
+    deliver(event);
+    tellOthers(event);
+  };
+  source.onmessage = receive;
+  for (const type of EVENT_TYPES) source.addEventListener(type, receive);
+}
+
+/** The names of the frames; a new type of the server is added here. */
+const EVENT_TYPES = [
+  "user.updated",
+  "agent.created",
+  "agent.claimed",
+  "agent.status",
+  "agent.deleted",
+  "agent.message",
+  "agent.verified",
+  "approval.requested",
+  "approval.decided",
+  "channel.state",
+  "channel.undelivered",
+  "channel.pairing",
+  "stream.state",
+  "budget.exceeded",
+  "schedule.failed",
+] as const;
+
+export const connectionState = {
+  subscribe(notify: () => void): () => void {
+    stateListeners.add(notify);
+    return () => stateListeners.delete(notify);
+  },
+  get: (): boolean => isConnected,
+};
+
+/** Calls `handle` for events whose type begins with one of `types` ("agent." or "approval.requested"). */
+export function useEvents(types: readonly string[], handle: Handler): void {
+  const handleLatest = useEffectEvent(handle);
+  const wanted = types.join(" ");
+  useEffect(() => {
+    const prefixes = wanted.split(" ");
+    const receive: Handler = (event) => {
+      if (prefixes.some((prefix) => event.type.startsWith(prefix))) handleLatest(event);
+    };
+    handlers.add(receive);
+    return () => void handlers.delete(receive);
+  }, [wanted]);
+}
+
+/**
+ * Reads a query again when an event of these types comes, at most once a second, and after a lost connection.
+ *
+ * @example useLive(["agents"], ["agent.", "channel.state"])
+ */
+export function useLive(
+  queryKey: QueryKey,
+  types: readonly string[],
+  matches: (event: LiveEvent) => boolean = () => true,
+): void {
+  const client = useQueryClient();
+  const refresh = useEffectEvent(() => void client.invalidateQueries({ queryKey }));
+  useEvents(types, (event) => {
+    if (matches(event)) soon(refresh);
+  });
+  useEffect(
+    () =>
+      connectionState.subscribe(() => {
+        if (isConnected) soon(refresh);
+      }),
+    [],
+  );
+}
+
+const waiting = new Set<() => void>();
+
+/** Runs each work once, a second after the first request for any. */
+function soon(work: () => void): void {
+  if (waiting.size === 0) {
+    setTimeout(() => {
+      const all = [...waiting];
+      waiting.clear();
+      for (const one of all) one();
+    }, 1_000);
+  }
+  waiting.add(work);
+}

@@ -1,0 +1,153 @@
+// Translates the texts of the console. The source language is English: a text is written where it is shown, and
+// web/languages holds one file for each other language. A test finds texts without a translation.
+
+export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
+export type Language = keyof typeof LANGUAGES;
+
+/** A text that was marked by `text()` in a table, for `t()` to translate when it is shown. */
+export type Text = string & { readonly __text: true };
+
+type Values = Readonly<Record<string, string | number>>;
+/** Accepts literals and marked texts only, so that each text is found in the source. */
+type Literal<S extends string> = string extends S ? (S extends Text ? S : never) : S;
+type AreaLoader = () => Promise<Readonly<Record<string, string>>>;
+
+const STORED_AS = "berth-language";
+const table = new Map<string, string>();
+const loaded = new Set<string>();
+let areaLoaders: Readonly<Record<string, AreaLoader>> = {};
+
+export const language: Language = chooseLanguage();
+
+function chooseLanguage(): Language {
+  const isKnown = (code: string): code is Language => Object.hasOwn(LANGUAGES, code);
+  const wished = [readStored(), ...(globalThis.navigator?.languages ?? [])].map((code) => code?.split("-")[0] ?? "");
+  return wished.find(isKnown) ?? "en";
+}
+
+function readStored(): string | undefined {
+  try {
+    return globalThis.localStorage?.getItem(STORED_AS) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps the language for this browser and shows the console in it. */
+export function changeLanguage(next: Language): void {
+  localStorage.setItem(STORED_AS, next);
+  location.reload();
+}
+
+/** Called once by main.tsx with the loaders of the chosen language; none for English. */
+export function setTextLoaders(loaders: Readonly<Record<string, AreaLoader>> | undefined): void {
+  areaLoaders = loaders ?? {};
+  document.documentElement.lang = language;
+}
+
+/** Loads the translations of a page's folder before the page is shown. */
+export async function loadTexts(area: string): Promise<void> {
+  const load = areaLoaders[area];
+  if (!load || loaded.has(area)) return;
+  for (const [english, translated] of Object.entries(await load())) table.set(english, translated);
+  loaded.add(area);
+}
+
+/** Marks a text in a table; `t()` translates it when it is shown. */
+export const text = <const S extends string>(english: S): Text => english as string as Text;
+
+/**
+ * Translates a text and fills its `{places}`.
+ *
+ * @example t("{name} is running", { name: agent.name })
+ */
+export function t<const S extends string>(english: Literal<S>, values?: Values): string {
+  return fill(table.get(english) ?? english, values);
+}
+
+/**
+ * The form for one or for several, with `{n}` as the formatted number.
+ *
+ * @example tn("{n} agent", "{n} agents", agents.length)
+ */
+export function tn<const A extends string, const B extends string>(
+  one: Literal<A>,
+  other: Literal<B>,
+  count: number,
+  values?: Values,
+): string {
+  const english = count === 1 ? one : other;
+  return fill(table.get(english) ?? english, { ...values, n: formatNumber(count) });
+}
+
+const fill = (template: string, values: Values = {}): string =>
+  template.replace(/\{(\w+)\}/g, (place, name: string) => (name in values ? String(values[name]) : place));
+
+/** The parts of a translated text with marked words: `rich("Read <a>the guide</a>.", { a: (words) => <Link …/> })`. */
+export function rich<const S extends string, Node>(
+  english: Literal<S>,
+  elements: Readonly<Record<string, (words: string, key: string) => Node>>,
+  values?: Values,
+): (string | Node)[] {
+  const parts = (table.get(english) ?? english).split(/(<(\w+)>.*?<\/\2>)/g);
+  const nodes: (string | Node)[] = [];
+  for (let index = 0; index < parts.length; index += 3) {
+    nodes.push(fill(parts[index] ?? "", values));
+    const [, name = "", words = ""] = /^<(\w+)>(.*)<\/\1>$/.exec(parts[index + 1] ?? "") ?? [];
+    const make = elements[name];
+    if (make) nodes.push(make(fill(words, values), String(index)));
+  }
+  return nodes;
+}
+
+/** "1,234" or "1.234". */
+export const formatNumber = (value: number, options?: Intl.NumberFormatOptions): string =>
+  new Intl.NumberFormat(language, options).format(value);
+
+/** US dollars: two digits after the point, more for amounts below a cent. */
+export const formatUsd = (usd: number): string =>
+  formatNumber(usd, {
+    style: "currency",
+    currency: "USD",
+    maximumFractionDigits: usd !== 0 && Math.abs(usd) < 0.01 ? 5 : 2,
+  });
+
+const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
+
+/** "3.4 MB". */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
+  const options = { style: "unit", unit: BYTE_UNITS[power] ?? "byte", unitDisplay: "narrow" } as const;
+  return formatNumber(bytes / 1000 ** power, { ...options, maximumFractionDigits: power === 0 ? 0 : 1 });
+}
+
+const DAY_MS = 86_400_000;
+const RELATIVE_UNITS = [
+  ["year", 365 * DAY_MS],
+  ["month", 30 * DAY_MS],
+  ["day", DAY_MS],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** "3 minutes ago", "in 2 days", or "now" for less than a minute. */
+export function formatRelative(time: number, now = Date.now()): string {
+  const format = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  const distance = time - now;
+  const [unit, ms] = RELATIVE_UNITS.find(([, size]) => Math.abs(distance) >= size) ?? ["second", 0];
+  return ms === 0 ? format.format(0, "second") : format.format(Math.round(distance / ms), unit);
+}
+
+/** Date and time in the viewer's zone. */
+export const formatTime = (time: number, options?: Intl.DateTimeFormatOptions): string =>
+  new Intl.DateTimeFormat(language, options ?? { dateStyle: "medium", timeStyle: "short" }).format(time);
+
+/** "1.2 s", "350 ms", "2 min 5 s". */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${formatNumber(Math.round(ms))} ms`;
+  if (ms < 60_000) return `${formatNumber(ms / 1_000, { maximumFractionDigits: 1 })} s`;
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 60
+    ? `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s`
+    : `${formatNumber(Math.floor(minutes / 60))} h ${minutes % 60} min`;
+}

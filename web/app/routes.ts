@@ -1,0 +1,33 @@
+// The table of all pages: one row a page, loaded when it is opened first.
+
+import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import { loadTexts } from "./language.ts";
+
+export interface Page {
+  path: string;
+  /** Shown only to admins; the API enforces it. */
+  admin?: true;
+  /** Without the rail, for guided paths. */
+  bare?: true;
+  Component: LazyExoticComponent<ComponentType>;
+}
+
+type PageModule = { default: ComponentType };
+
+/** `area` is the page's first folder below web/pages, whose texts are loaded with it. */
+function page(
+  path: string,
+  area: string,
+  load: () => Promise<PageModule>,
+  more: Pick<Page, "admin" | "bare"> = {},
+): Page {
+  const Component = lazy(async () => (await Promise.all([load(), loadTexts(area)]))[0]);
+  return { path, Component, ...more };
+}
+
+/** The first row that matches is shown. Paths as in wouter: `:name`, `*` for the rest. */
+export const PAGES: readonly Page[] = [
+  page("/", "agents", () => import("../pages/agents/index.tsx")),
+  page("/agents", "agents", () => import("../pages/agents/index.tsx")),
+  page("/agents/:id/*?", "agent", () => import("../pages/agent/index.tsx")),
+];

@@ -1,0 +1,39 @@
+// The signed-in user, for every page.
+
+import { useQuery } from "@tanstack/react-query";
+import { createContext, type ReactNode, useContext } from "react";
+import { api } from "./api.ts";
+
+/** `GET /api/settings`. */
+export interface User {
+  id: string;
+  email: string;
+  name: string;
+  plan: string;
+  credits: number;
+  twoFactorEnabled: boolean;
+  emailVerified: boolean;
+  isAdmin: boolean;
+  referralCode: string;
+  subscription: { plan: string; status: string; currentPeriodEnd: string } | null;
+  notifications: Record<string, boolean>;
+  createdAt: string;
+}
+
+export const USER_KEY = ["user"] as const;
+
+export const useUserQuery = () =>
+  useQuery({ queryKey: USER_KEY, queryFn: () => api.get<User>("/api/settings"), staleTime: 60_000 });
+
+const UserContext = createContext<User | undefined>(undefined);
+
+export const UserProvider = ({ user, children }: { user: User; children: ReactNode }) => (
+  <UserContext value={user}>{children}</UserContext>
+);
+
+/** The signed-in user. Pages are shown only with one. */
+export function useUser(): User {
+  const user = useContext(UserContext);
+  if (!user) throw new Error("useUser() is called outside of the shell.");
+  return user;
+}

@@ -1,0 +1,114 @@
+// Builds the console into dist/web: hashed files, each compressed, and a module that embeds them in the binary.
+
+import { mkdir, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import type { BunPlugin } from "bun";
+import tailwind from "bun-plugin-tailwind";
+import { german } from "../languages/de.ts";
+import { textsByArea } from "./texts.ts";
+
+const web = join(import.meta.dir, "..");
+export const outputFolder = join(web, "../dist/web");
+
+interface Tables {
+  texts: Readonly<Record<string, string>>;
+  errors: Readonly<Record<string, string>>;
+}
+
+/** The area with the texts of the API's errors, by their codes. */
+const ERRORS = "errors";
+
+/** The tables of texts by language; English needs none. */
+const LANGUAGES: Readonly<Record<string, Tables>> = { de: german };
+
+/**
+ * Provides `berth:texts`: for each language and area a function that loads the area's translations, which are a chunk of
+ * their own.
+ */
+const languagePlugin: BunPlugin = {
+  name: "berth-texts",
+  setup(build) {
+    const namespace = "berth-texts";
+    build.onResolve({ filter: /^berth:texts/ }, ({ path }) => ({ path, namespace }));
+    build.onLoad({ filter: /.*/, namespace }, async ({ path }) => {
+      const [, language, area] = path.split("/");
+      const areas = await textsByArea();
+      if (language === undefined || area === undefined) {
+        const loaders = Object.keys(LANGUAGES).map((code) => {
+          const rows = [...areas.keys(), ERRORS].map(
+            (one) => `${JSON.stringify(one)}: () => import("berth:texts/${code}/${one}").then((m) => m.default)`,
+          );
+          return `${code}: { ${rows.join(", ")} }`;
+        });
+        return { contents: `export const loaders = { ${loaders.join(", ")} };`, loader: "js" };
+      }
+      const { texts, errors }: Tables = LANGUAGES[language] ?? { texts: {}, errors: {} };
+      const own = [...(areas.get(area) ?? [])].map((english) => [english, texts[english]]);
+      const table = area === ERRORS ? errors : Object.fromEntries(own);
+      return { contents: `export default ${JSON.stringify(table)};`, loader: "js" };
+    });
+  },
+};
+
+const brotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+
+interface BuiltFile {
+  name: string;
+  type: string;
+  bytes: number;
+  brotliBytes: number;
+}
+
+/** Builds everything. `fast` compresses less, for work on the console. */
+export async function buildConsole({ fast = false } = {}): Promise<BuiltFile[]> {
+  await rm(outputFolder, { recursive: true, force: true });
+  await mkdir(outputFolder, { recursive: true });
+  const { outputs } = await Bun.build({
+    entrypoints: [join(web, "index.html")],
+    target: "browser",
+    format: "esm",
+    splitting: true,
+    minify: true,
+    publicPath: "/assets/",
+    define: { "process.env.NODE_ENV": '"production"' },
+    env: "disable",
+    naming: { entry: "[name].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
+    plugins: [tailwind, languagePlugin],
+  });
+  const built = await Promise.all(
+    outputs.map(async (output): Promise<BuiltFile> => {
+      const name = basename(output.path);
+      const bytes = new Uint8Array(await output.arrayBuffer());
+      const params = { [constants.BROTLI_PARAM_QUALITY]: fast ? 4 : 11 };
+      const [br, gz] = await Promise.all([brotli(bytes, { params }), compressGzip(bytes, { level: fast ? 1 : 9 })]);
+      await Bun.write(join(outputFolder, `${name}.br`), br);
+      await Bun.write(join(outputFolder, `${name}.gz`), gz);
+      return { name, type: output.type, bytes: bytes.length, brotliBytes: br.length };
+    }),
+  );
+  await Bun.write(join(outputFolder, "assets.js"), assetsModule(built));
+  return built;
+}
+
+/** A module that names each file's two compressed forms as paths that work inside the binary. */
+function assetsModule(files: readonly BuiltFile[]): string {
+  const imports = files.flatMap(({ name }, index) => [
+    `import br${index} from "./${name}.br" with { type: "file" };`,
+    `import gz${index} from "./${name}.gz" with { type: "file" };`,
+  ]);
+  const rows = files.map(
+    ({ name, type }, index) =>
+      `  ${JSON.stringify(name)}: { type: ${JSON.stringify(type)}, br: br${index}, gz: gz${index} },`,
+  );
+  const type = "/** @type {Readonly<Record<string, { type: string; br: string; gz: string }>>} */";
+  return [...imports, type, "export const assets = {", ...rows, "};", ""].join("\n");
+}
+
+if (import.meta.main) {
+  const files = await buildConsole({ fast: process.argv.includes("--fast") });
+  const total = files.reduce((sum, { brotliBytes }) => sum + brotliBytes, 0);
+  console.log(`dist/web: ${files.length} files, ${Math.round(total / 1000)} kB compressed`);
+}

@@ -1,0 +1,33 @@
+// The agent of the address, for its pages.
+
+import { useQuery } from "@tanstack/react-query";
+import { createContext, useContext } from "react";
+import { api, path } from "../../app/api.ts";
+import { useLive } from "../../app/events.ts";
+
+/** `GET /api/agents/:id`. */
+export interface Agent {
+  id: string;
+  name: string;
+  status: string;
+  model: string;
+  subdomain: string;
+  url: string;
+}
+
+export const agentKey = (id: string) => ["agent", id] as const;
+
+export function useAgentQuery(id: string) {
+  const key = agentKey(id);
+  useLive(key, ["agent."], ({ data }) => data.agentId === id || data.id === id);
+  return useQuery({ queryKey: key, queryFn: () => api.get<{ agent: Agent }>(path`/api/agents/${id}`) });
+}
+
+export const AgentContext = createContext<Agent | undefined>(undefined);
+
+/** The agent of this page. */
+export function useAgent(): Agent {
+  const agent = useContext(AgentContext);
+  if (!agent) throw new Error("useAgent() is called outside of an agent's page.");
+  return agent;
+}

@@ -1,0 +1,60 @@
+// Draws series over time with uPlot. The same numbers are in a table below, for those who don't see or trust the drawing.
+
+import { lazy, Suspense } from "react";
+import { formatNumber, formatTime, t } from "../app/language.ts";
+import { Skeleton } from "./skeleton.tsx";
+import { Table } from "./table.tsx";
+
+export interface Series {
+  label: string;
+  /** One value for each time; null where there is none. */
+  values: readonly (number | null)[];
+  format?: (value: number) => string;
+}
+
+export interface ChartProps {
+  /** What it shows, for those who don't see it. */
+  label: string;
+  /** Epoch milliseconds, rising. */
+  times: readonly number[];
+  series: readonly Series[];
+  kind?: "line" | "bars";
+  height?: number;
+}
+
+const Plot = lazy(() => import("./plot.tsx"));
+
+export function Chart(props: ChartProps) {
+  const { label, times, series, height = 200 } = props;
+  const columns = [
+    { key: "time", head: t("Time"), cell: (index: number) => formatTime(times[index] ?? 0) },
+    ...series.map(({ label, values, format = formatNumber }) => ({
+      key: label,
+      head: label,
+      isNumber: true,
+      cell: (index: number) => {
+        const value = values[index];
+        return value === null || value === undefined ? "–" : format(value);
+      },
+    })),
+  ];
+  return (
+    <figure>
+      <Suspense
+        fallback={
+          <div style={{ height }}>
+            <Skeleton className="h-full" />
+          </div>
+        }
+      >
+        <Plot {...props} height={height} />
+      </Suspense>
+      <figcaption>
+        <details className="mt-1 text-soft text-sm">
+          <summary>{t("The numbers")}</summary>
+          <Table label={label} columns={columns} rows={times.map((_, index) => index)} keyOf={String} />
+        </details>
+      </figcaption>
+    </figure>
+  );
+}

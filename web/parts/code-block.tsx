@@ -1,0 +1,20 @@
+// Code or a value to copy, in a frame that scrolls by itself.
+
+import { t } from "../app/language.ts";
+import { CopyButton } from "./copy-button.tsx";
+
+export const CodeBlock = ({ code, label }: { code: string; label?: string }) => (
+  <div className="relative rounded-large border border-edge bg-well">
+    <pre
+      tabIndex={0}
+      aria-label={label ?? t("Code")}
+      className="max-h-96 overflow-auto p-3 pr-12 font-mono text-sm"
+      role="region"
+    >
+      <code className="whitespace-pre">{code}</code>
+    </pre>
+    <div className="absolute top-1.5 right-1.5">
+      <CopyButton value={code} />
+    </div>
+  </div>
+);

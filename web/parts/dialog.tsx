@@ -1,0 +1,57 @@
+// A dialog on the platform's own <dialog>: it keeps the focus inside, closes with Escape and by a click beside it.
+
+import { X } from "lucide-react";
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import { t } from "../app/language.ts";
+import { IconButton } from "./icon-button.tsx";
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  /** Buttons at the bottom, the main one last. */
+  actions?: ReactNode;
+  width?: "narrow" | "wide";
+  children: ReactNode;
+}
+
+const WIDTHS = { narrow: "w-[28rem]", wide: "w-[48rem]" };
+
+/** Render it while it is open; unmounting closes it. */
+export function Dialog({ title, onClose, actions, width = "narrow", children }: Props) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onPointerDown={(event) => {
+        if (event.target === event.currentTarget) onClose();
+      }}
+      className={`m-auto max-h-[min(44rem,calc(100dvh-2rem))] max-w-[calc(100vw-2rem)] rounded-large border border-edge bg-raised p-0 shadow-raised backdrop:bg-[#06141a99] ${WIDTHS[width]}`}
+    >
+      <div className="flex max-h-[inherit] flex-col">
+        <header className="flex items-center gap-2 border-edge border-b py-2 pr-2 pl-4">
+          <h2 id={titleId} className="flex-1 font-semibold text-md">
+            {title}
+          </h2>
+          <IconButton label={t("Close")} onClick={onClose}>
+            <X />
+          </IconButton>
+        </header>
+        <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
+        {actions && (
+          <footer className="flex flex-wrap justify-end gap-2 border-edge border-t px-4 py-3">{actions}</footer>
+        )}
+      </div>
+    </dialog>
+  );
+}

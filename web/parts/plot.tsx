@@ -1,0 +1,87 @@
+// The drawing of a chart. uPlot draws on a canvas, so the colours are read from the tokens, again at a change of theme.
+
+import { useEffect, useRef } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { formatNumber, language } from "../app/language.ts";
+import { onThemeChange } from "../app/theme.ts";
+import type { ChartProps } from "./chart.tsx";
+
+/** Lines differ by dashes too, for those who don't tell the colours apart. */
+const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
+
+export default function Plot({ label, times, series, kind = "line", height = 200 }: ChartProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    let plot = draw(element);
+    const redraw = () => {
+      plot.destroy();
+      plot = draw(element);
+    };
+    const stopFollowing = onThemeChange(redraw);
+    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    resize.observe(element);
+    return () => {
+      stopFollowing();
+      resize.disconnect();
+      plot.destroy();
+    };
+
+    function draw(parent: HTMLElement): uPlot {
+      const color = (name: string) => resolveColor(parent, name);
+      const axis = { stroke: color("--soft"), grid: { stroke: color("--edge"), width: 1 }, ticks: { show: false } };
+      const format = series[0]?.format ?? ((value: number) => formatNumber(value, { notation: "compact" }));
+      const options: uPlot.Options = {
+        width: parent.clientWidth,
+        height,
+        cursor: { y: false, points: { size: 6 } },
+        legend: { live: true },
+        axes: [
+          { ...axis, values: (_, ticks) => ticks.map(formatTick(ticks)) },
+          { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => format(tick)) },
+        ],
+        scales: { y: { range: (_, min, max) => [Math.min(0, min ?? 0), (max ?? 0) > 0 ? max * 1.05 : 1] } },
+        series: [
+          {},
+          ...series.map((one, index) => {
+            const stroke = color(`--series-${(index % 4) + 1}`);
+            return {
+              label: one.label,
+              stroke,
+              width: 2,
+              dash: DASHES[index % DASHES.length] ?? [],
+              points: { show: times.length < 3 },
+              value: (_: uPlot, value: number | null) => (value === null ? "–" : (one.format ?? formatNumber)(value)),
+              ...(kind === "bars" && { fill: stroke, paths: uPlot.paths.bars?.({ size: [0.7, 40] }), dash: [] }),
+            } as uPlot.Series;
+          }),
+        ],
+      };
+      const data = [times.map((time) => time / 1_000), ...series.map(({ values }) => [...values])] as uPlot.AlignedData;
+      return new uPlot(options, data, parent);
+    }
+  }, [times, series, kind, height]);
+  return (
+    <div ref={box} role="img" aria-label={label} className="min-w-0 overflow-hidden" style={{ minHeight: height }} />
+  );
+}
+
+/** A canvas knows no `light-dark()`: the colour that an element gets from it is read. */
+function resolveColor(parent: HTMLElement, name: string): string {
+  const probe = document.createElement("i");
+  probe.style.color = `var(${name})`;
+  parent.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+function formatTick(ticks: readonly number[]): (tick: number) => string {
+  const span = (ticks.at(-1) ?? 0) - (ticks[0] ?? 0);
+  const options: Intl.DateTimeFormatOptions =
+    span <= 36 * 3_600 ? { hour: "2-digit", minute: "2-digit" } : { day: "numeric", month: "short" };
+  const format = new Intl.DateTimeFormat(language, options);
+  return (tick) => format.format(tick * 1_000);
+}

@@ -1,0 +1,7 @@
+// Modules that the build provides.
+declare module "berth:texts" {
+  type Loader = () => Promise<Readonly<Record<string, string>>>;
+  /** By language, then by area. */
+  export const loaders: Readonly<Record<string, Readonly<Record<string, Loader>>>>;
+}
+declare module "*.css" {}
