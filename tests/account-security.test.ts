@@ -476,6 +476,7 @@ describe("sessions", () => {
       expiresAt: isoTime,
       address: "127.0.0.1",
       userAgent,
+      label: "",
     });
     const list = await sessionsOf(first);
     const elsewhere = item(false, "Mozilla/5.0 (elsewhere)");

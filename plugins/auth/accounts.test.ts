@@ -283,6 +283,7 @@ describe("the current user", () => {
       plan: "free",
       credits: 0,
       twoFactorEnabled: false,
+      hasPassword: true,
       emailVerified: false,
       isAdmin: false,
       referralCode: expect.stringMatching(/^[a-z0-9]{12}$/),

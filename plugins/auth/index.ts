@@ -15,6 +15,7 @@ import type { AuthServices } from "./auth-services.ts";
 import { createIdentities } from "./identities.ts";
 import { createMails } from "./mails/mails.ts";
 import { createLinkedAccounts } from "./oauth/linked-accounts.ts";
+import { createOAuth } from "./oauth/oauth.ts";
 import { oauthRoutes } from "./oauth/routes.ts";
 import { createOneTimeLinks } from "./one-time-links.ts";
 import { createHomePage, pageRoutes } from "./pages/account-pages.ts";
@@ -24,6 +25,7 @@ import { passwordResetRoutes } from "./password/routes.ts";
 import { createPlaceholderAccounts } from "./placeholder-accounts.ts";
 import { createSessions } from "./sessions.ts";
 import { createDeletion } from "./settings/account-deletion.ts";
+import { referralRoutes } from "./settings/referral-routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { sessionsRoutes } from "./settings/sessions-routes.ts";
 import { createExternalTokens } from "./sign-in/external-tokens.ts";
@@ -31,6 +33,7 @@ import { createReauthenticate } from "./sign-in/reauthentication.ts";
 import { sweepUsedOnceStatement } from "./sign-in/replay-protection.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
 import { createSignIn } from "./sign-in/sign-in.ts";
+import { signInMethodRoutes } from "./sign-in-methods/routes.ts";
 import { createEmailVerification } from "./sign-up/email-verification.ts";
 import { emailVerificationRoutes } from "./sign-up/email-verification-routes.ts";
 import { createFirstAdmin } from "./sign-up/first-admin.ts";
@@ -40,6 +43,7 @@ import { twoFactorRoutes } from "./two-factor/routes.ts";
 import { createTwoFactor } from "./two-factor/two-factor.ts";
 import { createUsers } from "./users.ts";
 import { walletRoutes } from "./wallet/routes.ts";
+import { createWalletProofs } from "./wallet/wallet-proof.ts";
 
 export type { OnAccountReclaim } from "./account-reclaim.ts";
 export type { AccountChange, AuditRecorder } from "./administration/account-changes.ts";
@@ -131,18 +135,23 @@ export const auth = plugin("auth", ({ kernel, use }) => {
   // Hourly, since every sign-in adds a row, and visitors without an account can add rows too.
   kernel.jobs.every("auth.sweep-used", HOUR, async () => [sweepUsedOnceStatement()]);
 
+  const { mainnet } = use(chains);
+  const oauth = createOAuth(services);
+  const walletProofs = createWalletProofs(kernel, mainnet);
   const web = new Elysia({ name: "auth.web" })
     .use(openRoutes)
     .use(signUpRoutes(services))
     .use(emailVerificationRoutes(services))
     .use(passwordResetRoutes(services, createPasswordReset(services)))
     .use(signInRoutes(services))
-    .use(oauthRoutes(services))
+    .use(oauthRoutes(services, oauth))
+    .use(signInMethodRoutes(services, { oauth, walletProofs, chainId: mainnet.id }))
     .use(settingsRoutes(services, deletion))
+    .use(referralRoutes(services))
     .use(sessionsRoutes(services))
     .use(apiKeyRoutes(services))
     .use(twoFactorRoutes(services))
-    .use(walletRoutes(services, use(chains).mainnet))
+    .use(walletRoutes(services, walletProofs))
     .use(pageRoutes(kernel));
 
   return {

@@ -1,5 +1,5 @@
-// The tables of accounts, created by migrations/0002_auth.sql, 0008_accounts.sql, 0009_keys_and_two_factor.sql and
-// 0020_once_verified.sql.
+// The tables of accounts, created by migrations/0002_auth.sql, 0008_accounts.sql, 0009_keys_and_two_factor.sql,
+// 0020_once_verified.sql and 0056_sign_ins.sql.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const users = sqliteTable("users", {
@@ -56,10 +56,12 @@ export const authLinks = sqliteTable("auth_links", {
 });
 
 export const linkedAccounts = sqliteTable("linked_accounts", {
-  provider: text("provider", { enum: ["google", "github", "wallet"] }).notNull(),
+  provider: text("provider", { enum: ["google", "github", "oidc", "wallet"] }).notNull(),
   subject: text("subject").notNull(),
   userId: text("user_id").notNull(),
   createdAt: integer("created_at").notNull(),
+  /** The address or name of the account at the provider. */
+  label: text("label"),
 });
 
 export const apiKeys = sqliteTable("api_keys", {

@@ -1,4 +1,4 @@
-// The settings of accounts: who is an admin, sign-in with Google and GitHub, bot detection, and the trial of new accounts.
+// The settings of accounts: who is an admin, sign-in with providers, bot detection, and the trial of new accounts.
 
 import { anyText, email, httpUrl, oneOf, type Parser, parseDuration, parser } from "../../src/kernel/config/parsers.ts";
 import { programName } from "../../src/kernel/config/program-name.ts";
@@ -36,6 +36,13 @@ export const signInSettings = defineSettings({
     GITHUB_CLIENT_SECRET: optional(anyText, "Secret of that client.", "secret"),
     GITHUB_BASE_URL: withDefault(httpUrl, "https://github.com", "Where GitHub's sign-in pages are."),
     GITHUB_API_URL: withDefault(httpUrl, "https://api.github.com", "Where GitHub's API is."),
+    OIDC_ISSUER: optional(
+      httpUrl,
+      "Sign-in with another OpenID Connect provider: its issuer, with client id and secret.",
+    ),
+    OIDC_CLIENT_ID: optional(anyText, "Client id at that provider; its redirect address is `/api/auth/callback/oidc`."),
+    OIDC_CLIENT_SECRET: optional(anyText, "Secret of that client.", "secret"),
+    OIDC_NAME: withDefault(anyText, "single sign-on", "What people call that provider: the text of its button."),
     BOT_DETECTION: withDefault(
       oneOf("off", "standard", "strict"),
       "standard",
@@ -44,12 +51,24 @@ export const signInSettings = defineSettings({
   },
   build: (v) => ({
     oauth: {
-      google: { clientId: v.GOOGLE_CLIENT_ID, clientSecret: v.GOOGLE_CLIENT_SECRET, issuer: v.GOOGLE_ISSUER },
+      google: {
+        name: "Google",
+        clientId: v.GOOGLE_CLIENT_ID,
+        clientSecret: v.GOOGLE_CLIENT_SECRET,
+        issuer: v.GOOGLE_ISSUER,
+      },
       github: {
+        name: "GitHub",
         clientId: v.GITHUB_CLIENT_ID,
         clientSecret: v.GITHUB_CLIENT_SECRET,
         baseUrl: v.GITHUB_BASE_URL,
         apiUrl: v.GITHUB_API_URL,
+      },
+      oidc: {
+        name: v.OIDC_NAME,
+        clientId: v.OIDC_CLIENT_ID,
+        clientSecret: v.OIDC_CLIENT_SECRET,
+        issuer: v.OIDC_ISSUER ?? "",
       },
     },
     botDetection: v.BOT_DETECTION,
@@ -57,6 +76,8 @@ export const signInSettings = defineSettings({
   validate: (v) => [
     ...requireBoth(v, "GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"),
     ...requireBoth(v, "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"),
+    ...requireBoth(v, "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"),
+    ...requireBoth(v, "OIDC_CLIENT_ID", "OIDC_ISSUER"),
   ],
 });
 

@@ -14,7 +14,7 @@ export interface Providers extends AsyncDisposable {
 }
 
 export async function startProviders(baseUrl = "http://berth.example"): Promise<Providers> {
-  const google = await startOidc([`${baseUrl}/api/auth/callback/google`]);
+  const google = await startOidc(["google", "oidc"].map((name) => `${baseUrl}/api/auth/callback/${name}`));
   const github = startGithub(`${baseUrl}/api/auth/callback/github`);
   return {
     google,
@@ -36,7 +36,7 @@ export async function startProviders(baseUrl = "http://berth.example"): Promise<
   };
 }
 
-export type ProviderName = "google" | "github";
+export type ProviderName = "google" | "github" | "oidc";
 
 /** Starts a sign-in and completes it at the provider; returns the callback address for the browser. */
 export async function completeAtProvider(client: Client, provider: ProviderName, query = ""): Promise<string> {

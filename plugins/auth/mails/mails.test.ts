@@ -57,6 +57,7 @@ const optional: [string, string, (to: MailRecipient) => unknown[]][] = [
   ["twoFactorRemoved", "security", (to) => mails.twoFactorRemovedStatements(to)],
   ["apiKeyCreated", "security", (to) => mails.apiKeyCreatedStatements(to, "laptop")],
   ["signInMethodAdded", "security", (to) => mails.signInMethodAddedStatements(to, "github")],
+  ["signInMethodRemoved", "security", (to) => mails.signInMethodRemovedStatements(to, "wallet")],
   ["socialLinked", "security", (to) => mails.socialLinkedStatements(to, "4711")],
   ["referralCredited", "referral", (to) => mails.referralCreditedStatements(to, 10)],
   ["planChanged", "billing", (to) => mails.planChangedStatements(to, "pro", until)],

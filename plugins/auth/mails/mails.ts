@@ -6,6 +6,8 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Decision } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { HOUR } from "../../../src/kernel/util/time.ts";
 import { isInternalEmail } from "../email.ts";
+import type { LinkedProvider } from "../oauth/linked-accounts.ts";
+import { signInSettings } from "../settings.ts";
 import type { NotificationTopic, User } from "../users.ts";
 import { type MailName, templates } from "./templates.ts";
 
@@ -33,7 +35,8 @@ export interface Mails {
   /** An operator turned two-factor off, for an owner who lost the device. */
   twoFactorRemovedStatements(to: MailRecipient): Statement[];
   apiKeyCreatedStatements(to: MailRecipient, keyName: string): Statement[];
-  signInMethodAddedStatements(to: MailRecipient, method: "google" | "github" | "wallet"): Statement[];
+  signInMethodAddedStatements(to: MailRecipient, method: LinkedProvider): Statement[];
+  signInMethodRemovedStatements(to: MailRecipient, method: LinkedProvider): Statement[];
   socialLinkedStatements(to: MailRecipient, fid: string): Statement[];
   /** To the owner of the referral code. */
   referralCreditedStatements(to: MailRecipient, credits: number): Statement[];
@@ -65,6 +68,9 @@ interface Deps extends Pick<Kernel, "mail" | "config"> {
 
 export function createMails({ mail, config, limits }: Deps): Mails {
   const { host } = new URL(config.baseUrl);
+  const { oauth } = config.of(signInSettings);
+  const methodLabel = (method: LinkedProvider, language: Language) =>
+    method === "wallet" ? WALLET_LABELS[language] : oauth[method].name;
   const forgot = `${config.baseUrl}/login#forgot`;
 
   function mailStatements(
@@ -101,7 +107,14 @@ export function createMails({ mail, config, limits }: Deps): Mails {
       mailStatements(
         to,
         "sign-in-method-added",
-        { method: METHOD_LABELS[languageOf(to)][method] },
+        { method: methodLabel(method, languageOf(to)) },
+        { topic: "security" },
+      ),
+    signInMethodRemovedStatements: (to, method) =>
+      mailStatements(
+        to,
+        "sign-in-method-removed",
+        { method: methodLabel(method, languageOf(to)) },
         { topic: "security" },
       ),
     socialLinkedStatements: (to, fid) =>
@@ -122,10 +135,7 @@ export function createMails({ mail, config, limits }: Deps): Mails {
   };
 }
 
-const METHOD_LABELS: Record<Language, Record<"google" | "github" | "wallet", string>> = {
-  en: { google: "Google", github: "GitHub", wallet: "your wallet" },
-  de: { google: "Google", github: "GitHub", wallet: "deinem Wallet" },
-};
+const WALLET_LABELS: Record<Language, string> = { en: "your wallet", de: "deinem Wallet" };
 
 const BUDGET_TEXTS = {
   en: {

@@ -9,6 +9,7 @@ import dePlanChanged from "./de/plan-changed.txt" with { type: "text" };
 import deReferralCredited from "./de/referral-credited.txt" with { type: "text" };
 import deResetPassword from "./de/reset-password.txt" with { type: "text" };
 import deSignInMethodAdded from "./de/sign-in-method-added.txt" with { type: "text" };
+import deSignInMethodRemoved from "./de/sign-in-method-removed.txt" with { type: "text" };
 import deSocialLinked from "./de/social-linked.txt" with { type: "text" };
 import deTwoFactorOff from "./de/two-factor-off.txt" with { type: "text" };
 import deTwoFactorOn from "./de/two-factor-on.txt" with { type: "text" };
@@ -23,6 +24,7 @@ import enPlanChanged from "./en/plan-changed.txt" with { type: "text" };
 import enReferralCredited from "./en/referral-credited.txt" with { type: "text" };
 import enResetPassword from "./en/reset-password.txt" with { type: "text" };
 import enSignInMethodAdded from "./en/sign-in-method-added.txt" with { type: "text" };
+import enSignInMethodRemoved from "./en/sign-in-method-removed.txt" with { type: "text" };
 import enSocialLinked from "./en/social-linked.txt" with { type: "text" };
 import enTwoFactorOff from "./en/two-factor-off.txt" with { type: "text" };
 import enTwoFactorOn from "./en/two-factor-on.txt" with { type: "text" };
@@ -39,6 +41,7 @@ const en = {
   "referral-credited": enReferralCredited,
   "reset-password": enResetPassword,
   "sign-in-method-added": enSignInMethodAdded,
+  "sign-in-method-removed": enSignInMethodRemoved,
   "social-linked": enSocialLinked,
   "two-factor-off": enTwoFactorOff,
   "two-factor-on": enTwoFactorOn,
@@ -58,6 +61,7 @@ const de: Record<MailName, string> = {
   "referral-credited": deReferralCredited,
   "reset-password": deResetPassword,
   "sign-in-method-added": deSignInMethodAdded,
+  "sign-in-method-removed": deSignInMethodRemoved,
   "social-linked": deSocialLinked,
   "two-factor-off": deTwoFactorOff,
   "two-factor-on": deTwoFactorOn,

@@ -14,11 +14,19 @@ export interface Flow extends Checks {
   provider: ProviderName;
   /** A path within Berth. */
   callbackUrl: string;
+  /** Set if the identity is to be linked to an account, by the session that asked for it. */
+  linkTo?: LinkTarget | undefined;
+}
+
+/** The account that an identity is to be linked to, and the session that asked for it. */
+export interface LinkTarget {
+  userId: string;
+  sessionId: string;
 }
 
 export interface Flows {
   /** A new flow and the `set-cookie` that holds it. It replaces an earlier flow of the same browser. */
-  begin(provider: ProviderName, callbackUrl: string): { flow: Flow; cookie: string };
+  begin(provider: ProviderName, callbackUrl: string, linkTo?: LinkTarget): { flow: Flow; cookie: string };
   /** The flow of this browser with this provider and state; undefined if there is none or it has expired. */
   find(cookies: string | null, provider: ProviderName, state: string | null): (Flow & CookieClaims) | undefined;
   /** Marks a flow as used; false if it was used before. */
@@ -36,8 +44,9 @@ export function createFlows(kernel: Pick<Kernel, "config" | "vault" | "database"
   });
 
   return {
-    begin(provider, callbackUrl) {
-      const flow = { state: randomToken(), nonce: randomToken(), verifier: randomToken(), provider, callbackUrl };
+    begin(provider, callbackUrl, linkTo) {
+      const random = { state: randomToken(), nonce: randomToken(), verifier: randomToken() };
+      const flow = { ...random, provider, callbackUrl, linkTo };
       return { flow, cookie: cookie.issue(flow) };
     },
 

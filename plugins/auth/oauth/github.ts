@@ -67,12 +67,17 @@ export function createGithub(settings: ProviderSettings & { baseUrl: string; api
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** Uses the numeric id, which never changes; a login can be given up and taken by another user. */
-function readProfile(user: unknown): { subject: string; name?: string } {
+function readProfile(user: unknown): { subject: string; label?: string; name?: string } {
   if (!isRecord(user) || !Number.isSafeInteger(user.id) || Number(user.id) <= 0) {
     throw new OAuthFailure("PROVIDER_UNAVAILABLE", "/user has no id");
   }
   const name = [user.name, user.login].find((text) => typeof text === "string" && text.trim() !== "");
-  return { subject: String(user.id), ...(typeof name === "string" && { name }) };
+  const { login } = user;
+  return {
+    subject: String(user.id),
+    ...(typeof login === "string" && { label: login }),
+    ...(typeof name === "string" && { name }),
+  };
 }
 
 function readPrimaryEmail(emails: unknown): { email?: string } {

@@ -13,7 +13,16 @@ export const FAILURE_DESCRIPTIONS = {
   SIGN_IN_FAILED: "the provider's response does not prove who the visitor is",
 } as const;
 
-export type FailureCode = keyof typeof FAILURE_DESCRIPTIONS;
+/** The further codes of `/account/sign-ins?error=CODE`, when the identity was to be linked. */
+export const LINK_FAILURE_DESCRIPTIONS = {
+  ALREADY_LINKED: "this identity signs in another account",
+  TOO_MANY_SIGN_INS: "the account has as many linked sign-ins as it can have",
+  SIGN_IN_AGAIN: "the session that asked for it has ended",
+} as const;
+
+const ALL_DESCRIPTIONS = { ...FAILURE_DESCRIPTIONS, ...LINK_FAILURE_DESCRIPTIONS };
+
+export type FailureCode = keyof typeof ALL_DESCRIPTIONS;
 
 /** `reason` is logged: it must not contain text that a provider or visitor sent. */
 export class OAuthFailure extends Error {
@@ -21,7 +30,7 @@ export class OAuthFailure extends Error {
 
   constructor(
     readonly code: FailureCode,
-    readonly reason: string = FAILURE_DESCRIPTIONS[code],
+    readonly reason: string = ALL_DESCRIPTIONS[code],
   ) {
     super(`${code}: ${reason}`);
   }

@@ -12,6 +12,7 @@ import type { AuthServices } from "../auth-services.ts";
 import { requireEmail } from "../email.ts";
 import { users as userTable } from "../schema.ts";
 import type { User } from "../users.ts";
+import { toSingleLine } from "./linked-accounts.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import type { ProviderIdentity } from "./provider.ts";
 
@@ -43,7 +44,7 @@ export interface ProviderAccounts {
    * changed since it was read, and by the unique constraint `linked_accounts.provider` if the identity is linked
    * already.
    */
-  linkStatements(user: User, identity: Pick<ProviderIdentity, "provider" | "subject">): Statement[];
+  linkStatements(user: User, identity: Pick<ProviderIdentity, "provider" | "subject" | "label">): Statement[];
 }
 
 /** If concurrent callbacks collide, the loser starts again and finds what the winner has created. */
@@ -108,10 +109,10 @@ export function createProviderAccounts({
     return [{ ...statement(update.where(unchanged)), after: () => users.invalidate(user.id) }, guard("user")];
   }
 
-  const linkStatements: ProviderAccounts["linkStatements"] = (user, { provider, subject }) => [
+  const linkStatements: ProviderAccounts["linkStatements"] = (user, identity) => [
     ...unchangedStatements(user),
-    linkedAccounts.linkStatement({ provider, subject }, user.id),
-    ...mails.signInMethodAddedStatements(user, provider),
+    linkedAccounts.linkStatement(identity, user.id),
+    ...mails.signInMethodAddedStatements(user, identity.provider),
   ];
 
   /** For an account whose address was never verified: its creator loses access, and the identity is linked. */
@@ -185,11 +186,3 @@ function requireVerifiedEmail({ email }: ProviderIdentity): string {
     throw error;
   }
 }
-
-/** Turns the name of a profile into one that sign-up accepts: one line of at most 200 characters. */
-const toSingleLine = (name: string | undefined) =>
-  name
-    ?.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, " ")
-    .toWellFormed()
-    .slice(0, 200)
-    .trim();

@@ -4,7 +4,7 @@ import type { CustomFetch } from "openid-client";
 import type { LinkedAccount } from "./linked-accounts.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 
-export type ProviderName = "google" | "github";
+export type ProviderName = "google" | "github" | "oidc";
 
 /** The random values of one sign-in. The browser keeps them in the sealed flow cookie. */
 export interface Checks {

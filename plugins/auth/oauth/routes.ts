@@ -1,4 +1,4 @@
-// The routes of sign-in with Google and GitHub: redirect, callback, and the second step with a code.
+// The routes of sign-in with providers: redirect, callback, and the second step with a code.
 import { Elysia, t } from "elysia";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
@@ -7,28 +7,34 @@ import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
 import { preferredLanguage } from "../../../src/kernel/pages/language.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { signInRedirectResponse, totp } from "../model.ts";
-import { createOAuth } from "./oauth.ts";
-import { FAILURE_DESCRIPTIONS, type FailureCode, OAuthFailure } from "./oauth-failure.ts";
+import type { OAuth } from "./oauth.ts";
+import { FAILURE_DESCRIPTIONS, type FailureCode, LINK_FAILURE_DESCRIPTIONS, OAuthFailure } from "./oauth-failure.ts";
 
-const params = t.Object({ provider: t.String({ description: "`google` or `github`" }) });
+const params = t.Object({ provider: t.String({ description: "`google`, `github` or `oidc`" }) });
 const providerErrors = documentErrors({ 404: ["NOT_FOUND", "PROVIDER_NOT_CONFIGURED"] });
 const redirectResponse = (description: string) => ({
   responses: { 302: { description, headers: { location: { schema: { type: "string" as const } } } } },
 });
-const failureList = Object.entries(FAILURE_DESCRIPTIONS).map(([code, meaning]) => `- \`${code}\`: ${meaning}`);
+const listCodes = (descriptions: Readonly<Record<string, string>>) =>
+  Object.entries(descriptions)
+    .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
+    .join("\n");
 
-export function oauthRoutes(services: AuthServices) {
-  const oauth = createOAuth(services);
+export function oauthRoutes(services: AuthServices, oauth: OAuth) {
   const { secondStep } = oauth;
   const { log } = services.kernel;
 
-  /** Redirects to the sign-in page on every error but 404, since a person in a browser follows these routes. */
-  async function redirectOrSignInPage(provider: string, operation: () => Promise<string>): Promise<Response> {
+  /** Redirects to the page on every error but 404, since a person in a browser follows these routes. */
+  async function redirectOrExplain(
+    provider: string,
+    failurePage: string,
+    operation: () => Promise<string>,
+  ): Promise<Response> {
     try {
       return redirect(await operation());
     } catch (error) {
       if (error instanceof AppError && error.status === 404) throw error;
-      return redirect(`/login?error=${toFailureCode(error, provider)}`);
+      return redirect(`${failurePage}?error=${toFailureCode(error, provider)}`);
     }
   }
 
@@ -49,7 +55,7 @@ export function oauthRoutes(services: AuthServices) {
     .get(
       "/api/auth/oauth/:provider",
       ({ params: { provider }, query, request }) =>
-        redirectOrSignInPage(provider, async () => {
+        redirectOrExplain(provider, "/login", async () => {
           const { location, cookie } = await oauth.start(provider, query.callbackUrl);
           contextOf(request).cookies.push(cookie);
           return location;
@@ -64,7 +70,7 @@ export function oauthRoutes(services: AuthServices) {
         }),
         detail: {
           tags,
-          summary: "Sign in with Google or GitHub",
+          summary: "Sign in with a provider",
           ...redirectResponse("To the provider; if it can't be reached, to `/login?error=PROVIDER_UNAVAILABLE`."),
           ...providerErrors,
         },
@@ -72,27 +78,32 @@ export function oauthRoutes(services: AuthServices) {
     )
     .get(
       "/api/auth/callback/:provider",
-      ({ params: { provider }, request }) =>
-        redirectOrSignInPage(provider, async () => {
-          const { headers, url } = request;
-          const { address, cookies } = contextOf(request);
+      ({ params: { provider }, request }) => {
+        const { headers, url } = request;
+        const { address, cookies } = contextOf(request);
+        const response = { cookies: headers.get("cookie"), search: new URL(url).search };
+        return redirectOrExplain(provider, oauth.failurePage(provider, response), async () => {
+          const session = await services.sessions.find(response.cookies);
           const callback = {
+            ...response,
             address,
-            cookies: headers.get("cookie"),
-            search: new URL(url).search,
             locale: preferredLanguage(headers.get("accept-language")),
+            session: session && { userId: session.userId, sessionId: session.id },
           };
           const { signedIn, location } = await oauth.finish(provider, callback, cookies);
           if (signedIn) await services.startSession(request, signedIn.userId, signedIn.evidence);
           return location;
-        }),
+        });
+      },
       {
         open: true,
         params,
         detail: {
           tags,
           summary: "Return from the provider",
-          description: `Where the provider sends the browser. Every failure goes to \`/login?error=CODE\`:\n\n${failureList.join("\n")}`,
+          description:
+            `Where the provider sends the browser. Every failure goes to \`/login?error=CODE\`:\n\n${listCodes(FAILURE_DESCRIPTIONS)}\n\n` +
+            `If the identity was to be linked, failures go to \`/account/sign-ins?error=CODE\`, with these codes or:\n\n${listCodes(LINK_FAILURE_DESCRIPTIONS)}`,
           ...redirectResponse(
             "Signed in: to `callbackUrl`, with the session cookie. With two-factor on: to `/login?step=code`, which " +
               "sends a code to `POST /api/auth/two-factor`. After a failure: to the sign-in page with its code.",

@@ -17,7 +17,7 @@ const LIFETIME_MS = 10 * MINUTE;
 /** A sign-in that the provider has confirmed and that lacks the code. */
 export interface PendingSignIn {
   userId: string;
-  identity: Pick<ProviderIdentity, "provider" | "subject">;
+  identity: Pick<ProviderIdentity, "provider" | "subject" | "label">;
   /** The identity is not linked yet: a correct code links it. */
   mustLink: boolean;
   /** A path within Berth. */

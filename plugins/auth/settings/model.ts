@@ -3,6 +3,7 @@ import { type Static, t } from "elysia";
 import { name, totp } from "../model.ts";
 import type { Session } from "../sessions.ts";
 import { NOTIFICATION_TOPICS } from "../users.ts";
+import { deviceLabel } from "./device-label.ts";
 
 /** Omitted fields stay unchanged. */
 export const profileBody = t.Object({
@@ -55,6 +56,7 @@ const sessionItem = t.Object({
   expiresAt: t.String(),
   address: t.String({ description: "The client's address at the sign-in" }),
   userAgent: t.String(),
+  label: t.String({ description: "Browser and system in words, such as `Firefox, Linux`; empty if unknown" }),
 });
 
 export const sessionList = t.Object({ sessions: t.Array(sessionItem), count: t.Number() });
@@ -71,5 +73,6 @@ export function toSessionItem(session: Session, currentId: string): Static<typeo
     expiresAt: new Date(expiresAt).toISOString(),
     address,
     userAgent,
+    label: deviceLabel(userAgent),
   };
 }

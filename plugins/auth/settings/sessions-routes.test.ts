@@ -45,8 +45,8 @@ test("lists the sessions, newest first, and marks the current one", async () => 
   const time = expect.stringMatching(iso);
   const shape = { id: expect.any(String), createdAt: time, lastUsedAt: time, expiresAt: time, address: "127.0.0.1" };
   expect<object[]>(sessions).toEqual([
-    { ...shape, current: false, userAgent: "Phone/1.0" },
-    { ...shape, current: true, userAgent: "berth-tests/1.0" },
+    { ...shape, current: false, userAgent: "Phone/1.0", label: "" },
+    { ...shape, current: true, userAgent: "berth-tests/1.0", label: "" },
   ]);
   expect((await list(phone)).sessions.map(({ current }) => current)).toEqual([true, false]);
   for (const { cookie } of [current, phone]) expect(JSON.stringify(sessions)).not.toContain(cookie.split("=")[1] ?? "");

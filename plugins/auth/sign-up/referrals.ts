@@ -1,6 +1,6 @@
 // Referral codes: a sign-up with a code gives credits to the new account and to the owner of the code.
 import { sql } from "drizzle-orm";
-import { guard, type Statement } from "../../../src/kernel/database/database.ts";
+import { type Database, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import type { Mails } from "../mails/mails.ts";
 import { users as userTable } from "../schema.ts";
@@ -40,6 +40,12 @@ export function createReferrals({ users, mails }: { users: Users; mails: Mails }
       };
     },
   };
+}
+
+/** How many accounts were made with the code of this user. Read from the index of referred accounts alone. */
+export async function countReferred(database: Pick<Database, "read">, userId: string): Promise<number> {
+  const { rows } = await database.read("SELECT count(*) AS joined FROM users WHERE referred_by = ?", [userId]);
+  return Number(rows[0]?.joined);
 }
 
 export const unknownReferralCode = () =>

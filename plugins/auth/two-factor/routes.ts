@@ -18,6 +18,12 @@ const enrolment = t.Object({
   recoveryCodes: t.Union([t.Array(t.String()), t.Null()], { description: "Ten; each works once" }),
 });
 
+const twoFactorStatus = t.Object({
+  enabled: t.Boolean(),
+  since: t.Union([t.String(), t.Null()]),
+  recoveryCodesLeft: t.Number(),
+});
+
 const twoFactorState = t.Object({ success: t.Literal(true), twoFactorEnabled: t.Boolean() });
 
 const reauthenticationErrors = { 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" };
@@ -25,6 +31,20 @@ const reauthenticationErrors = { 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_RE
 export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reauthenticate, mails }: AuthServices) {
   return new Elysia({ name: "auth.two-factor" })
     .use(identities.guards)
+    .get(
+      "/api/settings/2fa",
+      async ({ identity: { user } }) => {
+        const since = await twoFactor.enabledSince(user.id);
+        if (since === undefined) return { enabled: false, since: null, recoveryCodesLeft: 0 };
+        const recoveryCodesLeft = await twoFactor.countRecoveryCodes(user.id);
+        return { enabled: true, since: new Date(since).toISOString(), recoveryCodesLeft };
+      },
+      {
+        ownSession: true,
+        response: { 200: twoFactorStatus },
+        detail: { tags, summary: "Whether two-factor is on, and how many recovery codes are left" },
+      },
+    )
     .post(
       "/api/settings/2fa",
       ({ identity, request, body }) =>

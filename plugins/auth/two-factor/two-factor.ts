@@ -42,6 +42,8 @@ export interface TwoFactor {
   disable(user: User, presented: { code: string; from: string }, extraStatements: Statement[]): Promise<void>;
   /** When two-factor was turned on (epoch ms); undefined if it is off. Read from the database at each call. */
   enabledSince(userId: string): Promise<number | undefined>;
+  /** How many recovery codes are left. */
+  countRecoveryCodes(userId: string): Promise<number>;
   /**
    * The second step of a sign-in; resolves with whether two-factor is on. Passes if it is off, or for a valid code,
    * which is consumed. Else throws 401 `TOTP_REQUIRED` without a code, 401 `INVALID_TOTP` for a wrong one. Wrong codes
@@ -207,6 +209,7 @@ export function createTwoFactor({ database, vault, keyRotation, limits, users }:
     },
 
     enabledSince,
+    countRecoveryCodes: (userId) => drizzle.$count(recoveryCodes, eq(recoveryCodes.userId, userId)),
 
     async verifyIfEnabled(userId, { code, from }, extraStatements = []) {
       if (!(await enabledSince(userId))) {

@@ -4,10 +4,10 @@ import { documentErrors } from "../../../src/kernel/http/openapi/route-documenta
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
 import { preferredLanguage } from "../../../src/kernel/pages/language.ts";
-import type { Chain } from "../../chains/index.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { signInRedirectResponse } from "../model.ts";
 import { safeCallbackPath } from "../sign-in/callback-url.ts";
+import { PROOF_ERRORS, type WalletProofs } from "./wallet-proof.ts";
 import { createWalletSignIn } from "./wallet-sign-in.ts";
 
 /** Documented as text but not validated by the schema, since a missing message or signature must give 401, not 400. */
@@ -22,9 +22,9 @@ const walletProofBody = t.Object({
   callbackUrl: text("Where to go next, within Berth; default `/`"),
 });
 
-export function walletRoutes(services: AuthServices, chain: Chain) {
+export function walletRoutes(services: AuthServices, walletProofs: WalletProofs) {
   const { config } = services.kernel;
-  const wallet = createWalletSignIn({ ...services, chain });
+  const wallet = createWalletSignIn({ ...services, walletProofs });
 
   return new Elysia({ name: "auth.wallet" })
     .use(openRoutes)
@@ -32,7 +32,7 @@ export function walletRoutes(services: AuthServices, chain: Chain) {
       "/api/auth/nonce",
       ({ set }) => {
         set.headers["cache-control"] = "no-store";
-        const { nonce, expiresAt } = wallet.nonce();
+        const { nonce, expiresAt } = walletProofs.nonce();
         return { nonce, expiresAt: new Date(expiresAt).toISOString() };
       },
       {
@@ -70,14 +70,7 @@ export function walletRoutes(services: AuthServices, chain: Chain) {
     );
 }
 
-const refusals = [
-  "SIGNATURE_REQUIRED",
-  "INVALID_MESSAGE",
-  "INVALID_SIGNATURE",
-  "INVALID_NONCE",
-  "TOTP_REQUIRED",
-  "INVALID_TOTP",
-];
+const refusals = [...PROOF_ERRORS, "TOTP_REQUIRED", "INVALID_TOTP"];
 
 const wantsJson = (request: Request) =>
   (request.headers.get("accept") ?? "").split(",").every((range) => /^\s*application\/json\s*(?:;|$)/i.test(range));

@@ -1,22 +1,16 @@
-// Sign-In with Ethereum: checks a signed message and resolves or creates the account of the wallet. A message works
-// once.
-import type { Address } from "viem";
-import { GuardFailed, isUniqueViolation, type Statement } from "../../../src/kernel/database/database.ts";
+// Sign-In with Ethereum: resolves or creates the account of the wallet that signed a message.
+import { GuardFailed, isUniqueViolation } from "../../../src/kernel/database/database.ts";
 import { AppError, forbidden } from "../../../src/kernel/errors.ts";
-import type { Chain } from "../../chains/index.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { WALLET_EMAIL_DOMAIN } from "../email.ts";
 import type { SignInEvidence } from "../sessions.ts";
 import { isTotpRequired } from "../two-factor/two-factor.ts";
 import type { AccountSummary } from "../users.ts";
-import { createNonces, invalidNonce, type Nonces } from "./nonces.ts";
-import { isSignedBy } from "./signature.ts";
-import { parseSiweMessage } from "./siwe-message.ts";
+import { invalidNonce } from "./nonces.ts";
+import type { SignedMessage, VerifiedProof, WalletProofs } from "./wallet-proof.ts";
 
 /** Unvalidated input: a value that is not text counts as missing. */
-export interface WalletProof {
-  message?: unknown;
-  signature?: unknown;
+export interface WalletProof extends SignedMessage {
   /** A code of the authenticator app, or a recovery code. */
   totp?: unknown;
 }
@@ -28,12 +22,6 @@ interface Visitor {
   locale: string;
 }
 
-/** The signer, and the statements that mark the message as used. An invalid message writes nothing. */
-interface VerifiedProof {
-  address: Address;
-  useStatements: Statement[];
-}
-
 /** The account of the wallet, and the evidence for a session. */
 export interface WalletSignInResult {
   account: AccountSummary;
@@ -41,8 +29,6 @@ export interface WalletSignInResult {
 }
 
 export interface WalletSignIn {
-  /** A nonce for the next message; see `Nonces.issue`. */
-  nonce: Nonces["issue"];
   /**
    * The account of the wallet that signed; a new wallet gets an account. Throws 401 `SIGNATURE_REQUIRED`,
    * `INVALID_MESSAGE`, `INVALID_SIGNATURE` or `INVALID_NONCE`, with two-factor on also `TOTP_REQUIRED` or
@@ -53,7 +39,9 @@ export interface WalletSignIn {
   signInWithProof(proof: WalletProof, from: Visitor): Promise<WalletSignInResult>;
 }
 
-type Deps = Pick<AuthServices, "kernel" | "users" | "linkedAccounts" | "twoFactor" | "signUpPolicy"> & { chain: Chain };
+type Deps = Pick<AuthServices, "kernel" | "users" | "linkedAccounts" | "twoFactor" | "signUpPolicy"> & {
+  walletProofs: WalletProofs;
+};
 
 export function createWalletSignIn({
   kernel,
@@ -61,25 +49,9 @@ export function createWalletSignIn({
   linkedAccounts,
   twoFactor,
   signUpPolicy,
-  chain,
+  walletProofs,
 }: Deps): WalletSignIn {
-  const { config, limits } = kernel;
-  const nonces = createNonces(kernel.vault);
-
-  async function verifyProof({ message, signature }: WalletProof): Promise<VerifiedProof> {
-    if (typeof message !== "string" || typeof signature !== "string" || !message || !signature) {
-      throw new AppError(401, "SIGNATURE_REQUIRED", "Send the message and its signature.");
-    }
-    const { address, nonce, issuedAt } = await parseSiweMessage(message, {
-      baseUrl: config.baseUrl,
-      chainId: chain.id,
-    });
-    const useStatements = nonces.useStatements(nonce, issuedAt);
-    if (!(await isSignedBy(chain, address, message, signature))) {
-      throw new AppError(401, "INVALID_SIGNATURE", "This address did not sign this message.");
-    }
-    return { address, useStatements };
-  }
+  const { limits } = kernel;
 
   /**
    * The account of this wallet: the one it is linked to, else the one with its internal email address, else a new one.
@@ -115,12 +87,10 @@ export function createWalletSignIn({
   }
 
   return {
-    nonce: nonces.issue,
-
     async signInWithProof(proof, from) {
       // Counted before the check and refunded after it: else concurrent guesses would all pass the limit.
       await limits.takeOrThrow("sign-in-ip", from.address);
-      const verified = await verifyProof(proof);
+      const verified = await walletProofs.verify(proof);
       const attempt = () => signIn(verified, proof.totp, from);
       try {
         const result = await attempt().catch((error: unknown) => {

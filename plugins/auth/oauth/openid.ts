@@ -1,5 +1,5 @@
-// Sign-in with Google, or with another OpenID provider configured in its place: the identity comes from a signed ID
-// token.
+// Sign-in with an OpenID Connect provider, Google or any other: the identity comes from a signed ID token.
+import type { Configuration, IDToken } from "openid-client";
 import { HOUR } from "../../../src/kernel/util/time.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import {
@@ -14,8 +14,10 @@ import {
   TIMEOUT_SECONDS,
 } from "./provider.ts";
 
+type OpenidProviderName = "google" | "oidc";
+
 /** OpenID Connect Core 1.0, code flow. Plain http only for an issuer that is configured so. */
-export function createGoogle(settings: ProviderSettings & { issuer: string }): Provider {
+export function createOpenid(name: OpenidProviderName, settings: ProviderSettings & { issuer: string }): Provider {
   const { clientId, clientSecret, redirectUri, issuer } = settings;
 
   const discover = memoizeAsync(async () => {
@@ -63,13 +65,29 @@ export function createGoogle(settings: ProviderSettings & { issuer: string }): P
         });
         const claims = tokens.claims();
         if (!claims) throw new OAuthFailure("SIGN_IN_FAILED", "no ID token");
-        const { sub, email, email_verified, name } = claims;
+        const { sub, email, email_verified: isVerified, name: fullName } = await completeClaims(config, tokens, claims);
         return {
-          provider: "google",
-          subject: sub,
-          ...(typeof email === "string" && email_verified === true && { email }),
-          ...(typeof name === "string" && { name }),
+          provider: name,
+          subject: subjectOf(name, issuer, sub),
+          ...(typeof email === "string" && { label: email, ...(isVerified === true && { email }) }),
+          ...(typeof fullName === "string" && { name: fullName }),
         };
       }),
   };
+}
+
+/**
+ * The permanent id of a user. A subject is unique within its issuer only (OpenID Connect Core 1.0 §2), and an operator
+ * may replace the one provider by another. Google's stays as it always was stored.
+ */
+const subjectOf = (name: OpenidProviderName, issuer: string, sub: string) =>
+  name === "google" ? sub : `${issuer}#${sub}`;
+
+type Tokens = Awaited<ReturnType<typeof import("openid-client").authorizationCodeGrant>>;
+
+/** Many providers send the address only from their userinfo endpoint (OpenID Connect Core 1.0 §5.4). */
+async function completeClaims(config: Configuration, tokens: Tokens, claims: IDToken): Promise<IDToken> {
+  if (claims.email !== undefined || config.serverMetadata().userinfo_endpoint === undefined) return claims;
+  const { fetchUserInfo } = await loadOpenidClient();
+  return { ...(await fetchUserInfo(config, tokens.access_token, claims.sub)), ...claims };
 }
