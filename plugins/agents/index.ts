@@ -6,6 +6,7 @@ import { HOUR } from "../../src/kernel/util/time.ts";
 import { auth } from "../auth/index.ts";
 import { createAgentGuards, operationInProgress } from "./agent-guards.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
+import { createAgentList } from "./agent-list.ts";
 import { agentNotFound, createAgentStore, type ModelChoice } from "./agent-store.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
@@ -29,6 +30,7 @@ export {
   type OwnAgentOptions,
   operationInProgress,
 } from "./agent-guards.ts";
+export type { AgentListOrder, ListedAgent } from "./agent-list.ts";
 export { type Agent, type AgentStatus, agentNotFound, isAgentId, isUp, type ModelChoice } from "./agent-store.ts";
 export type { BackupTableRows, BackupTables } from "./backup-rows.ts";
 export { unknownName } from "./configuration/config-check.ts";
@@ -92,6 +94,8 @@ export const agents = plugin("agents", (host) => {
       require: agentStore.require,
       findBySubdomain: agentStore.findBySubdomain,
       list: agentStore.list,
+      ...createAgentList(kernel),
+      configuredModels: configs.modelsOf,
       resolveCurrent: agentStore.resolveCurrent,
       setStatus: agentStore.setStatus,
       listToReconcile: agentStore.listToReconcile,

@@ -32,6 +32,7 @@ import { createProviderHealth } from "./providers/provider-health.ts";
 import { createProviders } from "./providers/providers.ts";
 import { warnAboutUnknownModels } from "./providers/unknown-model-warnings.ts";
 import { budgetSettings, providerSettings } from "./settings.ts";
+import { createAgentCosts } from "./usage/agent-costs.ts";
 
 export { MAX_AGE_S } from "./cache/response-cache.ts";
 export type { TurnCache } from "./cache/turn-caches.ts";
@@ -281,6 +282,7 @@ export const ai = plugin("ai", (host) => {
       /** Whether agents without a key of their own use the demo model, since no key is configured and no Ollama was found. */
       isDemo: providers.isDemo,
       spentMicroUsd: ledger.spentMicroUsd,
+      agentCosts: createAgentCosts(kernel),
       isOffered: catalogue.isOffered,
       /** The kinds of files that a turn's model accepts. Called only for messages with files. */
       inputModalities: async ({ demo, provider, modelId }: TurnModel): Promise<readonly InputModality[]> =>

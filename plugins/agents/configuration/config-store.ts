@@ -29,6 +29,8 @@ export interface ConfigStore {
    * out.
    */
   settings(agentId: string): Promise<CurrentSettings>;
+  /** The own models that the newest versions of these agents name, by agent. */
+  modelsOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Checks a text before it is stored, as `requireConfig` does. */
   requireValid(text: string): Promise<AgentSettings>;
   /** What in a valid text has no effect: unknown keys and names, and what this version does not use yet. */
@@ -71,6 +73,11 @@ export interface ConfigVersion {
   /** It came in an imported file. */
   imported: boolean;
 }
+
+const MODELS_OF = `SELECT agent_id, body ->> '$.model' AS model FROM agent_configs AS c
+  WHERE agent_id IN (SELECT value FROM json_each(?))
+    AND version = (SELECT max(version) FROM agent_configs WHERE agent_id = c.agent_id)
+    AND iif(json_valid(body), json_type(body, '$.model') = 'text', 0)`;
 
 type Deps = Pick<Kernel, "database" | "config" | "log"> & { hooks: AgentHooks };
 
@@ -164,6 +171,11 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
     warnings,
     registerCheck: (check) => void checks.push(check),
     text,
+    async modelsOf(agentIds) {
+      if (agentIds.length === 0) return new Map();
+      const { rows } = await database.read(MODELS_OF, [JSON.stringify(agentIds)]);
+      return new Map(rows.map(({ agent_id, model }) => [String(agent_id), String(model)]));
+    },
     saveStatements: (agentId, body) => saveStatements(agentId, body, false),
     memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
     settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId))).settings,
