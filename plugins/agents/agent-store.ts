@@ -45,7 +45,10 @@ export interface AgentStore {
    * `wanted` to `up`, `stopped` to `down`; `error` leaves it. False when there is no such agent.
    */
   setStatus(id: string, status: AgentStatus, more?: StatusChange): Promise<boolean>;
-  /** Writes the given fields in one batch with `statementsAfter`; 404 when the agent is gone. */
+  /**
+   * Writes the given fields in one batch with `statementsAfter`, whose own failed guards are thrown as GuardFailed; 404 when
+   * the agent is gone.
+   */
   change(
     id: string,
     fields: { name?: string; model?: ModelChoice },
@@ -199,7 +202,7 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
           ...statementsAfter,
         ]);
       } catch (error) {
-        if (error instanceof GuardFailed) throw agentNotFound();
+        if (error instanceof GuardFailed && error.guard === "agent") throw agentNotFound();
         throw error;
       }
       return requireAgent(id);

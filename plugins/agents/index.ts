@@ -21,6 +21,7 @@ import { requireQuota } from "./ownership/agent-quota.ts";
 import { createOwnershipTransfer } from "./ownership/ownership-transfer.ts";
 import { createProvisioner } from "./ownership/provisioner.ts";
 import { createVerificationStore } from "./ownership/verification-store.ts";
+import { templateRoutes } from "./templates/template-routes.ts";
 import { webRoutes } from "./web-routes.ts";
 
 export {
@@ -142,6 +143,7 @@ export const agents = plugin("agents", (host) => {
     },
     web: new Elysia({ name: "agents.all" })
       .use(webRoutes({ ...kernel, identities, guards, agents: agentStore, configs, views }))
+      .use(templateRoutes({ identities }))
       .use(logSurfaces.web),
     backend: new Elysia({ name: "agents.backend.all" })
       .use(backendRoutes({ authService, guards, agents: agentStore, configs, provision, views }))

@@ -1,7 +1,7 @@
 // Stores configurations as versions of unchanged text, and caches the settings that Berth reads in them.
 import { and, desc, eq, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
-import { type Issue, notFound } from "../../../src/kernel/errors.ts";
+import { AppError, type Issue, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { createCache } from "../../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
@@ -49,8 +49,13 @@ export interface ConfigStore {
    * because the rules may be stricter than those under which the rest of it was stored. 404 when the agent is gone.
    */
   saveRepaired(agentId: string, text: string): Promise<void>;
-  /** Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. */
-  saveStatements(agentId: string, text: string): Statement[];
+  /**
+   * Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. With `from`, the
+   * batch fails by the guard `CONFIG_GUARD` unless that version is in force.
+   */
+  saveStatements(agentId: string, text: string, from?: number): Statement[];
+  /** The error 409 `CONFIG_CHANGED`, for a batch that failed by `CONFIG_GUARD`. */
+  changedError(agentId: string): Promise<AppError>;
   /** The stored versions, newest first. */
   versions(agentId: string): Promise<ConfigVersion[]>;
   /** The text of one version, by its number or the number as text; 404 `VERSION_NOT_FOUND` when it is not stored. */
@@ -74,6 +79,9 @@ export interface ConfigVersion {
   imported: boolean;
 }
 
+/** The guard of a save that names the version it was made from. */
+export const CONFIG_GUARD = "config";
+const SELECT_VERSION = "SELECT max(version) AS version FROM agent_configs WHERE agent_id = ?";
 const MODELS_OF = `SELECT agent_id, body ->> '$.model' AS model FROM agent_configs AS c
   WHERE agent_id IN (SELECT value FROM json_each(?))
     AND version = (SELECT max(version) FROM agent_configs WHERE agent_id = c.agent_id)
@@ -110,13 +118,13 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
   };
 
   /** @param imported null: as the newest version */
-  function saveStatements(agentId: string, body: string, imported: boolean | null): Statement[] {
+  function saveStatements(agentId: string, body: string, imported: boolean | null, from?: number): Statement[] {
     const add: Statement = {
       sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at, imported)
         SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3,
           coalesce(?4, (SELECT imported FROM agent_configs WHERE agent_id = ?1 ORDER BY version DESC LIMIT 1), 0)
-        FROM agent_configs WHERE agent_id = ?1`,
-      args: [agentId, body, Date.now(), imported],
+        FROM agent_configs WHERE agent_id = ?1 HAVING ?5 IS NULL OR coalesce(max(version), 0) = ?5`,
+      args: [agentId, body, Date.now(), imported, from ?? null],
       after() {
         hooks.notifyChanged(agentId);
         hooks.notifyConfigured(agentId);
@@ -127,7 +135,7 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
         (SELECT max(version) FROM agent_configs WHERE agent_id = ?1) - ${MAX_VERSIONS}`,
       args: [agentId],
     };
-    return [add, trim];
+    return [add, guard(CONFIG_GUARD), trim];
   }
 
   async function store(agentId: string, body: string, imported: boolean | null): Promise<void> {
@@ -176,7 +184,13 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
       const { rows } = await database.read(MODELS_OF, [JSON.stringify(agentIds)]);
       return new Map(rows.map(({ agent_id, model }) => [String(agent_id), String(model)]));
     },
-    saveStatements: (agentId, body) => saveStatements(agentId, body, false),
+    saveStatements: (agentId, body, from) => saveStatements(agentId, body, false, from),
+    async changedError(agentId) {
+      const { rows } = await database.read(SELECT_VERSION, [agentId]);
+      const current = Number(rows[0]?.version ?? 0);
+      const text = `The configuration was changed meanwhile: version ${current} is in force. Load it, and change that one.`;
+      return new AppError(409, "CONFIG_CHANGED", text, { current });
+    },
     memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
     settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId))).settings,
 
