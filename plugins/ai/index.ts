@@ -22,6 +22,7 @@ import { createTrafficMeter } from "./calls/traffic-meter.ts";
 import { createTurnModels, type TurnModel } from "./calls/turn-models.ts";
 import { demoFetch } from "./demo/demo-provider.ts";
 import { aiHealth, costEstimate, createModelSchemas, estimateBody, openAiModelList, selectBody } from "./model.ts";
+import { modelRoutes } from "./models/model-routes.ts";
 import { createCandidates } from "./providers/candidates.ts";
 import { createCatalogue } from "./providers/catalogue.ts";
 import { type CatalogueEntry, toWireModel } from "./providers/catalogue-entry.ts";
@@ -252,9 +253,20 @@ export const ai = plugin("ai", (host) => {
       },
     );
 
+  const modelSurfaces = modelRoutes({
+    backend: kernel.backend,
+    identities,
+    agents: agentService,
+    providers,
+    catalogue,
+    resolveTurnModel: turnModels.resolveTurnModel,
+    labelOf: (provider) => settings.of(provider).label,
+    isDown: candidates.isDown,
+  });
+
   return {
-    web: billing.web,
-    backend,
+    web: new Elysia({ name: "ai.web" }).use(billing.web).use(modelSurfaces.web),
+    backend: backend.use(modelSurfaces.backend),
     rateLimitRules: { ai: { rates: [perMinute(120)], deferred: true } },
     // Keys of OpenRouter, OpenAI and Anthropic, of Groq, and of Google.
     secretPatterns: createLogPatterns(registry),
