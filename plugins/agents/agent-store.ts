@@ -75,6 +75,12 @@ export const isAgentId = (text: string) => UUID.test(text);
 /** The same for a missing agent and for another user's. */
 export const agentNotFound = () => notFound("You have no agent with this id.", "AGENT_NOT_FOUND");
 
+/** The event `agent.updated`, as the arguments of `events.recordStatement`. */
+export const updatedEvent = (
+  { id, userId, name }: Pick<Agent, "id" | "userId" | "name">,
+  changed: readonly ("name" | "model" | "config")[],
+) => ["agent.updated", { userId, agentId: id, data: { id, name, changed } }] as const;
+
 export const CACHED_AGENTS = 20_000;
 
 /** Entries of caches of agents' rows: 0, no caching, where another process can write them. */
@@ -191,6 +197,13 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
     },
 
     async change(id, fields, statementsAfter) {
+      const agent = await requireAgent(id);
+      const { name = agent.name, model } = fields;
+      const changed = [
+        ...(name === agent.name ? [] : (["name"] as const)),
+        ...(model === undefined || model === agent.model ? [] : (["model"] as const)),
+        ...(statementsAfter.length === 0 ? [] : (["config"] as const)),
+      ];
       const update = db
         .update(agents)
         .set({ ...fields, updatedAt: Date.now() })
@@ -200,6 +213,7 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
           { ...statement(update), after: () => hooks.notifyChanged(id) },
           guard("agent"),
           ...statementsAfter,
+          ...(changed.length === 0 ? [] : [events.recordStatement(...updatedEvent({ ...agent, name }, changed))]),
         ]);
       } catch (error) {
         if (error instanceof GuardFailed && error.guard === "agent") throw agentNotFound();

@@ -83,6 +83,20 @@ describe.each(["PATCH", "PUT"] as const)("%s /api/agents/:id", (method) => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
+  test("records what changed, and nothing if nothing did", async () => {
+    const { send, agent, path, ada } = await changing();
+    const changes = async () =>
+      (await server.kernel.events.since(0, { agentId: agent.id, types: ["agent.updated"] })).map(({ data }) => data);
+    await send({ name: "Harbour", model: "model_a" });
+    expect(await changes()).toEqual([]);
+    await send({ name: "Pier", model: "model_b", config: {} });
+    await ada.put(`${path}/config`, { n: 1 });
+    expect(await changes()).toEqual([
+      { id: agent.id, name: "Pier", changed: ["name", "model", "config"] },
+      { id: agent.id, name: "Pier", changed: ["config"] },
+    ]);
+  });
+
   test("ignores all other fields of the body", async () => {
     const { send, ada, path } = await changing();
     const more = {

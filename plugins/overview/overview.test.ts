@@ -3,12 +3,14 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Surface } from "../../src/kernel/http/surface.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
+import { serverDatabase } from "../../tests/support/database.ts";
 import { fastestRun } from "../../tests/support/eventually.ts";
 import { openPluginHost, type PluginHost } from "../../tests/support/plugin-host.ts";
-import { agentStatement, insertAgent } from "../../tests/support/records.ts";
-import { agentPageSql, containsPattern } from "../agents/agent-list.ts";
+import { agentStatement, insertAgent, insertUser } from "../../tests/support/records.ts";
+import { agentPageSql, containsPattern, createAgentList } from "../agents/agent-list.ts";
+import { createAgentCosts } from "../ai/usage/agent-costs.ts";
 import { auth } from "../auth/index.ts";
-import { LAST_OF_AGENTS, LAST_OF_USER } from "../runtime/sessions/last-activities.ts";
+import { createLastActivities, LAST_OF_AGENTS, LAST_OF_USER } from "../runtime/sessions/last-activities.ts";
 import { overview } from "./index.ts";
 import type { OverviewItem } from "./model.ts";
 
@@ -227,6 +229,28 @@ describe("with 10,000 agents", () => {
     planner.close();
   });
 });
+
+test("the statements run on a libSQL server, too", async () => {
+  await using server = await openedServer();
+  const { database } = server;
+  const userId = await insertUser(database);
+  const id = await insertAgent(database, { userId, name: "Harbour" });
+  const list = createAgentList({ database });
+  for (const order of ["newest", "name", new Map([[id, 1]])] as const) {
+    const page = { userId, query: "HARB", state: "up", needing: [id], order, limit: 1, offset: 0 } as const;
+    expect(await list.listPage(page)).toMatchObject({ total: 1, agents: [{ id, verified: false }] });
+  }
+  expect(await list.countAgents(userId, { needing: [id], among: [id] })).toMatchObject({ attention: 1, owned: 1 });
+  const lastActivities = createLastActivities({ database });
+  expect(await lastActivities.ofUser(userId)).toEqual(new Map());
+  expect(await lastActivities.ofAgents([id])).toEqual(new Map());
+  expect(await createAgentCosts({ database }).todayUsdByAgent(userId, [id])).toEqual(new Map());
+});
+
+async function openedServer() {
+  const server = await serverDatabase();
+  return { database: server.database, [Symbol.asyncDispose]: () => server.remove() };
+}
 
 test("a pattern matches a text as it is, in any case", () => {
   expect(containsPattern("a*]^ß")).toBe("*[aA][*]]^[ß]*");

@@ -7,7 +7,7 @@ import { createCache } from "../../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
 import { providerSettings } from "../../ai/settings.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
-import { agentNotFound, cacheSize } from "../agent-store.ts";
+import { agentNotFound, cacheSize, updatedEvent } from "../agent-store.ts";
 import { agentConfigs, agents } from "../schema.ts";
 import { findIneffective, requireConfig } from "./config-check.ts";
 import { type AgentSettings, type CurrentSettings, readSettings } from "./settings.ts";
@@ -87,9 +87,9 @@ const MODELS_OF = `SELECT agent_id, body ->> '$.model' AS model FROM agent_confi
     AND version = (SELECT max(version) FROM agent_configs WHERE agent_id = c.agent_id)
     AND iif(json_valid(body), json_type(body, '$.model') = 'text', 0)`;
 
-type Deps = Pick<Kernel, "database" | "config" | "log"> & { hooks: AgentHooks };
+type Deps = Pick<Kernel, "database" | "config" | "events" | "log"> & { hooks: AgentHooks };
 
-export function createConfigStore({ database, config, log, hooks }: Deps): ConfigStore {
+export function createConfigStore({ database, config, events, log, hooks }: Deps): ConfigStore {
   const keyShapes = config.of(providerSettings).registry.all.map(({ credential }) => credential.shape);
   const requireValid = (body: string) => requireConfig(body, keyShapes);
   const checks: ConfigCheck[] = [];
@@ -121,9 +121,10 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
   function saveStatements(agentId: string, body: string, imported: boolean | null, from?: number): Statement[] {
     const add: Statement = {
       sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at, imported)
-        SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3,
+        SELECT ?1, newest + 1, ?2, ?3,
           coalesce(?4, (SELECT imported FROM agent_configs WHERE agent_id = ?1 ORDER BY version DESC LIMIT 1), 0)
-        FROM agent_configs WHERE agent_id = ?1 HAVING ?5 IS NULL OR coalesce(max(version), 0) = ?5`,
+        FROM (SELECT coalesce(max(version), 0) AS newest FROM agent_configs WHERE agent_id = ?1)
+        WHERE ?5 IS NULL OR newest = ?5`,
       args: [agentId, body, Date.now(), imported, from ?? null],
       after() {
         hooks.notifyChanged(agentId);
@@ -139,9 +140,20 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
   }
 
   async function store(agentId: string, body: string, imported: boolean | null): Promise<void> {
+    const [agent] = await db
+      .select({ userId: agents.userId, name: agents.name })
+      .from(agents)
+      .where(eq(agents.id, agentId));
+    if (!agent) throw agentNotFound();
+    const updated = updatedEvent({ id: agentId, ...agent }, ["config"]);
     const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
     try {
-      await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body, imported)]);
+      await database.write([
+        statement(touch),
+        guard("agent"),
+        ...saveStatements(agentId, body, imported),
+        events.recordStatement(...updated),
+      ]);
     } catch (error) {
       if (error instanceof GuardFailed) throw agentNotFound();
       throw error;
