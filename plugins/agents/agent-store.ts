@@ -45,7 +45,10 @@ export interface AgentStore {
    * `wanted` to `up`, `stopped` to `down`; `error` leaves it. False when there is no such agent.
    */
   setStatus(id: string, status: AgentStatus, more?: StatusChange): Promise<boolean>;
-  /** Writes the given fields in one batch with `statementsAfter`; 404 when the agent is gone. */
+  /**
+   * Writes the given fields in one batch with `statementsAfter`, whose own failed guards are thrown as GuardFailed; 404 when
+   * the agent is gone.
+   */
   change(
     id: string,
     fields: { name?: string; model?: ModelChoice },
@@ -71,6 +74,12 @@ export const isAgentId = (text: string) => UUID.test(text);
 
 /** The same for a missing agent and for another user's. */
 export const agentNotFound = () => notFound("You have no agent with this id.", "AGENT_NOT_FOUND");
+
+/** The event `agent.updated`, as the arguments of `events.recordStatement`. */
+export const updatedEvent = (
+  { id, userId, name }: Pick<Agent, "id" | "userId" | "name">,
+  changed: readonly ("name" | "model" | "config")[],
+) => ["agent.updated", { userId, agentId: id, data: { id, name, changed } }] as const;
 
 export const CACHED_AGENTS = 20_000;
 
@@ -188,6 +197,13 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
     },
 
     async change(id, fields, statementsAfter) {
+      const agent = await requireAgent(id);
+      const { name = agent.name, model } = fields;
+      const changed = [
+        ...(name === agent.name ? [] : (["name"] as const)),
+        ...(model === undefined || model === agent.model ? [] : (["model"] as const)),
+        ...(statementsAfter.length === 0 ? [] : (["config"] as const)),
+      ];
       const update = db
         .update(agents)
         .set({ ...fields, updatedAt: Date.now() })
@@ -197,9 +213,10 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
           { ...statement(update), after: () => hooks.notifyChanged(id) },
           guard("agent"),
           ...statementsAfter,
+          ...(changed.length === 0 ? [] : [events.recordStatement(...updatedEvent({ ...agent, name }, changed))]),
         ]);
       } catch (error) {
-        if (error instanceof GuardFailed) throw agentNotFound();
+        if (error instanceof GuardFailed && error.guard === "agent") throw agentNotFound();
         throw error;
       }
       return requireAgent(id);

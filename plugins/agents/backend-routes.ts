@@ -1,7 +1,9 @@
 // Backend routes of agents. Only the backend writes agents; the web surface forwards its callers' changes to them.
 import { Elysia, type Static } from "elysia";
+import { GuardFailed } from "../../src/kernel/database/database.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
+import { languageOf } from "../../src/kernel/pages/language.ts";
 import type { auth } from "../auth/index.ts";
 import type { createAgentGuards } from "./agent-guards.ts";
 import { type Agent, type AgentStore, agentNotFound } from "./agent-store.ts";
@@ -13,12 +15,13 @@ import {
   extractConfigText,
   warningsMember,
 } from "./configuration/config-response.ts";
-import type { ConfigStore } from "./configuration/config-store.ts";
+import { CONFIG_GUARD, type ConfigStore } from "./configuration/config-store.ts";
 import {
   agentDetail,
   agentListResponse,
   changeBody,
   changedResponse,
+  changeErrors,
   configVersionsResponse,
   deletedResponse,
   provisionBody,
@@ -28,6 +31,7 @@ import {
   type Views,
 } from "./model.ts";
 import { type createProvisioner, findTierWarnings, requireModel, requireName } from "./ownership/provisioner.ts";
+import { configOfTemplate } from "./templates/templates.ts";
 
 type AuthService = ReturnType<typeof auth.setup>["service"];
 
@@ -46,18 +50,17 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
   const detail = { tags: ["Agents"] };
 
   type Change = { agent: Agent; body: Static<typeof changeBody>; request: Request };
-  async function change({ agent, body: { name, model }, request }: Change) {
+  async function change({ agent, body: { name, model, configVersion }, request }: Change) {
     const config = extractConfigText(contextOf(request).bodyText);
     if (config !== undefined) await configs.requireValid(config);
     const fields = {
       ...(name === undefined ? {} : { name: requireName(name) }),
       ...(model === undefined ? {} : { model: requireModel(model) }),
     };
-    const changedAgent = await agents.change(
-      agent.id,
-      fields,
-      config === undefined ? [] : configs.saveStatements(agent.id, config),
-    );
+    const saveConfig = config === undefined ? [] : configs.saveStatements(agent.id, config, configVersion);
+    const changedAgent = await agents.change(agent.id, fields, saveConfig).catch(async (error: unknown) => {
+      throw error instanceof GuardFailed && error.guard === CONFIG_GUARD ? await configs.changedError(agent.id) : error;
+    });
     const plan = (await authService.users.byId(changedAgent.userId))?.plan ?? "free";
     const isConfigured = config !== undefined || model !== undefined;
     const warnings = isConfigured ? await configs.warnings(agent.id, config ?? (await configs.text(agent.id))) : [];
@@ -67,7 +70,7 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
     agentCall: { action: "agent.change", changes: true },
     body: changeBody,
     response: { 200: changedResponse },
-    detail: { ...detail, summary: "Change an agent's name, model or configuration", ...documentErrors(configErrors) },
+    detail: { ...detail, summary: "Change an agent's name, model or configuration", ...documentErrors(changeErrors) },
   };
 
   return new Elysia({ name: "agents.backend" })
@@ -76,8 +79,9 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
 
     .post(
       "/api/agents",
-      async ({ body: { name, model, tier }, caller: { userId, isAdmin }, request, status }) => {
-        const config = extractConfigText(contextOf(request).bodyText);
+      async ({ body: { name, model, template, tier }, caller: { userId, isAdmin }, request, status }) => {
+        const own = extractConfigText(contextOf(request).bodyText);
+        const config = template === undefined ? own : configOfTemplate(template, languageOf(request), own);
         const agent = await provision({ userId, isAdmin, name, model, config, tier });
         const plan = tier === undefined ? "" : ((await authService.users.byId(userId))?.plan ?? "free");
         const warnings = [...(await configs.warnings(agent.id, config ?? "{}")), ...findTierWarnings(tier, plan)];

@@ -72,6 +72,31 @@ describe.each(["PATCH", "PUT"] as const)("%s /api/agents/:id", (method) => {
     expect(await configText()).toBe('{"config":{"instructions":"Be brief."},"status":"ok"}');
   });
 
+  test("saves a configuration that was made from the version in force; after another save it is 409", async () => {
+    const { send, configText } = await changing();
+    expect((await send({ config: { n: 1 }, configVersion: 1 })).status).toBe(200);
+    const late = await send({ name: "Late", config: { n: 2 }, configVersion: 1 });
+    expect(expectRefusal(late, 409, "CONFIG_CHANGED")).toMatchObject({ current: 2 });
+    expect(await configText()).toBe('{"config":{"n":1},"status":"ok"}');
+    expect((await send({ config: { n: 3 }, configVersion: 2 })).status).toBe(200);
+    const both = await Promise.all([4, 5].map((n) => send({ config: { n }, configVersion: 3 })));
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  test("records what changed, and nothing if nothing did", async () => {
+    const { send, agent, path, ada } = await changing();
+    const changes = async () =>
+      (await server.kernel.events.since(0, { agentId: agent.id, types: ["agent.updated"] })).map(({ data }) => data);
+    await send({ name: "Harbour", model: "model_a" });
+    expect(await changes()).toEqual([]);
+    await send({ name: "Pier", model: "model_b", config: {} });
+    await ada.put(`${path}/config`, { n: 1 });
+    expect(await changes()).toEqual([
+      { id: agent.id, name: "Pier", changed: ["name", "model", "config"] },
+      { id: agent.id, name: "Pier", changed: ["config"] },
+    ]);
+  });
+
   test("ignores all other fields of the body", async () => {
     const { send, ada, path } = await changing();
     const more = {

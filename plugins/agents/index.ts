@@ -6,6 +6,7 @@ import { HOUR } from "../../src/kernel/util/time.ts";
 import { auth } from "../auth/index.ts";
 import { createAgentGuards, operationInProgress } from "./agent-guards.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
+import { createAgentList } from "./agent-list.ts";
 import { agentNotFound, createAgentStore, type ModelChoice } from "./agent-store.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
@@ -20,6 +21,7 @@ import { requireQuota } from "./ownership/agent-quota.ts";
 import { createOwnershipTransfer } from "./ownership/ownership-transfer.ts";
 import { createProvisioner } from "./ownership/provisioner.ts";
 import { createVerificationStore } from "./ownership/verification-store.ts";
+import { templateRoutes } from "./templates/template-routes.ts";
 import { webRoutes } from "./web-routes.ts";
 
 export {
@@ -29,6 +31,7 @@ export {
   type OwnAgentOptions,
   operationInProgress,
 } from "./agent-guards.ts";
+export type { AgentListOrder, ListedAgent } from "./agent-list.ts";
 export { type Agent, type AgentStatus, agentNotFound, isAgentId, isUp, type ModelChoice } from "./agent-store.ts";
 export type { BackupTableRows, BackupTables } from "./backup-rows.ts";
 export { unknownName } from "./configuration/config-check.ts";
@@ -92,6 +95,8 @@ export const agents = plugin("agents", (host) => {
       require: agentStore.require,
       findBySubdomain: agentStore.findBySubdomain,
       list: agentStore.list,
+      ...createAgentList(kernel),
+      configuredModels: configs.modelsOf,
       resolveCurrent: agentStore.resolveCurrent,
       setStatus: agentStore.setStatus,
       listToReconcile: agentStore.listToReconcile,
@@ -138,6 +143,7 @@ export const agents = plugin("agents", (host) => {
     },
     web: new Elysia({ name: "agents.all" })
       .use(webRoutes({ ...kernel, identities, guards, agents: agentStore, configs, views }))
+      .use(templateRoutes({ identities }))
       .use(logSurfaces.web),
     backend: new Elysia({ name: "agents.backend.all" })
       .use(backendRoutes({ authService, guards, agents: agentStore, configs, provision, views }))

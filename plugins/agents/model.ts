@@ -19,12 +19,31 @@ export const provisionBody = t.Object({
     t.String({ description: MODEL_CHOICES.join(", "), error: `The model is one of: ${MODEL_CHOICES.join(", ")}.` }),
   ),
   config: t.Optional(t.Any({ description: "A JSON object, kept as it is; see PUT /api/agents/:id/config" })),
+  template: t.Optional(
+    t.String({
+      description:
+        "The id of one of GET /api/templates, in the language of `Accept-Language`; `config` is merged over it",
+      error: "The template is the id of one of GET /api/templates.",
+    }),
+  ),
   tier: t.Optional(t.String({ description: "A hint: starter, pro or enterprise", error: "The tier is text." })),
 });
 
 const { name: agentName, model: modelChoice, config } = provisionBody.properties;
 /** Fields that are left out stay as they are. */
-export const changeBody = t.Object({ name: t.Optional(agentName), model: modelChoice, config });
+export const changeBody = t.Object({
+  name: t.Optional(agentName),
+  model: modelChoice,
+  config,
+  configVersion: t.Optional(
+    t.Number({
+      multipleOf: 1,
+      minimum: 0,
+      description: "The version of the configuration that `config` was made from: 409 if another one is in force",
+      error: "This is the number of the version that you changed.",
+    }),
+  ),
+});
 
 export const provisionedResponse = t.Object({
   success: t.Literal(true),
@@ -40,7 +59,11 @@ export const provisionedResponse = t.Object({
 });
 
 /** The error codes of provisioning by status, for the API document. */
-export const provisioningErrors = { 400: configErrors[400], 402: "SUBSCRIPTION_REQUIRED", 429: "AGENT_LIMIT_REACHED" };
+export const provisioningErrors = {
+  400: [...configErrors[400], "UNKNOWN_TEMPLATE"],
+  402: "SUBSCRIPTION_REQUIRED",
+  429: "AGENT_LIMIT_REACHED",
+};
 
 export const agentItem = t.Object({
   id: t.String(),
@@ -75,6 +98,9 @@ export const agentDetail = t.Object({
   attestationUid: nullable(t.String()),
   verifiedAt: nullable(time()),
 });
+
+/** The error codes of a change by status, for the API document. */
+export const changeErrors = { 400: configErrors[400], 409: [configErrors[409], "CONFIG_CHANGED"] };
 
 export const agentResponse = t.Object({ agent: agentDetail, status: t.Literal("ok") });
 export const changedResponse = t.Object({

@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { unwrap } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
-import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
+import { type ForwardOptions, forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { openRoutes } from "../../src/kernel/http/route-guards.ts";
@@ -22,6 +22,7 @@ import {
   agentResponse,
   changeBody,
   changedResponse,
+  changeErrors,
   configVersionsResponse,
   deletedResponse,
   provisionBody,
@@ -57,12 +58,13 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
     action: string,
     path: string,
     agentId?: string,
-  ): Promise<Response> => forwardToBackend(backend, grant(context, action, agentId), context.request, path);
+    options?: ForwardOptions,
+  ): Promise<Response> => forwardToBackend(backend, grant(context, action, agentId), context.request, path, options);
 
   /** `POST /api/agents` and `POST /api/agents/provision` are the same operation. */
   const provision = (context: { identity: Identity; request: Request }) =>
     idempotency.respond({ request: context.request, userId: context.identity.user.id }, () =>
-      forward(context, "agent.provision", "/api/agents"),
+      forward(context, "agent.provision", "/api/agents", undefined, { requestHeaders: ["accept-language"] }),
     );
   const provisionRouteOptions = {
     signedIn: "write" as const,
@@ -90,7 +92,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
       ...detail,
       summary: "Change an agent's name, model or configuration",
       description: "`PUT` and `PATCH` are the same: fields that are left out stay as they are.",
-      ...documentErrors({ ...configErrors, 502: "BACKEND_UNAVAILABLE" }),
+      ...documentErrors({ ...changeErrors, 502: "BACKEND_UNAVAILABLE" }),
     },
   };
 

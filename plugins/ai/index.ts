@@ -22,6 +22,7 @@ import { createTrafficMeter } from "./calls/traffic-meter.ts";
 import { createTurnModels, type TurnModel } from "./calls/turn-models.ts";
 import { demoFetch } from "./demo/demo-provider.ts";
 import { aiHealth, costEstimate, createModelSchemas, estimateBody, openAiModelList, selectBody } from "./model.ts";
+import { modelRoutes } from "./models/model-routes.ts";
 import { createCandidates } from "./providers/candidates.ts";
 import { createCatalogue } from "./providers/catalogue.ts";
 import { type CatalogueEntry, toWireModel } from "./providers/catalogue-entry.ts";
@@ -32,6 +33,7 @@ import { createProviderHealth } from "./providers/provider-health.ts";
 import { createProviders } from "./providers/providers.ts";
 import { warnAboutUnknownModels } from "./providers/unknown-model-warnings.ts";
 import { budgetSettings, providerSettings } from "./settings.ts";
+import { createAgentCosts } from "./usage/agent-costs.ts";
 
 export { MAX_AGE_S } from "./cache/response-cache.ts";
 export type { TurnCache } from "./cache/turn-caches.ts";
@@ -251,9 +253,20 @@ export const ai = plugin("ai", (host) => {
       },
     );
 
+  const modelSurfaces = modelRoutes({
+    backend: kernel.backend,
+    identities,
+    agents: agentService,
+    providers,
+    catalogue,
+    resolveTurnModel: turnModels.resolveTurnModel,
+    labelOf: (provider) => settings.of(provider).label,
+    isDown: candidates.isDown,
+  });
+
   return {
-    web: billing.web,
-    backend,
+    web: new Elysia({ name: "ai.web" }).use(billing.web).use(modelSurfaces.web),
+    backend: backend.use(modelSurfaces.backend),
     rateLimitRules: { ai: { rates: [perMinute(120)], deferred: true } },
     // Keys of OpenRouter, OpenAI and Anthropic, of Groq, and of Google.
     secretPatterns: createLogPatterns(registry),
@@ -281,6 +294,7 @@ export const ai = plugin("ai", (host) => {
       /** Whether agents without a key of their own use the demo model, since no key is configured and no Ollama was found. */
       isDemo: providers.isDemo,
       spentMicroUsd: ledger.spentMicroUsd,
+      agentCosts: createAgentCosts(kernel),
       isOffered: catalogue.isOffered,
       /** The kinds of files that a turn's model accepts. Called only for messages with files. */
       inputModalities: async ({ demo, provider, modelId }: TurnModel): Promise<readonly InputModality[]> =>

@@ -48,6 +48,8 @@ export interface ApprovalStore {
   authorize(origin: TurnOrigin, call: CallToApprove): Promise<string | undefined>;
   /** Newest first. */
   list(agentId: string, page: { limit: number; offset: number; status?: Approval["status"] }): Promise<Approval[]>;
+  /** The number of undecided requests of each of a user's agents that has any. */
+  countPending(userId: string): Promise<ReadonlyMap<string, number>>;
   /**
    * Decides a request. Throws 404 `APPROVAL_NOT_FOUND`, 409 `ALREADY_DECIDED`, 410 `EXPIRED`, and 400 `SCOPE_NOT_ALLOWED`
    * for a scope that the class of the tool does not admit.
@@ -83,6 +85,10 @@ const REQUEST = `INSERT INTO approvals (id, agent_id, session_id, turn_id, platf
 
 const EXPIRE = `UPDATE approvals SET status = 'expired' WHERE agent_id = ? AND session_id = ? AND tool = ? AND digest = ?
   AND status = 'pending' AND expires_at <= ?`;
+
+/** The index of pending requests is small, so that looking up each agent in it is cheap. */
+const COUNT_PENDING = `SELECT p.agent_id, count(*) AS pending FROM agents AS a CROSS JOIN approvals AS p ON p.agent_id = a.id
+  WHERE a.user_id = ?1 AND p.status = 'pending' AND p.expires_at > ?2 GROUP BY p.agent_id`;
 
 export function createApprovalStore({ database, events, log, agents }: Deps): ApprovalStore {
   const { drizzle } = database;
@@ -175,6 +181,11 @@ export function createApprovalStore({ database, events, log, agents }: Deps): Ap
         .orderBy(desc(table.id))
         .limit(limit)
         .offset(offset),
+
+    async countPending(userId) {
+      const { rows } = await database.read(COUNT_PENDING, [userId, Date.now()]);
+      return new Map(rows.map(({ agent_id, pending }) => [String(agent_id), Number(pending)]));
+    },
 
     async decide({ id: agentId, userId }, id, { decision, scope = "once" }) {
       const found = await find(agentId, id);

@@ -20,7 +20,7 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
   const { guards } = agentService;
   const { identities } = authService;
   return {
-    service: { authorize: store.authorize },
+    service: { authorize: store.authorize, countPending: store.countPending },
     web: webRoutes({ ...kernel, identities, guards, store }),
     backend: backendRoutes({ guards, store }),
   };

@@ -6,7 +6,7 @@ import type { Statement } from "../../src/kernel/database/database.ts";
 import { AppError, type Issue, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { KeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
-import { agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
+import { type AgentStatus, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "../auth/index.ts";
 import type { Pairings } from "./access/pairings.ts";
 import type { Adapters, ConfiguredAdapter } from "./adapters.ts";
@@ -45,6 +45,12 @@ export interface ChannelService {
   /** The channels on which an agent has a bot, from the database. */
   listChannelIds(agentId: string): Promise<ChannelId[]>;
   list(agentId: string): Promise<ChannelState[]>;
+  /** The channels of many agents, by agent; agents without one are left out. */
+  listOfAgents(
+    agents: readonly { id: string; status: AgentStatus }[],
+  ): Promise<ReadonlyMap<string, readonly ChannelState[]>>;
+  /** The agents, of all accounts, with a connection that this process has given up. */
+  failedAgents(): string[];
   /** One of an agent's channels; 404 `CHANNEL_NOT_CONNECTED`. */
   get(agentId: string, channel: ChannelId): Promise<ChannelState>;
   /**
@@ -218,6 +224,16 @@ export function createChannelService(deps: Deps): ChannelService {
 
     listChannelIds: async (agentId) => (await connections.list(agentId)).map(({ channel }) => channel),
     list,
+
+    async listOfAgents(listed) {
+      const stopped = new Set(listed.flatMap(({ id, status }) => (status === "stopped" ? [id] : [])));
+      const rows = await connections.listOfAgents(listed.map(({ id }) => id));
+      return Map.groupBy(
+        rows.map((row) => ({ agentId: row.agentId, ...stateOf(row, stopped.has(row.agentId)) })),
+        ({ agentId }) => agentId,
+      );
+    },
+    failedAgents: supervisor.failedAgents,
 
     async get(agentId, channel) {
       const state = (await list(agentId)).find((one) => one.channel === channel);

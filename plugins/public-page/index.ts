@@ -23,6 +23,7 @@ export const publicPage = plugin("public-page", (host) => {
     service: {
       /** The settings of an agent's page. If it is enabled, the agent's name is public. */
       publicPageOf: pageStore.settingsOf,
+      enabledAmong: pageStore.enabledAmong,
       backupRows: publicPageBackupRows,
     },
     virtualHost: createVirtualHost(kernel.config),

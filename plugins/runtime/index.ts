@@ -23,6 +23,7 @@ import { createOutbox } from "./outbox/outbox.ts";
 import { createOwnerAlerts } from "./outbox/owner-alerts.ts";
 import { createSlowReplies } from "./outbox/slow-replies.ts";
 import { createPlatforms } from "./platforms.ts";
+import { createLastActivities } from "./sessions/last-activities.ts";
 import { createMessageList } from "./sessions/message-list.ts";
 import { createSessionExpiry } from "./sessions/session-expiry.ts";
 import { createSessions } from "./sessions/sessions.ts";
@@ -188,6 +189,7 @@ export function createRuntime(deps: Deps) {
       sessions: {
         list: sessions.list,
         lastActivity: sessions.lastActivity,
+        lastActivities: createLastActivities({ database }),
         find: sessions.find,
         findActive: sessions.findActive,
         messages: sessions.messages,

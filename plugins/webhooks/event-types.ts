@@ -9,6 +9,7 @@ export const EVENT_TYPES = [
   "agent.created",
   "agent.claimed",
   "agent.status",
+  "agent.updated",
   "agent.deleted",
   "agent.message",
   "agent.verified",

@@ -13,6 +13,7 @@ import { gateway } from "../../plugins/gateway/index.ts";
 import { gating } from "../../plugins/gating/index.ts";
 import { interaction } from "../../plugins/interaction/index.ts";
 import { lifecycle } from "../../plugins/lifecycle/index.ts";
+import { overview } from "../../plugins/overview/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
 import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
@@ -47,6 +48,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   interaction,
   gateway,
   publicPage,
+  overview,
   provisioning,
   verification,
   gating,

@@ -1,13 +1,13 @@
 // Stores configurations as versions of unchanged text, and caches the settings that Berth reads in them.
 import { and, desc, eq, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
-import { type Issue, notFound } from "../../../src/kernel/errors.ts";
+import { AppError, type Issue, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { createCache } from "../../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
 import { providerSettings } from "../../ai/settings.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
-import { agentNotFound, cacheSize } from "../agent-store.ts";
+import { agentNotFound, cacheSize, updatedEvent } from "../agent-store.ts";
 import { agentConfigs, agents } from "../schema.ts";
 import { findIneffective, requireConfig } from "./config-check.ts";
 import { type AgentSettings, type CurrentSettings, readSettings } from "./settings.ts";
@@ -29,6 +29,8 @@ export interface ConfigStore {
    * out.
    */
   settings(agentId: string): Promise<CurrentSettings>;
+  /** The own models that the newest versions of these agents name, by agent. */
+  modelsOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Checks a text before it is stored, as `requireConfig` does. */
   requireValid(text: string): Promise<AgentSettings>;
   /** What in a valid text has no effect: unknown keys and names, and what this version does not use yet. */
@@ -47,8 +49,13 @@ export interface ConfigStore {
    * because the rules may be stricter than those under which the rest of it was stored. 404 when the agent is gone.
    */
   saveRepaired(agentId: string, text: string): Promise<void>;
-  /** Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. */
-  saveStatements(agentId: string, text: string): Statement[];
+  /**
+   * Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. With `from`, the
+   * batch fails by the guard `CONFIG_GUARD` unless that version is in force.
+   */
+  saveStatements(agentId: string, text: string, from?: number): Statement[];
+  /** The error 409 `CONFIG_CHANGED`, for a batch that failed by `CONFIG_GUARD`. */
+  changedError(agentId: string): Promise<AppError>;
   /** The stored versions, newest first. */
   versions(agentId: string): Promise<ConfigVersion[]>;
   /** The text of one version, by its number or the number as text; 404 `VERSION_NOT_FOUND` when it is not stored. */
@@ -72,9 +79,17 @@ export interface ConfigVersion {
   imported: boolean;
 }
 
-type Deps = Pick<Kernel, "database" | "config" | "log"> & { hooks: AgentHooks };
+/** The guard of a save that names the version it was made from. */
+export const CONFIG_GUARD = "config";
+const SELECT_VERSION = "SELECT max(version) AS version FROM agent_configs WHERE agent_id = ?";
+const MODELS_OF = `SELECT agent_id, body ->> '$.model' AS model FROM agent_configs AS c
+  WHERE agent_id IN (SELECT value FROM json_each(?))
+    AND version = (SELECT max(version) FROM agent_configs WHERE agent_id = c.agent_id)
+    AND iif(json_valid(body), json_type(body, '$.model') = 'text', 0)`;
 
-export function createConfigStore({ database, config, log, hooks }: Deps): ConfigStore {
+type Deps = Pick<Kernel, "database" | "config" | "events" | "log"> & { hooks: AgentHooks };
+
+export function createConfigStore({ database, config, events, log, hooks }: Deps): ConfigStore {
   const keyShapes = config.of(providerSettings).registry.all.map(({ credential }) => credential.shape);
   const requireValid = (body: string) => requireConfig(body, keyShapes);
   const checks: ConfigCheck[] = [];
@@ -103,13 +118,14 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
   };
 
   /** @param imported null: as the newest version */
-  function saveStatements(agentId: string, body: string, imported: boolean | null): Statement[] {
+  function saveStatements(agentId: string, body: string, imported: boolean | null, from?: number): Statement[] {
     const add: Statement = {
       sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at, imported)
-        SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3,
+        SELECT ?1, newest + 1, ?2, ?3,
           coalesce(?4, (SELECT imported FROM agent_configs WHERE agent_id = ?1 ORDER BY version DESC LIMIT 1), 0)
-        FROM agent_configs WHERE agent_id = ?1`,
-      args: [agentId, body, Date.now(), imported],
+        FROM (SELECT coalesce(max(version), 0) AS newest FROM agent_configs WHERE agent_id = ?1)
+        WHERE ?5 IS NULL OR newest = ?5`,
+      args: [agentId, body, Date.now(), imported, from ?? null],
       after() {
         hooks.notifyChanged(agentId);
         hooks.notifyConfigured(agentId);
@@ -120,13 +136,24 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
         (SELECT max(version) FROM agent_configs WHERE agent_id = ?1) - ${MAX_VERSIONS}`,
       args: [agentId],
     };
-    return [add, trim];
+    return [add, guard(CONFIG_GUARD), trim];
   }
 
   async function store(agentId: string, body: string, imported: boolean | null): Promise<void> {
+    const [agent] = await db
+      .select({ userId: agents.userId, name: agents.name })
+      .from(agents)
+      .where(eq(agents.id, agentId));
+    if (!agent) throw agentNotFound();
+    const updated = updatedEvent({ id: agentId, ...agent }, ["config"]);
     const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
     try {
-      await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body, imported)]);
+      await database.write([
+        statement(touch),
+        guard("agent"),
+        ...saveStatements(agentId, body, imported),
+        events.recordStatement(...updated),
+      ]);
     } catch (error) {
       if (error instanceof GuardFailed) throw agentNotFound();
       throw error;
@@ -164,7 +191,18 @@ export function createConfigStore({ database, config, log, hooks }: Deps): Confi
     warnings,
     registerCheck: (check) => void checks.push(check),
     text,
-    saveStatements: (agentId, body) => saveStatements(agentId, body, false),
+    async modelsOf(agentIds) {
+      if (agentIds.length === 0) return new Map();
+      const { rows } = await database.read(MODELS_OF, [JSON.stringify(agentIds)]);
+      return new Map(rows.map(({ agent_id, model }) => [String(agent_id), String(model)]));
+    },
+    saveStatements: (agentId, body, from) => saveStatements(agentId, body, false, from),
+    async changedError(agentId) {
+      const { rows } = await database.read(SELECT_VERSION, [agentId]);
+      const current = Number(rows[0]?.version ?? 0);
+      const text = `The configuration was changed meanwhile: version ${current} is in force. Load it, and change that one.`;
+      return new AppError(409, "CONFIG_CHANGED", text, { current });
+    },
     memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
     settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId))).settings,
 

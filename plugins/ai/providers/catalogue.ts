@@ -30,6 +30,11 @@ export interface Catalogue {
   entry(provider: ProviderId, modelId: string): CatalogueEntry;
   /** The kinds of files that a model accepts. Waits like `list`. */
   inputModalities(provider: ProviderId, modelId: string): Promise<readonly InputModality[]>;
+  /** What is known of a model beside its price; never waits. `tools` is null if no list says it. */
+  capabilities(model: { provider: ProviderId; id: string }): {
+    inputs: readonly InputModality[];
+    tools: boolean | null;
+  };
   /** A provider's models that are known now; never waits. */
   listedModels(provider: ProviderId): readonly CatalogueEntry[];
   /** The embedding models in a provider's list; never waits. */
@@ -198,6 +203,17 @@ export function createCatalogue({ providers, database, log }: Deps): Catalogue {
     return row ? entryFromRow(provider, row, false) : entryForUnlisted(provider, modelId);
   }
 
+  const capabilities: Catalogue["capabilities"] = ({ provider, id }) => {
+    const upstream = providers.operatorUpstream(provider);
+    if (upstream?.demo) return { inputs: [], tools: true };
+    const definition = registry.get(provider);
+    const listed = lists.of(provider)?.models?.find((one) => one.id === id);
+    return {
+      inputs: addOggAudio(definition, listed?.inputs ?? guessInputModalities(definition, id)),
+      tools: listed?.tools ?? null,
+    };
+  };
+
   function findKnown(reference: string): CatalogueEntry | undefined {
     const named = registry.parseReference(reference);
     const listed = [...entries(), ...builtInEntries].filter((one) => !named || one.provider === named.provider);
@@ -217,10 +233,9 @@ export function createCatalogue({ providers, database, log }: Deps): Catalogue {
     entry: entryOf,
     async inputModalities(provider, modelId) {
       await refreshAndList();
-      const definition = registry.get(provider);
-      const listed = lists.of(provider)?.models?.find(({ id }) => id === modelId);
-      return addOggAudio(definition, listed?.inputs ?? guessInputModalities(definition, modelId));
+      return capabilities({ provider, id: modelId }).inputs;
     },
+    capabilities,
     untilReady() {
       if (isReady) return undefined;
       untilReady ??= getReady();

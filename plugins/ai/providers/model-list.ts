@@ -12,6 +12,8 @@ export interface ListedModel {
   pricing?: Pricing;
   /** The kinds of files that it accepts; left out if the list does not say. */
   inputs?: readonly InputModality[];
+  /** Whether it can call tools; left out if the list does not say. */
+  tools?: boolean;
   /** Turns text into vectors, and does not chat. */
   isEmbedding?: true;
 }
@@ -80,6 +82,8 @@ function parseModel(item: unknown): ListedModel | undefined {
   if (typeof window === "number" && window > 0) model.contextWindow = Math.floor(window);
   const inputs = parseInputModalities(field(architecture, "input_modalities"));
   if (inputs) model.inputs = inputs;
+  const parameters = field(item, "supported_parameters");
+  if (Array.isArray(parameters)) model.tools = parameters.includes("tools");
   const prices = field(item, "pricing");
   const input = fromUsdPerToken(field(prices, "prompt"));
   const output = fromUsdPerToken(field(prices, "completion"));

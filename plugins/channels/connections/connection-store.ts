@@ -14,6 +14,8 @@ export type Connection = Readonly<typeof connections.$inferSelect>;
 export interface ConnectionStore {
   /** The agent's connections, ordered by channel. */
   list(agentId: string): Promise<Connection[]>;
+  /** The connections of these agents, ordered by agent and channel. */
+  listOfAgents(agentIds: readonly string[]): Promise<Connection[]>;
   find(agentId: string, channel: ChannelId): Promise<Connection | undefined>;
   findByCallback(callbackId: string): Promise<Connection | undefined>;
   /**
@@ -108,6 +110,11 @@ export function createConnectionStore({ database, vault, keyRotation }: Deps): C
 
   return {
     list,
+    listOfAgents: async (agentIds) => {
+      const isOfThem = sql`${agentColumn} IN (SELECT value FROM json_each(${JSON.stringify(agentIds)}))`;
+      const rows = await db.select().from(connections).where(isOfThem).orderBy(asc(agentColumn), asc(channelColumn));
+      return rows.filter(({ channel }) => isChannelId(channel));
+    },
     find: async (agentId, channel) => (await list(agentId)).find((row) => row.channel === channel),
     findByCallback: async (callbackId) => (await selectByCallback.execute({ callbackId }))[0],
 

@@ -30,6 +30,8 @@ export interface Supervisor {
   giveUpReason(openConnection: OpenConnection): string | undefined;
   /** The number of an agent's connections that work. */
   countConnected(agentId: string): number;
+  /** The agents with a connection that has failed. */
+  failedAgents(): string[];
   /** The number of held connections by state. */
   countByState(): Record<ConnectionState, number>;
   /** Starts all connections that need work, in batches. Ends early at `stop`. */
@@ -166,6 +168,11 @@ export function createSupervisor(deps: Deps): Supervisor {
 
     countConnected: (agentId) =>
       channelIds().filter((channel) => connectionStates.find(agentId, channel)?.status.state === "connected").length,
+
+    failedAgents: () =>
+      connectionStates
+        .all()
+        .flatMap(({ connection, status }) => (status.state === "failed" ? [connection.agentId] : [])),
 
     countByState() {
       const counts: Record<ConnectionState, number> = { connecting: 0, connected: 0, backing_off: 0, failed: 0 };

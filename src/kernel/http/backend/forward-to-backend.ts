@@ -7,6 +7,8 @@ import type { Grant } from "./service-tokens.ts";
 export interface ForwardOptions {
   /** Aborts the backend call. Without it, the call continues after the client disconnects, so that a write completes. */
   signal?: AbortSignal;
+  /** Names of the request's headers that are passed on beside the body's type and length. */
+  requestHeaders?: readonly string[];
   /** Names of the response's headers that are passed on beside its content type. */
   responseHeaders?: (response: Response) => readonly string[];
 }
@@ -21,20 +23,21 @@ export async function forwardToBackend(
   grant: Grant,
   request: Request,
   path: string,
-  { signal, responseHeaders = () => [] }: ForwardOptions = {},
+  { signal, requestHeaders = [], responseHeaders = () => [] }: ForwardOptions = {},
 ): Promise<Response> {
   const { method } = request;
   const hasBody = method !== "GET" && method !== "DELETE";
   const { bodyBytes, bodyText = "" } = contextOf(request);
   const body = bodyBytes ?? bodyText;
+  const headers = Object.fromEntries(requestHeaders.map((name) => [name, request.headers.get(name) ?? ""]));
   const response = await backend.fetch(grant, path, {
     method,
     ...(signal && { signal }),
-    ...(hasBody && {
-      body,
-      // Within one process no HTTP client declares the length, and an import of unknown length counts as a large one.
-      headers: { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) },
-    }),
+    headers: hasBody
+      ? // Within one process no HTTP client declares the length, and an import of unknown length counts as a large one.
+        { ...headers, "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) }
+      : headers,
+    ...(hasBody && { body }),
   });
   const forwarded = forwardResponse(response);
   for (const name of responseHeaders(response)) {

@@ -1,0 +1,25 @@
+// The plugin of the overview: one list of an account's agents with what each of them does, costs and needs.
+import { plugin } from "../../src/kernel/plugin.ts";
+import { agents } from "../agents/index.ts";
+import { ai } from "../ai/index.ts";
+import { approvals } from "../approvals/index.ts";
+import { auth } from "../auth/index.ts";
+import { channels } from "../channels/index.ts";
+import { publicPage } from "../public-page/index.ts";
+import { runtime } from "../runtime/index.ts";
+import { createOverview } from "./overview.ts";
+import { overviewRoutes } from "./routes.ts";
+
+export const overview = plugin("overview", ({ kernel, use }) => {
+  const { identities } = use(auth);
+  const list = createOverview({
+    agents: use(agents),
+    ai: use(ai),
+    approvals: use(approvals),
+    channels: use(channels),
+    publicPage: use(publicPage),
+    sessions: use(runtime).sessions,
+  });
+  const { web, backend } = overviewRoutes({ ...kernel, identities, overview: list });
+  return { service: {}, web, backend };
+});
