@@ -412,7 +412,7 @@ describe("a file that is no backup of the agent", () => {
   test("a backup has the public page; one without that part leaves the page unchanged", async () => {
     const agent = await harness.agent();
     const setPage = (enabled: 0 | 1, greeting: string) =>
-      harness.run("INSERT OR REPLACE INTO public_pages VALUES (?, ?, ?, 7)", agent.id, enabled, greeting);
+      harness.run("INSERT OR REPLACE INTO public_pages VALUES (?, ?, ?, 7, '[]')", agent.id, enabled, greeting);
     const page = () => harness.rows("SELECT enabled, greeting FROM public_pages WHERE agent_id = ?", agent.id);
     const { path: without } = await harness.backups.write(agent.id);
     await setPage(1, "Ahoy");
