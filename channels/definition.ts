@@ -1,6 +1,6 @@
 // The row of the registry that describes one channel: names, tokens, owner ids, fields of provisioning, texts, factory.
 import type { SettingsSection } from "../src/kernel/config/section.ts";
-import type { ChannelAdapter, ChannelId, RecordTraffic } from "./port.ts";
+import type { BotIdentity, ChannelAdapter, ChannelId, RecordTraffic } from "./port.ts";
 
 /** `polling` and `gateway`: Berth holds a connection; `webhook`: the platform posts to Berth. */
 export type ReceiveMode = "polling" | "gateway" | "webhook";
@@ -26,6 +26,20 @@ export interface OwnerIdRule {
   parse(text: string): string | undefined;
   /** The sentence shown for a text that is none. */
   hint: string;
+}
+
+/** What is wrong with a text that should be a token: a code, by which pages translate it, and a sentence. */
+export interface TokenProblem {
+  code: "spaces" | "start" | "characters" | "incomplete" | "id" | "public_key" | "client_secret";
+  message: string;
+}
+
+/** The address that people open to reach a bot. */
+export interface BotLink {
+  /** `chat` opens a conversation; `invite` adds the bot to a group or server of theirs first. */
+  readonly kind: "chat" | "invite";
+  /** Undefined if the bot's identity makes no address. */
+  of(bot: Pick<BotIdentity, "id" | "username">): string | undefined;
 }
 
 /** A field of `POST /api/provision`, its other name, and its description in the API document. */
@@ -78,6 +92,9 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly tokenShapes: readonly RegExp[];
   /** Redacted in logs. May match more than `tokenShapes`, because redacting too much does no harm. Has the `g` flag. */
   readonly tokenLogPattern: RegExp;
+  /** What is wrong with the form of a token that a person is typing; undefined if it looks complete. */
+  findTokenProblem(token: string): TokenProblem | undefined;
+  readonly link: BotLink;
   readonly capabilities: ChannelCapabilities;
   readonly ownerId: OwnerIdRule;
   readonly provisioning: ChannelProvisioning;

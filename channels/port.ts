@@ -12,6 +12,8 @@ export interface BotIdentity {
   id: string;
   /** The handle that people see, without `@`. */
   username: string;
+  /** The name that its owner gave it on the platform, if the platform reports one; shown when a token is checked. */
+  name?: string;
   /** Other facts that the adapter needs later, in its own form and without the token; stored with the connection. */
   detail?: string;
 }

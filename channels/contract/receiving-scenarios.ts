@@ -6,7 +6,7 @@ import { channelErrorOf, createMemorySink, type Harness } from "./harness.ts";
 export function defineReceivingScenarios(harness: Harness): void {
   describe("identify", () => {
     test("returns the bot of a token", async () => {
-      expect(await harness.platform.channel.identify(harness.platform.binding.token, harness.signal)).toEqual(
+      expect(await harness.platform.channel.identify(harness.platform.binding.token, harness.signal)).toMatchObject(
         harness.platform.binding.bot,
       );
     });

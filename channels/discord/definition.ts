@@ -2,8 +2,9 @@
 import { httpUrl } from "../../src/kernel/config/parsers.ts";
 import { defineSettings } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";
-import type { ChannelDefinition } from "../definition.ts";
+import type { ChannelDefinition, TokenProblem } from "../definition.ts";
 import { numericOwnerId } from "../shared/numeric-id.ts";
+import { isSnowflake } from "./ids.ts";
 import { createDiscord } from "./index.ts";
 
 interface DiscordSettings {
@@ -16,6 +17,42 @@ const settings = defineSettings({
   build: ({ CHANNEL_B_API_ROOT: apiRoot }): DiscordSettings => ({ apiRoot }),
 });
 
+/**
+ * View channels, send messages (in threads too), embed links, attach files, read the history, add reactions.
+ * https://discord.com/developers/docs/topics/permissions
+ */
+const PERMISSIONS = [10n, 11n, 38n, 14n, 15n, 16n, 6n].reduce((bits, bit) => bits | (1n << bit), 0n);
+
+/** https://discord.com/developers/docs/topics/oauth2#bot-authorization-flow; a bot's id is its application's. */
+function inviteAddress(applicationId: string): string {
+  const query = new URLSearchParams({
+    client_id: applicationId,
+    scope: "bot applications.commands",
+    permissions: String(PERMISSIONS),
+  });
+  return `https://discord.com/oauth2/authorize?${query}`;
+}
+
+/** Texts of Discord's developer portal that people take for the token. */
+const CONFUSED_TEXTS: readonly [RegExp, TokenProblem["code"], string][] = [
+  [/^\d{15,20}$/, "id", "This is an id. The token is on the page Bot: Reset Token."],
+  [/^[0-9a-f]{64}$/, "public_key", "This is the application's public key. The token is on the page Bot: Reset Token."],
+  [/^[\w-]{32}$/, "client_secret", "This looks like the client secret. The token is on the page Bot: Reset Token."],
+];
+
+/** Discord's tokens: three parts with dots between them, the first of which is the bot's id. */
+function findTokenProblem(token: string): TokenProblem | undefined {
+  if (/\s/.test(token)) return { code: "spaces", message: "A bot token has no spaces. Copy only the token." };
+  const confused = CONFUSED_TEXTS.find(([pattern]) => pattern.test(token));
+  if (confused) return { code: confused[1], message: confused[2] };
+  if (!/^[\w.-]*$/.test(token)) {
+    return { code: "characters", message: "A Discord bot token has only letters, digits, dots, - and _." };
+  }
+  return /^[\w-]{16,}\.[\w-]+\.[\w-]{25,}$/.test(token)
+    ? undefined
+    : { code: "incomplete", message: "This token is cut off: it has three parts with dots between them." };
+}
+
 export const discordDefinition: ChannelDefinition<DiscordSettings> = {
   id: "channel_b",
   label: "Discord",
@@ -23,6 +60,8 @@ export const discordDefinition: ChannelDefinition<DiscordSettings> = {
   settings,
   tokenShapes: [/(?<![\w-])[MNO][\w-]{22,28}\.[\w-]{6}\.[\w-]{25,}/],
   tokenLogPattern: /(?<![\w-])[MNO][\w-]{22,28}\.[\w-]{6}\.[\w-]{25,}/g,
+  findTokenProblem,
+  link: { kind: "invite", of: ({ id }) => (isSnowflake(id) ? inviteAddress(id) : undefined) },
   capabilities: {
     hasListener: true,
     hasWebhook: false,

@@ -95,8 +95,10 @@ export function createDiscord(options: DiscordOptions): DiscordChannel {
         tokenCheckClients.forget(token);
         // The token works now, even if it was refused before.
         clients.forget(token);
-        const { id, username } = me as { id?: unknown; username?: unknown };
-        if (isSnowflake(id) && typeof username === "string") return { id, username };
+        const { id, username, global_name: name } = me as { id?: unknown; username?: unknown; global_name?: unknown };
+        if (isSnowflake(id) && typeof username === "string") {
+          return { id, username, ...(typeof name === "string" ? { name } : {}) };
+        }
         throw new TypeError("Discord's answer holds no user.");
       }),
 

@@ -2,7 +2,7 @@
 import { httpUrl, oneOf } from "../../src/kernel/config/parsers.ts";
 import { defineSettings, warning } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";
-import type { ChannelDefinition } from "../definition.ts";
+import type { ChannelDefinition, TokenProblem } from "../definition.ts";
 import { numericOwnerId } from "../shared/numeric-id.ts";
 import { createTelegram } from "./index.ts";
 
@@ -32,6 +32,23 @@ const settings = defineSettings({
       : [],
 });
 
+/** BotFather's tokens: the bot's number, a colon, and 35 further characters. */
+function findTokenProblem(token: string): TokenProblem | undefined {
+  const [number = "", secret = "", ...rest] = token.split(":");
+  if (/\s/.test(token)) {
+    return { code: "spaces", message: "A bot token has no spaces. Copy only the token from BotFather's message." };
+  }
+  if (!/^\d+$/.test(number)) {
+    return { code: "start", message: "A Telegram bot token begins with a number, like 123456789:AAF…" };
+  }
+  if (rest.length > 0 || !/^[\w-]*$/.test(secret)) {
+    return { code: "characters", message: "After the colon come only letters, digits, - and _." };
+  }
+  return secret.length < 30
+    ? { code: "incomplete", message: "This token is cut off: 35 characters come after the number and the colon." }
+    : undefined;
+}
+
 export const telegramDefinition: ChannelDefinition<TelegramSettings> = {
   id: "channel_a",
   label: "Telegram",
@@ -39,6 +56,8 @@ export const telegramDefinition: ChannelDefinition<TelegramSettings> = {
   settings,
   tokenShapes: [/(?<!\d)\d{6,}:[\w-]{30,}/],
   tokenLogPattern: /(?<!\d)\d{6,}(?::|%3a)[\w-]{30,}/gi,
+  findTokenProblem,
+  link: { kind: "chat", of: ({ username }) => (/^\w+$/.test(username) ? `https://t.me/${username}` : undefined) },
   capabilities: {
     hasListener: true,
     hasWebhook: true,

@@ -73,7 +73,7 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
       withChannelErrors(token, "bot", async () => {
         const api = await clients.createClient({ token });
         const me = await api.getMe(apiSignal(signal));
-        return { id: String(me.id), username: me.username };
+        return { id: String(me.id), username: me.username, name: me.first_name };
       }),
 
     listener: {

@@ -72,11 +72,13 @@ export function createAccounts(graph: GraphApi): Accounts {
   }
 
   async function numbersOf(token: string, id: string, signal: AbortSignal) {
-    const query = { fields: "id,display_phone_number", limit: "100" };
+    const query = { fields: "id,display_phone_number,verified_name", limit: "100" };
     const { data } = await graph.call({ token }, { path: `${id}/phone_numbers`, query }, "bot", signal);
     return (Array.isArray(data) ? data.filter(isObject) : [])
-      .flatMap(({ id, display_phone_number: shown }) =>
-        typeof id === "string" && /^\d{1,32}$/.test(id) ? [{ id, shown: typeof shown === "string" ? shown : "" }] : [],
+      .flatMap(({ id, display_phone_number: shown, verified_name: name }) =>
+        typeof id === "string" && /^\d{1,32}$/.test(id)
+          ? [{ id, shown: typeof shown === "string" ? shown : "", ...(typeof name === "string" ? { name } : {}) }]
+          : [],
       )
       .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
@@ -96,7 +98,9 @@ export function createAccounts(graph: GraphApi): Accounts {
       throw refusedError(`This access token is for several business accounts (${first.id}, ${second.id}). ${advice}`);
     const digits = number.shown.replace(/\D/g, "");
     const account: Account = { app, numbers: first.numbers.map(({ id }) => id) };
-    return { id: first.id, username: digits === "" ? number.id : `+${digits}`, detail: JSON.stringify(account) };
+    const { name } = number;
+    const username = digits === "" ? number.id : `+${digits}`;
+    return { id: first.id, username, ...(name === undefined ? {} : { name }), detail: JSON.stringify(account) };
   }
 
   async function refresh({ token, bot }: Binding): Promise<Account> {

@@ -2,7 +2,7 @@
 import { anyText, httpUrl } from "../../src/kernel/config/parsers.ts";
 import { defineSettings, requireBoth } from "../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../src/kernel/config/variable.ts";
-import type { ChannelDefinition } from "../definition.ts";
+import type { ChannelDefinition, TokenProblem } from "../definition.ts";
 import { isNumericId } from "../shared/numeric-id.ts";
 import { createWhatsApp } from "./index.ts";
 
@@ -38,6 +38,21 @@ function parseOwnerId(text: string): string | undefined {
   return isNumericId(number) ? number : undefined;
 }
 
+/** Meta's access tokens begin with EAA and have about 200 characters. */
+function findTokenProblem(token: string): TokenProblem | undefined {
+  if (/\s/.test(token)) return { code: "spaces", message: "An access token has no spaces. Copy only the token." };
+  if (/^\+?\d+$/.test(token)) {
+    return { code: "id", message: "This is an id or a phone number. The access token begins with EAA." };
+  }
+  if (!token.startsWith("EAA".slice(0, token.length))) {
+    return { code: "start", message: "A WhatsApp access token begins with EAA." };
+  }
+  if (!/^\w*$/.test(token)) return { code: "characters", message: "An access token has only letters and digits." };
+  return token.length < 43
+    ? { code: "incomplete", message: "This access token is cut off: it has about 200 characters." }
+    : undefined;
+}
+
 export const whatsAppDefinition: ChannelDefinition<WhatsAppSettings> = {
   id: "channel_c",
   label: "WhatsApp",
@@ -45,6 +60,11 @@ export const whatsAppDefinition: ChannelDefinition<WhatsAppSettings> = {
   settings,
   tokenShapes: [/(?<![\w-])EAA[A-Za-z0-9]{40,}/],
   tokenLogPattern: /(?<![\w-])EAA[\w-]{24,}/g,
+  findTokenProblem,
+  link: {
+    kind: "chat",
+    of: ({ username }) => (/^\+\d+$/.test(username) ? `https://wa.me/${username.slice(1)}` : undefined),
+  },
   capabilities: {
     hasListener: false,
     hasWebhook: true,

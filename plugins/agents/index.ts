@@ -110,6 +110,7 @@ export const agents = plugin("agents", (host) => {
       configText: configs.text,
       saveConfig: configs.save,
       saveRepairedConfig: configs.saveRepaired,
+      editConfig: configs.edit,
       configWarnings: configs.warnings,
       registerConfigCheck: configs.registerCheck,
       requireValidConfig: configs.requireValid,

@@ -6,29 +6,30 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import { parseOwnerId } from "./access/owner-id.ts";
-import type { ApprovePairing } from "./access/pairing-approval.ts";
-import type { Pairings } from "./access/pairings.ts";
 import { requireChannelId } from "./adapters.ts";
 import type { ChannelService } from "./channel-service.ts";
 import { type IncomingWebhooks, RECEIVE_ACTION } from "./connections/incoming-webhooks.ts";
 import type { TokenAttempts } from "./connections/token-attempts.ts";
 import {
-  approveBody,
-  approveResponse,
+  CHECK_ACTION,
+  CHECK_DESCRIPTION,
+  CHECK_ERRORS,
   CONNECT_ACTION,
   CONNECT_ERRORS,
   channelItem,
   channelList,
+  checkBody,
+  checkResponse,
   connectBody,
   connectResponse,
   disconnectResponse,
-  pairingList,
-  pairingResponse,
   READ_ACTION,
+  RETRY_ERRORS,
+  requireTokenForm,
   TOKEN_LIMIT_DESCRIPTION,
   toChannelItem,
+  toCheckAnswer,
   toConnectResponse,
-  toPairingItem,
   webhookPostDetail,
   webhookVerificationDetail,
 } from "./model.ts";
@@ -37,21 +38,11 @@ interface Deps {
   identities: ServiceOf<typeof auth>["identities"];
   guards: ServiceOf<typeof agentsPlugin>["guards"];
   channels: ChannelService;
-  pairings: Pairings;
-  approvePairing: ApprovePairing;
   incomingWebhooks: IncomingWebhooks;
   tokenAttempts: TokenAttempts;
 }
 
-export function backendRoutes({
-  identities,
-  guards,
-  channels,
-  pairings,
-  approvePairing,
-  incomingWebhooks,
-  tokenAttempts,
-}: Deps) {
+export function backendRoutes({ identities, guards, channels, incomingWebhooks, tokenAttempts }: Deps) {
   const detail = { tags: ["Channels"] };
 
   return (
@@ -153,54 +144,36 @@ export function backendRoutes({
           },
         },
       )
-      .get(
-        "/api/agents/:id/channels/:channel/pairings",
-        async ({ agent, params }) => {
-          const items = (await pairings.list(agent.id, requireChannelId(params.channel))).map(toPairingItem);
-          return { pairings: items, count: items.length };
+      .post(
+        "/api/agents/:id/channels/:channel/check",
+        async ({ agent, caller, params, body: { token } }) => {
+          const channel = requireChannelId(params.channel);
+          requireTokenForm(channel, token);
+          const check = () => channels.checkToken(caller.userId, agent.id, channel, token);
+          return toCheckAnswer(channel, await tokenAttempts.run(caller, check));
         },
         {
-          agentCall: READ_ACTION,
-          response: { 200: pairingList },
+          agentCall: CHECK_ACTION,
+          body: checkBody,
+          response: { 200: checkResponse },
           detail: {
             ...detail,
-            summary: "List the people who may talk to the agent on a channel, and who asked to",
-            ...documentErrors({ 404: "CHANNEL_NOT_FOUND" }),
+            summary: "Ask the platform which bot a token belongs to, without storing it",
+            description: CHECK_DESCRIPTION,
+            ...documentErrors({ ...CHECK_ERRORS, 404: "CHANNEL_NOT_FOUND" }),
           },
         },
       )
       .post(
-        "/api/agents/:id/channels/:channel/pairings",
-        async ({ agent, params, body: { code, owner = false } }) => {
-          const { senderId } = await approvePairing(agent.id, requireChannelId(params.channel), code, owner);
-          return { success: true as const, senderId, owner };
-        },
+        "/api/agents/:id/channels/:channel/retry",
+        async ({ agent, params }) => toChannelItem(await channels.retry(agent.id, requireChannelId(params.channel))),
         {
           agentCall: { action: CONNECT_ACTION, changes: true },
-          body: approveBody,
-          response: { 200: approveResponse },
+          response: { 200: channelItem },
           detail: {
             ...detail,
-            summary: "Approve the person who got this code",
-            ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
-          },
-        },
-      )
-      .delete(
-        "/api/agents/:id/channels/:channel/pairings/:senderId",
-        async ({ agent, params: { channel, senderId } }) => {
-          if (!(await pairings.remove(agent.id, requireChannelId(channel), senderId))) {
-            throw notFound("No person with this id is paired or asked to be.", "PAIRING_NOT_FOUND");
-          }
-          return { success: true as const, senderId };
-        },
-        {
-          agentCall: { action: CONNECT_ACTION, changes: true },
-          response: { 200: pairingResponse },
-          detail: {
-            ...detail,
-            summary: "Remove a person's permission or request",
-            ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
+            summary: "Try now to connect a bot that waits for its next try",
+            ...documentErrors(RETRY_ERRORS),
           },
         },
       )

@@ -33,10 +33,14 @@ describe("connecting", () => {
     const since = expect.stringMatching(/^\d{4}-.*Z$/);
     expect(await fixture.channel(id)).toEqual({
       channel: "channel_a",
+      label: "Telegram",
       bot: identity,
+      link: `https://t.me/${bot.username}`,
+      ownerId: "42",
       state: "connected",
       since,
       lastError: null,
+      problem: null,
       nextTryAt: null,
       mode: "polling",
     });

@@ -20,6 +20,14 @@ export interface ChannelState extends ConnectionStatus {
   channel: ChannelId;
   bot: { id: string; username: string };
   mode: ReceiveMode;
+  /** The platform's id of the bot's owner. */
+  ownerId: string | null;
+}
+
+/** The bot of a token that is not stored, and another agent that it serves, whose name only its owner sees. */
+export interface CheckedToken {
+  bot: BotIdentity;
+  inUseBy: { agentId: string | null; name: string | null } | null;
 }
 
 export interface ConnectRequest {
@@ -53,6 +61,13 @@ export interface ChannelService {
   failedAgents(): string[];
   /** One of an agent's channels; 404 `CHANNEL_NOT_CONNECTED`. */
   get(agentId: string, channel: ChannelId): Promise<ChannelState>;
+  /** Asks the platform which bot a token belongs to, and stores nothing; the errors of `connect`. */
+  checkToken(userId: string, agentId: string, channel: ChannelId, token: string): Promise<CheckedToken>;
+  /**
+   * Connects a bot that waits for its next try at once. 409 `CHANNEL_FAILED`, `CHANNEL_BUSY` or `AGENT_STOPPED` if trying
+   * would be useless or harmful.
+   */
+  retry(agentId: string, channel: ChannelId): Promise<ChannelState>;
   /**
    * Checks the token with the platform, stores it and connects. 400 `INVALID_CHANNEL_TOKEN`,
    * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed. The caller's rights are checked again after
@@ -84,6 +99,13 @@ export interface ChannelService {
   /** After an agent was deleted: releases its bots, as far as that is still possible. */
   afterAgentRemoval(agentId: string, channels: readonly ChannelId[]): Promise<void>;
 }
+
+/** The refusals of a try, by the problem of the connection. */
+const RETRY_REFUSALS: Readonly<Record<string, [code: string, message: string]>> = {
+  refused: ["CHANNEL_FAILED", "The platform refused this bot for good. Connect it again with a new token."],
+  busy: ["CHANNEL_BUSY", "The platform asked to wait. It is tried again by itself."],
+  agent_stopped: ["AGENT_STOPPED", "This agent is stopped. Start it, and its bots connect."],
+};
 
 const INVALID_TOKEN_CODE = "INVALID_CHANNEL_TOKEN";
 const IDENTIFY_TIMEOUT_MS = 10_000;
@@ -136,6 +158,7 @@ export function createChannelService(deps: Deps): ChannelService {
     channel: connection.channel,
     bot: { id: connection.botId, username: connection.botUsername },
     mode: adapters.get(connection.channel).mode,
+    ownerId: connection.ownerId,
     ...supervisor.statusOf(connection, isStopped),
   });
 
@@ -154,6 +177,19 @@ export function createChannelService(deps: Deps): ChannelService {
   async function list(agentId: string): Promise<ChannelState[]> {
     const [agent, rows] = await Promise.all([agents.find(agentId), connections.list(agentId)]);
     return rows.map((row) => stateOf(row, agent?.status === "stopped"));
+  }
+
+  async function get(agentId: string, channel: ChannelId): Promise<ChannelState> {
+    const state = (await list(agentId)).find((one) => one.channel === channel);
+    if (state) return state;
+    throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
+  }
+
+  async function findOtherAgent(userId: string, agentId: string, channel: ChannelId, botId: string) {
+    const otherId = await connections.findAgentByBot(channel, botId);
+    if (otherId === undefined || otherId === agentId) return null;
+    const other = await agents.find(otherId);
+    return other?.userId === userId ? { agentId: otherId, name: other.name } : { agentId: null, name: null };
   }
 
   async function connect(
@@ -235,10 +271,25 @@ export function createChannelService(deps: Deps): ChannelService {
     },
     failedAgents: supervisor.failedAgents,
 
-    async get(agentId, channel) {
-      const state = (await list(agentId)).find((one) => one.channel === channel);
-      if (state) return state;
-      throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
+    get,
+
+    async checkToken(userId, agentId, channel, token) {
+      const bot = await identify(adapters.get(channel), token.trim());
+      return { bot, inUseBy: await findOtherAgent(userId, agentId, channel, bot.id) };
+    },
+
+    async retry(agentId, channel) {
+      const isTried = await inAgentQueue(agentId, async () => {
+        const before = await get(agentId, channel);
+        const refusal = RETRY_REFUSALS[before.problem ?? ""];
+        if (refusal) throw new AppError(409, ...refusal);
+        if (before.state !== "backing_off") return false;
+        await supervisor.stopConnection(agentId, channel);
+        await supervisor.reconcile(agentId, "backing_off");
+        return true;
+      });
+      if (isTried) await supervisor.waitForFirstOutcome(agentId, channel);
+      return get(agentId, channel);
     },
 
     async connect(caller, id, channel, request) {

@@ -1,6 +1,7 @@
 // The plugin that hosts the bots of agents: it keeps them connected, decides who may talk, and delivers replies. The
 // adapters of the platforms are in the folder channels/ beside plugins/.
 
+import { Elysia } from "elysia";
 import { channelDefinitions, channelIds } from "../../channels/registry.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
@@ -8,7 +9,10 @@ import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { runtime } from "../runtime/index.ts";
+import { accessBackendRoutes } from "./access/access-backend-routes.ts";
+import { createAccessSettings } from "./access/access-settings.ts";
 import { findAccessWarnings } from "./access/access-warnings.ts";
+import { accessWebRoutes } from "./access/access-web-routes.ts";
 import { createMessageIntake } from "./access/message-intake.ts";
 import { createOwnerCommands } from "./access/owner-commands.ts";
 import { createPairingApproval } from "./access/pairing-approval.ts";
@@ -41,6 +45,7 @@ export const channels = plugin("channels", (host) => {
   const { log, metrics } = kernel;
   const { identities } = host.use(auth);
   const agentService = host.use(agents);
+  const { guards } = agentService;
   const runtimeService = host.use(runtime);
 
   agentService.registerConfigCheck((_, settings) => findAccessWarnings(settings));
@@ -52,7 +57,7 @@ export const channels = plugin("channels", (host) => {
   const openConnections = createOpenConnections({ agents: agentService, adapters, connections });
   const resumePoints = createResumePoints({ log, connections });
   const ownerNotices = createOwnerNotices({ ...kernel, agents: agentService, runtime: runtimeService });
-  const { recordUndelivered, reportLostReplies } = ownerNotices;
+  const { recordUndelivered, reportLostReplies, reportPairing } = ownerNotices;
   const intake = createMessageIntake({
     ...kernel,
     agents: agentService,
@@ -60,6 +65,7 @@ export const channels = plugin("channels", (host) => {
     pairings,
     resumePoints,
     reportLostReplies,
+    reportPairing,
   });
   const { createSink } = intake;
   const webhookUrls = createWebhookUrls(kernel.config, adapters);
@@ -77,6 +83,9 @@ export const channels = plugin("channels", (host) => {
     supervisor,
     inAgentQueue,
   });
+  const accessDeps = { openConnections, supervisor, inAgentQueue };
+  const accessSettings = createAccessSettings({ ...accessDeps, agents: agentService, connections });
+  const pairingApproval = createPairingApproval({ ...accessDeps, pairings, intake, reportPairing });
   const tokenAttempts = createTokenAttempts(kernel.limits);
   const incomingWebhooks = createIncomingWebhooks({
     ...kernel,
@@ -94,7 +103,7 @@ export const channels = plugin("channels", (host) => {
     supervisor,
     recordUndelivered,
     previews: createReplyPreviews({ log, adapters, openConnections }),
-    ownerCommand: createOwnerCommands({ openConnections, pairings, intake }),
+    ownerCommand: createOwnerCommands({ openConnections, pairings, intake, reportPairing }),
   };
   for (const channel of channelIds()) {
     runtimeService.registerPlatform(channel, createPlatformHooks(channel, platformDeps));
@@ -132,16 +141,12 @@ export const channels = plugin("channels", (host) => {
     // The last segment of a webhook URL can be the only proof of who posts.
     secretPaths: [/^((?:\/api)?\/hooks\/[^/]*)\/.*/],
     secretPatterns: channelDefinitions().map(({ tokenLogPattern }) => tokenLogPattern),
-    web: webRoutes({ backend: kernel.backend, identities, guards: agentService.guards, incomingWebhooks }),
-    backend: backendRoutes({
-      identities,
-      guards: agentService.guards,
-      channels: service,
-      pairings,
-      approvePairing: createPairingApproval({ pairings, openConnections, supervisor, intake, inAgentQueue }),
-      incomingWebhooks,
-      tokenAttempts,
-    }),
+    web: new Elysia({ name: "channels.all" })
+      .use(webRoutes({ ...kernel, identities, guards, adapters, incomingWebhooks }))
+      .use(accessWebRoutes({ ...kernel, identities, guards })),
+    backend: new Elysia({ name: "channels.backend.all" })
+      .use(backendRoutes({ identities, guards, channels: service, incomingWebhooks, tokenAttempts }))
+      .use(accessBackendRoutes({ guards, pairings, pairingApproval, accessSettings })),
     start() {
       started = true;
       // Not awaited, because a platform that is down must not delay the start.

@@ -1,17 +1,22 @@
 // The schemas of the routes of channels, the actions of their service tokens, and the conversion of rows into answers.
 import { t } from "elysia";
+import type { ChannelDefinition, ReceiveMode } from "../../channels/definition.ts";
+import type { ChannelId } from "../../channels/port.ts";
+import { channelDefinition } from "../../channels/registry.ts";
+import { AppError } from "../../src/kernel/errors.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
-import type { Pairing } from "./access/pairings.ts";
-import type { ChannelState } from "./channel-service.ts";
+import type { ChannelState, CheckedToken } from "./channel-service.ts";
 
 /** The actions that service tokens name. */
 export const READ_ACTION = "agent.channels";
 export const CONNECT_ACTION = "agent.connect";
+export const CHECK_ACTION = "agent.check-token";
 
 const bot = t.Object({
   id: t.String({ description: "the platform's id of the bot" }),
   username: t.String({ description: "the handle people see" }),
 });
+const link = t.Union([t.String({ description: "the address that people open to reach the bot" }), t.Null()]);
 const state = t.String({
   description: "connecting, connected, backing_off (waits for its next try) or failed (not retried)",
 });
@@ -65,13 +70,21 @@ export const connectResponse = t.Object({
 
 export const channelItem = t.Object({
   channel: t.String(),
+  label: t.String({ description: "the platform's name" }),
   bot,
+  link,
+  ownerId: t.Union([t.String({ description: "the platform's id of the bot's owner" }), t.Null()]),
   state,
   since: t.String(iso),
   lastError: t.Union([
     t.String({ description: "the last error, which stays after the connection works again" }),
     t.Null(),
   ]),
+  problem: t.Union([t.String(), t.Null()], {
+    description:
+      "why it does not work: refused (by the platform, for good), conflict (another program receives with this token), busy " +
+      "(the platform asks to wait), unreachable, agent_stopped or internal; null while it works",
+  }),
   nextTryAt: t.Union([t.String({ ...iso, description: "ISO 8601; while it waits for its next try" }), t.Null()]),
   mode: t.String({ description: "polling, gateway or webhook" }),
 });
@@ -80,35 +93,60 @@ export const channelList = t.Object({ channels: t.Array(channelItem), count: t.N
 
 export const disconnectResponse = t.Object({ success: t.Literal(true), channel: t.String() });
 
-export const approveBody = t.Object({
-  code: t.String({ minLength: 1, maxLength: 32, error: "Give the code that the person got." }),
-  owner: t.Optional(
-    t.Boolean({
-      description: "true if the person is you: they become the owner of the bot, in place of an earlier one",
-      error: "Give true if the person is you, otherwise false.",
-    }),
+export const checkBody = t.Object({ token: connectBody.properties.token });
+
+export const checkResponse = t.Object({
+  ok: t.Literal(true),
+  bot: t.Object({
+    ...bot.properties,
+    name: t.Union([t.String({ description: "as its owner named it; null if the platform does not say" }), t.Null()]),
+    link,
+  }),
+  inUseBy: t.Union(
+    [
+      t.Object({
+        agentId: t.Union([t.String(), t.Null()]),
+        name: t.Union([t.String(), t.Null()], { description: "null for an agent of another account" }),
+      }),
+      t.Null(),
+    ],
+    {
+      description:
+        "another agent here that this bot serves already; it can't be connected before it is disconnected there",
+    },
   ),
 });
 
-export const approveResponse = t.Object({
-  success: t.Literal(true),
-  senderId: t.String(),
-  owner: t.Boolean({ description: "whether the person is the owner of the bot now" }),
-});
+export const CHECK_DESCRIPTION =
+  "A token that does not look like one of the platform's is refused without asking the platform, with `problem` (spaces, " +
+  "start, characters, incomplete, id, public_key or client_secret), and is not counted. " +
+  "Tokens that the platform refuses are counted as those of connecting are: 429 `RATE_LIMITED` after too many.";
 
-export const pairingResponse = t.Object({ success: t.Literal(true), senderId: t.String() });
+export const CHECK_ERRORS = { 400: "INVALID_CHANNEL_TOKEN", 502: "CHANNEL_UNREACHABLE" };
 
-export const pairingList = t.Object({
-  pairings: t.Array(
+export const RETRY_ERRORS = {
+  404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"],
+  409: ["CHANNEL_FAILED", "CHANNEL_BUSY", "AGENT_STOPPED", "OPERATION_IN_PROGRESS"],
+};
+
+/** The channels there are, for pages that offer them. */
+export const catalogue = t.Object({
+  channels: t.Array(
     t.Object({
-      senderId: t.String({ description: "the platform's id of the person" }),
-      name: t.String({ description: "as the person chose it; anyone can choose any name" }),
-      status: t.Union([t.Literal("pending"), t.Literal("approved"), t.Literal("denied")], {
-        description: "a denied person may ask again after a week, or once removed here",
+      channel: t.String(),
+      label: t.String({ description: "the platform's name" }),
+      mode: t.String({ description: "polling, gateway or webhook" }),
+      hasGroups: t.Boolean({ description: "bots can be in groups" }),
+      link: t.Union([t.Literal("chat"), t.Literal("invite")], {
+        description: "what a bot's link does: open a conversation, or add the bot to a server first",
       }),
-      code: t.Union([t.String(), t.Null()]),
-      expiresAt: t.Union([t.String(iso), t.Null()]),
-      approvedAt: t.Union([t.String(iso), t.Null()]),
+      needsHttps: t.Boolean({
+        description: "the platform would post to this service, but its public address is not https",
+      }),
+      guide: t.Object(
+        { token: t.String(), ownerId: t.String(), receiving: t.String() },
+        { description: "where to get a token, which ids people have, how messages arrive; in Markdown" },
+      ),
     }),
   ),
   count: t.Number(),
@@ -116,6 +154,33 @@ export const pairingList = t.Object({
 
 const isoOf = (time: number) => new Date(time).toISOString();
 const isoOrNull = (time: number | null) => (time === null ? null : isoOf(time));
+const linkOf = (channel: ChannelId, of: { id: string; username: string }) =>
+  channelDefinition(channel).link.of(of) ?? null;
+
+/** Throws 400 `INVALID_CHANNEL_TOKEN` for a text that is no complete token of the platform. */
+export function requireTokenForm(channel: ChannelId, token: string): void {
+  const problem = channelDefinition(channel).findTokenProblem(token.trim());
+  if (!problem) return;
+  const { message, code } = problem;
+  const issues = [{ path: "token", message }];
+  throw new AppError(400, "INVALID_CHANNEL_TOKEN", message, { issues, problem: code });
+}
+
+export const toCheckAnswer = (channel: ChannelId, { bot: { id, username, name }, inUseBy }: CheckedToken) => ({
+  ok: true as const,
+  bot: { id, username, name: name ?? null, link: linkOf(channel, { id, username }) },
+  inUseBy,
+});
+
+export const toCatalogueItem = (definition: ChannelDefinition, mode: ReceiveMode, baseUrl: string) => ({
+  channel: definition.id,
+  label: definition.label,
+  mode,
+  hasGroups: definition.capabilities.hasGroups,
+  link: definition.link.kind,
+  needsHttps: mode === "webhook" && !baseUrl.startsWith("https:"),
+  guide: definition.documentation,
+});
 
 export const toConnectResponse = ({ channel, bot, state, since }: ChannelState) => ({
   success: true as const,
@@ -125,26 +190,16 @@ export const toConnectResponse = ({ channel, bot, state, since }: ChannelState) 
   since: isoOf(since),
 });
 
-export const toChannelItem = ({ channel, bot, state, since, lastError, nextTryAt, mode }: ChannelState) => ({
-  channel,
-  bot,
-  state,
-  since: isoOf(since),
-  lastError,
-  nextTryAt: isoOrNull(nextTryAt),
-  mode,
-});
-
-function statusOf({ code, approvedAt }: Pick<Pairing, "code" | "approvedAt">) {
-  if (approvedAt !== null) return "approved" as const;
-  return code === null ? ("denied" as const) : ("pending" as const);
-}
-
-export const toPairingItem = ({ senderId, senderName, code, expiresAt, approvedAt }: Pairing) => ({
-  senderId,
-  name: senderName,
-  status: statusOf({ code, approvedAt }),
-  code,
-  expiresAt: isoOrNull(expiresAt),
-  approvedAt: isoOrNull(approvedAt),
+export const toChannelItem = (found: ChannelState) => ({
+  channel: found.channel,
+  label: channelDefinition(found.channel).label,
+  bot: found.bot,
+  link: linkOf(found.channel, found.bot),
+  ownerId: found.ownerId,
+  state: found.state,
+  since: isoOf(found.since),
+  lastError: found.lastError,
+  problem: found.problem,
+  nextTryAt: isoOrNull(found.nextTryAt),
+  mode: found.mode,
 });

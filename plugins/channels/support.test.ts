@@ -15,6 +15,10 @@ import { agents } from "../agents/index.ts";
 
 export interface ChannelItem {
   channel: string;
+  label: string;
+  link: string | null;
+  ownerId: string | null;
+  problem: string | null;
   bot: { id: string; username: string };
   state: string;
   since: string;
@@ -128,7 +132,7 @@ export async function openChannelsFixture({ env = {}, telegram: options = {} }: 
     inState: (agentId: string, state: string) =>
       eventually(async () => {
         const channel = await fixture.channel(agentId);
-        return channel?.state === state && channel;
+        return channel?.state === state ? channel : undefined;
       }),
     async logs(agentId: string): Promise<string[]> {
       const { body } = await owner.get<{ logs: { message: string }[] }>(`/api/agents/${agentId}/logs`);

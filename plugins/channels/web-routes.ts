@@ -1,29 +1,34 @@
 // The web's routes of channels: they check the ownership of the agent and forward to the backend, which holds the
 // connections.
 import { Elysia } from "elysia";
-import { encodePathSegment } from "../../src/kernel/http/backend/backend-response.ts";
+import { channelDefinitions } from "../../channels/registry.ts";
+import type { Config } from "../../src/kernel/config/config.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
-import { requireChannelId } from "./adapters.ts";
+import { type Adapters, requireChannelId } from "./adapters.ts";
 import type { IncomingWebhooks } from "./connections/incoming-webhooks.ts";
 import {
-  approveBody,
-  approveResponse,
+  CHECK_ACTION,
+  CHECK_DESCRIPTION,
+  CHECK_ERRORS,
   CONNECT_ACTION,
   CONNECT_ERRORS,
+  catalogue,
   channelItem,
   channelList,
+  checkBody,
+  checkResponse,
   connectBody,
   connectResponse,
   disconnectResponse,
-  pairingList,
-  pairingResponse,
   READ_ACTION,
+  RETRY_ERRORS,
   TOKEN_LIMIT_DESCRIPTION,
+  toCatalogueItem,
   webhookPostDetail,
   webhookVerificationDetail,
 } from "./model.ts";
@@ -32,13 +37,15 @@ import {
 const RETRY_HEADERS = ["retry-after", "ratelimit", "ratelimit-policy"];
 
 interface Deps {
+  config: Pick<Config, "baseUrl">;
   backend: BackendTransport;
   identities: ServiceOf<typeof auth>["identities"];
   guards: ServiceOf<typeof agentsPlugin>["guards"];
+  adapters: Adapters;
   incomingWebhooks: IncomingWebhooks;
 }
 
-export function webRoutes({ backend, identities, guards, incomingWebhooks }: Deps) {
+export function webRoutes({ config, backend, identities, guards, adapters, incomingWebhooks }: Deps) {
   const detail = { tags: ["Channels"] };
   const reading = { ownAgent: { scope: "read" as const, kind: "data" as const } };
   const writing = { ownAgent: { scope: "write" as const, kind: "data" as const } };
@@ -50,8 +57,11 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
   }
 
   /** Forwards a request to the backend in the caller's name. */
-  async function forward({ identity, request, agent }: RouteContext, path: string): Promise<Response> {
-    const action = request.method === "GET" ? READ_ACTION : CONNECT_ACTION;
+  async function forward(
+    { identity, request, agent }: RouteContext,
+    path: string,
+    action = request.method === "GET" ? READ_ACTION : CONNECT_ACTION,
+  ): Promise<Response> {
     const grant = identities.createGrant(identity, request, action, agent.id);
     return forwardToBackend(backend, grant, request, `/api/agents/${agent.id}/channels${path}`, {
       signal: request.signal,
@@ -62,6 +72,7 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
 
   return (
     new Elysia({ name: "channels.web" })
+      .use(identities.guards)
       .use(guards)
       // No guard and no schema: the address and the headers prove the sender, and the adapter parses the body.
       .post(
@@ -81,6 +92,20 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
             ...webhookVerificationDetail,
             summary: "Answer a platform's verification of an address",
           },
+        },
+      )
+      .get(
+        "/api/channels",
+        () => {
+          const items = channelDefinitions().map((definition) =>
+            toCatalogueItem(definition, adapters.get(definition.id).mode, config.baseUrl),
+          );
+          return { channels: items, count: items.length };
+        },
+        {
+          signedIn: "read",
+          response: { 200: catalogue },
+          detail: { ...detail, summary: "List the channels that agents can be connected to" },
         },
       )
       .get("/api/agents/:id/channels", (context) => forward(context, ""), {
@@ -129,52 +154,35 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
           }),
         },
       })
-      .get(
-        "/api/agents/:id/channels/:channel/pairings",
-        (context) => forward(context, channelPath(context.params, "/pairings")),
+      .post(
+        "/api/agents/:id/channels/:channel/check",
+        (context) => forward(context, channelPath(context.params, "/check"), CHECK_ACTION),
         {
-          ...reading,
-          response: { 200: pairingList },
+          ...writing,
+          body: checkBody,
+          response: { 200: checkResponse },
           detail: {
             ...detail,
-            summary: "List the people who may talk to the agent on a channel, and who asked to",
-            ...documentErrors({ 404: "CHANNEL_NOT_FOUND", 502: "BACKEND_UNAVAILABLE" }),
+            summary: "Ask the platform which bot a token belongs to, without storing it",
+            description: CHECK_DESCRIPTION,
+            ...documentErrors({
+              ...CHECK_ERRORS,
+              404: "CHANNEL_NOT_FOUND",
+              502: [CHECK_ERRORS[502], "BACKEND_UNAVAILABLE"],
+            }),
           },
         },
       )
       .post(
-        "/api/agents/:id/channels/:channel/pairings",
-        (context) => forward(context, channelPath(context.params, "/pairings")),
+        "/api/agents/:id/channels/:channel/retry",
+        (context) => forward(context, channelPath(context.params, "/retry")),
         {
           ...writing,
-          body: approveBody,
-          response: { 200: approveResponse },
+          response: { 200: channelItem },
           detail: {
             ...detail,
-            summary: "Approve the person who got this code",
-            ...documentErrors({
-              404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"],
-              409: "OPERATION_IN_PROGRESS",
-              502: "BACKEND_UNAVAILABLE",
-            }),
-          },
-        },
-      )
-      .delete(
-        "/api/agents/:id/channels/:channel/pairings/:senderId",
-        (context) =>
-          forward(context, channelPath(context.params, `/pairings/${encodePathSegment(context.params.senderId)}`)),
-        {
-          ...writing,
-          response: { 200: pairingResponse },
-          detail: {
-            ...detail,
-            summary: "Remove a person's permission or request",
-            ...documentErrors({
-              404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"],
-              409: "OPERATION_IN_PROGRESS",
-              502: "BACKEND_UNAVAILABLE",
-            }),
+            summary: "Try now to connect a bot that waits for its next try",
+            ...documentErrors({ ...RETRY_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
           },
         },
       )

@@ -6,7 +6,8 @@ import type { Card } from "./model.ts";
 import type { PublicPageSettings, PublicPageStore } from "./public-page-store.ts";
 
 export interface AgentCards {
-  cardOf(agent: Agent): Promise<Card>;
+  /** With the origins of sites that may show the page. */
+  cardOf(agent: Agent): Promise<{ card: Card; embedOrigins: readonly string[] }>;
   /** The page's settings if visitors may talk to the agent: it is switched on, and the owner's account is enabled. */
   enabledPage(agent: Agent): Promise<PublicPageSettings | undefined>;
   /** The public address of the agent. */
@@ -33,7 +34,7 @@ export function createAgentCards({ users, agents, pageStore }: Deps): AgentCards
     async cardOf(agent) {
       const page = await enabledPage(agent);
       const { name, status, verified, verificationType } = agent;
-      return {
+      const card: Card = {
         name,
         status: status === "stopped" ? "asleep" : status === "error" ? "unwell" : "online",
         verified,
@@ -42,6 +43,7 @@ export function createAgentCards({ users, agents, pageStore }: Deps): AgentCards
         greeting: page?.greeting ?? "",
         url: urlOf(agent),
       };
+      return { card, embedOrigins: page?.embedOrigins ?? [] };
     },
   };
 }

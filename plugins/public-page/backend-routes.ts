@@ -9,6 +9,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { type Agent, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import { eventStream, type Observer, type runtime } from "../runtime/index.ts";
+import { parseEmbedOrigins } from "./embed-origins.ts";
 import { reply, settings, settingsBody, VISIT_ERRORS, visitBody } from "./model.ts";
 import type { PublicPageStore } from "./public-page-store.ts";
 
@@ -42,12 +43,17 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
   return new Elysia({ name: "public-page.backend" })
     .use(agents.guards)
     .use(visitGuards)
-    .put("/api/agents/:id/public", ({ agent, body }) => pageStore.update(agent.id, body), {
-      agentCall: "agent.public",
-      body: settingsBody,
-      response: { 200: settings },
-      detail: { tags, summary: "Allow or forbid visitors to talk to an agent at its public address" },
-    })
+    .put(
+      "/api/agents/:id/public",
+      ({ agent, body: { embedOrigins, ...body } }) =>
+        pageStore.update(agent.id, { ...body, ...(embedOrigins && { embedOrigins: parseEmbedOrigins(embedOrigins) }) }),
+      {
+        agentCall: "agent.public",
+        body: settingsBody,
+        response: { 200: settings },
+        detail: { tags, summary: "Allow or forbid visitors to talk to an agent at its public address" },
+      },
+    )
     .post(
       "/api/agents/:id/visits",
       async ({ agent, body: { message, visitor }, request }) => {

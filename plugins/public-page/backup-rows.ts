@@ -12,6 +12,8 @@ export interface PublicPageRow {
   greeting: string;
   /** Epoch ms. */
   at: number;
+  /** A JSON list; backups made before pages could be embedded have none. */
+  embedOrigins?: string;
 }
 
 /** The page in an exported agent. */
@@ -28,14 +30,16 @@ export interface PublicPageBackupRows {
 
 export const publicPageBackupRows: PublicPageBackupRows = {
   tables: {
-    publicPage: `SELECT json_group_array(json_object('enabled', enabled, 'greeting', greeting, 'at', updated_at))
+    publicPage: `SELECT json_group_array(json_object('enabled', enabled, 'greeting', greeting, 'at', updated_at,
+        'embedOrigins', embed_origins))
       FROM public_pages WHERE agent_id = ?1`,
   },
   restoreStatements: (agentId, { publicPage }) => [
     { sql: "DELETE FROM public_pages WHERE agent_id = ?1", args: [agentId] },
     {
-      sql: `INSERT INTO public_pages (agent_id, enabled, greeting, updated_at)
-        SELECT ?1, value ->> 'enabled', value ->> 'greeting', value ->> 'at' FROM json_each(?2) LIMIT 1`,
+      sql: `INSERT INTO public_pages (agent_id, enabled, greeting, updated_at, embed_origins)
+        SELECT ?1, value ->> 'enabled', value ->> 'greeting', value ->> 'at', coalesce(value ->> 'embedOrigins', '[]')
+        FROM json_each(?2) LIMIT 1`,
       args: [agentId, publicPage],
     },
   ],

@@ -1,5 +1,6 @@
 // Defines the API's request and response schemas of public pages.
 import { t } from "elysia";
+import { MAX_EMBED_ORIGINS } from "./embed-origins.ts";
 
 export const MAX_MESSAGE = 4_000;
 export const MAX_GREETING = 500;
@@ -13,11 +14,20 @@ export const settingsBody = t.Object({
       error: `A greeting is text of at most ${MAX_GREETING} characters.`,
     }),
   ),
+  embedOrigins: t.Optional(
+    t.Array(t.String({ maxLength: 300 }), {
+      maxItems: MAX_EMBED_ORIGINS,
+      description:
+        "Origins of sites that may show the page in a frame, scheme, host and port. Left out: unchanged",
+      error: `This is a list of at most ${MAX_EMBED_ORIGINS} addresses of sites.`,
+    }),
+  ),
 });
 
 export const settings = t.Object({
   enabled: t.Boolean({ description: "Visitors may talk to the agent at its public address" }),
   greeting: t.String(),
+  embedOrigins: t.Array(t.String(), { description: "Sites that may show the page in a frame" }),
 });
 export const settingsWithUrl = t.Object({
   ...settings.properties,

@@ -164,18 +164,24 @@ describe("the owner's switch", () => {
     const agent = await pageFixture.createAgent();
     const path = `/api/agents/${agent.id}/public`;
     const url = `https://${agent.subdomain}.${DOMAIN}`;
-    expect((await ada.get(path)).body).toEqual({ enabled: false, greeting: "", url });
+    expect((await ada.get(path)).body).toEqual({ enabled: false, greeting: "", embedOrigins: [], url });
     expectRefusal(await pageFixture.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
     expect((await ada.put(path, { enabled: true, greeting: " Ahoy " })).body).toEqual({
       enabled: true,
       greeting: "Ahoy",
+      embedOrigins: [],
       url,
     });
     expect((await pageFixture.visitor().sendMessage(agent, "Hello")).body).toEqual({
       reply: "echo: Hello",
       timestamp: expect.any(Number),
     });
-    expect((await ada.put(path, { enabled: false })).body).toEqual({ enabled: false, greeting: "Ahoy", url });
+    expect((await ada.put(path, { enabled: false })).body).toEqual({
+      enabled: false,
+      greeting: "Ahoy",
+      embedOrigins: [],
+      url,
+    });
     expectRefusal(await pageFixture.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
     expect((await pageFixture.visitor().getPage(`/a/${agent.subdomain}`)).text).not.toMatch(/Ahoy|<form/);
     expect((await ada.get(path)).body).toMatchObject({ enabled: false });

@@ -12,9 +12,18 @@ import { german } from "./german.ts";
 import layout from "./layout.htm" with { type: "text" };
 import type { Card } from "./model.ts";
 
+/** Where a page is requested. */
+export interface PagePlace {
+  subdomain: string;
+  /** The agent's own origin, if the page is requested there. */
+  agentOrigin: string | undefined;
+  /** Origins of sites that may show the page in a frame. */
+  embedOrigins: readonly string[];
+}
+
 export interface PageRenderer {
-  /** The card, with a chat if `card.chat`. `agentOrigin`: the agent's own origin, if the page is requested there. */
-  agentPage(card: Card, subdomain: string, agentOrigin: string | undefined, language: Language): Response;
+  /** The card, with a chat if `card.chat`. */
+  agentPage(card: Card, place: PagePlace, language: Language): Response;
   /** Status 404. */
   notFoundPage(language: Language): Response;
 }
@@ -64,7 +73,7 @@ export function createPageRenderer(config: Pick<Config, "baseUrl" | "backend">):
     (origin) => !origin.includes("["),
   );
 
-  function agentPage(card: Card, subdomain: string, agentOrigin: string | undefined, language: Language): Response {
+  function agentPage(card: Card, { subdomain, agentOrigin, embedOrigins }: PagePlace, language: Language): Response {
     const { name, chat: hasChat } = card;
     const template = layoutIn(language);
     const [chatBody = "", script = ""] = chatIn(language).split(/(?=<script>)/);
@@ -83,6 +92,7 @@ export function createPageRenderer(config: Pick<Config, "baseUrl" | "backend">):
       scripts: script,
       scriptFiles: addresses.map((address) => `${address}/${MARKDOWN_FILE}`),
       connect: addresses.map((address) => `${address}/messages`),
+      frameAncestors: embedOrigins,
     });
     return htmlResponse(html, policy);
   }

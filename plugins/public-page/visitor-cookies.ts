@@ -12,8 +12,11 @@ export interface Visitor {
 export interface VisitorCookies {
   /** The visitor of the cookie if its signature is valid for this agent; else a new visitor. */
   readVisitor(cookieHeader: string | null, agentId: string): Visitor;
-  /** A `set-cookie` value with the visitor's id, for that path of this host only. */
-  setCookieValue(visitor: Visitor, agentId: string, path: string): string;
+  /**
+   * A `set-cookie` value with the visitor's id, for that path of this host only. `isEmbedded`: sites may show the page in a
+   * frame, so the browser sends the cookie there too, and keeps a separate one for each site (CHIPS).
+   */
+  setCookieValue(visitor: Visitor, agentId: string, path: string, isEmbedded: boolean): string;
 }
 
 /** Each message renews the cookie. */
@@ -36,9 +39,11 @@ export function createVisitorCookies({ config, vault }: Pick<Kernel, "config" | 
       }
       return { id: randomBytes(16).toString("base64url"), isReturning: false };
     },
-    setCookieValue({ id }, agentId, path) {
+    setCookieValue({ id }, agentId, path, isEmbedded) {
       const value = `${id}.${vault.sign(SIGNING_PURPOSE, signedText(id, agentId))}`;
-      const attributes = `Max-Age=${MAX_AGE_SECONDS}; Path=${path}; HttpOnly; SameSite=Strict${isSecure ? "; Secure" : ""}`;
+      // Browsers accept SameSite=None only over https.
+      const reach = isSecure && isEmbedded ? "SameSite=None; Partitioned" : "SameSite=Strict";
+      const attributes = `Max-Age=${MAX_AGE_SECONDS}; Path=${path}; HttpOnly; ${reach}${isSecure ? "; Secure" : ""}`;
       return `${cookieNameFor(path)}=${value}; ${attributes}`;
     },
   };

@@ -40,6 +40,12 @@ interface Deps {
   pageRenderer: PageRenderer;
 }
 
+/** An agent that a visitor may talk to. */
+type AdmittedAgent = Agent & {
+  /** Other sites may show its page in a frame. */
+  isEmbedded: boolean;
+};
+
 /** The form of a subdomain. Other texts are not looked up. */
 const SUBDOMAIN_LABEL = /^[a-z0-9-]{1,63}$/;
 
@@ -57,14 +63,15 @@ export function webRoutes(deps: Deps) {
   const cookiePathOf = (request: Request, { subdomain }: Agent) =>
     contextOf(request).pageOrigin === undefined ? `/a/${subdomain}` : "/";
 
-  const admittedAgents = createRequestMemo<Agent>();
+  const admittedAgents = createRequestMemo<AdmittedAgent>();
   /** Checks, before the body is read, whether this visitor may send a message now. */
-  async function admitVisitor(request: Request, subdomain: string): Promise<Agent> {
+  async function admitVisitor(request: Request, subdomain: string): Promise<AdmittedAgent> {
     const agent = await findAgent(subdomain);
     if (!agent) throw agentNotFound();
-    if (!(await enabledPage(agent))) throw forbidden("CHAT_OFF", "This agent does not talk to visitors.");
+    const page = await enabledPage(agent);
+    if (!page) throw forbidden("CHAT_OFF", "This agent does not talk to visitors.");
     visitorLimiter.countMessage(contextOf(request).address, agent.id);
-    return admittedAgents.set(request, agent);
+    return admittedAgents.set(request, { ...agent, isEmbedded: page.embedOrigins.length > 0 });
   }
   const visitorGuards = new Elysia({ name: "public-page.guards" }).macro({
     visitorChat: (_: true) => ({
@@ -76,7 +83,12 @@ export function webRoutes(deps: Deps) {
     }),
   });
 
-  async function sendMessage(request: Request, agent: Agent, visitor: Visitor, message: string): Promise<Response> {
+  async function sendMessage(
+    request: Request,
+    agent: AdmittedAgent,
+    visitor: Visitor,
+    message: string,
+  ): Promise<Response> {
     const { address, cookies } = contextOf(request);
     const wantsStream = acceptsEventStream(request);
     const release = await visitorLimiter.acquire(address, agent.id, request.signal);
@@ -92,7 +104,7 @@ export function webRoutes(deps: Deps) {
           signal: request.signal,
         },
       );
-      cookies.push(visitorCookies.setCookieValue(visitor, agent.id, cookiePathOf(request, agent)));
+      cookies.push(visitorCookies.setCookieValue(visitor, agent.id, cookiePathOf(request, agent), agent.isEmbedded));
       if (!response.ok || !wantsStream || !response.body) return Response.json(await unwrapJson(response));
       isStreaming = true;
       return new Response(notifyWhenEnded(response.body, release), { headers: EVENT_STREAM_HEADERS });
@@ -150,10 +162,14 @@ export function webRoutes(deps: Deps) {
           if (prefersHtml(request)) return pageRenderer.notFoundPage(languageOf(request));
           throw agentNotFound();
         }
-        const agentCard = await cardOf(agent);
+        const { card: agentCard, embedOrigins } = await cardOf(agent);
         const asData = acceptHeader.includes("application/json") && !acceptHeader.includes("text/html");
         if (asData) return Response.json(agentCard, { headers: { vary: "accept" } });
-        return pageRenderer.agentPage(agentCard, agent.subdomain, contextOf(request).pageOrigin, languageOf(request));
+        return pageRenderer.agentPage(
+          agentCard,
+          { subdomain: agent.subdomain, agentOrigin: contextOf(request).pageOrigin, embedOrigins },
+          languageOf(request),
+        );
       },
       {
         open: true,

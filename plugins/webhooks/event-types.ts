@@ -16,6 +16,7 @@ export const EVENT_TYPES = [
   "approval.requested",
   "approval.decided",
   "channel.state",
+  "channel.pairing",
   "channel.undelivered",
   "stream.state",
   "budget.exceeded",

@@ -76,6 +76,9 @@ export function createAddedChannel(): AddedChannel {
       }),
       tokenShapes: [/lantern-\d+-[a-z]{32}/],
       tokenLogPattern: /lantern-\d+-[a-z]{32}/g,
+      findTokenProblem: (token) =>
+        TOKEN_PATTERN.test(token) ? undefined : { code: "start", message: "A lantern's token begins with lantern-." },
+      link: { kind: "chat", of: ({ id }) => `https://lantern.example/${id}` },
       capabilities: {
         hasListener: true,
         hasWebhook: false,

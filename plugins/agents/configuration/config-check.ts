@@ -22,6 +22,9 @@ const NOT_AVAILABLE: { key: keyof AgentSettings; isSet(settings: AgentSettings):
   },
 ];
 
+export const configTooLarge = () =>
+  new AppError(400, "CONFIG_TOO_LARGE", "A configuration has at most 64 KiB.", { limit: MAX_CONFIG_BYTES });
+
 /**
  * Validates the text of a configuration before it is stored. Throws 400: not a JSON object (`INVALID_CONFIG`), over 64 KiB
  * (`CONFIG_TOO_LARGE`), a known key with a value that is not allowed (named in `issues`), or a secret in it
@@ -29,9 +32,7 @@ const NOT_AVAILABLE: { key: keyof AgentSettings; isSet(settings: AgentSettings):
  * @param keyShapes patterns of the keys of all registered providers
  */
 export async function requireConfig(text: string, keyShapes: readonly RegExp[]): Promise<AgentSettings> {
-  if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) {
-    throw new AppError(400, "CONFIG_TOO_LARGE", "A configuration has at most 64 KiB.", { limit: MAX_CONFIG_BYTES });
-  }
+  if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) throw configTooLarge();
   const config = parseObject(text);
   if (config === undefined) {
     throw invalidInput({ path: "config", message: "A configuration is a JSON object." }, "INVALID_CONFIG");

@@ -9,8 +9,8 @@ import { providerSettings } from "../../ai/settings.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 import { agentNotFound, cacheSize, updatedEvent } from "../agent-store.ts";
 import { agentConfigs, agents } from "../schema.ts";
-import { findIneffective, requireConfig } from "./config-check.ts";
-import { type AgentSettings, type CurrentSettings, readSettings } from "./settings.ts";
+import { configTooLarge, findIneffective, requireConfig } from "./config-check.ts";
+import { type AgentSettings, type CurrentSettings, MAX_CONFIG_BYTES, readSettings } from "./settings.ts";
 
 /** Versions stored of each configuration; a new one deletes the oldest. */
 const MAX_VERSIONS = 20;
@@ -50,6 +50,12 @@ export interface ConfigStore {
    */
   saveRepaired(agentId: string, text: string): Promise<void>;
   /**
+   * Changes a part of the newest version on the owner's request, and stores the result as a new version, with further
+   * statements in the same batch. The caller has checked that part; the rest stays as it is, also as imported. Nothing is
+   * stored if `change` returns the text unchanged and there are no statements. 404 when the agent is gone.
+   */
+  edit(agentId: string, change: (text: string) => string, statements?: readonly Statement[]): Promise<void>;
+  /**
    * Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. With `from`, the
    * batch fails by the guard `CONFIG_GUARD` unless that version is in force.
    */
@@ -65,6 +71,10 @@ export interface ConfigStore {
   /** Stores the first version in the batch that creates the agent. The caller has checked the text. */
   firstVersionStatement(agentId: string, text: string, origin: { now: number; imported: boolean }): Statement;
 }
+
+/** Marks an agent as changed if its newest version is still this one. */
+const TOUCH_AT_VERSION = `UPDATE agents SET updated_at = ?1 WHERE id = ?2
+  AND coalesce((SELECT max(version) FROM agent_configs WHERE agent_id = ?2), 0) = ?3`;
 
 /** Returns a warning for each setting of an agent that has no effect. */
 export type ConfigCheck = (agentId: string, settings: AgentSettings) => Issue[] | Promise<Issue[]>;
@@ -101,14 +111,14 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
   hooks.onChange(settingsCache.drop);
 
   const selectNewest = db
-    .select({ body: agentConfigs.body, imported: agentConfigs.imported })
+    .select({ body: agentConfigs.body, imported: agentConfigs.imported, version: agentConfigs.version })
     .from(agentConfigs)
     .where(eq(agentConfigs.agentId, sql.placeholder("agentId")))
     .orderBy(desc(agentConfigs.version))
     .limit(1)
     .prepare();
   const newest = async (agentId: string) =>
-    (await selectNewest.execute({ agentId }))[0] ?? { body: "{}", imported: false };
+    (await selectNewest.execute({ agentId }))[0] ?? { body: "{}", imported: false, version: 0 };
   const text = async (agentId: string) => (await newest(agentId)).body;
 
   const load = async (agentId: string) => {
@@ -210,6 +220,28 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
     async save(agentId, body) {
       await requireValid(body);
       await store(agentId, body, false);
+    },
+    async edit(agentId, change, statements = []) {
+      for (;;) {
+        const { body, version } = await newest(agentId);
+        const changed = change(body);
+        if (Buffer.byteLength(changed) > MAX_CONFIG_BYTES) throw configTooLarge();
+        const saved = changed === body ? [] : saveStatements(agentId, changed, null);
+        if (saved.length + statements.length === 0) return;
+        try {
+          return void (await database.write([
+            { sql: TOUCH_AT_VERSION, args: [Date.now(), agentId, version], after: () => hooks.notifyChanged(agentId) },
+            guard("version"),
+            ...saved,
+            ...statements,
+          ]));
+        } catch (error) {
+          if (!(error instanceof GuardFailed && error.guard === "version")) throw error;
+          const isGone = (await database.read("SELECT 1 FROM agents WHERE id = ?", [agentId])).rows.length === 0;
+          if (isGone) throw agentNotFound();
+          // Somebody saved a version meanwhile: change that one.
+        }
+      }
     },
     async restore(agentId, version) {
       const { body, imported } = await findVersion(agentId, version);

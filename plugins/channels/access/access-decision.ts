@@ -27,11 +27,15 @@ export function decideAccess(
   const isListed = (list: readonly (string | null)[]) =>
     list.includes(sender.id) || (sender.alternateId !== undefined && list.includes(sender.alternateId));
   if (isListed([ownerId, ...owners])) return { kind: "allowed", byOwner: true };
-  const access = settings.access ?? (ownerId !== null || owners.length > 0 ? "owner" : "pairing");
+  const access = accessInForce(settings, ownerId);
   if (access === "open" || (access === "allowlist" && isListed(settings.allow ?? []))) {
     return { kind: "allowed", byOwner: false };
   }
   return access === "pairing" ? { kind: "needs-pairing" } : refused(`access is for ${access}`);
 }
+
+/** The rule of a channel: the chosen one, or the default, which depends on whether there is an owner. */
+export const accessInForce = ({ access, owners = [] }: ChannelSettings, ownerId: string | null) =>
+  access ?? (ownerId !== null || owners.length > 0 ? "owner" : "pairing");
 
 const refused = (reason: string): AccessDecision => ({ kind: "refused", reason });

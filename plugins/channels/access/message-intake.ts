@@ -21,6 +21,7 @@ interface Deps extends Pick<Kernel, "log" | "metrics"> {
   pairings: Pairings;
   resumePoints: ResumePoints;
   reportLostReplies: OwnerNotices["reportLostReplies"];
+  reportPairing: OwnerNotices["reportPairing"];
 }
 
 export interface MessageIntake {
@@ -40,6 +41,7 @@ export function createMessageIntake({
   pairings,
   resumePoints,
   reportLostReplies,
+  reportPairing,
   log,
   metrics,
 }: Deps): MessageIntake {
@@ -108,9 +110,11 @@ export function createMessageIntake({
     // Not awaited, so that the platform soon gets the confirmation of the message.
     trackNotice(
       openConnection,
-      sendNotice(openConnection, message.peer, text).then((isSent) =>
-        isSent ? undefined : pairings.withdrawCode(agentId, channel, message.sender.id),
-      ),
+      sendNotice(openConnection, message.peer, text).then((isSent) => {
+        const { id: senderId, name } = message.sender;
+        if (!isSent) return pairings.withdrawCode(agentId, channel, senderId);
+        return reportPairing({ agentId, channel, senderId, name, status: "pending" });
+      }),
     );
   }
 

@@ -4,6 +4,7 @@ import { isChannelId } from "../../../channels/registry.ts";
 import { plainName } from "../../../src/kernel/util/text/quoted-text.ts";
 import type { OwnerCommandHandler } from "../../runtime/index.ts";
 import type { OpenConnections } from "../connections/open-connections.ts";
+import type { OwnerNotices } from "../connections/owner-notices.ts";
 import type { MessageIntake } from "./message-intake.ts";
 import type { Pairing, Pairings } from "./pairings.ts";
 
@@ -16,16 +17,20 @@ interface Deps {
   openConnections: Pick<OpenConnections, "find">;
   pairings: Pairings;
   intake: Pick<MessageIntake, "sendNoticeLater">;
+  reportPairing: OwnerNotices["reportPairing"];
 }
 
 /** On a channel the commands concern that channel; on the web and the API, all of them. */
-export function createOwnerCommands({ openConnections, pairings, intake }: Deps): OwnerCommandHandler {
+export function createOwnerCommands({ openConnections, pairings, intake, reportPairing }: Deps): OwnerCommandHandler {
   const replyOnly = (reply: string) => ({ reply, statements: [] });
 
   async function welcome({ agentId, channel, peer }: Pairing): Promise<void> {
     const openConnection = await openConnections.find(agentId, channel);
     if (openConnection) intake.sendNoticeLater(openConnection, peer, WELCOME_TEXT);
   }
+
+  const report = ({ agentId, channel, senderId, senderName: name }: Pairing, status: "approved" | "denied") =>
+    reportPairing({ agentId, channel, senderId, name, status });
 
   async function list(agentId: string, channel: ChannelId | undefined) {
     const all = await pairings.listPending(agentId, channel);
@@ -42,9 +47,16 @@ export function createOwnerCommands({ openConnections, pairings, intake }: Deps)
     const [found] = await pairings.listPending(agentId, channel, text);
     if (!found) return replyOnly("This code is unknown, or older than one hour. /pair lists the codes.");
     const who = plainName(found.senderName);
-    if (name === "deny") return { reply: `${who} is refused for a week.`, statements: [pairings.denyStatement(found)] };
+    if (name === "deny")
+      return {
+        reply: `${who} is refused for a week.`,
+        statements: [pairings.denyStatement(found, () => report(found, "denied"))],
+      };
     // The approval holds also if the welcome can't be sent.
-    const statement = pairings.approveStatement(found, () => void welcome(found).catch(() => undefined));
+    const statement = pairings.approveStatement(found, () => {
+      report(found, "approved");
+      welcome(found).catch(() => undefined);
+    });
     return { reply: `${who} can talk to me now.`, statements: [statement] };
   };
 }

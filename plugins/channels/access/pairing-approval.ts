@@ -1,8 +1,9 @@
-// Approves pairing codes for the owner of an agent, who is signed in to their account.
+// Approves, refuses and removes people for the owner of an agent, who is signed in to their account.
 import type { ChannelId } from "../../../channels/port.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
 import type { KeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
 import type { OpenConnections } from "../connections/open-connections.ts";
+import type { OwnerNotices } from "../connections/owner-notices.ts";
 import type { Supervisor } from "../connections/supervisor.ts";
 import type { MessageIntake } from "./message-intake.ts";
 import { OWNER_WELCOME_TEXT, WELCOME_TEXT } from "./owner-commands.ts";
@@ -13,37 +14,91 @@ interface Deps {
   openConnections: OpenConnections;
   supervisor: Pick<Supervisor, "stopConnection" | "reconcile">;
   intake: Pick<MessageIntake, "sendNotice">;
+  reportPairing: OwnerNotices["reportPairing"];
   inAgentQueue: KeyedQueue;
 }
 
-/**
- * Returns the function that approves the sender of a code and welcomes them. With `asOwner` the sender becomes the owner of
- * the bot: their messages then count as the owner's, and by default nobody else may talk to it.
- * Throws 404 `PAIRING_NOT_FOUND` if the code is unknown or expired.
- */
-export function createPairingApproval({ pairings, openConnections, supervisor, intake, inAgentQueue }: Deps) {
-  return async (agentId: string, channel: ChannelId, code: string, asOwner: boolean): Promise<{ senderId: string }> => {
-    const found = await inAgentQueue(agentId, async () => {
-      const approved = await pairings.approve(agentId, channel, code, asOwner);
+export interface PairingApproval {
+  /**
+   * Approves the sender of a code and welcomes them. With `asOwner` the sender becomes the owner of the bot: their messages
+   * then count as the owner's, and by default nobody else may talk to it. Throws 404 `PAIRING_NOT_FOUND` if the code is
+   * unknown or expired.
+   */
+  approveCode(agentId: string, channel: ChannelId, code: string, asOwner: boolean): Promise<{ senderId: string }>;
+  /** The same for a person by their id, who need not have asked. 409 `TOO_MANY_PEOPLE`. */
+  approvePerson(
+    agentId: string,
+    channel: ChannelId,
+    person: { senderId: string; name: string | undefined },
+    asOwner: boolean,
+  ): Promise<void>;
+  /** Refuses a person who asked or was approved, for a week. 404 `PAIRING_NOT_FOUND`. */
+  deny(agentId: string, channel: ChannelId, senderId: string): Promise<void>;
+  /** Forgets a person, who may then ask again. 404 `PAIRING_NOT_FOUND`. */
+  remove(agentId: string, channel: ChannelId, senderId: string): Promise<void>;
+}
+
+export function createPairingApproval(deps: Deps): PairingApproval {
+  const { pairings, openConnections, supervisor, intake, reportPairing, inAgentQueue } = deps;
+
+  /** Runs an approval. An open connection holds the owner that it was opened with, so a new owner reopens it. */
+  const runApproval = <T>(
+    agentId: string,
+    channel: ChannelId,
+    asOwner: boolean,
+    approve: () => Promise<T>,
+  ): Promise<T> =>
+    inAgentQueue(agentId, async () => {
+      const approved = await approve();
       if (approved && asOwner) {
-        // An open connection holds the owner that it was opened with.
         openConnections.drop(agentId, channel);
         await supervisor.stopConnection(agentId, channel);
         await supervisor.reconcile(agentId);
       }
       return approved;
     });
-    if (!found) {
-      throw notFound(
-        "This code is unknown, or older than one hour. Ask the person to write again for a new one.",
-        "PAIRING_NOT_FOUND",
-      );
-    }
+
+  async function welcome(agentId: string, channel: ChannelId, peer: string, asOwner: boolean): Promise<void> {
     const openConnection = await openConnections.find(agentId, channel);
-    const welcome = asOwner ? OWNER_WELCOME_TEXT : WELCOME_TEXT;
-    if (openConnection) await intake.sendNotice(openConnection, found.peer, welcome);
-    return { senderId: found.senderId };
+    const text = asOwner ? OWNER_WELCOME_TEXT : WELCOME_TEXT;
+    if (openConnection) await intake.sendNotice(openConnection, peer, text);
+  }
+
+  return {
+    async approveCode(agentId, channel, code, asOwner) {
+      const approve = () => pairings.approve(agentId, channel, code, asOwner);
+      const found = await runApproval(agentId, channel, asOwner, approve);
+      if (!found) {
+        throw notFound(
+          "This code is unknown, or older than one hour. Ask the person to write again for a new one.",
+          "PAIRING_NOT_FOUND",
+        );
+      }
+      const { senderId, name, peer } = found;
+      reportPairing({ agentId, channel, senderId, name, status: "approved" });
+      await welcome(agentId, channel, peer, asOwner);
+      return { senderId };
+    },
+
+    async approvePerson(agentId, channel, person, asOwner) {
+      const approve = () => pairings.approvePerson(agentId, channel, person, asOwner);
+      const { name, peer, hasWaited } = await runApproval(agentId, channel, asOwner, approve);
+      reportPairing({ agentId, channel, senderId: person.senderId, name, status: "approved" });
+      if (hasWaited) await welcome(agentId, channel, peer, asOwner);
+    },
+
+    async deny(agentId, channel, senderId) {
+      const denied = await pairings.denyPerson(agentId, channel, senderId);
+      if (!denied) throw personNotFound();
+      reportPairing({ agentId, channel, senderId, name: denied.name, status: "denied" });
+    },
+
+    async remove(agentId, channel, senderId) {
+      const removed = await pairings.remove(agentId, channel, senderId);
+      if (!removed) throw personNotFound();
+      reportPairing({ agentId, channel, senderId, name: removed.name, status: "removed" });
+    },
   };
 }
 
-export type ApprovePairing = ReturnType<typeof createPairingApproval>;
+const personNotFound = () => notFound("No person with this id is paired or asked to be.", "PAIRING_NOT_FOUND");

@@ -36,7 +36,7 @@ test("a sender who is removed during a lookup is not approved afterwards", async
   await pairings.approve(agentId, "channel_a", code ?? "", false);
   const asked = pairings.isApproved(agentId, "channel_a", "7");
   await looked.promise;
-  expect(await pairings.remove(agentId, "channel_a", "7")).toBe(true);
+  expect(await pairings.remove(agentId, "channel_a", "7")).toEqual({ name: "Ada" });
   answered.resolve();
   await asked;
   expect(await pairings.isApproved(agentId, "channel_a", "7")).toBe(false);
@@ -68,7 +68,7 @@ test("an approval and a denial at once: one of them holds, the code is used up",
     const [pairing] = await pairings.listPending(agentId, "channel_a", code);
     if (!pairing) throw new Error("The code is not listed.");
     const { write } = store.database;
-    const deny = () => write([pairings.denyStatement(pairing)]);
+    const deny = () => write([pairings.denyStatement(pairing, () => undefined)]);
     const approve = () => write([pairings.approveStatement(pairing, () => undefined)]);
     await Promise.all(n % 2 === 0 ? [approve(), deny()] : [deny(), approve()]);
     expect(await pairings.isApproved(agentId, "channel_a", id)).toBe(n % 2 === 0);

@@ -2,16 +2,26 @@
 import { and, asc, eq, gt, isNotNull, sql } from "drizzle-orm";
 import type { ChannelId, IncomingMessage } from "../../../channels/port.ts";
 import { type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import { pairings } from "../schema.ts";
+import {
+  APPROVE,
+  APPROVE_PERSON,
+  DENY_PERSON,
+  INSERT_REQUEST,
+  IS_REQUEST_IGNORED,
+  MAX_PEOPLE,
+  REMOVE,
+  SET_OWNER,
+  SET_OWNER_TO,
+} from "./pairing-queries.ts";
 
 /** How long a code is valid; its sender gets no other code meanwhile. */
 const CODE_LIFETIME_MS = HOUR;
 /** How long a denied sender gets no other code. */
 const DENIAL_LIFETIME_MS = 7 * DAY;
-/** People of one channel who may wait for approval at once; further strangers get no answer. */
-const MAX_PENDING = 100;
 const MAX_CACHED = 10_000;
 
 /** Times are epoch ms. */
@@ -36,17 +46,33 @@ export interface Pairings {
     channel: ChannelId,
     code: string,
     asOwner: boolean,
-  ): Promise<{ senderId: string; peer: string } | undefined>;
+  ): Promise<{ senderId: string; name: string; peer: string } | undefined>;
+  /**
+   * Approves a person by their id, also one who never asked, under this name. `hasWaited`: they asked, and have not been
+   * told. 409 `TOO_MANY_PEOPLE` beyond the limit of people of a channel.
+   */
+  approvePerson(
+    agentId: string,
+    channel: ChannelId,
+    person: { senderId: string; name: string | undefined },
+    asOwner: boolean,
+  ): Promise<{ name: string; peer: string; hasWaited: boolean }>;
+  /** Denies a person who asked or was approved; undefined if there is none. They get no other code for a week. */
+  denyPerson(agentId: string, channel: ChannelId, senderId: string): Promise<{ name: string } | undefined>;
   /** The senders who wait for approval, on one channel or all, and with this code if one is given. */
   listPending(agentId: string, channel: ChannelId | undefined, code?: string): Promise<Pairing[]>;
   /** Approves a waiting sender; `then` runs after the write if that succeeded. */
   approveStatement(pairing: Pairing, then: () => void): Statement;
-  /** Denies a waiting sender, who gets no other code for a week. */
-  denyStatement(pairing: Pairing): Statement;
-  /** The approved, waiting and denied senders. */
-  list(agentId: string, channel: ChannelId): Promise<Pairing[]>;
-  /** Removes a pairing or request; false if there was none. */
-  remove(agentId: string, channel: ChannelId, senderId: string): Promise<boolean>;
+  /** Denies a waiting sender, who gets no other code for a week; `then` as for `approveStatement`. */
+  denyStatement(pairing: Pairing, then: () => void): Statement;
+  /** A page of the approved, waiting and denied senders, in the order in which they first wrote, and the number of all. */
+  list(
+    agentId: string,
+    channel: ChannelId,
+    page: { limit: number; offset: number },
+  ): Promise<{ pairings: Pairing[]; total: number }>;
+  /** Removes a pairing or request; undefined if there was none. */
+  remove(agentId: string, channel: ChannelId, senderId: string): Promise<{ name: string } | undefined>;
   /** Forgets cached approvals, after a disconnect has deleted the pairings. */
   clearCache(agentId: string): void;
 }
@@ -111,10 +137,7 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
           args: [agentId, channel, now],
         },
         {
-          sql: `INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, code, expires_at, created_at)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
-            WHERE (SELECT count(*) FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND code IS NOT NULL) < ${MAX_PENDING}
-            ON CONFLICT DO NOTHING`,
+          sql: INSERT_REQUEST,
           args: [agentId, channel, sender.id, sender.name.slice(0, 200), peer, code, now + CODE_LIFETIME_MS, now],
         },
       ]);
@@ -131,7 +154,34 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
       // The approval consumes the code, so the owner is set before it.
       const results = await database.write([...(asOwner ? [{ sql: SET_OWNER, args }] : []), { sql: APPROVE, args }]);
       const row = results.at(-1)?.rows[0];
-      return row && { senderId: String(row.sender_id), peer: String(row.peer) };
+      return row && { senderId: String(row.sender_id), name: String(row.sender_name), peer: String(row.peer) };
+    },
+
+    async approvePerson(agentId, channel, { senderId, name }, asOwner) {
+      const [earlier] = await db
+        .select()
+        .from(pairings)
+        .where(one(agentId, channel, senderId));
+      const results = await database.write([
+        { sql: APPROVE_PERSON, args: [agentId, channel, senderId, name?.slice(0, 200) ?? "", Date.now()] },
+        ...(asOwner ? [{ sql: SET_OWNER_TO, args: [senderId, agentId, channel] }] : []),
+      ]);
+      const row = results[0]?.rows[0];
+      if (!row) {
+        const text = `A channel has at most ${MAX_PEOPLE} people on its list. Remove some, or open it for everybody.`;
+        throw new AppError(409, "TOO_MANY_PEOPLE", text, { limit: MAX_PEOPLE });
+      }
+      const hasWaited = earlier !== undefined && earlier.approvedAt === null && earlier.peer !== "";
+      return { name: String(row.sender_name), peer: String(row.peer), hasWaited };
+    },
+
+    async denyPerson(agentId, channel, senderId) {
+      const until = Date.now() + DENIAL_LIFETIME_MS;
+      const [result] = await database.write([
+        { sql: DENY_PERSON, args: [until, agentId, channel, senderId], after: () => clearCache(agentId) },
+      ]);
+      const row = result?.rows[0];
+      return row && { name: String(row.sender_name) };
     },
 
     listPending(agentId, channel, code) {
@@ -154,46 +204,45 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
       },
     }),
 
-    denyStatement: ({ agentId, channel, code }) => ({
+    denyStatement: ({ agentId, channel, code }, then) => ({
       sql: "UPDATE pairings SET code = NULL, expires_at = ?1 WHERE agent_id = ?2 AND channel = ?3 AND code = ?4",
       args: [Date.now() + DENIAL_LIFETIME_MS, agentId, channel, code],
+      after: ({ rowsAffected }) => {
+        if (rowsAffected > 0) then();
+      },
     }),
 
-    list: (agentId, channel) =>
-      db
-        .select()
-        .from(pairings)
-        .where(
-          and(
-            eq(pairings.agentId, agentId),
-            eq(pairings.channel, channel),
-            sql`(approved_at IS NOT NULL OR expires_at > ${Date.now()})`,
-          ),
-        )
-        .orderBy(asc(pairings.createdAt)),
+    async list(agentId, channel, { limit, offset }) {
+      const isCurrent = and(
+        eq(pairings.agentId, agentId),
+        eq(pairings.channel, channel),
+        sql`(approved_at IS NOT NULL OR expires_at > ${Date.now()})`,
+      );
+      const order = [asc(pairings.createdAt), asc(pairings.senderId)] as const;
+      const [found, total] = await Promise.all([
+        db
+          .select()
+          .from(pairings)
+          .where(isCurrent)
+          .orderBy(...order)
+          .limit(limit)
+          .offset(offset),
+        db.$count(pairings, isCurrent),
+      ]);
+      return { pairings: found, total };
+    },
 
     async remove(agentId, channel, senderId) {
-      const removal = statement(db.delete(pairings).where(one(agentId, channel, senderId)));
-      const [result] = await database.write([{ ...removal, after: () => clearCache(agentId) }]);
-      return (result?.rowsAffected ?? 0) > 0;
+      const [result] = await database.write([
+        { sql: REMOVE, args: [agentId, channel, senderId], after: () => clearCache(agentId) },
+      ]);
+      const row = result?.rows[0];
+      return row && { name: String(row.sender_name) };
     },
 
     clearCache,
   };
 }
-
-const APPROVE = `UPDATE pairings SET approved_at = ?1, code = NULL, expires_at = NULL
-  WHERE agent_id = ?2 AND channel = ?3 AND code = ?4 AND expires_at > ?1 RETURNING sender_id, peer`;
-
-const SET_OWNER = `UPDATE channel_connections SET owner_id = pairings.sender_id FROM pairings
-  WHERE channel_connections.agent_id = ?2 AND channel_connections.channel = ?3
-    AND pairings.agent_id = ?2 AND pairings.channel = ?3 AND pairings.code = ?4 AND pairings.expires_at > ?1`;
-
-/** Whether a sender gets no code: approved, given one already, denied, or too many wait. ?4: now. */
-const IS_REQUEST_IGNORED = `SELECT EXISTS (SELECT 1 FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND sender_id = ?3
-    AND (approved_at IS NOT NULL OR expires_at > ?4))
-  OR (SELECT count(*) FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND code IS NOT NULL AND expires_at > ?4) >= ${MAX_PENDING}
-  AS ignored`;
 
 /** Letters and digits that do not look alike. */
 const ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";

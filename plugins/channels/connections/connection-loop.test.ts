@@ -111,7 +111,9 @@ function start({ silentAfter = 60_000, pace = {}, webhook }: Options = {}) {
   const connections = createConnectionStore(kernel);
   const resumePoints = createResumePoints({ log, connections });
   const webhookUrls = createWebhookUrls(config, adapters);
-  const connectionStates = createConnectionStates((_, state, reason) => void notices.push([state, reason]));
+  const connectionStates = createConnectionStates(
+    (_, state, failure) => void notices.push([state, failure?.reason ?? null]),
+  );
   const openConnections = createOpenConnections({ agents, adapters, connections });
   const held = { log, adapters, webhookUrls, connections, openConnections, connectionStates };
   const connectionLoop = createConnectionLoop({

@@ -5,7 +5,7 @@ import { ChannelError, type Sink, type WebhookTarget } from "../../../channels/p
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Adapters } from "../adapters.ts";
-import type { ConnectionStates, TrackedConnection } from "./connection-states.ts";
+import type { ConnectionFailure, ConnectionStates, TrackedConnection } from "./connection-states.ts";
 import type { ConnectionStore } from "./connection-store.ts";
 import type { OpenConnection, OpenConnections } from "./open-connections.ts";
 import type { WebhookUrls } from "./webhook-urls.ts";
@@ -86,7 +86,7 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof ChannelError && error.kind === "refused")
-          return connectionStates.transition(tracked, "failed", error.message);
+          return connectionStates.transition(tracked, "failed", { problem: "refused", reason: error.message });
         await backOff(tracked, error, signal);
       }
     }
@@ -193,8 +193,11 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
     const retryAfter = error instanceof ChannelError ? (error.retryAfter ?? 0) : 0;
     const delay = backoffDelay(tracked.consecutiveFailures, retryAfter, timing, random);
     if (!(error instanceof ChannelError)) log.error("connecting a channel failed", { error });
-    const reason = error instanceof ChannelError ? error.message : "Berth could not serve this channel.";
-    connectionStates.transition(tracked, "backing_off", reason, Date.now() + delay);
+    const failure: ConnectionFailure =
+      error instanceof ChannelError
+        ? { problem: error.kind, reason: error.message }
+        : { problem: "internal", reason: "Berth could not serve this channel." };
+    connectionStates.transition(tracked, "backing_off", failure, Date.now() + delay);
     // Only an abort rejects.
     await sleep(delay, undefined, { signal, ref: false }).catch(() => undefined);
   }

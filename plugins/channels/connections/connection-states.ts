@@ -1,17 +1,28 @@
 // Tracks the connections that this process is making, holding or retrying, with the state of each.
-import type { ChannelError, ChannelId } from "../../../channels/port.ts";
+import type { ChannelError, ChannelErrorKind, ChannelId } from "../../../channels/port.ts";
 import type { Connection } from "./connection-store.ts";
 
 export type ConnectionState = "connecting" | "connected" | "backing_off" | "failed";
 
+/** What keeps a connection from working, so that pages can say in the reader's language what to do about it. */
+export type ConnectionProblem = ChannelErrorKind | "agent_stopped" | "internal";
+
+/** Why a connection does not work: its kind, and a sentence for the owner. */
+export interface ConnectionFailure {
+  problem: ConnectionProblem;
+  reason: string;
+}
+
 /** Notifies the owner of a state that is new to them. */
-export type NotifyState = (connection: Connection, state: ConnectionState, reason: string | null) => void;
+export type NotifyState = (connection: Connection, state: ConnectionState, failure: ConnectionFailure | null) => void;
 
 /** The state of a connection. Times are epoch ms. */
 export interface ConnectionStatus {
   state: ConnectionState;
   since: number;
   lastError: string | null;
+  /** Null while it works. */
+  problem: ConnectionProblem | null;
   /** The time of the next try, while it waits for that. */
   nextTryAt: number | null;
 }
@@ -44,7 +55,7 @@ export interface ConnectionStates {
   transition(
     tracked: TrackedConnection,
     state: ConnectionState,
-    reason: string | null,
+    failure: ConnectionFailure | null,
     nextTryAt?: number | null,
   ): void;
 }
@@ -63,7 +74,7 @@ export function createConnectionStates(notifyState: NotifyState): ConnectionStat
         abortController: new AbortController(),
         firstOutcome: Promise.withResolvers(),
         done: Promise.resolve(),
-        status: { state: "connecting", since: Date.now(), lastError: null, nextTryAt: null },
+        status: { state: "connecting", since: Date.now(), lastError: null, problem: null, nextTryAt: null },
         lastAliveAt: Date.now(),
         reportedState,
         consecutiveFailures: 0,
@@ -77,8 +88,9 @@ export function createConnectionStates(notifyState: NotifyState): ConnectionStat
       return trackedConnections.get(key) === tracked && trackedConnections.delete(key);
     },
 
-    transition(tracked, state, reason, nextTryAt = null) {
+    transition(tracked, state, failure, nextTryAt = null) {
       const { status } = tracked;
+      const reason = failure?.reason ?? null;
       const isNew = status.state !== state;
       // The last error stays visible until there is another one.
       if (!isNew && (reason === null || reason === status.lastError) && nextTryAt === status.nextTryAt) return;
@@ -86,12 +98,13 @@ export function createConnectionStates(notifyState: NotifyState): ConnectionStat
         state,
         since: isNew ? Date.now() : status.since,
         lastError: reason ?? status.lastError,
+        problem: failure?.problem ?? null,
         nextTryAt,
       };
       tracked.firstOutcome.resolve();
       if (tracked.reportedState === state) return;
       tracked.reportedState = state;
-      notifyState(tracked.connection, state, reason);
+      notifyState(tracked.connection, state, failure);
     },
   };
 }

@@ -27,6 +27,10 @@ export interface ConnectionStore {
   toInUseError(error: unknown, bots: readonly { channel: ChannelId; bot: BotIdentity }[]): Promise<unknown>;
   /** The agents that have some of these bots and no others, with exactly these tokens. */
   findAgentsByTokens(given: readonly { channel: ChannelId; bot: BotIdentity; token: string }[]): Promise<string[]>;
+  /** Sets or removes the owner of a bot. */
+  ownerStatement(agentId: string, channel: ChannelId, ownerId: string | null): Statement;
+  /** The agent that a bot serves. */
+  findAgentByBot(channel: ChannelId, botId: string): Promise<string | undefined>;
   /** Deletes a connection; false if there was none. */
   remove(agentId: string, channel: ChannelId): Promise<boolean>;
   /** Records the address that is registered with the platform, or null, for the connection with this callback. */
@@ -125,6 +129,22 @@ export function createConnectionStore({ database, vault, keyRotation }: Deps): C
       const named = given.map(({ channel, bot, token }) => ({ channel, bot: bot.id, digest: digestToken(token) }));
       const { rows } = await database.read(AGENTS_BY_TOKENS, [JSON.stringify(named)]);
       return rows.map(({ agent_id }) => String(agent_id));
+    },
+
+    ownerStatement: (agentId, channel, ownerId) =>
+      statement(
+        db
+          .update(connections)
+          .set({ ownerId })
+          .where(and(eq(agentColumn, agentId), eq(channelColumn, channel))),
+      ),
+
+    async findAgentByBot(channel, botId) {
+      const [row] = await db
+        .select({ agentId: agentColumn })
+        .from(connections)
+        .where(and(eq(channelColumn, channel), eq(connections.botId, botId)));
+      return row?.agentId;
     },
 
     async remove(agentId, channel) {

@@ -22,9 +22,21 @@ export interface UndeliveredReply {
   reason: string;
 }
 
-/** The first two return at once and log their own failures. */
+/** A person of a channel; the code is left out, because events go to other services. */
+export interface PairingNotice {
+  agentId: string;
+  channel: ChannelId;
+  senderId: string;
+  /** As the person chose it. */
+  name: string;
+  status: "pending" | "approved" | "denied" | "removed";
+}
+
+/** All but the last return at once and log their own failures. */
 export interface OwnerNotices {
   reportState: NotifyState;
+  /** Records that somebody asks to talk to the agent, or what was decided about them. */
+  reportPairing(pairing: PairingNotice): void;
   /** Records the event only; the caller writes the line in the log. */
   recordUndelivered(reply: UndeliveredReply): void;
   /** Reports sent replies that did not arrive: each of the agent's replies once, in its log and by an event. */
@@ -57,14 +69,17 @@ export function createOwnerNotices({ agents, runtime, database, events, log }: D
   }
 
   return {
-    reportState({ agentId, channel }, state, reason) {
+    reportState({ agentId, channel }, state, failure) {
+      const reason = failure?.reason ?? null;
       const writeLog = (level: "info" | "warning" | "error", text: string) =>
         agents.log(agentId, level, text, "channels");
       if (state === "connected") writeLog("info", `${channel} is connected.`);
       if (state === "backing_off") writeLog("warning", `${channel} is down and will be tried again: ${reason}`);
       if (state === "failed") writeLog("error", `${channel} is given up until it is connected again: ${reason}`);
-      record("channel.state", agentId, { agentId, channel, state, reason });
+      record("channel.state", agentId, { agentId, channel, state, reason, problem: failure?.problem ?? null });
     },
+    reportPairing: ({ agentId, channel, senderId, name, status }) =>
+      record("channel.pairing", agentId, { agentId, channel, senderId, name: name.slice(0, 200), status }),
     recordUndelivered: (reply) => record("channel.undelivered", reply.agentId, reply),
 
     async reportLostReplies({ agentId, channel }, failures) {

@@ -141,8 +141,10 @@ export function createSupervisor(deps: Deps): Supervisor {
       const tracked = findTracked(connection);
       if (tracked) return tracked.status;
       const { createdAt, registeredAt } = connection;
-      const defaults = { since: createdAt, lastError: null, nextTryAt: null };
-      if (isStopped) return { ...defaults, state: "backing_off", lastError: "The agent is stopped." };
+      const defaults = { since: createdAt, lastError: null, problem: null, nextTryAt: null };
+      if (isStopped) {
+        return { ...defaults, state: "backing_off", lastError: "The agent is stopped.", problem: "agent_stopped" };
+      }
       if (webhookUrls.isRegistered(connection)) {
         return { ...defaults, state: "connected", since: registeredAt ?? createdAt };
       }
@@ -158,7 +160,7 @@ export function createSupervisor(deps: Deps): Supervisor {
       tracked.done = connections.setRegistration(callbackId, null, null).catch((error: unknown) => {
         log.error("recording a refused channel failed", { agentId, error });
       });
-      connectionStates.transition(tracked, "failed", reason);
+      connectionStates.transition(tracked, "failed", { problem: "refused", reason });
     },
 
     giveUpReason({ connection }) {

@@ -96,7 +96,8 @@ beforeAll(async () => {
   await backend.write(
     [
       "INSERT INTO response_caches (agent_id, max_age_s) VALUES (?, 90)",
-      "INSERT INTO public_pages (agent_id, enabled, greeting, updated_at) VALUES (?, 1, 'Ahoy', 7)",
+      `INSERT INTO public_pages (agent_id, enabled, greeting, updated_at, embed_origins)
+        VALUES (?, 1, 'Ahoy', 7, '["https://www.example.com"]')`,
       // Without messages: a change of its id leaves the other parts as they are.
       `INSERT INTO sessions (id, agent_id, platform, peer, summary, created_at, last_activity_at)
         VALUES ('sess_0', ?, 'channel_a', 'chat-1', 'They met.', 1, 2)`,

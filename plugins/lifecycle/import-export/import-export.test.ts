@@ -137,7 +137,7 @@ describe("an imported agent", () => {
     const page = ({ id }: Agent) => harness.rows("SELECT enabled, greeting FROM public_pages WHERE agent_id = ?", id);
     expect(JSON.parse(await exported(agent))).toMatchObject({ publicPage: null });
     expect(await page(await make(await exported(agent)))).toEqual([]);
-    await harness.run("INSERT INTO public_pages VALUES (?, 1, 'Ahoy', 7)", agent.id);
+    await harness.run("INSERT INTO public_pages VALUES (?, 1, 'Ahoy', 7, '[]')", agent.id);
     const text = await exported(agent);
     expect(JSON.parse(text)).toMatchObject({ publicPage: { enabled: true, greeting: "Ahoy" } });
     expect(await page(await make(text))).toEqual([{ enabled: 0, greeting: "Ahoy" }]);

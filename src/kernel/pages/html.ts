@@ -25,13 +25,23 @@ export interface PagePolicy {
   /** Sources that the script may fetch. */
   connect?: readonly string[];
   media?: readonly string[];
+  /** Origins whose pages may show this page in a frame. */
+  frameAncestors?: readonly string[];
   /** Whether assigning text to an HTML sink is forbidden. Default: true. */
   trustedTypes?: boolean;
 }
 
 /** Makes a policy (CSP level 3) that allows inline scripts and styles by their hashes, and the given sources. */
 export function contentPolicy(page: PagePolicy): string {
-  const { styles, scripts, scriptFiles = [], connect = [], media = [], trustedTypes = true } = page;
+  const {
+    styles,
+    scripts,
+    scriptFiles = [],
+    connect = [],
+    media = [],
+    frameAncestors = [],
+    trustedTypes = true,
+  } = page;
   return [
     "default-src 'none'",
     `style-src ${hashesOf(styles, "style")}`,
@@ -40,7 +50,7 @@ export function contentPolicy(page: PagePolicy): string {
     ...(media.length === 0 ? [] : [`media-src ${media.join(" ")}`]),
     "img-src data:",
     "form-action 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(" ")}`,
     "base-uri 'none'",
     ...(trustedTypes ? ["require-trusted-types-for 'script'", "trusted-types 'none'"] : []),
   ].join("; ");
