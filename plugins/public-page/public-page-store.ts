@@ -44,6 +44,8 @@ export function createPublicPageStore({ database }: Pick<Kernel, "database">): P
     settingsOf,
     async enabledAmong(agentIds) {
       const { rows } = await database.read(ENABLED_AMONG, [JSON.stringify(agentIds)]);
+      return new Set(rows.map((row) => String(row.agent_id)));
+    },
     async update(agentId, { enabled, greeting, embedOrigins }) {
       const origins = embedOrigins === undefined ? null : JSON.stringify(embedOrigins);
       await database.write([{ sql: UPSERT, args: [agentId, enabled, greeting?.trim() ?? null, Date.now(), origins] }]);
