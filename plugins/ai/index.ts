@@ -21,6 +21,7 @@ import { createLogPatterns } from "./calls/provider-errors.ts";
 import { createTrafficMeter } from "./calls/traffic-meter.ts";
 import { createTurnModels, type TurnModel } from "./calls/turn-models.ts";
 import { demoFetch } from "./demo/demo-provider.ts";
+import { createTurnCalls } from "./ledger/turn-calls.ts";
 import { aiHealth, costEstimate, createModelSchemas, estimateBody, openAiModelList, selectBody } from "./model.ts";
 import { modelRoutes } from "./models/model-routes.ts";
 import { createCandidates } from "./providers/candidates.ts";
@@ -41,6 +42,7 @@ export { promptSize } from "./calls/prompt-size.ts";
 export { MODEL_UNUSABLE } from "./calls/provider-errors.ts";
 export type { TurnModel } from "./calls/turn-models.ts";
 export type { BudgetScope, Reservation } from "./ledger/ledger.ts";
+export { TURN_CALLS_SQL, type TurnCall } from "./ledger/turn-calls.ts";
 export type { Model } from "./providers/catalogue-entry.ts";
 export type { InputModality } from "./providers/provider.ts";
 
@@ -284,6 +286,8 @@ export const ai = plugin("ai", (host) => {
       },
       isOperator: billing.isOperator,
       turnCache: billing.turnCache,
+      /** The calls of models that turns have made, by the id of the inbox entry. */
+      callsOfTurns: createTurnCalls({ database: kernel.database, ledger }),
       backupRows: billing.backupRows,
       /** The model that the agent's next turn would use. */
       async turnModelOf({ id, model }: Pick<Agent, "id" | "model">) {

@@ -7,6 +7,7 @@ import { createApprovalStore } from "./approval-store.ts";
 import { backendRoutes, webRoutes } from "./routes.ts";
 
 export type { ApprovalStore, TurnOrigin } from "./approval-store.ts";
+export { redactInput } from "./redacted-input.ts";
 
 export const approvals = plugin("approvals", ({ kernel, use }) => {
   const agentService = use(agents);

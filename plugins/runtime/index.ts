@@ -8,15 +8,20 @@ import { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { ai, type TurnModel } from "../ai/index.ts";
 import { approvals } from "../approvals/index.ts";
+import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
 import { backendRoutes, createTurnRequestHandler } from "./backend-routes.ts";
 import { createAgentRemoval } from "./backup/agent-removal.ts";
 import { createBackupRows } from "./backup/backup-rows.ts";
+import { createConversations } from "./conversations/conversations.ts";
+import { createShownSteps } from "./conversations/shown-steps.ts";
 import { agentDeletedError, agentStoppedError } from "./errors.ts";
 import { parseCommand } from "./inbox/commands.ts";
 import { conversationKey, createInbox, type InboundMessage, type InboxEntry } from "./inbox/inbox.ts";
 import { createTurnCounter } from "./inbox/turn-counter.ts";
 import { createLanes, LANE_LIMITS, type RunResult } from "./lanes/lanes.ts";
+import { createDetachedTurns } from "./live/detached-turns.ts";
+import { createLiveTurns } from "./live/live-turns.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { createDeliveryFailureRecorder } from "./outbox/delivery-failures.ts";
 import { createOutbox } from "./outbox/outbox.ts";
@@ -77,6 +82,8 @@ export function createRuntime(deps: Deps) {
     ...(timings?.slowReply !== undefined && { slowAfter: timings.slowReply }),
   });
   const runningTurns = createRunningTurns();
+  const steps = createShownSteps(log);
+  const liveTurns = createLiveTurns(steps);
   const runTurn = createTurnRunner({
     database,
     events,
@@ -88,6 +95,7 @@ export function createRuntime(deps: Deps) {
     chooseModel,
     platforms,
     runningTurns,
+    liveTurns,
     inbox,
     sessions,
     outbox,
@@ -102,6 +110,16 @@ export function createRuntime(deps: Deps) {
     onError: (error) => log.error("the inbox could not be read", { error }),
   });
   const turnRequests = createTurnRequests({ inbox, sessions, runningTurns, enqueue });
+  const detachedTurns = createDetachedTurns({
+    database,
+    inbox,
+    sessions,
+    runningTurns,
+    lanes,
+    liveTurns,
+    uploads: undefined,
+    enqueue,
+  });
   const whileQuiesced = createQuiesce({ lanes, runningTurns, sessions, timeoutMs: timings?.quiesceTimeout });
   const holdTurns = (agentId: string) => lanes.quiesce(agentId).release;
   const recoverySteps: (() => Promise<void>)[] = [];
@@ -134,6 +152,7 @@ export function createRuntime(deps: Deps) {
   async function rejectWaiting(agentId: string): Promise<void> {
     const rejected = runningTurns.rejectWaiting(agentId, agentStoppedError());
     await database.write(rejected.map((id) => inbox.rejectStatement({ agentId, id })));
+    for (const id of rejected) liveTurns.end(id, { error: agentStoppedError() });
   }
 
   /** The model that answers for an agent now. */
@@ -174,6 +193,7 @@ export function createRuntime(deps: Deps) {
     outbox.drop(agentId);
     runningTurns.cancelAgent(agentId);
     runningTurns.rejectWaiting(agentId, agentDeletedError());
+    liveTurns.endAgent(agentId, agentDeletedError());
   });
 
   return {
@@ -210,6 +230,9 @@ export function createRuntime(deps: Deps) {
       backupRows: createBackupRows({ database, jobs, sessions, deliver: outbox.resume }),
     },
     sessions,
+    steps,
+    liveTurns,
+    detachedTurns,
 
     /** Takes up the messages and replies that were pending when the process ended. */
     async start() {
@@ -240,10 +263,10 @@ export function createRuntime(deps: Deps) {
 export const runtime = plugin("runtime", (host) => {
   const { kernel } = host;
   const agentService = host.use(agents);
-  const { service, sessions, start, stop } = createRuntime({
+  const services = { agents: agentService, ai: host.use(ai) };
+  const { service, sessions, start, stop, ...turns } = createRuntime({
     ...kernel,
-    agents: agentService,
-    ai: host.use(ai),
+    ...services,
     skills: host.use(skills),
     approvals: host.use(approvals),
     agentStats: host.use(agentStats),
@@ -251,14 +274,25 @@ export const runtime = plugin("runtime", (host) => {
   const { guards } = agentService;
   const { handleTurnRequest } = service;
   const messageList = messageRoutes({ agents: agentService, messageList: createMessageList(kernel) });
+  const conversations = createConversations({
+    ...kernel,
+    ...services,
+    ...turns,
+    auth: host.use(auth),
+    uploads: undefined,
+  });
   return {
-    web: messageList.web,
+    web: messageList.web.use(conversations.web),
     backend: new Elysia({ name: "runtime.all" })
       .use(backendRoutes({ guards, handleTurnRequest, sessions }))
-      .use(messageList.backend),
+      .use(messageList.backend)
+      .use(conversations.backend),
     service,
     start,
-    stop,
+    async stop() {
+      conversations.close();
+      await stop();
+    },
     ready: () => kernel.jobs.ready(),
   };
 });

@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { TURN_CALLS_SQL } from "../ai/index.ts";
 import {
   CLEAR_OUTBOX,
   CLEAR_SESSIONS,
@@ -14,6 +15,8 @@ import {
   SELECT_SIZES_UP_TO,
 } from "./backup/backup-sql.ts";
 import { FIX_ANSWERED } from "./backup/repair.ts";
+import { SHOWN_WINDOW, VISITED_WINDOW } from "./conversations/conversation-list.ts";
+import { searchSql } from "./conversations/conversation-search.ts";
 import { idPageSql } from "./id-pages.ts";
 import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, WIPE_VISITOR_MESSAGES } from "./sessions/session-expiry.ts";
 
@@ -65,6 +68,23 @@ describe("listing", () => {
     const active = `SELECT * FROM sessions WHERE agent_id = ?1 AND platform = ?2 AND platform NOT IN ('', 'public')
       AND status = 'open' AND last_activity_at > ?3 ORDER BY created_at DESC, id DESC LIMIT 1`;
     expect(plan(active)[0]).toContain("INDEX sessions_shown (agent_id=? AND last_activity_at>?)");
+  });
+});
+
+describe("showing conversations", () => {
+  test("reads them in the order of an index", () => {
+    const noSort = (sql: string) => plan(sql).filter((detail) => detail.includes("TEMP B-TREE"));
+    expect(plan(SHOWN_WINDOW)[0]).toContain("INDEX sessions_shown (agent_id=? AND last_activity_at<?)");
+    expect(plan(VISITED_WINDOW)[0]).toContain("INDEX sessions_visited (agent_id=? AND last_activity_at<?)");
+    expect([...noSort(SHOWN_WINDOW), ...noSort(VISITED_WINDOW)]).toEqual([]);
+  });
+
+  test("searches the messages of one after the other", () => {
+    expect(plan(searchSql(1)).join()).toContain("INDEX messages_session (session_id=? AND rowid>?)");
+  });
+
+  test("finds the calls of a turn by their ids", () => {
+    expect(plan(TURN_CALLS_SQL).join()).toContain("INDEX usage_once (id>? AND id<?)");
   });
 });
 

@@ -73,7 +73,11 @@ export function createTurnCaches({ database, config, cache, ledger }: Deps) {
     } satisfies CacheBackupRows,
 
     /** Undefined if the cache of the agent is disabled. */
-    async forTurn(agent: { id: string; userId: string }, model: CachedModel): Promise<TurnCache | undefined> {
+    async forTurn(
+      agent: { id: string; userId: string },
+      model: CachedModel,
+      turnId?: string,
+    ): Promise<TurnCache | undefined> {
       const maxAgeS = await maxAgeOf(agent.id);
       if (maxAgeS === undefined) return undefined;
       const { provider, modelId, apiKey = "", pricing, ownKey } = model;
@@ -83,6 +87,7 @@ export function createTurnCaches({ database, config, cache, ledger }: Deps) {
         kind: "turn",
         agentId: agent.id,
         userId: agent.userId,
+        turnId,
         provider,
         modelId,
         pricing,

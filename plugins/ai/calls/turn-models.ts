@@ -52,6 +52,8 @@ export interface ModelSelection {
 
 export interface TurnReservationRequest {
   agent: { id: string; userId: string };
+  /** The inbox entry whose turn makes the call. */
+  turnId?: string | undefined;
   model: TurnModel;
   budget: AgentBudget | undefined;
   prompt: LanguageModelV4Prompt;
@@ -230,9 +232,10 @@ export function createTurnModels(deps: Deps) {
     return reservePriced(priced ? { ...request, model: { ...model, pricing: priced.pricing } } : request);
   }
 
-  function reservePriced({ agent, model, budget, prompt, maxTokens }: TurnReservationRequest) {
+  function reservePriced({ agent, turnId, model, budget, prompt, maxTokens }: TurnReservationRequest) {
     const { provider, modelId, pricing, ownKey } = model;
-    const call = { kind: "turn" as const, agentId: agent.id, userId: agent.userId, provider, modelId, pricing, ownKey };
+    const payer = { kind: "turn" as const, agentId: agent.id, userId: agent.userId, turnId };
+    const call = { ...payer, provider, modelId, pricing, ownKey };
     const eligible = [model, ...alternativesTo(model)];
     const candidate = { upstream: upstreamOf(model) ?? providers.demo, modelId, pricing };
     const settledBy = (one: Reservation, expected: ExpectedTokens) => settleTurn(one, { candidate, prompt, expected });

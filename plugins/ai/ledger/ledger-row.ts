@@ -21,6 +21,13 @@ export type LedgerRow = readonly [
   cached: 0 | 1,
 ];
 
+/**
+ * The id of a new row. That of a call of a turn begins with the turn's id, so that the unique index of the ids finds the
+ * calls of a turn, and no further index has to be written with each call.
+ */
+export const newRowId = (turnId: string | undefined) =>
+  turnId === undefined ? Bun.randomUUIDv7() : `${turnId}.${Bun.randomUUIDv7().slice(-12)}`;
+
 const COLUMNS =
   "id, at, kind, user_id, agent_id, provider, model, input_tokens, output_tokens, cost_micro_usd, latency_ms, estimated, own_key, credit_micro_usd, cached";
 const COLUMN_COUNT = 15;

@@ -8,7 +8,7 @@ import { type CallUsage, costOfCall, isTokenCount } from "../providers/token-usa
 import type { AccountBalances, BalanceHold } from "./account-balances.ts";
 import { type BudgetHold, type BudgetPeriod, type BudgetRefusal, type BudgetScope, createBudgets } from "./budgets.ts";
 import { createJournal } from "./journal.ts";
-import { insertStatement, type LedgerRow } from "./ledger-row.ts";
+import { insertStatement, type LedgerRow, newRowId } from "./ledger-row.ts";
 import { createRowWriter } from "./row-writer.ts";
 import { readSpent } from "./spent-sums.ts";
 
@@ -27,6 +27,8 @@ export interface LedgerCall extends ServedModel {
   /** The account whose plan and credits pay, unless the call is public or on its own key. */
   readonly userId?: string | undefined;
   readonly agentId?: string | undefined;
+  /** The turn that makes the call: the id of its row begins with it. */
+  readonly turnId?: string | undefined;
   /** The call uses the agent's or its owner's key: they pay the provider; the agent's budget counts nevertheless. */
   readonly ownKey?: boolean | undefined;
 }
@@ -67,9 +69,11 @@ export interface Ledger {
   cachedReservation(call: LedgerCall): Reservation;
   /** Whole micro-USD spent and reserved in the current period of this scope. */
   spentMicroUsd(scope: Omit<BudgetScope, "limit">): Promise<number>;
+  /** Writes the rows that `record` has not written yet. */
+  flush(): Promise<void>;
   /** Writes the rows that a crash left in the journal. */
   start(): Promise<void>;
-  /** Writes the rows that `record` has not written yet. */
+  /** The same as `flush`, for the last time. */
   close(): Promise<void>;
 }
 
@@ -190,7 +194,7 @@ export function createLedger({
     funding: FundingSource = {},
   ): Reservation {
     const { budgetHold, unpaidHold, balanceHold, cached } = funding;
-    const id = Bun.randomUUIDv7();
+    const id = newRowId(call.turnId);
     const at = now();
     let row: LedgerRow | undefined;
     /** Free calls are not journaled: a crash loses at most the last of them. */
@@ -278,6 +282,7 @@ export function createLedger({
     },
     cachedReservation: (call) => createReservation(call, NO_TOKENS, 0, { cached: true }),
     spentMicroUsd: budgets.spentMicroUsd,
+    flush,
     start: flush,
     async close() {
       if (recovered) await flush();

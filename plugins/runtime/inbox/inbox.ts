@@ -67,6 +67,8 @@ export interface Inbox {
   accept(inboundMessages: readonly InboundMessage[], beforeStore?: (entry: InboxEntry) => void): Promise<InboxEntry[]>;
   /** The same as statements for a batch of the caller; `onStored` is called once that is committed. */
   acceptStatements(inbound: InboundMessage, onStored: (entry: InboxEntry) => void): Promise<Statement[]>;
+  /** An entry of this agent with its status. */
+  find(agentId: string, id: string): Promise<{ entry: InboxEntry; status: SentMessage["status"] } | undefined>;
   /** The first pending entries of an agent, oldest first. */
   listPending(agentId: string, limit: number): Promise<InboxEntry[]>;
   /** The messages that were sent to an agent with `POST /api/chat`, newest first. */
@@ -232,6 +234,13 @@ export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
       return statements;
     },
 
+    async find(agentId, id) {
+      const [found] = await drizzle
+        .select({ entry: columns, status: inbox.status })
+        .from(inbox)
+        .where(and(eq(inbox.agentId, agentId), eq(inbox.id, id)));
+      return found;
+    },
     listPending: (agentId, limit) => selectPending.execute({ agentId, limit }),
 
     listSentMessages: (agentId, { limit, offset, topic }) =>

@@ -265,13 +265,18 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
 /** `sess_` and 16 hex digits. */
 export const newSessionId = () => `sess_${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex")}`;
 
+/** The status that is shown, from the stored one and the time of the last message. */
+export function sessionStatus(stored: string, lastActivityAt: number): SessionStatus {
+  if (stored === "completed") return "completed";
+  return Date.now() - lastActivityAt > IDLE_AFTER ? "idle" : "active";
+}
+
 function toSession(row: typeof sessions.$inferSelect): Session {
-  const idle = Date.now() - row.lastActivityAt > IDLE_AFTER;
   return {
     id: row.id,
     agentId: row.agentId,
     platform: row.platform,
-    status: row.status === "completed" ? "completed" : idle ? "idle" : "active",
+    status: sessionStatus(row.status, row.lastActivityAt),
     messageCount: row.messageCount,
     createdAt: row.createdAt,
     lastActivity: row.lastActivityAt,

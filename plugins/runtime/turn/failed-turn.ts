@@ -14,6 +14,7 @@ import {
 } from "../errors.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
 import type { RunResult } from "../lanes/lanes.ts";
+import type { LiveTurns } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -50,11 +51,13 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
   sessions: Pick<Sessions, "appendStatements">;
   outbox: Pick<Outbox, "replyStatements">;
   ownerAlerts: OwnerAlerts;
+  liveTurns: Pick<LiveTurns, "end" | "postpone">;
   retryDelays?: readonly number[];
 }
 
 export function createFailureHandler(deps: Deps) {
-  const { agents, ai, inbox, sessions, outbox, ownerAlerts, database, log, retryDelays = RETRY_DELAYS } = deps;
+  const { agents, ai, inbox, sessions, outbox, ownerAlerts, liveTurns, database, log } = deps;
+  const { retryDelays = RETRY_DELAYS } = deps;
   const maxDelay = retryDelays.at(-1) ?? MAX_DELAY;
 
   /**
@@ -68,6 +71,7 @@ export function createFailureHandler(deps: Deps) {
       // Our own storage is in trouble. The entry is still pending, so nothing is lost.
       log.error("a failed turn could not be recorded", { agentId: queued.agentId, inboxId: queued.id, error });
       turn.waiter?.reject(error);
+      liveTurns.postpone(queued.id, error, maxDelay);
       return { retryInMs: maxDelay };
     }
   }
@@ -87,15 +91,21 @@ export function createFailureHandler(deps: Deps) {
     if (isAgentStopped(thrown)) {
       waiter?.reject(thrown);
       // The caller was rejected: its message must not be answered later.
-      if (waiter) await database.write([inbox.rejectStatement(entry)]);
+      if (!waiter) liveTurns.postpone(entry.id, thrown);
+      else {
+        await database.write([inbox.rejectStatement(entry)]);
+        liveTurns.end(entry.id, { error: thrown });
+      }
       return "pause";
     }
     if (signal.reason === ABORT_SHUTDOWN) {
       waiter?.reject(shutdownError());
+      liveTurns.postpone(entry.id, shutdownError());
       return undefined;
     }
     if (signal.reason === ABORT_AGENT_CHANGING) {
       waiter?.reject(agentChangingError());
+      liveTurns.postpone(entry.id, agentChangingError());
       return { retryInMs: 0 };
     }
     if (signal.reason === ABORT_CANCELLED) {
@@ -124,7 +134,9 @@ export function createFailureHandler(deps: Deps) {
       // The next try goes on with the preview that is shown already.
       queued.previewId = entry.previewId;
       await database.write(inbox.saveAttemptsStatements([queued]));
-      return { retryInMs: failure.retryAfterMs ?? retryDelays[queued.attempts - 1] ?? maxDelay };
+      const retryInMs = failure.retryAfterMs ?? retryDelays[queued.attempts - 1] ?? maxDelay;
+      liveTurns.postpone(entry.id, failure.error, retryInMs);
+      return { retryInMs };
     }
     const parked = failure.retryable || failure.error.code === "PARKED";
     await settleWithoutReply(turn, parked ? "parked" : "failed", failure);
@@ -152,6 +164,7 @@ export function createFailureHandler(deps: Deps) {
     } catch (error) {
       if (!(error instanceof GuardFailed)) throw error;
     }
+    liveTurns.end(inboxId, { error: failure?.error ?? cancelledError() });
   }
 
   return handleFailure;

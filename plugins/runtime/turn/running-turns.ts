@@ -34,6 +34,11 @@ export interface RunningTurns {
   begin(entry: InboxEntry): { signal: AbortSignal; waiter: ReplyWaiter | undefined };
   /** Marks the entry's turn as ended. It may begin again later. */
   end(entry: InboxEntry): void;
+  /**
+   * Cancels the turn of this entry if it runs; returns whether it does. Otherwise, if its lane holds it, its turn is
+   * cancelled when it begins.
+   */
+  cancelEntry(entry: InboxEntry, isHeld: boolean): boolean;
   /** Cancels the turn that runs in the conversation of this entry. */
   cancelConversation(entry: InboxEntry): void;
   /** Cancels all turns of a deleted agent. */
@@ -65,6 +70,8 @@ export function createRunningTurns(): RunningTurns {
   const waiters = new Map<string, { agentId: string; waiter: ReplyWaiter }>();
   /** The running turn of each conversation. */
   const running = new Map<string, Running>();
+  /** Entries that were cancelled before their turn began. */
+  const cancelled = new Set<string>();
   let isStopping = false;
   let isGraceOver = false;
 
@@ -107,7 +114,7 @@ export function createRunningTurns(): RunningTurns {
         },
       });
       if (isGraceOver) abort(ABORT_SHUTDOWN);
-      else if (waiter?.signal.aborted) abort(ABORT_CANCELLED);
+      else if (cancelled.delete(entry.id) || waiter?.signal.aborted) abort(ABORT_CANCELLED);
       return { signal: abortController.signal, waiter };
     },
 
@@ -117,6 +124,12 @@ export function createRunningTurns(): RunningTurns {
       running.delete(keyOf(entry));
     },
 
+    cancelEntry(entry, isHeld) {
+      const turn = running.values().find((one) => one.entry.id === entry.id);
+      if (turn) turn.abort(ABORT_CANCELLED);
+      else if (isHeld) cancelled.add(entry.id);
+      return turn !== undefined;
+    },
     cancelConversation: (entry) => running.get(keyOf(entry))?.abort(ABORT_CANCELLED),
     cancelAgent: (agentId) => abortAgent(agentId, ABORT_CANCELLED),
     interruptAgent: (agentId) => abortAgent(agentId, ABORT_AGENT_CHANGING),

@@ -5,17 +5,29 @@ import { type Authorize, highestTaint, type PreparedTool, type Taint, type ToolC
 /** Tool calls of one step that are run; for the others the model gets an error. */
 const MAX_CALLS = 16;
 /** Characters of a tool's input and of its result that are stored with the reply. */
-const MAX_STORED = 4_000;
+export const MAX_STORED = 4_000;
 
 /** Receives a reply while it is being written. Must not throw. */
 export interface Observer {
   delta(text: string): void;
   tool(event: ToolEvent): void;
+  /** Receives the same events with input and result. */
+  step?(event: StepEvent): void;
 }
 
 export interface ToolEvent {
   name: string;
   state: "called" | "done" | "failed";
+}
+
+/** A tool call that has begun, or ended with its result. */
+export interface StepEvent {
+  /** The provider's id of the call. */
+  id: string;
+  tool: string;
+  /** As the model gave it. */
+  input: string;
+  ended?: Pick<Step, "result" | "ok" | "ms">;
 }
 
 /** A tool call on the way to the reply, as it is stored with the reply. */
@@ -24,6 +36,10 @@ export interface Step {
   input: string;
   result: string;
   ok: boolean;
+  /** Epoch ms when it began; rows of earlier versions have no times. */
+  at?: number;
+  /** How long it took. */
+  ms?: number;
 }
 
 export interface ToolCallRequest {
@@ -49,7 +65,14 @@ export function createToolCalls({ tools, toolContext, taint, authorize, observer
     current = highestTaint([current, raised]);
   };
 
-  async function call({ toolName: name, input }: LanguageModelV4ToolCall, index: number, read: Taint): Promise<Step> {
+  async function call(
+    { toolCallId: id, toolName: name, input }: LanguageModelV4ToolCall,
+    index: number,
+    read: Taint,
+  ): Promise<Step> {
+    const at = Date.now();
+    const started = performance.now();
+    observer?.step?.({ id, tool: name, input });
     const tool = tools.find((candidate) => candidate.name === name);
     const value = parseJson(input);
     observer?.tool({ name, state: "called" });
@@ -64,8 +87,10 @@ export function createToolCalls({ tools, toolContext, taint, authorize, observer
       : refusal !== undefined
         ? { ok: false, text: refusal }
         : await tool.execute(value, { ...toolContext, signal, taint: read, raiseTaint, approved: false }, authorize);
+    const ms = Math.round(performance.now() - started);
     observer?.tool({ name, state: ok ? "done" : "failed" });
-    return { tool: name, input, result: text, ok };
+    observer?.step?.({ id, tool: name, input, ended: { result: text, ok, ms } });
+    return { tool: name, input, result: text, ok, at, ms };
   }
 
   return {

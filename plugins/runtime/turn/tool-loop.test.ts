@@ -241,7 +241,8 @@ describe("tools", () => {
       step === 1 ? { text: "Let me see.", calls: [{ name: "clock", input: '{"zone":"UTC"}' }] } : { text: "Noon." },
     );
     const { steps } = await runToolLoop(request(model));
-    expect(steps).toEqual([{ tool: "clock", input: '{"zone":"UTC"}', result: "noon", ok: true }]);
+    const times = { at: expect.any(Number), ms: expect.any(Number) };
+    expect(steps).toEqual([{ tool: "clock", input: '{"zone":"UTC"}', result: "noon", ok: true, ...times }]);
     expect(requests[1]?.prompt.slice(1)).toEqual([
       {
         role: "assistant",
@@ -516,7 +517,8 @@ describe("over @ai-sdk/openai", () => {
     const { observer, shown } = watcher();
     const { text, steps, lastCall } = await runToolLoop(request(model, streamed ? { observer } : {}));
     expect(text).toBe("Let me see.\n\nIt is noon.");
-    expect(steps).toEqual([{ tool: "clock", input: '{"zone":"UTC"}', result: "noon", ok: true }]);
+    const times = { at: expect.any(Number), ms: expect.any(Number) };
+    expect(steps).toEqual([{ tool: "clock", input: '{"zone":"UTC"}', result: "noon", ok: true, ...times }]);
     expect(lastCall.usage).toEqual({ inputTokens: 30, outputTokens: 4, estimated: false });
     if (streamed) expect(shown.join("")).toBe(text);
     expect(upstream.chats.map(({ body }) => body.stream ?? false)).toEqual([streamed, streamed]);

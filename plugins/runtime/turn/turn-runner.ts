@@ -11,6 +11,7 @@ import { agentStoppedError, parkedError } from "../errors.ts";
 import { isFilesOnly, parseAttachments } from "../inbox/attachments.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
 import type { RunResult } from "../lanes/lanes.ts";
+import { type LiveObserver, type LiveTurns, teeObserver } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
 import type { SlowReplies } from "../outbox/slow-replies.ts";
@@ -43,6 +44,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   /** The hooks that plugins/channels registers (`createPlatformHooks` in delivery/reply-delivery.ts). */
   platforms: Pick<Platforms, "of" | "ownerCommand">;
   runningTurns: Pick<RunningTurns, "begin">;
+  liveTurns: Pick<LiveTurns, "begin" | "end" | "postpone">;
   retryDelays?: readonly number[];
 }
 
@@ -50,6 +52,8 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
 interface RunningTurn extends FailedTurn {
   /** Calls of the model that were begun for the reply. */
   calls: number;
+  /** The readers who watch it, if it is one that can be watched. */
+  readonly live: LiveObserver | undefined;
 }
 
 /** The reply of a turn. */
@@ -62,7 +66,7 @@ interface TurnOutput {
 /** Runs one entry until it is settled, or returns when it should run again. Never rejects. */
 export function createTurnRunner(deps: Deps) {
   const { agents, ai, skills, approvals, inbox, sessions, outbox, platforms, runningTurns } = deps;
-  const { slowReplies, chooseModel, database, events } = deps;
+  const { liveTurns, slowReplies, chooseModel, database, events } = deps;
   const handleFailure = createFailureHandler(deps);
   const savePreview: SavePreview = (entry, previewId) => database.write([inbox.savePreviewStatement(entry, previewId)]);
 
@@ -81,6 +85,7 @@ export function createTurnRunner(deps: Deps) {
       model: "its model",
       redactKeys: (text) => text,
       usesOperatorKey: true,
+      live: liveTurns.begin(queued),
       ...runningTurns.begin(queued),
     };
     try {
@@ -157,7 +162,7 @@ export function createTurnRunner(deps: Deps) {
   }
 
   async function answer(turn: RunningTurn, agent: Agent, chosen: TurnModel, files?: LoadedFiles): Promise<void> {
-    const { entry, signal, waiter } = turn;
+    const { entry, signal, waiter, live } = turn;
     const settings = await agents.settings(agent.id);
     const timezone = settings.timezone ?? "UTC";
     const audience = {
@@ -171,7 +176,7 @@ export function createTurnRunner(deps: Deps) {
     const origin = { userId: agent.userId, sessionId: entry.sessionId };
     const { budget, maxTokens } = settings;
     const reserve = (prompt: LanguageModelV4Prompt) =>
-      ai.reserve({ agent, model: chosen, budget, prompt, maxTokens, signal });
+      ai.reserve({ agent, turnId: entry.id, model: chosen, budget, prompt, maxTokens, signal });
     const language = await ai.languageModel(chosen, agent.id);
     const { contextWindow } = chosen;
     const [tools, instructions, history, cache] = await Promise.all([
@@ -182,7 +187,7 @@ export function createTurnRunner(deps: Deps) {
         signal,
         summarizer: chosen.demo ? undefined : { language, reserve },
       }),
-      ai.turnCache(agent, chosen),
+      ai.turnCache(agent, chosen, entry.id),
     ]);
     const preview = waiter?.observer ? undefined : platforms.of(entry.platform)?.preview?.(entry, savePreview);
     let result: ToolLoopResult;
@@ -201,15 +206,22 @@ export function createTurnRunner(deps: Deps) {
         ]),
         tools,
         toolContext: { ...audience, ...origin, inboxId: entry.id },
-        authorize: (call) =>
-          approvals.authorize({ ...audience, ...origin, turnId: entry.id, attempt: entry.attempts }, call),
+        async authorize(call) {
+          const attempt = { ...audience, ...origin, turnId: entry.id, attempt: entry.attempts };
+          const refusal = await approvals.authorize(attempt, call);
+          if (refusal !== undefined) live?.approval({ tool: call.tool, class: call.class, summary: call.summary });
+          return refusal;
+        },
         settings: samplingSettings(settings),
         reserve(prompt) {
           turn.calls++;
           return reserve(prompt);
         },
         cache,
-        observer: waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id)),
+        observer: teeObserver(
+          waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id)),
+          live,
+        ),
         signal,
       });
     } finally {
@@ -267,6 +279,7 @@ export function createTurnRunner(deps: Deps) {
         data: { agentId, sessionId, platform, inboxId },
       }),
     ]);
+    liveTurns.end(inboxId, { reply: text, sessionId, timestamp: now });
     waiter?.resolve({ inboxId, agentId, sessionId, reply: text, timestamp: now });
   }
 

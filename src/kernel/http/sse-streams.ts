@@ -17,9 +17,9 @@ export interface StreamSource {
   lastEventId(): string;
   /**
    * Returns the next whole frames, "" for none, and whether more may be available. Called only when the reader has taken
-   * the previous frames, so that a reader that stalls holds one batch in memory.
+   * the previous frames, so that a reader that stalls holds one batch in memory. `end`: the stream ends after them.
    */
-  read(): Promise<{ text: string; more: boolean }>;
+  read(): Promise<{ text: string; more: boolean; end?: boolean }>;
   /** Calls `notify` when there may be something to read. Returns the function that unsubscribes. */
   listen(notify: () => void): () => void;
 }
@@ -123,8 +123,9 @@ export function createSseStreams(deps: { log: Log; heartbeatMs?: number | undefi
           }
           if (mayHaveData) {
             mayHaveData = false;
-            const { text, more } = await source.read();
+            const { text, more, end: isLast = false } = await source.read();
             mayHaveData ||= more;
+            if (isLast) end();
             if (text !== "") return text;
           } else if (!(await waitForData())) {
             return `: still here\nid: ${source.lastEventId()}\n\n`;

@@ -1,0 +1,45 @@
+// Composes what an agent's owner sees and does in conversations: lists, turns, live streams, and messages that run by themselves.
+import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
+import type { ai as aiPlugin } from "../../ai/index.ts";
+import type { auth } from "../../auth/index.ts";
+import type { DetachedTurns, Uploads } from "../live/detached-turns.ts";
+import type { LiveTurns } from "../live/live-turns.ts";
+import { createTurnStream } from "../live/turn-stream.ts";
+import { backendRoutes } from "./backend-routes.ts";
+import { createConversationList } from "./conversation-list.ts";
+import { createConversationMessages } from "./conversation-messages.ts";
+import type { ShownSteps } from "./shown-steps.ts";
+import { createTurnList } from "./turn-list.ts";
+import { webRoutes } from "./web-routes.ts";
+
+interface Deps extends Pick<Kernel, "database" | "log" | "backend" | "config" | "idempotency"> {
+  agents: ServiceOf<typeof agentsPlugin>;
+  ai: Pick<ServiceOf<typeof aiPlugin>, "callsOfTurns">;
+  auth: Pick<ServiceOf<typeof auth>, "identities" | "onSessionRevoked">;
+  steps: ShownSteps;
+  liveTurns: LiveTurns;
+  detachedTurns: DetachedTurns;
+  uploads: Uploads | undefined;
+}
+
+export function createConversations(deps: Deps) {
+  const { database, log, agents, ai, auth, steps, liveTurns, detachedTurns, uploads } = deps;
+  const turnList = createTurnList({ database, ai, steps });
+  const turnStream = createTurnStream({ log, liveTurns, turnList });
+  auth.onSessionRevoked((sessionId) => turnStream.end((reader) => reader.sessionId === sessionId));
+  agents.onDelete((agentId) => turnStream.end((reader) => reader.agentId === agentId));
+  const { identities } = auth;
+  return {
+    web: webRoutes({
+      ...deps,
+      identities,
+      turnList,
+      turnStream,
+      conversations: createConversationList({ database }),
+      messages: createConversationMessages({ database, turnList, steps, uploads }),
+    }),
+    backend: backendRoutes({ agents, detachedTurns, turnStream }),
+    close: turnStream.close,
+  };
+}

@@ -1,0 +1,168 @@
+// Defines the schemas of requests and responses about conversations and turns.
+import { t } from "elysia";
+
+const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
+const time = (description: string) => t.String({ description: `ISO 8601. ${description}` });
+
+const STATES = [
+  t.Literal("running"),
+  t.Literal("waiting"),
+  t.Literal("done"),
+  t.Literal("failed"),
+  t.Literal("cancelled"),
+] as const;
+const state = t.Union([...STATES]);
+const role = t.Union([t.Literal("user"), t.Literal("assistant")]);
+const turnError = nullable(t.Object({ code: t.String(), message: t.String() }));
+const money = t.Number({ description: "USD" });
+
+export const conversationItem = t.Object({
+  id: t.String(),
+  platform: t.String(),
+  name: t.String({ description: "The name of its latest sender; empty for you" }),
+  isGroup: t.Boolean(),
+  topic: nullable(t.String()),
+  title: t.String({ description: "Its topic, or its first words" }),
+  preview: t.String({ description: "The beginning of its latest message" }),
+  previewRole: role,
+  messageCount: t.Integer(),
+  waiting: t.Integer({ description: "Messages that wait for their reply" }),
+  status: t.Union([t.Literal("active"), t.Literal("idle"), t.Literal("completed")]),
+  createdAt: time("Its beginning"),
+  lastActivityAt: time("Its latest message"),
+  match: nullable(
+    t.Object({ seq: t.Integer(), text: t.String() }, { description: "The newest message that a search has found" }),
+  ),
+});
+
+export const conversationList = t.Object({
+  conversations: t.Array(conversationItem),
+  count: t.Integer(),
+  nextCursor: nullable(t.String({ description: "The `cursor` of the next page; null at the end" })),
+  complete: t.Boolean({
+    description: "False if a search stopped at its bound of rows: the next page goes on with it",
+  }),
+});
+
+export const conversationQuery = t.Object({
+  query: t.Optional(
+    t.String({ minLength: 1, maxLength: 200, description: "Searches messages, senders and topics, ignoring case" }),
+  ),
+  platform: t.Optional(
+    t.String({ maxLength: 64, description: "Only of this platform: a channel, web, api or public" }),
+  ),
+  limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
+  cursor: t.Optional(t.String({ description: "The `nextCursor` of the page before" })),
+});
+
+const step = t.Object({
+  name: t.String(),
+  input: t.Unknown({ description: "With secrets blacked out" }),
+  result: t.String({ description: "The first 4,000 characters" }),
+  ok: t.Boolean(),
+  startedAt: nullable(time("When it was called")),
+  ms: nullable(t.Integer({ description: "How long it took" })),
+});
+
+export const messageItem = t.Object({
+  id: t.String(),
+  seq: nullable(t.Integer({ description: "Its position; null while it waits for its reply" })),
+  role: role,
+  kind: t.Union([t.Literal("message"), t.Literal("command"), t.Literal("reminder")]),
+  text: t.String(),
+  senderName: t.String({ description: "Empty for you and for the agent" }),
+  byOwner: t.Boolean(),
+  createdAt: time("When it arrived, or was written"),
+  turnId: t.String(),
+  state,
+  error: turnError,
+  steps: t.Array(step),
+  attachments: t.Array(t.Object({ id: t.String(), name: t.String(), type: t.String(), size: t.Integer() })),
+  usage: nullable(
+    t.Object({
+      model: nullable(t.String()),
+      inputTokens: t.Integer(),
+      outputTokens: t.Integer(),
+      costUsd: money,
+      ms: t.Integer({ description: "From the message to its reply" }),
+    }),
+  ),
+});
+
+export const conversationMessages = t.Object({
+  messages: t.Array(messageItem),
+  count: t.Integer(),
+  before: nullable(t.Integer({ description: "The `before` of the next, older page; null at the beginning" })),
+});
+
+export const messagesOfConversationQuery = t.Object({
+  before: t.Optional(t.String({ description: "Only messages before this position" })),
+  limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
+});
+
+export const turnItem = t.Object({
+  id: t.String(),
+  sessionId: t.String({ description: "The id of the conversation" }),
+  platform: t.String(),
+  status: state,
+  error: turnError,
+  model: nullable(t.String()),
+  steps: t.Integer({ description: "Calls of the model and of tools" }),
+  inputTokens: t.Integer(),
+  outputTokens: t.Integer(),
+  costUsd: money,
+  startedAt: time("The first call of the model, or the arrival of the message"),
+  endedAt: nullable(time("When it was settled")),
+});
+
+export const turnList = t.Object({
+  turns: t.Array(turnItem),
+  count: t.Integer(),
+  nextCursor: nullable(t.String({ description: "The `cursor` of the next page; null at the end" })),
+});
+
+export const turnQuery = t.Object({
+  status: t.Optional(
+    t.Union([...STATES], { error: "The status is one of: running, waiting, done, failed, cancelled." }),
+  ),
+  limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
+  offset: t.Optional(t.String({ description: "Turns to skip, default 0" })),
+  cursor: t.Optional(t.String({ maxLength: 64, description: "The `nextCursor` of the page before" })),
+});
+
+export const turnWithSteps = t.Object({
+  turn: turnItem,
+  steps: t.Array(
+    t.Object({
+      seq: t.Integer(),
+      kind: t.Union([t.Literal("model"), t.Literal("tool")]),
+      name: t.String(),
+      input: t.Unknown({ description: "With secrets blacked out" }),
+      output: t.Unknown(),
+      ok: t.Boolean(),
+      inputTokens: nullable(t.Integer()),
+      outputTokens: nullable(t.Integer()),
+      costUsd: nullable(money),
+      startedAt: nullable(time("When it began")),
+      endedAt: nullable(time("When it ended")),
+    }),
+  ),
+});
+
+const ids = (description: string) =>
+  t.Optional(
+    t.Array(t.String({ maxLength: 64 }), { maxItems: 10, description, error: "Give up to 10 ids of uploads." }),
+  );
+
+export const detachedMessageBody = t.Object({
+  message: t.Optional(t.String({ maxLength: 100_000, error: "A message has at most 100000 characters." })),
+  attachments: ids("Ids of uploads"),
+  voice: ids("Those of the uploads that you have spoken for this message"),
+});
+
+export const detachedTurn = t.Object({
+  turnId: t.String({ description: "The id of the message and of its turn" }),
+  conversationId: t.String(),
+});
+
+export const cancelledTurn = t.Object({ turnId: t.String(), success: t.Boolean() });

@@ -1,0 +1,53 @@
+// Makes stored and running steps of a turn fit to be shown: without secrets, and short.
+import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import { redactInput } from "../../approvals/index.ts";
+import { MAX_STORED, type Step } from "../turn/tool-calls.ts";
+
+/** A tool call as the agent's owner sees it. */
+export interface ShownStep {
+  name: string;
+  input: unknown;
+  result: string;
+  ok: boolean;
+  startedAt: string | null;
+  ms: number | null;
+}
+
+export function createShownSteps({ redactForms }: Pick<Log, "redactForms">) {
+  const showText = (text: string) => redactForms(text).slice(0, MAX_STORED).toWellFormed();
+
+  /** The input as a value without secrets; a text where it is no JSON, as after it was cut. */
+  function showInput(input: string): unknown {
+    const value = input.length > MAX_STORED ? undefined : parseJson(input);
+    return value === undefined ? showText(input) : JSON.parse(redactInput(value, redactForms));
+  }
+
+  return {
+    showText,
+    showInput,
+    /** The steps that are stored with a reply. */
+    showSteps: (stored: unknown): ShownStep[] => {
+      const steps = typeof stored === "string" ? parseJson(stored) : undefined;
+      if (!Array.isArray(steps)) return [];
+      return (steps as Step[]).map(({ tool, input, result, ok, at, ms }) => ({
+        name: tool,
+        input: showInput(input),
+        result: showText(result),
+        ok,
+        startedAt: at === undefined ? null : new Date(at).toISOString(),
+        ms: ms ?? null,
+      }));
+    },
+  };
+}
+
+export type ShownSteps = ReturnType<typeof createShownSteps>;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,146 @@
+// Accepts messages whose turns run whether or not anybody listens, and cancels turns that wait or run.
+import { GuardFailed, guard } from "../../../src/kernel/database/database.ts";
+import { AppError, invalidInput, notFound } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { Agent } from "../../agents/index.ts";
+import { agentStoppedError, alreadySettledError, cancelledError } from "../errors.ts";
+import type { Attachment } from "../inbox/attachments.ts";
+import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
+import type { Lanes } from "../lanes/lanes.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import type { RunningTurns } from "../turn/running-turns.ts";
+import type { LiveTurns } from "./live-turns.ts";
+
+/** The files that an owner has given to an agent, as the plugin of uploads serves them. */
+export interface Uploads {
+  attachmentsOf(agentId: string, uploadIds: readonly string[]): Promise<Attachment[]>;
+  notesOf(attachments: readonly Attachment[]): string;
+  ofMessages(
+    agentId: string,
+    messageIds: readonly string[],
+  ): Promise<Map<string, { id: string; name: string; type: string; size: number }[]>>;
+}
+
+export interface DetachedMessage {
+  message?: string | undefined;
+  /** Ids of uploads. */
+  attachments?: readonly string[] | undefined;
+  /** Ids of those that the owner has spoken for this message. */
+  voice?: readonly string[] | undefined;
+}
+
+interface Deps extends Pick<Kernel, "database"> {
+  inbox: Inbox;
+  sessions: Sessions;
+  runningTurns: RunningTurns;
+  lanes: Pick<Lanes<InboxEntry>, "entriesOf">;
+  liveTurns: LiveTurns;
+  uploads: Uploads | undefined;
+  /** Hands a stored entry to its lane. */
+  enqueue(entry: InboxEntry): void;
+}
+
+/** The most messages of an agent that wait; nobody's connection limits them here. */
+const MAX_WAITING = 100;
+const COUNT_WAITING = `SELECT count(*) AS count FROM
+  (SELECT 1 FROM inbox WHERE status = 'pending' AND agent_id = ? LIMIT ${MAX_WAITING})`;
+
+export const turnNotFound = () => notFound("This agent has no turn with this id.", "TURN_NOT_FOUND");
+export const conversationNotFound = () =>
+  notFound("This agent has no conversation with this id.", "CONVERSATION_NOT_FOUND");
+
+export function createDetachedTurns(deps: Deps) {
+  const { database, inbox, sessions, runningTurns, lanes, liveTurns, uploads, enqueue } = deps;
+
+  async function readAttachments(agentId: string, { attachments = [], voice = [] }: DetachedMessage) {
+    if (attachments.length === 0) return [];
+    if (!uploads) throw invalidInput({ path: "attachments", message: "Files can't be sent here." });
+    const found = await uploads.attachmentsOf(agentId, attachments);
+    return found.map((file, n) => (voice.includes(attachments[n] ?? "") ? { ...file, voice: true } : file));
+  }
+
+  async function requireRoom(agentId: string): Promise<void> {
+    const { rows } = await database.read(COUNT_WAITING, [agentId]);
+    if (Number(rows[0]?.count) < MAX_WAITING) return;
+    const text = `${MAX_WAITING} messages of this agent wait for their replies. Send the next one when some are answered.`;
+    throw new AppError(429, "TOO_MANY_WAITING", text, {}, { headers: { "retry-after": "5" } });
+  }
+
+  return {
+    /** Stores a message in a conversation of the web, or in a new one; its turn runs by itself. */
+    async send(agent: Agent, conversationId: string | undefined, given: DetachedMessage) {
+      if (agent.status === "stopped") throw agentStoppedError();
+      if (runningTurns.isStopping()) throw new AppError(503, "STOPPING", "Berth is stopping. Try again shortly.");
+      const files = await readAttachments(agent.id, given);
+      const content = [
+        files.length > 0 ? (uploads?.notesOf(files) ?? "") : "",
+        given.message?.trim() ? given.message : "",
+      ];
+      const text = content.filter(Boolean).join("\n");
+      if (text === "") throw invalidInput({ path: "message", message: "Give a message or a file." });
+      await requireRoom(agent.id);
+      const sessionId = conversationId ?? (await sessions.create(agent.id, "web")).id;
+      if (conversationId !== undefined) await requireOwnConversation(agent.id, conversationId);
+      let id = "";
+      try {
+        const stored = await inbox.accept(
+          [
+            {
+              agentId: agent.id,
+              platform: "web",
+              to: { sessionId },
+              sender: { id: agent.userId, name: "" },
+              byOwner: true,
+              content: text,
+              ...(files.length > 0 && { attachments: files }),
+            },
+          ],
+          (entry) => {
+            id = entry.id;
+            liveTurns.open(entry);
+          },
+        );
+        for (const entry of stored) enqueue(entry);
+      } catch (error) {
+        liveTurns.drop(id);
+        throw error;
+      }
+      return { turnId: id, conversationId: sessionId };
+    },
+
+    /** Cancels a turn: one that runs ends soon, one that waits at once. Throws 404 or 409 `ALREADY_SETTLED`. */
+    async cancel(agent: Agent, turnId: string): Promise<void> {
+      const found = await inbox.find(agent.id, turnId);
+      if (!found) throw turnNotFound();
+      const { entry, status } = found;
+      if (status !== "pending") throw alreadySettledError();
+      const isHeld = lanes.entriesOf(agent.id).some(({ id }) => id === turnId);
+      if (runningTurns.cancelEntry(entry, isHeld)) return;
+      const { peer, platform } = entry;
+      const open = peer === null ? undefined : await sessions.findOrOpen(agent.id, platform, peer);
+      const session = { id: open?.id ?? entry.sessionId, agentId: agent.id, platform, inboxId: turnId };
+      try {
+        await database.write([
+          ...(open?.statements ?? []),
+          ...sessions.appendStatements(session, [toUserMessage(entry)]),
+          inbox.settleStatement(entry, "cancelled"),
+          guard("settled"),
+        ]);
+      } catch (error) {
+        if (error instanceof GuardFailed) throw alreadySettledError();
+        throw error;
+      }
+      liveTurns.end(turnId, { error: cancelledError() });
+    },
+  };
+
+  /** Two platforms writing into one conversation would have its turns run at the same time. */
+  async function requireOwnConversation(agentId: string, id: string): Promise<void> {
+    const session = await sessions.find(agentId, id);
+    if (!session || session.platform === "") throw conversationNotFound();
+    if (session.platform === "web") return;
+    throw new AppError(400, "SESSION_ELSEWHERE", "This conversation is held elsewhere. Go on with it there.");
+  }
+}
+
+export type DetachedTurns = ReturnType<typeof createDetachedTurns>;
