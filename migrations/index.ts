@@ -35,6 +35,7 @@ import anyChannel from "./0031_any_channel.sql" with { type: "text" };
 import modelPrices from "./0032_model_prices.sql" with { type: "text" };
 import taint from "./0033_taint.sql" with { type: "text" };
 import approvals from "./0034_approvals.sql" with { type: "text" };
+import uploads from "./0043_uploads.sql" with { type: "text" };
 import signIns from "./0056_sign_ins.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
@@ -77,5 +78,6 @@ export const migrations: readonly Migration[] = [
   { name: "0032_model_prices", sql: modelPrices },
   { name: "0033_taint", sql: taint },
   { name: "0034_approvals", sql: approvals },
+  { name: "0043_uploads", sql: uploads },
   { name: "0056_sign_ins", sql: signIns },
 ];

@@ -9,6 +9,7 @@ import { type Agent, agents } from "../agents/index.ts";
 import { ai, type TurnModel } from "../ai/index.ts";
 import { approvals } from "../approvals/index.ts";
 import { skills } from "../skills/index.ts";
+import { uploads } from "../uploads/index.ts";
 import { backendRoutes, createTurnRequestHandler } from "./backend-routes.ts";
 import { createAgentRemoval } from "./backup/agent-removal.ts";
 import { createBackupRows } from "./backup/backup-rows.ts";
@@ -50,16 +51,18 @@ interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "me
   ai: ServiceOf<typeof ai>;
   skills: ServiceOf<typeof skills>;
   approvals: ServiceOf<typeof approvals>;
+  uploads: ServiceOf<typeof uploads>;
   agentStats: ServiceOf<typeof agentStats>;
   /** Milliseconds; for tests. */
   timings?: { turnRetries: readonly number[]; firstDelivery: number; quiesceTimeout?: number; slowReply?: number };
 }
 
 export function createRuntime(deps: Deps) {
-  const { agents, ai, skills, approvals, agentStats, database, events, jobs, log, metrics, config, timings } = deps;
+  const { agents, ai, skills, approvals, uploads, agentStats, database, events, jobs, log, metrics, config, timings } =
+    deps;
   const platforms = createPlatforms();
   const sessions = createSessions({ database });
-  const inbox = createInbox({ database, sessions, recordTurn: agentStats.recordTurn });
+  const inbox = createInbox({ database, sessions, uploads, recordTurn: agentStats.recordTurn });
   const outbox = createOutbox({
     database,
     log,
@@ -84,6 +87,7 @@ export function createRuntime(deps: Deps) {
     ai,
     skills,
     approvals,
+    uploads,
     chooseModel,
     platforms,
     runningTurns,
@@ -244,6 +248,7 @@ export const runtime = plugin("runtime", (host) => {
     ai: host.use(ai),
     skills: host.use(skills),
     approvals: host.use(approvals),
+    uploads: host.use(uploads),
     agentStats: host.use(agentStats),
   });
   const { guards } = agentService;

@@ -63,6 +63,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "inbox.*": NOT_DATA,
   "live_streams.*": "a secret; a stream key that was replaced must not become valid again",
   "outbox.*": NOT_DATA,
+  "upload_uses.*": "as uploads",
+  "uploads.*": "files of messages are too large for backups; a backup keeps what the message says about them",
   "usage.*": NOT_DATA,
   "usage_days.*": NOT_DATA,
   "verification_challenges.*": NOT_DATA,
