@@ -53,6 +53,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "sessions.agent_id": KEY,
   "sessions.message_count": DERIVED,
   "sessions.summary_upto": "stored as the number of summarized messages, since messages get new numbers on restore",
+  "agent_hours.*": NOT_DATA,
   "agent_logs.*": NOT_DATA,
   "agent_updates.*": NOT_DATA,
   "budget_notices.*": NOT_DATA,
