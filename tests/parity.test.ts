@@ -88,6 +88,7 @@ const AGENTS: Step[] = [
   ["GET", "/api/agents/:id/reminders"],
   ["PATCH", "/api/agents/:id/reminders/{reminderId}", { enabled: true }],
   ["PATCH", "/api/agents/:id/reminders/{reminderId}", {}],
+  ["GET", "/api/approvals?status=pending"],
   ["GET", "/api/agents/:id/approvals"],
   ["GET", "/api/agents/:id/approvals?status=lost"],
   ["POST", "/api/agents/:id/approvals/{approvalId}", { decision: "approve" }],
