@@ -35,6 +35,8 @@ import anyChannel from "./0031_any_channel.sql" with { type: "text" };
 import modelPrices from "./0032_model_prices.sql" with { type: "text" };
 import taint from "./0033_taint.sql" with { type: "text" };
 import approvals from "./0034_approvals.sql" with { type: "text" };
+import uploads from "./0043_uploads.sql" with { type: "text" };
+import agentHours from "./0044_agent_hours.sql" with { type: "text" };
 import agentsListed from "./0046_agents_listed.sql" with { type: "text" };
 import embeddedPages from "./0048_embedded_pages.sql" with { type: "text" };
 import signIns from "./0056_sign_ins.sql" with { type: "text" };
@@ -79,6 +81,8 @@ export const migrations: readonly Migration[] = [
   { name: "0032_model_prices", sql: modelPrices },
   { name: "0033_taint", sql: taint },
   { name: "0034_approvals", sql: approvals },
+  { name: "0043_uploads", sql: uploads },
+  { name: "0044_agent_hours", sql: agentHours },
   { name: "0046_agents_listed", sql: agentsListed },
   { name: "0048_embedded_pages", sql: embeddedPages },
   { name: "0056_sign_ins", sql: signIns },

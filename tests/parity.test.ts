@@ -88,10 +88,19 @@ const AGENTS: Step[] = [
   ["GET", "/api/agents/:id/reminders"],
   ["PATCH", "/api/agents/:id/reminders/{reminderId}", { enabled: true }],
   ["PATCH", "/api/agents/:id/reminders/{reminderId}", {}],
+  ["GET", "/api/approvals?status=pending"],
   ["GET", "/api/agents/:id/approvals"],
   ["GET", "/api/agents/:id/approvals?status=lost"],
   ["POST", "/api/agents/:id/approvals/{approvalId}", { decision: "approve" }],
   ["POST", "/api/agents/:id/approvals/{approvalId}", {}],
+  ["GET", "/api/agents/:id/figures"],
+  ["GET", "/api/agents/:id/figures?range=week&timezone=Nowhere/Else"],
+  ["GET", "/api/agents/:id/backups"],
+  ["POST", "/api/agents/:id/backups", {}],
+  ["POST", "/api/agents/:id/uploads?name=notes.json", { n: 1 }],
+  ["GET", "/api/agents/:id/uploads"],
+  ["GET", "/api/agents/:id/uploads/{uploadId}"],
+  ["DELETE", "/api/agents/:id/uploads/{uploadId}"],
   ["GET", "/api/agents/:id/stats"],
   ["GET", "/api/instance/:userId/stats"],
   ["GET", `/api/agents/${NOBODY}/stats`],
@@ -180,7 +189,7 @@ function plain(text: string): string {
       // Not \b, since base64url may start and end with a dash.
       .replace(/(?<![\w-])[\w-]{43}(?![\w-])/g, "<token>")
       .replace(
-        /"(cpu|memory|memoryPercent|network|uptime|uptimeFormatted|averageResponseTime|pids)":("[^"]*"|[\d.]+)/g,
+        /"(cpu|memory|memoryPercent|network|uptime|uptimeFormatted|averageResponseTime|pids|averageAnswerMs|p95AnswerMs|size)":("[^"]*"|[\d.]+)/g,
         '"$1":<figure>',
       )
   );
@@ -200,6 +209,7 @@ test("every route of agents is tested", async () => {
     "Agents",
     "Approvals",
     "Life cycle",
+    "Uploads",
     "Interaction",
     "Channels",
     "Live streams",

@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { AppError, forbidden } from "../../src/kernel/errors.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf, createRequestMemo } from "../../src/kernel/http/request-context.ts";
-import { guarded } from "../../src/kernel/http/route-guards.ts";
+import { guarded, guardedFile, type RouteGuard } from "../../src/kernel/http/route-guards.ts";
 import type { auth, Caller, Identity, Scope } from "../auth/index.ts";
 import { type Agent, type AgentStore, agentNotFound } from "./agent-store.ts";
 
@@ -23,13 +23,22 @@ export interface OwnAgentOptions {
   /** The scope that the session or key must have. */
   scope: Scope;
   kind: AgentRouteKind;
+  file?: AdmitFile;
 }
+
+/**
+ * For a route that takes a file: the body may be of any type, and its bytes are in the request's context. Called for a caller
+ * who may send one, before the body is read: it sets `maxBodyBytes`, or throws.
+ */
+export type AdmitFile = (request: Request) => void;
 
 /**
  * The action that a service token must name; `kind` is `data` by default, `scope` as in `Identities.authorize`. A route
  * with `changes` is refused during an update of the agent, since undoing the update would lose the change.
  */
-export type AgentCallOptions = string | { action: string; kind?: AgentRouteKind; scope?: Scope; changes?: boolean };
+export type AgentCallOptions =
+  | string
+  | { action: string; kind?: AgentRouteKind; scope?: Scope; changes?: boolean; file?: AdmitFile };
 
 /** What the body of every failure of a life-cycle route holds beside the error. */
 export const FAILURE_BODY = { success: false, status: "error" };
@@ -50,6 +59,7 @@ const normalizeAgentCall = (options: AgentCallOptions) => ({
   kind: "data" as const,
   scope: undefined,
   changes: false,
+  file: undefined,
   ...(typeof options === "string" ? { action: options } : options),
 });
 
@@ -110,7 +120,9 @@ export function createAgentGuards(
   type Context = { request: Request; params: unknown };
   return new Elysia({ name: "agents.guards" }).macro({
     ownAgent: (options: OwnAgentOptions) => ({
-      ...guarded(async ({ request, params }) => void (await authenticateOwner(request, params.id ?? "", options))),
+      ...guardedWith(options.file, async ({ request, params }) => {
+        await authenticateOwner(request, params.id ?? "", options);
+      }),
       detail: documentGuard(["session", "apiKey"], ownershipErrorCodes(options.kind)),
       resolve: async ({ request, params }: Context) =>
         ownerMemo.get(request) ?? (await authenticateOwner(request, pathParam(params), options)),
@@ -122,12 +134,17 @@ export function createAgentGuards(
         ownerMemo.get(request) ?? (await authenticateInstance(request, pathParam(params, "userId"), scope)),
     }),
     agentCall: (options: AgentCallOptions) => ({
-      ...guarded(async ({ request, params }) => void (await authorizeCall(request, params.id ?? "", options))),
+      ...guardedWith(normalizeAgentCall(options).file, async ({ request, params }) => {
+        await authorizeCall(request, params.id ?? "", options);
+      }),
       detail: documentGuard(["serviceToken", "session", "apiKey"], callErrorCodes(options)),
       resolve: ({ request, params }: Context) => recheckCall(request, pathParam(params), options),
     }),
   });
 }
+
+const guardedWith = (file: AdmitFile | undefined, guard: RouteGuard) =>
+  file === undefined ? guarded(guard) : guardedFile(guard, ({ request }) => file(request));
 
 function pathParam(params: unknown, name = "id"): string {
   const id: unknown = typeof params === "object" && params !== null ? Reflect.get(params, name) : undefined;

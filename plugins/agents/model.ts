@@ -133,6 +133,7 @@ export const deletedResponse = t.Object({ success: t.Literal(true), id: t.String
 export const logsQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   level: t.Optional(t.String({ description: "debug, info, warning or error" })),
+  before: t.Optional(t.String({ description: "The id of a line: the lines before it", examples: [""] })),
   follow: t.Optional(
     t.String({
       description: "`1`, with `Accept: text/event-stream`: streams lines as they are written",

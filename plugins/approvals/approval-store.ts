@@ -1,5 +1,5 @@
 // Stores the requests for the owner's approval of tool calls, decides them, and uses up each grant in one guarded write.
-import { and, desc, eq, gt, lte, sql } from "drizzle-orm";
+import { and, desc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
@@ -40,6 +40,12 @@ export interface Decision {
   scope?: Scope | undefined;
 }
 
+export interface ApprovalPage {
+  limit: number;
+  offset: number;
+  status?: Approval["status"];
+}
+
 export interface ApprovalStore {
   /**
    * Uses up an approval of this very call in its conversation; then the result is undefined, and the call may run once.
@@ -47,9 +53,11 @@ export interface ApprovalStore {
    */
   authorize(origin: TurnOrigin, call: CallToApprove): Promise<string | undefined>;
   /** Newest first. */
-  list(agentId: string, page: { limit: number; offset: number; status?: Approval["status"] }): Promise<Approval[]>;
   /** The number of undecided requests of each of a user's agents that has any. */
   countPending(userId: string): Promise<ReadonlyMap<string, number>>;
+  list(agentId: string, page: ApprovalPage): Promise<Approval[]>;
+  /** Of all agents of a user, newest first. */
+  listOfUser(userId: string, page: ApprovalPage): Promise<Approval[]>;
   /**
    * Decides a request. Throws 404 `APPROVAL_NOT_FOUND`, 409 `ALREADY_DECIDED`, 410 `EXPIRED`, and 400 `SCOPE_NOT_ALLOWED`
    * for a scope that the class of the tool does not admit.
@@ -159,6 +167,15 @@ export function createApprovalStore({ database, events, log, agents }: Deps): Ap
     return found;
   }
 
+  const listWhere = (owned: SQL, { limit, offset, status }: ApprovalPage) =>
+    drizzle
+      .select()
+      .from(table)
+      .where(and(owned, status && hasStatus(status, Date.now())))
+      .orderBy(desc(table.id))
+      .limit(limit)
+      .offset(offset);
+
   return {
     async authorize(origin, call) {
       const { agentId, sessionId, turnId, attempt, byOwner } = origin;
@@ -173,14 +190,9 @@ export function createApprovalStore({ database, events, log, agents }: Deps): Ap
       return refusalOf(call, open, { agentId, byOwner });
     },
 
-    list: (agentId, { limit, offset, status }) =>
-      drizzle
-        .select()
-        .from(table)
-        .where(and(eq(table.agentId, agentId), status && hasStatus(status, Date.now())))
-        .orderBy(desc(table.id))
-        .limit(limit)
-        .offset(offset),
+    list: (agentId, page) => listWhere(eq(table.agentId, agentId), page),
+    listOfUser: (userId, page) =>
+      listWhere(sql`${table.agentId} IN (SELECT id FROM agents WHERE user_id = ${userId})`, page),
 
     async countPending(userId) {
       const { rows } = await database.read(COUNT_PENDING, [userId, Date.now()]);

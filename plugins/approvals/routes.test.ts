@@ -84,6 +84,18 @@ test("the owner sees a request and approves it; the call runs once", async () =>
   expectRefusal(await ada.post(`${path()}/${item.id}`, { decision: "deny" }), 409, "ALREADY_DECIDED");
 });
 
+test("the requests of all the caller's agents are one list, without those of others", async () => {
+  const first = await requested();
+  agentId = await fixture.provision(ada);
+  const second = await requested();
+  const all = async (who: typeof ada, query = "") =>
+    (await who.get<{ approvals: Item[] }>(`/api/approvals${query}`)).body.approvals.map(({ id }) => id);
+  expect((await all(ada, "?status=pending")).slice(0, 2)).toEqual([second.id, first.id]);
+  expect(await all(ada, "?status=pending&limit=1&offset=1")).toEqual([first.id]);
+  expect(await all(await fixture.member())).toEqual([]);
+  expectRefusal(await ada.get("/api/approvals?status=lost"), 400, "INVALID_INPUT");
+});
+
 test("the events have the request and the decision", async () => {
   const item = await requested();
   await ada.post(`${path()}/${item.id}`, { decision: "deny" });

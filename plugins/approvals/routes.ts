@@ -7,8 +7,9 @@ import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
-import type { ApprovalStore } from "./approval-store.ts";
+import type { ApprovalPage, ApprovalStore } from "./approval-store.ts";
 import { approvalItem, approvalList, approvalQuery, decisionBody, toApprovalItem } from "./model.ts";
+import type { Approval } from "./schema.ts";
 
 interface Deps {
   guards: ServiceOf<typeof agentsPlugin>["guards"];
@@ -17,7 +18,7 @@ interface Deps {
 
 interface WebDeps extends Deps {
   backend: BackendTransport;
-  identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant">;
+  identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant" | "guards">;
 }
 
 const ACTION = "agent.approve";
@@ -50,18 +51,34 @@ const decision = {
   },
 };
 
-function createListHandler(store: ApprovalStore) {
-  return async ({ agent, query }: { agent: { id: string }; query: Static<typeof approvalQuery> }) => {
-    const { limit, offset, status } = query;
-    const page = { limit: readLimit(limit, 50, 100), offset: readOffset(offset), ...(status && { status }) };
-    const found = await store.list(agent.id, page);
-    return { approvals: found.map(toApprovalItem), count: found.length };
-  };
-}
+type Query = Static<typeof approvalQuery>;
+
+const readPage = ({ limit, offset, status }: Query): ApprovalPage => ({
+  limit: readLimit(limit, 50, 100),
+  offset: readOffset(offset),
+  ...(status && { status }),
+});
+const toList = (found: readonly Approval[]) => ({ approvals: found.map(toApprovalItem), count: found.length });
+
+const createListHandler =
+  (store: ApprovalStore) =>
+  async ({ agent, query }: { agent: { id: string }; query: Query }) =>
+    toList(await store.list(agent.id, readPage(query)));
 
 export const webRoutes = ({ backend, identities, guards, store }: WebDeps) =>
   new Elysia({ name: "approvals.web" })
+    .use(identities.guards)
     .use(guards)
+    .get(
+      "/api/approvals",
+      async ({ identity, query }) => toList(await store.listOfUser(identity.user.id, readPage(query))),
+      {
+        signedIn: "read",
+        query: approvalQuery,
+        response: { 200: approvalList },
+        detail: { ...listDetail, summary: "Tool calls of all the caller's agents that need approval, newest first" },
+      },
+    )
     .get(LIST, createListHandler(store), {
       ownAgent: { scope: "read", kind: "data" },
       query: approvalQuery,

@@ -8,6 +8,7 @@ import { channels } from "../channels/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createAgentBackups } from "./backups/agent-backups.ts";
+import { backupBackendRoutes, backupWebRoutes } from "./backups/backup-routes.ts";
 import { deploymentBackendRoutes, deploymentWebRoutes } from "./deployment-routes.ts";
 import { createHealthCheck } from "./health-check.ts";
 import { createImportExport } from "./import-export/import-export.ts";
@@ -60,9 +61,11 @@ export const lifecycle = plugin("lifecycle", (host) => {
     service: { carry: runtimes.register, stop: operations.stop, start: operations.start },
     web: webRoutes({ ...kernel, identities, agents: agentService })
       .use(deploymentWebRoutes({ ...kernel, identities, agents: agentService }))
+      .use(backupWebRoutes({ ...kernel, identities, guards: agentService.guards }))
       .use(importExportWebRoutes({ ...kernel, identities, agents: agentService, importExport })),
     backend: backendRoutes({ guards: agentService.guards, operations })
       .use(deploymentBackendRoutes({ users, agents: agentService, operations }))
+      .use(backupBackendRoutes({ guards: agentService.guards, operations }))
       .use(importBackendRoutes({ identities, agents: agentService, importExport })),
     start() {
       // Not awaited: an agent that does not come up must not delay the start of the service.

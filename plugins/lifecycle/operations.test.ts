@@ -226,3 +226,27 @@ test("the agent's log has its creation and every life-cycle step, once each", as
     ...["update", "reset-memory", "rollback"],
   ]);
 });
+
+test("backups are listed newest first, each with what it was written for", async () => {
+  const agent = await harness.agent();
+  const operations = operate();
+  expect(await operations.listBackups(agent.id)).toEqual([]);
+  const manual = await operations.backUp(agent.id);
+  expect(manual.path).toContain(agent.id);
+  const { backupPath } = await operations.resetMemory(agent.id);
+  await operations.rollback(agent.id, manual.path);
+  const listed = await operations.listBackups(agent.id);
+  expect(listed.map(({ reason }) => reason)).toEqual(["rollback", "reset-memory", "manual"]);
+  expect(listed[1]?.path).toBe(backupPath);
+  expect(listed.at(-1)).toEqual(manual);
+  expect(manual.size).toBeGreaterThan(100);
+  expect(Math.abs(Date.now() - manual.createdAt)).toBeLessThan(60_000);
+});
+
+test("an older or damaged backup is listed without a reason", async () => {
+  const agent = await harness.agent();
+  const operations = operate();
+  const { path } = await operations.backUp(agent.id);
+  await Bun.write(harness.file(path), "no gzip");
+  expect(await operations.listBackups(agent.id)).toMatchObject([{ path, reason: undefined, size: 7 }]);
+});

@@ -4,6 +4,7 @@ import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { KeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import {
   type Agent,
+  agentNotFound,
   type agents as agentsPlugin,
   isUp,
   operationInProgress,
@@ -12,7 +13,7 @@ import {
 import type { auth } from "../auth/index.ts";
 import type { channels as channelsPlugin } from "../channels/index.ts";
 import type { runtime as runtimePlugin } from "../runtime/index.ts";
-import type { AgentBackups } from "./backups/agent-backups.ts";
+import type { AgentBackups, ListedBackup } from "./backups/agent-backups.ts";
 import { formatModelRepair, type ModelRepair, type RepairModel } from "./model-repair.ts";
 import { createReconciler, type Reconciler } from "./reconciler.ts";
 import { createRetryTimers } from "./retry-timers.ts";
@@ -39,6 +40,9 @@ export interface Operations extends Pick<Reconciler, "holdUnfinishedUpdates" | "
   rollback(agentId: string, backupPath: string): Promise<Agent>;
   repair(agentId: string): Promise<{ agent: Agent; repaired: string[] }>;
   resetMemory(agentId: string): Promise<{ backupPath: string }>;
+  /** Writes a backup after the operations that are queued for the agent. */
+  backUp(agentId: string): Promise<ListedBackup>;
+  listBackups(agentId: string): Promise<ListedBackup[]>;
   /** Whether an update of the agent is under way, or was cut off by a kill and not ended yet. */
   isUpdating(agentId: string): boolean;
   close(): void;
@@ -182,7 +186,7 @@ export function createOperations(deps: Deps): Operations {
         await backups.withBackup(agentId, backupPath, async ({ runtimeVersion: backupVersion }) => {
           const isAvailable = runtimes.versions().includes(backupVersion);
           await runtime.whileQuiesced(agentId, async () => {
-            await backups.write(agentId);
+            await backups.write(agentId, "rollback");
             await backups.restore(
               agentId,
               backupPath,
@@ -210,13 +214,23 @@ export function createOperations(deps: Deps): Operations {
         await agents.require(agentId);
         // The backup is written after the turns in flight have ended, so that it has their replies.
         const path = await runtime.whileQuiesced(agentId, async () => {
-          const { path } = await backups.write(agentId);
+          const { path } = await backups.write(agentId, "reset-memory");
           await backups.eraseMemory(agentId);
           return path;
         });
         logToAgent(agentId, "info", `reset-memory: sessions and memory were deleted; a backup is at ${path}`);
         return { backupPath: path };
       }),
+
+    backUp: (agentId) =>
+      runQueued(agentId, async () => {
+        const { path } = await backups.write(agentId, "manual");
+        const written = (await backups.list(agentId)).find((backup) => backup.path === path);
+        if (!written) throw agentNotFound();
+        return written;
+      }),
+
+    listBackups: backups.list,
 
     isUpdating: (agentId) => activeUpdates.has(agentId) || reconciler.isHeld(agentId),
 

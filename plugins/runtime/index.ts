@@ -10,6 +10,7 @@ import { ai, type TurnModel } from "../ai/index.ts";
 import { approvals } from "../approvals/index.ts";
 import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
+import { uploads } from "../uploads/index.ts";
 import { backendRoutes, createTurnRequestHandler } from "./backend-routes.ts";
 import { createAgentRemoval } from "./backup/agent-removal.ts";
 import { createBackupRows } from "./backup/backup-rows.ts";
@@ -56,16 +57,18 @@ interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "me
   ai: ServiceOf<typeof ai>;
   skills: ServiceOf<typeof skills>;
   approvals: ServiceOf<typeof approvals>;
+  uploads: ServiceOf<typeof uploads>;
   agentStats: ServiceOf<typeof agentStats>;
   /** Milliseconds; for tests. */
   timings?: { turnRetries: readonly number[]; firstDelivery: number; quiesceTimeout?: number; slowReply?: number };
 }
 
 export function createRuntime(deps: Deps) {
-  const { agents, ai, skills, approvals, agentStats, database, events, jobs, log, metrics, config, timings } = deps;
+  const { agents, ai, skills, approvals, uploads, agentStats, database, events, jobs, log, metrics, config, timings } =
+    deps;
   const platforms = createPlatforms();
   const sessions = createSessions({ database });
-  const inbox = createInbox({ database, sessions, recordTurn: agentStats.recordTurn });
+  const inbox = createInbox({ database, sessions, uploads, recordTurn: agentStats.recordTurn });
   const outbox = createOutbox({
     database,
     log,
@@ -92,6 +95,7 @@ export function createRuntime(deps: Deps) {
     ai,
     skills,
     approvals,
+    uploads,
     chooseModel,
     platforms,
     runningTurns,
@@ -269,6 +273,7 @@ export const runtime = plugin("runtime", (host) => {
     ...services,
     skills: host.use(skills),
     approvals: host.use(approvals),
+    uploads: host.use(uploads),
     agentStats: host.use(agentStats),
   });
   const { guards } = agentService;

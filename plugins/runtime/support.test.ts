@@ -11,6 +11,7 @@ import { ai } from "../ai/index.ts";
 import { approvals } from "../approvals/index.ts";
 import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
+import { uploads } from "../uploads/index.ts";
 import type { InboundMessage } from "./inbox/inbox.ts";
 import { createRuntime } from "./index.ts";
 import type { Delivery, DeliveryOutcome, FetchFile, PlatformHooks } from "./platforms.ts";
@@ -63,6 +64,7 @@ export async function openRuntimeFixture(env: Record<string, string> = {}, moreT
       ai: aiService,
       skills: skillService,
       approvals: host.use(approvals),
+      uploads: host.use(uploads),
       agentStats: host.use(agentStats),
       timings,
     });

@@ -20,6 +20,7 @@ import { runtime } from "../../plugins/runtime/index.ts";
 import { skills } from "../../plugins/skills/index.ts";
 import { social } from "../../plugins/social/index.ts";
 import { streams } from "../../plugins/streams/index.ts";
+import { uploads } from "../../plugins/uploads/index.ts";
 import { verification } from "../../plugins/verification/index.ts";
 import { wallet } from "../../plugins/wallet/index.ts";
 import { webhooks } from "../../plugins/webhooks/index.ts";
@@ -41,6 +42,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   ai,
   skills,
   approvals,
+  uploads,
   runtime,
   channels,
   streams,

@@ -38,7 +38,11 @@ type LogsBackend = ReturnType<typeof logRoutes>["backend"];
 export function logRoutes({ config, backend: transport, identities, guards, logs, logStream, views }: Deps) {
   async function list({ agent, query }: Pick<LogRequest, "agent" | "query">) {
     const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
-    const { lines, total } = await logs.list(agent.id, { limit, level: readLevel(query.level) });
+    const { lines, total } = await logs.list(agent.id, {
+      limit,
+      level: readLevel(query.level),
+      before: readLineId(query.before, "before"),
+    });
     return { logs: lines.map(views.line), total, limit, status: "ok" as const };
   }
 
@@ -62,7 +66,7 @@ export function logRoutes({ config, backend: transport, identities, guards, logs
   }
 
   async function follow({ agent, identity, query, request }: LogRequest): Promise<Response> {
-    const after = readLineId(request.headers.get("last-event-id") ?? query.lastEventId);
+    const after = readLineId(request.headers.get("last-event-id") ?? query.lastEventId, "lastEventId");
     return logStream.follow({ request, identity, agent, level: readLevel(query.level), after });
   }
 
@@ -102,11 +106,11 @@ function readLevel(value: string | undefined) {
   return level;
 }
 
-/** The line to resume after; undefined streams from now on. */
-function readLineId(value: string | undefined): string | undefined {
+/** The id of a line; undefined for none. */
+function readLineId(value: string | undefined, path: string): string | undefined {
   if (value === undefined || value === "") return undefined;
   if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(value)) {
-    throw invalidInput({ path: "lastEventId", message: "Give the id of the last line you have seen." });
+    throw invalidInput({ path, message: "Give the id of a line that you have seen." });
   }
   return value;
 }

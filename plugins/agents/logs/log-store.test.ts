@@ -30,6 +30,8 @@ describe.each([
       { level: "error", message: "line 2" },
     ]);
     expect(Math.abs((all.lines[0]?.at ?? 0) - Date.now())).toBeLessThan(10_000);
+    const older = await it.logs.list(id, { limit: 50, before: all.lines.at(-1)?.id });
+    expect([older.total, older.lines.length]).toEqual([all.total, all.total - 2]);
     const errors = await it.logs.list(id, { limit: 50, level: "error" });
     expect(errors).toMatchObject({ total: 1, lines: [{ message: "line 2" }] });
   });

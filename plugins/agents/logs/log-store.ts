@@ -21,10 +21,13 @@ export interface LogLine {
 export interface LogStore {
   /** Adds a line with secrets redacted; it is written within 250 ms. Lines of a removed agent are dropped. */
   add(agentId: string, level: LogLevel, message: string, source: string): void;
-  /** The newest lines first, and the number of all that match. Includes every line added before the call. */
+  /**
+   * The newest lines first, of those before the line `before`, and the number of all of this level. Includes every line added
+   * before the call.
+   */
   list(
     agentId: string,
-    options: { limit: number; level?: LogLevel | undefined },
+    options: { limit: number; level?: LogLevel | undefined; before?: string | undefined },
   ): Promise<{ lines: LogLine[]; total: number }>;
   /** The lines after this one, oldest first. */
   listSince(
@@ -48,6 +51,8 @@ export interface LogStore {
 
 /** Sorts before the id of every line. */
 export const NIL_LINE_ID = "00000000-0000-0000-0000-000000000000";
+/** Sorts after the id of every line. */
+const LAST_LINE_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 const FLUSH_AFTER_MS = 250;
 const FLUSH_AT_LINES = 100;
@@ -138,12 +143,13 @@ export function createLogStore({ database, log, hooks }: Deps): LogStore {
       else flushSoon();
     },
 
-    async list(agentId, { limit, level }) {
+    async list(agentId, { limit, level, before = LAST_LINE_ID }) {
       await flush();
       const where = `WHERE agent_id = ?1${level === undefined ? "" : " AND level = ?2"}`;
       const args: InValue[] = level === undefined ? [agentId] : [agentId, level];
+      const olderLines = `SELECT ${COLUMNS} FROM agent_logs ${where} AND id < ?${args.length + 1} ORDER BY id DESC LIMIT ${limit}`;
       const [page, count] = await Promise.all([
-        database.read(`SELECT ${COLUMNS} FROM agent_logs ${where} ORDER BY id DESC LIMIT ${limit}`, args),
+        database.read(olderLines, [...args, before]),
         database.read(`SELECT count(*) AS total FROM agent_logs ${where}`, args),
       ]);
       return { lines: page.rows.map((row) => toLogLine(agentId, row)), total: Number(count.rows[0]?.total ?? 0) };

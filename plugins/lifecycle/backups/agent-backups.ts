@@ -8,6 +8,7 @@ import { DAY } from "../../../src/kernel/util/time.ts";
 import { agentNotFound, agents } from "../../agents/index.ts";
 import type { MessageRow, SessionExtent, SessionRow } from "../../runtime/index.ts";
 import { DamagedFile, readElements } from "./backup-file.ts";
+import { type BackupReason, reasonOf } from "./backup-reason.ts";
 import {
   type BackupSnapshot,
   type BackupTableName,
@@ -16,7 +17,7 @@ import {
   createSnapshotReader,
   OPTIONAL_TABLES,
 } from "./backup-sources.ts";
-import { createBackupStore } from "./backup-store.ts";
+import { createBackupStore, type StoredBackup } from "./backup-store.ts";
 
 /** Operations on all data of an agent. The caller runs them one at a time for each agent. */
 export interface AgentBackups {
@@ -24,7 +25,9 @@ export interface AgentBackups {
    * Writes a backup of one moment: configuration, credentials (still sealed), memories, sessions, reminders, bots,
    * approved pairings, public page. Throws 500 `BACKUP_FAILED` when nothing was written.
    */
-  write(agentId: string): Promise<{ path: string }>;
+  write(agentId: string, reason?: BackupReason): Promise<{ path: string }>;
+  /** The backups of an agent, newest first. */
+  list(agentId: string): Promise<ListedBackup[]>;
   /**
    * Checks this backup, then runs `work` while the backup can't be deleted to make room for newer ones. Throws 400
    * `UNKNOWN_BACKUP` for anything but the path of a backup of this agent, 400 `DAMAGED_BACKUP` for a changed file, 400
@@ -43,6 +46,11 @@ export interface AgentBackups {
    * Repairs inconsistent state; returns a sentence about each repair or finding. Call it while the agent has no turns.
    */
   repair(agentId: string): Promise<string[]>;
+}
+
+export interface ListedBackup extends Pick<StoredBackup, "path" | "size" | "createdAt"> {
+  /** Undefined for a backup of an earlier version of Berth. */
+  reason: BackupReason | undefined;
 }
 
 export interface BackupInfo {
@@ -75,8 +83,12 @@ export function createAgentBackups(host: Host): AgentBackups {
     store.deleteOrphans(async (agentId) => (await agentService.find(agentId)) !== undefined),
   );
 
-  async function* elementsOf(agentId: string, snapshot: BackupSnapshot): AsyncGenerator<string, void> {
-    yield JSON.stringify({ format: FORMAT, version: VERSION, agentId, takenAt: new Date().toISOString() });
+  async function* elementsOf(
+    agentId: string,
+    snapshot: BackupSnapshot,
+    reason: BackupReason,
+  ): AsyncGenerator<string, void> {
+    yield JSON.stringify({ format: FORMAT, version: VERSION, agentId, takenAt: new Date().toISOString(), reason });
     const { messages, ...small } = snapshot;
     for (const [part, rows] of Object.entries(small)) yield `{"part":"${part}","rows":${rows}}`;
     // The part `messages` of a snapshot is an array of numbers.
@@ -166,16 +178,28 @@ export function createAgentBackups(host: Host): AgentBackups {
   }
 
   return {
-    async write(agentId) {
+    async write(agentId, reason = "manual") {
       const snapshot = await readSnapshot(agentId);
       if (snapshot.agent === "[]") throw agentNotFound();
       // A deletion removes the folder in which the backup is being written.
-      const path = await store.write(agentId, elementsOf(agentId, snapshot)).catch(async (error: unknown) => {
+      const path = await store.write(agentId, elementsOf(agentId, snapshot, reason)).catch(async (error: unknown) => {
         if (await agentService.find(agentId)) throw error;
       });
       if (path !== undefined && (await agentService.find(agentId))) return { path };
       await store.remove(agentId);
       throw agentNotFound();
+    },
+
+    async list(agentId) {
+      const stored = await store.list(agentId);
+      return Promise.all(
+        stored.map(async ({ path, file, size, createdAt }) => ({
+          path,
+          size,
+          createdAt,
+          reason: await reasonOf(file),
+        })),
+      );
     },
 
     async withBackup(agentId, path, work) {

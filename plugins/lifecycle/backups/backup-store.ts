@@ -14,6 +14,17 @@ const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.json\.gz$/;
 /** How long the folder of a missing agent stays: an operator may restore a database in which the agent exists. */
 const ORPHAN_RETENTION_MS = 7 * DAY;
 
+export interface StoredBackup {
+  /** Relative to the data folder. */
+  path: string;
+  /** The absolute path. */
+  file: string;
+  /** Bytes. */
+  size: number;
+  /** Epoch ms. */
+  createdAt: number;
+}
+
 export interface BackupStore {
   /**
    * Writes a backup; returns its path relative to the data folder. Throws 500 `BACKUP_FAILED`, with no file left
@@ -26,6 +37,8 @@ export interface BackupStore {
    */
   pin(agentId: string, path: string): Promise<string>;
   unpin(path: string): void;
+  /** The backups of an agent, newest first. */
+  list(agentId: string): Promise<StoredBackup[]>;
   /** Deletes all backups of an agent. */
   remove(agentId: string): Promise<void>;
   /** Deletes the folders of missing agents after a week. */
@@ -84,6 +97,20 @@ export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log 
     },
 
     unpin: (path) => void pinned.delete(path),
+
+    async list(agentId) {
+      const names = (await readdir(folderOf(agentId)).catch(emptyIfMissing)).filter((name) => NAME.test(name));
+      const backups = await Promise.all(
+        names.sort().map(async (name): Promise<StoredBackup[]> => {
+          const file = join(folderOf(agentId), name);
+          // A file that is gone was removed to make room for a newer one.
+          const found = await stat(file).catch(() => undefined);
+          return found ? [{ path: pathOf(agentId, name), file, size: found.size, createdAt: timeOf(name) }] : [];
+        }),
+      );
+      return backups.flat().reverse();
+    },
+
     remove: (agentId) => rm(folderOf(agentId), { recursive: true, force: true }),
 
     async deleteOrphans(exists) {
@@ -98,6 +125,9 @@ export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log 
 }
 
 const nameAt = (at: number) => `${new Date(at).toISOString().replace(/[:.]/g, "-")}.json.gz`;
+/** The time in a name of `nameAt`. */
+const timeOf = (name: string) =>
+  Date.parse(name.replace(/^(.{10})T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z.*$/, "$1T$2:$3:$4.$5Z"));
 const isUnfinished = (name: string) => name.endsWith(".json.gz.unfinished");
 
 async function isFile(path: string): Promise<boolean> {

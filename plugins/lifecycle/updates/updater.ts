@@ -76,7 +76,7 @@ export function createUpdater({ agents, runtime, runtimes, backups, updateJourna
   return {
     update: ({ id: agentId, runtimeVersion: previousVersion, status, statusReason }, version) =>
       runtime.whileQuiesced(agentId, async () => {
-        const { path: backupPath } = await backups.write(agentId);
+        const { path: backupPath } = await backups.write(agentId, "update");
         const record = { agentId, backupPath, previousVersion, previousStatus: status };
         const statusChange = { ...(statusReason !== null && { reason: statusReason }), runtimeVersion: version };
         await agents.setStatus(agentId, status, {

@@ -16,7 +16,7 @@ let agentId: string;
 beforeEach(async () => {
   store = await fileDatabase();
   sessions = createSessions(store);
-  inbox = createInbox({ ...store, sessions, recordTurn: () => undefined });
+  inbox = createInbox({ ...store, sessions, uploads: { useStatements: () => [] }, recordTurn: () => undefined });
   agentId = await insertAgent(store.database);
 });
 afterEach(async () => {
@@ -361,7 +361,7 @@ test("works the same over a libSQL server", async () => {
   const server = await serverDatabase();
   try {
     sessions = createSessions(server);
-    inbox = createInbox({ ...server, sessions, recordTurn: () => undefined });
+    inbox = createInbox({ ...server, sessions, uploads: { useStatements: () => [] }, recordTurn: () => undefined });
     agentId = await insertAgent(server.database);
     const api = { platform: "api" as const, to: { peer: "topic:x" }, platformMessageId: "1" };
     const same = arrival("Hello", api);

@@ -7,6 +7,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import type { AgentStatsService } from "../../agent-stats/index.ts";
 import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
+import type { UploadService } from "../../uploads/index.ts";
 import { inbox, messages } from "../schema.ts";
 import type { NewMessage, Sessions } from "../sessions/sessions.ts";
 import { type Attachment, serializeAttachments } from "./attachments.ts";
@@ -140,10 +141,11 @@ const columns = {
 
 interface Deps extends Pick<Kernel, "database"> {
   sessions: Pick<Sessions, "findOrOpen">;
+  uploads: Pick<UploadService, "useStatements">;
   recordTurn: AgentStatsService["recordTurn"];
 }
 
-export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
+export function createInbox({ database, sessions, uploads, recordTurn }: Deps): Inbox {
   const { drizzle } = database;
   const placeholder = (name: string) => sql.placeholder(name);
   const insert = statementTemplate(
@@ -184,7 +186,12 @@ export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
   const resolveSession = async ({ agentId, platform, to }: InboundMessage): Promise<ResolvedSession> =>
     "peer" in to ? sessions.findOrOpen(agentId, platform, to.peer) : { id: to.sessionId, statements: [] };
 
-  function prepare(inbound: InboundMessage, resolved: ResolvedSession): { entry: InboxEntry; statements: Statement[] } {
+  /** `onStored` is called when the batch is committed, unless the message was stored before. */
+  function prepare(
+    inbound: InboundMessage,
+    resolved: ResolvedSession,
+    onStored: (entry: InboxEntry) => void,
+  ): { entry: InboxEntry; statements: Statement[] } {
     const id = Bun.randomUUIDv7();
     const entry: InboxEntry = {
       id,
@@ -206,7 +213,12 @@ export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
       previewId: null,
       receivedAt: Date.now(),
     };
-    return { entry, statements: [...resolved.statements, insert({ ...entry })] };
+    const store: Statement = {
+      ...insert({ ...entry }),
+      after: ({ rowsAffected }) => rowsAffected > 0 && onStored(entry),
+    };
+    const used = inbound.attachments ? uploads.useStatements(entry.agentId, id, inbound.attachments) : [];
+    return { entry, statements: [...resolved.statements, store, ...used] };
   }
 
   return {
@@ -217,21 +229,16 @@ export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
       const statements = resolved.flatMap((session, n) => {
         const inbound = inboundMessages[n];
         if (!inbound) return [];
-        const prepared = prepare(inbound, session);
-        beforeStore?.(prepared.entry);
-        const last = prepared.statements.at(-1);
-        if (last) last.after = ({ rowsAffected }) => rowsAffected > 0 && stored.push(prepared.entry);
-        return prepared.statements;
+        const { entry, statements } = prepare(inbound, session, (entry) => void stored.push(entry));
+        beforeStore?.(entry);
+        return statements;
       });
       await database.write(statements);
       return stored;
     },
 
     async acceptStatements(inbound, onStored) {
-      const { entry, statements } = prepare(inbound, await resolveSession(inbound));
-      const last = statements.at(-1);
-      if (last) last.after = ({ rowsAffected }) => rowsAffected > 0 && onStored(entry);
-      return statements;
+      return prepare(inbound, await resolveSession(inbound), onStored).statements;
     },
 
     async find(agentId, id) {

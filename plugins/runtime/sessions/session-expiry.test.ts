@@ -16,7 +16,7 @@ let expire: () => Promise<void>;
 beforeEach(async () => {
   store = await fileDatabase();
   sessions = createSessions(store);
-  inbox = createInbox({ ...store, sessions, recordTurn: () => undefined });
+  inbox = createInbox({ ...store, sessions, uploads: { useStatements: () => [] }, recordTurn: () => undefined });
   agentId = await insertAgent(store.database);
   expire = createSessionExpiry({ database: store.database, sessions });
 });

@@ -7,6 +7,7 @@ import type { Agent, AgentSettings, agents as agentsPlugin } from "../../agents/
 import type { ai as aiPlugin, TurnModel } from "../../ai/index.ts";
 import type { approvals as approvalsPlugin } from "../../approvals/index.ts";
 import { highestTaint, type skills as skillsPlugin, TAINT, type Taint } from "../../skills/index.ts";
+import type { UploadService } from "../../uploads/index.ts";
 import { agentStoppedError, parkedError } from "../errors.ts";
 import { isFilesOnly, parseAttachments } from "../inbox/attachments.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
@@ -34,6 +35,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   ai: ServiceOf<typeof aiPlugin>;
   skills: ServiceOf<typeof skillsPlugin>;
   approvals: Pick<ServiceOf<typeof approvalsPlugin>, "authorize">;
+  uploads: Pick<UploadService, "fetchFile">;
   inbox: Inbox;
   sessions: Sessions;
   outbox: Outbox;
@@ -65,7 +67,7 @@ interface TurnOutput {
 
 /** Runs one entry until it is settled, or returns when it should run again. Never rejects. */
 export function createTurnRunner(deps: Deps) {
-  const { agents, ai, skills, approvals, inbox, sessions, outbox, platforms, runningTurns } = deps;
+  const { agents, ai, skills, approvals, uploads, inbox, sessions, outbox, platforms, runningTurns } = deps;
   const { liveTurns, slowReplies, chooseModel, database, events } = deps;
   const handleFailure = createFailureHandler(deps);
   const savePreview: SavePreview = (entry, previewId) => database.write([inbox.savePreviewStatement(entry, previewId)]);
@@ -133,7 +135,9 @@ export function createTurnRunner(deps: Deps) {
    */
   async function answerWithFiles(turn: RunningTurn, agent: Agent, chosen: TurnModel): Promise<void> {
     const { agentId, platform, content, attempts } = turn.entry;
-    const fetch = platforms.of(platform)?.fetchFile;
+    const channel = platforms.of(platform);
+    // Files of messages that came through the web or the API are uploads.
+    const fetch = channel ? channel.fetchFile : uploads.fetchFile;
     if (!fetch) return answer(turn, agent, chosen);
     const files = parseAttachments(turn.entry.attachments);
     const acceptedInputs = await ai.inputModalities(chosen);

@@ -53,7 +53,7 @@ const placeVariables = {
   DATA_DIR: withDefault(
     absolutePath,
     "./data",
-    "Folder of the database, key file, backups, mail outbox and stream segments.",
+    "Folder of the database, key file, backups, uploads, mail outbox and stream segments.",
   ),
   DATABASE_URL: withDefault(
     databaseUrl,

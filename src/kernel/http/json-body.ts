@@ -59,8 +59,15 @@ function claimedLength(value: unknown): number {
  * the route itself decodes and parses, off the event loop.
  */
 export async function readRawBody({ request }: { request: Request }): Promise<unknown> {
+  await readFileBody({ request });
+  const isEmpty = contextOf(request).bodyBytes?.length === 0;
+  if (!isEmpty && request.headers.get("content-type") === null) throw jsonTypeMissing();
+  return {};
+}
+
+/** Reads a body of any type within the limits on bytes and time, and keeps its bytes in the request's context. */
+export async function readFileBody({ request }: { request: Request }): Promise<unknown> {
   const bytes = await readBodyBytes(request);
-  if (bytes.length > 0 && request.headers.get("content-type") === null) throw jsonTypeMissing();
   // A view of a larger buffer is copied, since the route may hand the buffer to a thread.
   contextOf(request).bodyBytes =
     bytes.byteLength === bytes.buffer.byteLength ? (bytes as Uint8Array<ArrayBuffer>) : bytes.slice();

@@ -1,7 +1,7 @@
 // Makes the hooks of route macros: guards authorize the caller before the body is read, and again if the body was slow.
 import { Elysia } from "elysia";
 import { invalidInput } from "../errors.ts";
-import { readJsonBody, readRawBody, requireJsonType } from "./json-body.ts";
+import { readFileBody, readJsonBody, readRawBody, requireJsonType } from "./json-body.ts";
 import { documentGuard } from "./openapi/route-documentation.ts";
 import { contextOf } from "./request-context.ts";
 
@@ -22,14 +22,21 @@ export const guarded = (...guards: RouteGuard[]) => guardedReading(readJsonBody,
 /** As `guarded`, for a route that parses the body itself: its bytes are in the request's context. */
 export const guardedRaw = (...guards: RouteGuard[]) => guardedReading(readRawBody, guards);
 
-function guardedReading(readBody: (context: { request: Request }) => Promise<unknown>, guards: readonly RouteGuard[]) {
+/** As `guardedRaw`, for a body of any type: the last guard sets `maxBodyBytes`. */
+export const guardedFile = (...guards: RouteGuard[]) => guardedReading(readFileBody, guards, () => undefined);
+
+function guardedReading(
+  readBody: (context: { request: Request }) => Promise<unknown>,
+  guards: readonly RouteGuard[],
+  requireType = requireJsonType,
+) {
   const runGuards = async ({ request, params }: HookContext) => {
     const context = contextOf(request);
     if (context.authorizedBy === runGuards) return;
     const pathParams = (params ?? {}) as Record<string, string>;
     for (const guard of guards) await guard({ request, params: pathParams });
     requireReadableParams(pathParams);
-    requireJsonType(request);
+    requireType(request);
     context.authorizedBy = runGuards;
   };
   // The fields are passed one by one: Elysia reads this function's source, and for a context that is passed on as a

@@ -1,0 +1,25 @@
+// The plugin of uploads: files that an owner gives to an agent through the API, to be sent with messages.
+import { plugin } from "../../src/kernel/plugin.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
+import { agents } from "../agents/index.ts";
+import { auth } from "../auth/index.ts";
+import { backendRoutes, webRoutes } from "./routes.ts";
+import { createUploadService } from "./upload-service.ts";
+
+export type { UploadAttachment, UploadService } from "./upload-service.ts";
+export type { Upload } from "./upload-store.ts";
+
+export const uploads = plugin("uploads", ({ kernel, use }) => {
+  const agentService = use(agents);
+  const { identities, users } = use(auth);
+  const { service, removeAgent, sweep } = createUploadService({ ...kernel, agents: agentService, users });
+  agentService.onDelete(removeAgent);
+  kernel.jobs.every("uploads.sweep", DAY, sweep);
+
+  const { guards } = agentService;
+  return {
+    service,
+    web: webRoutes({ ...kernel, identities, guards, uploads: service }),
+    backend: backendRoutes({ guards, uploads: service }),
+  };
+});

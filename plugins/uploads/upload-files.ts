@@ -1,0 +1,103 @@
+// Stores the bytes of uploads as files of the data folder: a folder for each agent, a file for each upload.
+//
+// Files and not blobs, since blobs of this size would fill the database's cache and every copy of it. With split roles the
+// backend alone has the folder; the web surface gets the bytes from it.
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { AppError } from "../../src/kernel/errors.ts";
+import { DAY, HOUR } from "../../src/kernel/util/time.ts";
+import { isAgentId } from "../agents/index.ts";
+
+export interface UploadFiles {
+  /** The file is on disk as a whole when it resolves. Throws 500 `UPLOAD_NOT_STORED`, with nothing left behind. */
+  write(agentId: string, id: string, bytes: Uint8Array): Promise<void>;
+  /** The file, which may be missing. */
+  at(agentId: string, id: string): Bun.BunFile;
+  remove(agentId: string, ids: readonly string[]): Promise<void>;
+  removeAgent(agentId: string): Promise<void>;
+  /**
+   * Deletes files without a row that are older than an hour, and the folders of missing agents after a week: an operator may
+   * restore a database in which the agent exists.
+   */
+  removeOrphans(rows: {
+    idsOf(agentId: string): Promise<ReadonlySet<string>>;
+    exists(agentId: string): Promise<boolean>;
+  }): Promise<void>;
+}
+
+const FOLDER = "uploads";
+const ORPHAN_FILE_MS = HOUR;
+const ORPHAN_FOLDER_MS = 7 * DAY;
+
+export function createUploadFiles({ dataDir }: { dataDir: string }): UploadFiles {
+  const root = join(dataDir, FOLDER);
+  const folderOf = (agentId: string) => join(root, agentId);
+  const pathOf = (agentId: string, id: string) => join(folderOf(agentId), id);
+
+  return {
+    async write(agentId, id, bytes) {
+      const path = pathOf(agentId, id);
+      const unfinished = `${path}.unfinished`;
+      try {
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        const file = await open(unfinished, "w", 0o600);
+        try {
+          await file.writeFile(bytes);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await rename(unfinished, path);
+      } catch (cause) {
+        await rm(unfinished, { force: true }).catch(() => undefined);
+        throw toUploadError(cause);
+      }
+    },
+
+    at: (agentId, id) => Bun.file(pathOf(agentId, id)),
+
+    async remove(agentId, ids) {
+      for (const id of ids) await rm(pathOf(agentId, id), { force: true });
+    },
+
+    removeAgent: (agentId) => rm(folderOf(agentId), { recursive: true, force: true }),
+
+    async removeOrphans({ idsOf, exists }) {
+      for (const agentId of (await namesIn(root)).filter(isAgentId)) {
+        const folder = folderOf(agentId);
+        if (!(await exists(agentId))) {
+          if (await isOlder(folder, ORPHAN_FOLDER_MS)) await rm(folder, { recursive: true, force: true });
+          continue;
+        }
+        const known = await idsOf(agentId);
+        for (const name of await namesIn(folder)) {
+          const path = join(folder, name);
+          if (!known.has(name) && (await isOlder(path, ORPHAN_FILE_MS))) await rm(path, { force: true });
+        }
+      }
+    },
+  };
+}
+
+const isOlder = async (path: string, ms: number) => Date.now() - (await stat(path)).mtimeMs > ms;
+
+const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "");
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** 500 `UPLOAD_NOT_STORED` for an error of the file system, without its path; any other error unchanged. */
+function toUploadError(cause: unknown): unknown {
+  const code = codeOf(cause);
+  if (!/^E[A-Z0-9]+$/.test(code)) return cause;
+  const text = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code)
+    ? "The disk has no room for this file. The operator has to make room on it."
+    : "The file could not be stored. The operator finds the reason in the log.";
+  return new AppError(500, "UPLOAD_NOT_STORED", text, {}, { cause });
+}

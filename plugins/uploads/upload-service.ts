@@ -1,0 +1,142 @@
+// Adds, opens and deletes uploads, and makes attachments of messages from them.
+import { AppError } from "../../src/kernel/errors.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import { bracketNote } from "../../src/kernel/util/text/quoted-text.ts";
+import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
+import type { UploadedFile } from "./upload-body.ts";
+import { createUploadFiles } from "./upload-files.ts";
+import { createUploadStore, type Upload, uploadNotFound } from "./upload-store.ts";
+
+/** An upload as a file of a message, in the form that the inbox stores. */
+export interface UploadAttachment {
+  kind: "image" | "audio" | "video" | "document";
+  /** `upload:` and the upload's id. */
+  ref: string;
+  mimeType: string;
+  /** Bytes. */
+  size: number;
+  name: string;
+}
+
+/** As many as the inbox stores for a message. */
+const MAX_ATTACHMENTS = 10;
+const PREFIX = "upload:";
+const KINDS = ["image", "audio", "video"] as const;
+const NOTES: Readonly<Record<UploadAttachment["kind"], string>> = {
+  image: "photo",
+  audio: "audio",
+  video: "video",
+  document: "document",
+};
+
+export interface UploadService {
+  /** @throws AppError 413 `UPLOAD_QUOTA_EXCEEDED`, 500 `UPLOAD_NOT_STORED`, 404 `AGENT_NOT_FOUND` */
+  add(agent: Pick<Agent, "id" | "userId">, file: UploadedFile): Promise<Upload>;
+  /** @throws AppError 404 `UPLOAD_NOT_FOUND` */
+  open(agentId: string, id: string): Promise<{ upload: Upload; file: Blob }>;
+  /** @throws AppError 404 `UPLOAD_NOT_FOUND` */
+  remove(agentId: string, id: string): Promise<void>;
+  /** Newest first, with ids before `cursor`. */
+  list(agentId: string, page: { limit: number; cursor?: string | undefined }): Promise<Upload[]>;
+  /**
+   * The uploads with these ids as files of a message, in their order.
+   * @throws AppError 400 `TOO_MANY_ATTACHMENTS`, 404 `UPLOAD_NOT_FOUND`
+   */
+  attachmentsOf(agentId: string, ids: readonly string[]): Promise<UploadAttachment[]>;
+  /** The lines that name these files in a message's text, as the inbox wants them. */
+  notesOf(attachments: readonly UploadAttachment[]): string;
+  /** The uploads that came with these messages of the agent's user; messages without one are left out. */
+  ofMessages(agentId: string, messageIds: readonly string[]): Promise<Map<string, Upload[]>>;
+  /** The statements that record the use of uploads, for the batch that stores the message, after it. Often none. */
+  useStatements(
+    agentId: string,
+    messageId: string,
+    attachments: readonly { ref: string }[],
+  ): ReturnType<ReturnType<typeof createUploadStore>["useStatement"]>[];
+  /** The bytes of an upload, at most `limit`; undefined when it is gone, or larger. Ignores other attachments. */
+  fetchFile(agentId: string, attachment: { ref: string }, limit: number): Promise<Uint8Array | undefined>;
+}
+
+interface Deps extends Pick<Kernel, "database" | "config"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
+  users: Pick<ServiceOf<typeof auth>["users"], "byId">;
+}
+
+export function createUploadService({ database, config, agents, users }: Deps) {
+  const files = createUploadFiles(config);
+  const store = createUploadStore({ database });
+
+  const service: UploadService = {
+    async add({ id: agentId, userId }, { name, type, bytes }) {
+      const plan = (await users.byId(userId))?.plan;
+      const upload: Upload = { id: Bun.randomUUIDv7(), name, type, size: bytes.byteLength, createdAt: Date.now() };
+      await files.write(agentId, upload.id, bytes);
+      try {
+        await store.add({ userId, plan }, agentId, upload);
+      } catch (error) {
+        await files.remove(agentId, [upload.id]);
+        throw error;
+      }
+      return upload;
+    },
+
+    async open(agentId, id) {
+      const upload = await store.find(agentId, id);
+      if (!upload) throw uploadNotFound();
+      const file = files.at(agentId, upload.id);
+      if (!(await file.exists())) throw uploadNotFound();
+      return { upload, file };
+    },
+
+    async remove(agentId, id) {
+      if (!(await store.remove(agentId, id))) throw uploadNotFound();
+      await files.remove(agentId, [id]);
+    },
+
+    list: store.list,
+    ofMessages: store.ofMessages,
+
+    async attachmentsOf(agentId, ids) {
+      if (ids.length > MAX_ATTACHMENTS) {
+        const text = `A message takes ${MAX_ATTACHMENTS} files. Send the others in another message.`;
+        throw new AppError(400, "TOO_MANY_ATTACHMENTS", text);
+      }
+      return (await store.findAll(agentId, ids)).map(({ id, name, type, size }) => ({
+        kind: KINDS.find((kind) => type.startsWith(`${kind}/`)) ?? "document",
+        ref: `${PREFIX}${id}`,
+        mimeType: type,
+        size,
+        name,
+      }));
+    },
+
+    notesOf: (attachments) => attachments.map(({ kind, name }) => bracketNote(NOTES[kind], name)).join("\n"),
+
+    useStatements(agentId, messageId, attachments) {
+      const ids = attachments.flatMap(({ ref }) => idIn(ref) ?? []);
+      return ids.length === 0 ? [] : [store.useStatement(agentId, messageId, ids)];
+    },
+
+    async fetchFile(agentId, { ref }, limit) {
+      const id = idIn(ref);
+      const upload = id === undefined ? undefined : await store.find(agentId, id);
+      if (!upload || upload.size > limit) return undefined;
+      const file = files.at(agentId, upload.id);
+      return (await file.exists()) ? file.bytes() : undefined;
+    },
+  };
+
+  return {
+    service,
+    removeAgent: files.removeAgent,
+    /** Deletes what no message uses, and files that a killed process left behind. */
+    async sweep(): Promise<void> {
+      for await (const { agentId, id } of store.removeUnused()) await files.remove(agentId, [id]);
+      const exists = async (agentId: string) => (await agents.find(agentId)) !== undefined;
+      await files.removeOrphans({ idsOf: store.idsOf, exists });
+    },
+  };
+}
+
+const idIn = (ref: string) => (ref.startsWith(PREFIX) ? ref.slice(PREFIX.length) : undefined);
