@@ -13,6 +13,7 @@ import { gateway } from "../../plugins/gateway/index.ts";
 import { gating } from "../../plugins/gating/index.ts";
 import { interaction } from "../../plugins/interaction/index.ts";
 import { lifecycle } from "../../plugins/lifecycle/index.ts";
+import { modelProviders } from "../../plugins/model-providers/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
 import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
@@ -55,6 +56,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   webhooks,
   admin,
   webConsole,
+  modelProviders,
 ];
 
 export interface App {
