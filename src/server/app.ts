@@ -17,6 +17,7 @@ import { modelProviders } from "../../plugins/model-providers/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
 import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
+import { setup } from "../../plugins/setup/index.ts";
 import { skills } from "../../plugins/skills/index.ts";
 import { social } from "../../plugins/social/index.ts";
 import { streams } from "../../plugins/streams/index.ts";
@@ -57,6 +58,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   admin,
   webConsole,
   modelProviders,
+  setup,
 ];
 
 export interface App {
