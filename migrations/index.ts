@@ -37,6 +37,7 @@ import taint from "./0033_taint.sql" with { type: "text" };
 import approvals from "./0034_approvals.sql" with { type: "text" };
 import signIns from "./0056_sign_ins.sql" with { type: "text" };
 import modelProviders from "./0058_model_providers.sql" with { type: "text" };
+import usageSums from "./0059_usage_sums.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   { name: "0034_approvals", sql: approvals },
   { name: "0056_sign_ins", sql: signIns },
   { name: "0058_model_providers", sql: modelProviders },
+  { name: "0059_usage_sums", sql: usageSums },
 ];

@@ -64,6 +64,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "live_streams.*": "a secret; a stream key that was replaced must not become valid again",
   "outbox.*": NOT_DATA,
   "usage.*": NOT_DATA,
+  "usage_agent_months.*": NOT_DATA,
   "usage_days.*": NOT_DATA,
   "verification_challenges.*": NOT_DATA,
   "wallet_spends.*": NOT_DATA,
