@@ -40,6 +40,8 @@ import agentHours from "./0044_agent_hours.sql" with { type: "text" };
 import agentsListed from "./0046_agents_listed.sql" with { type: "text" };
 import embeddedPages from "./0048_embedded_pages.sql" with { type: "text" };
 import signIns from "./0056_sign_ins.sql" with { type: "text" };
+import modelProviders from "./0058_model_providers.sql" with { type: "text" };
+import usageSums from "./0059_usage_sums.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -86,4 +88,6 @@ export const migrations: readonly Migration[] = [
   { name: "0046_agents_listed", sql: agentsListed },
   { name: "0048_embedded_pages", sql: embeddedPages },
   { name: "0056_sign_ins", sql: signIns },
+  { name: "0058_model_providers", sql: modelProviders },
+  { name: "0059_usage_sums", sql: usageSums },
 ];

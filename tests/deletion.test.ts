@@ -107,7 +107,14 @@ test("a deletion during turns ends bots, turns and sockets, not those of others,
 
   expect(await berth.stop()).toBe(0);
   // These tables keep what happened and what was spent, under ids that belong to no account any more.
-  expect(tablesWith(berth, id, agent.id)).toEqual(["audit_log", "events", "usage", "usage_days"]);
+  expect(tablesWith(berth, id, agent.id)).toEqual([
+    "audit_log",
+    "events",
+    "usage",
+    "usage_account_days",
+    "usage_agent_months",
+    "usage_days",
+  ]);
   expect(tablesWith(berth, account.email)).toEqual(["audit_log", "events"]);
   expect(tablesWith(berth, CANARY)).toEqual(["events"]);
   using database = new Database(join(berth.dir, "data/berth.db"), { readonly: true });

@@ -29,7 +29,17 @@ export interface AuditFilter {
   offset: number;
 }
 
+/** Something that an admin changed, which need not be an account. */
+export interface AuditedChange {
+  action: string;
+  target: { kind: string; id: string; name: string };
+  /** Changed fields as `{ field: { from, to } }`, or details of the action; never a secret. */
+  details: Readonly<Record<string, unknown>>;
+}
+
 export interface AuditLog {
+  /** The statement that records a change, for the batch of the change. */
+  statementFor(actor: Actor, change: AuditedChange): Statement;
   /** The recorder for changes by this actor. */
   recorderFor(actor: Actor): AuditRecorder;
   /** A page of entries, newest first, and the total number of matches. */
@@ -44,7 +54,7 @@ const PRUNE_BATCH_SIZE = 2_000;
 export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog {
   const db = database.drizzle;
 
-  function insertStatement(actor: Actor, { action, user, details }: AccountChange): Statement {
+  function insertStatement(actor: Actor, { action, target, details }: AuditedChange): Statement {
     const row = {
       id: Bun.randomUUIDv7(),
       at: Date.now(),
@@ -52,9 +62,9 @@ export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog
       actorId: actor.id,
       actorName: actor.name,
       action,
-      targetKind: "user",
-      targetId: user.id,
-      targetName: user.email,
+      targetKind: target.kind,
+      targetId: target.id,
+      targetName: target.name,
       details: JSON.stringify(details),
       address: actor.address,
       requestId: actor.requestId,
@@ -63,7 +73,11 @@ export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog
   }
 
   return {
-    recorderFor: (actor) => (change) => insertStatement(actor, change),
+    statementFor: insertStatement,
+    recorderFor:
+      (actor) =>
+      ({ action, user, details }: AccountChange) =>
+        insertStatement(actor, { action, target: { kind: "user", id: user.id, name: user.email }, details }),
 
     async list({ user, actor, action, limit, offset }) {
       const where = and(

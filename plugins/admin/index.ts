@@ -24,7 +24,11 @@ export const admin = plugin("admin", (host) => {
   jobs.every("admin.prune-audit", DAY, () => auditLog.prune());
 
   return {
-    service: { commands: createCommands(authService.administration, auditLog) },
+    service: {
+      commands: createCommands(authService.administration, auditLog),
+      /** The statement that records an admin's change of something else than an account. */
+      auditStatement: auditLog.statementFor,
+    },
     web: adminRoutes({ authService, agents: host.use(agents), auditLog, idempotency }),
   };
 });

@@ -51,6 +51,7 @@ export type {
 } from "./credential-store.ts";
 export type { LogLevel, LogLine } from "./logs/log-store.ts";
 export { agentDetail, agentResponse, provisionedResponse, provisioningErrors } from "./model.ts";
+export { AGENTS_BY_PLAN } from "./ownership/agent-quota.ts";
 export { AGENT_OWNER_SQL } from "./ownership/ownership-transfer.ts";
 export type { NewAgent, NewAgentRow } from "./ownership/provisioner.ts";
 export { RUNTIME_VERSION } from "./runtime-version.ts";
@@ -108,6 +109,7 @@ export const agents = plugin("agents", (host) => {
       onTransfer: ownershipTransfer.onTransfer,
       settings: configs.settings,
       configText: configs.text,
+      listBudgeted: configs.listBudgeted,
       saveConfig: configs.save,
       saveRepairedConfig: configs.saveRepaired,
       editConfig: configs.edit,

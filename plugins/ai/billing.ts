@@ -17,6 +17,7 @@ import { createOwnershipTransfer } from "./ledger/ownership-transfer.ts";
 import { allowanceOf } from "./ledger/plan-allowance.ts";
 import { pruneLedger } from "./ledger/retention.ts";
 import { budgetSettings } from "./settings.ts";
+import { usageDetailRoutes } from "./usage/usage-detail-routes.ts";
 import { usageRoutes } from "./usage/usage-routes.ts";
 
 interface Deps {
@@ -68,9 +69,9 @@ export function createBilling({ kernel, authService, agents }: Deps) {
     /** The response cache of an agent that has it enabled. */
     turnCache: turnCaches.forTurn,
     backupRows: turnCaches.backupRows,
-    web: usageRoutes({ database, budgets, authService, agents }).use(
-      cacheWebRoutes({ backend, authService, agents, turnCaches }),
-    ),
+    web: usageRoutes({ database, budgets, authService, agents })
+      .use(usageDetailRoutes({ database, budgets, authService, agents }))
+      .use(cacheWebRoutes({ backend, authService, agents, turnCaches })),
     backend: cacheBackendRoutes({ agents, turnCaches }),
   };
 }

@@ -24,6 +24,10 @@ import { demoFetch } from "./demo/demo-provider.ts";
 import { createTurnCalls } from "./ledger/turn-calls.ts";
 import { aiHealth, costEstimate, createModelSchemas, estimateBody, openAiModelList, selectBody } from "./model.ts";
 import { modelRoutes } from "./models/model-routes.ts";
+import { createAddressCheck } from "./operator/address-check.ts";
+import { createOperatorProviders } from "./operator/operator-providers.ts";
+import { createOperatorSettings } from "./operator/operator-settings.ts";
+import { createStoredProviders } from "./operator/stored-providers.ts";
 import { createCandidates } from "./providers/candidates.ts";
 import { createCatalogue } from "./providers/catalogue.ts";
 import { type CatalogueEntry, toWireModel } from "./providers/catalogue-entry.ts";
@@ -43,21 +47,26 @@ export { MODEL_UNUSABLE } from "./calls/provider-errors.ts";
 export type { TurnModel } from "./calls/turn-models.ts";
 export type { BudgetScope, Reservation } from "./ledger/ledger.ts";
 export { TURN_CALLS_SQL, type TurnCall } from "./ledger/turn-calls.ts";
+export type { OperatorProviders } from "./operator/operator-providers.ts";
+export { TRY_FAILURES } from "./operator/try-provider.ts";
 export type { Model } from "./providers/catalogue-entry.ts";
 export type { InputModality } from "./providers/provider.ts";
 
 export const ai = plugin("ai", (host) => {
   const { kernel } = host;
   const { config, limits, log, metrics } = kernel;
-  const settings = config.of(providerSettings);
+  const storedProviders = createStoredProviders(kernel);
+  const { database } = kernel;
+  const settings = createOperatorSettings({ environment: config.of(providerSettings), storedProviders, database });
   const { registry } = settings;
   const { modelList, providerModels, selectedModel } = createModelSchemas(registry);
   const authService = host.use(auth);
   const { identities } = authService;
   const agentService = host.use(agents);
-  const providers = createProviders({ settings, demo: demoFetch, log });
+  const checkAddress = createAddressCheck(kernel);
+  const providers = createProviders({ settings, demo: demoFetch, checkAddress, log });
   const health = createProviderHealth({ providers, metrics, log });
-  const catalogue = createCatalogue({ providers, database: kernel.database, log });
+  const catalogue = createCatalogue({ providers, database, log });
   const candidates = createCandidates({ providers, health, catalogue });
   const { unknownPrice, publicMicroUsd } = config.of(budgetSettings);
   const prices = createPriceCheck({ catalogue, unknownPrice });
@@ -300,11 +309,16 @@ export const ai = plugin("ai", (host) => {
       spentMicroUsd: ledger.spentMicroUsd,
       agentCosts: createAgentCosts(kernel),
       isOffered: catalogue.isOffered,
+      /** The models in force behind the choices `model_a` and `model_b`. */
+      defaultModels: () => settings.models,
+      /** The providers of the operator's keys, for admins. */
+      operatorProviders: createOperatorProviders({ settings, providers, health, catalogue, checkAddress, log }),
       /** The kinds of files that a turn's model accepts. Called only for messages with files. */
       inputModalities: async ({ demo, provider, modelId }: TurnModel): Promise<readonly InputModality[]> =>
         demo ? [] : catalogue.inputModalities(provider, modelId),
     },
     async start() {
+      await settings.load();
       health.start();
       await ledger.start();
     },

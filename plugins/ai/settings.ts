@@ -22,12 +22,21 @@ export interface ProviderSettings {
   label: string;
   /** The operator set the address; where no key is required, that is enough to use the provider. */
   hasCustomBaseUrl: boolean;
+  /** An admin stored the address in the running service, so that the rules for private networks apply to it. */
+  hasStoredBaseUrl: boolean;
 }
+
+/** A model that agents may choose without naming it. */
+export type ModelChoice = "model_a" | "model_b";
+export const MODEL_CHOICES: readonly ModelChoice[] = ["model_a", "model_b"];
 
 interface AllProviderSettings {
   registry: ProviderRegistry;
+  /** What the environment says; an admin may have stored more: `createOperatorSettings`. */
   of(id: ProviderId): Readonly<ProviderSettings>;
-  models: { model_a: ModelRef; model_b: ModelRef };
+  models: Readonly<Record<ModelChoice, ModelRef>>;
+  /** Whether the environment names the model of this choice. */
+  isModelSet(choice: ModelChoice): boolean;
 }
 
 export type ProviderSection = SettingsSection<AllProviderSettings> & { readonly registry: ProviderRegistry };
@@ -35,11 +44,16 @@ export type ProviderSection = SettingsSection<AllProviderSettings> & { readonly 
 type ProviderVariables = { readonly [Name in `PROVIDER_${string}`]: Variable<string | undefined> };
 type ModelVariables = { readonly [Name in "MODEL_A" | "MODEL_B"]: Variable<ModelRef> };
 
+/** `provider_N:model-id` in two parts; undefined for another text. */
+export function parseModelRef(registry: ProviderRegistry, text: string): ModelRef | undefined {
+  const reference = /\s/.test(text) ? undefined : registry.parseReference(text);
+  return reference && { provider: reference.provider, model: reference.modelId };
+}
+
 const modelRef = (registry: ProviderRegistry): Parser<ModelRef> =>
-  parser(`provider_N:model-id, such as ${registry.default.id}:${registry.default.defaultModels.model_b}`, (text) => {
-    const reference = /\s/.test(text) ? undefined : registry.parseReference(text);
-    return reference && { provider: reference.provider, model: reference.modelId };
-  });
+  parser(`provider_N:model-id, such as ${registry.default.id}:${registry.default.defaultModels.model_b}`, (text) =>
+    parseModelRef(registry, text),
+  );
 
 /**
  * Declares the variables of these providers and gives every plugin their registry. `config.of` finds a section by its
@@ -66,6 +80,7 @@ export function createProviderSettings(definitions: readonly ProviderDefinition[
               baseUrl: v[`${env}_BASE_URL`] ?? baseUrl,
               label: v[`${env}_LABEL`] ?? label,
               hasCustomBaseUrl: sources[`${env}_BASE_URL`] !== "default",
+              hasStoredBaseUrl: false,
             }),
           ] as const,
       );
@@ -78,6 +93,7 @@ export function createProviderSettings(definitions: readonly ProviderDefinition[
           return found;
         },
         models: { model_a: v.MODEL_A, model_b: v.MODEL_B },
+        isModelSet: (choice) => sources[choice.toUpperCase()] !== "default",
       };
     },
   });

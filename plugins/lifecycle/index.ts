@@ -43,7 +43,7 @@ export const lifecycle = plugin("lifecycle", (host) => {
     runtimes,
     backups: createAgentBackups(host),
     updateJournal: createUpdateJournal(kernel.database),
-    repairModel: createModelRepair({ ...kernel, agents: agentService, ai: aiService }),
+    repairModel: createModelRepair({ agents: agentService, ai: aiService }),
     runQueued: createKeyedQueue(),
   });
 

@@ -1,15 +1,12 @@
 // Replaces a configured model that no provider offers any more by the default one.
-import type { Config } from "../../src/kernel/config/config.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { setJsonMembers } from "../../src/kernel/util/json-text.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { ai as aiPlugin } from "../ai/index.ts";
-import { providerSettings } from "../ai/settings.ts";
 
 interface Deps {
-  config: Pick<Config, "of">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "settings" | "configText" | "saveRepairedConfig" | "credentials">;
-  ai: Pick<ServiceOf<typeof aiPlugin>, "isOffered" | "resolveTurnModel">;
+  ai: Pick<ServiceOf<typeof aiPlugin>, "isOffered" | "resolveTurnModel" | "defaultModels">;
 }
 
 /** The model in the configuration, before and after. */
@@ -24,14 +21,14 @@ export type RepairModel = (agent: Pick<Agent, "id">) => Promise<ModelRepair | un
 /** The form in which API responses and the agent's log name a repair. */
 export const formatModelRepair = ({ from, to }: ModelRepair) => `healed:${from}->${to}`;
 
-export function createModelRepair({ config, agents, ai }: Deps): RepairModel {
+export function createModelRepair({ agents, ai }: Deps): RepairModel {
   return async ({ id }) => {
     const { model: old } = await agents.settings(id);
     if (old === undefined) return undefined;
     const keys = await agents.credentials.providerKeys(id);
     const ownProviders = Object.keys(keys) as (keyof typeof keys)[];
     if (await ai.isOffered(old, ownProviders)) return undefined;
-    const { model_a: defaultModel } = config.of(providerSettings).models;
+    const { model_a: defaultModel } = ai.defaultModels();
     const resolved = await ai.resolveTurnModel({ choice: "model_a", keys });
     // Without any key only the demo model answers: name the default model, which will be used once there is a key.
     const replacement = resolved.demo

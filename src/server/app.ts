@@ -13,10 +13,12 @@ import { gateway } from "../../plugins/gateway/index.ts";
 import { gating } from "../../plugins/gating/index.ts";
 import { interaction } from "../../plugins/interaction/index.ts";
 import { lifecycle } from "../../plugins/lifecycle/index.ts";
+import { modelProviders } from "../../plugins/model-providers/index.ts";
 import { overview } from "../../plugins/overview/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
 import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
+import { setup } from "../../plugins/setup/index.ts";
 import { skills } from "../../plugins/skills/index.ts";
 import { social } from "../../plugins/social/index.ts";
 import { streams } from "../../plugins/streams/index.ts";
@@ -59,6 +61,8 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   webhooks,
   admin,
   webConsole,
+  modelProviders,
+  setup,
 ];
 
 export interface App {

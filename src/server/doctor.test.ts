@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "../kernel/config/config.ts";
+import { openConnection } from "../kernel/database/connection.ts";
 import { doctorReport } from "./doctor.ts";
 import { allSettings } from "./settings.ts";
 
@@ -125,4 +126,23 @@ test("files and folders that can't be used are reported", () => {
   writeFileSync(join(folder, "secret.key"), "");
   chmodSync(join(folder, "secret.key"), 0o644);
   expect(report({ DATA_DIR: "." }).text).toContain("its mode should be 0600");
+});
+
+test("keys that admins stored in the database are named by their end", () => {
+  const file = join(folder, "stored.db");
+  const connection = openConnection(file);
+  connection.run(
+    "CREATE TABLE model_providers (provider TEXT, sealed_key TEXT, key_end TEXT, base_url TEXT, updated_at INTEGER)",
+  );
+  connection.run("INSERT INTO model_providers VALUES ('provider_1', 'v1.sealed', '7Q2z', NULL, 1)");
+  connection.run("INSERT INTO model_providers VALUES ('provider_3', NULL, NULL, 'http://127.0.0.1:11434/v1', 1)");
+  connection.close();
+  const { text } = report({ DATABASE_URL: `file:${file}` });
+  expect(text).toContain("Stored in the database for OpenRouter: a key that ends in 7Q2z.");
+  expect(text).toContain("Stored in the database for Groq: no key, address http://127.0.0.1:11434/v1.");
+  expect(text).not.toContain("the demo model, answers");
+  expect(text).not.toContain("sealed");
+  expect(report({ DATABASE_URL: `file:${file}`, PROVIDER_1_API_KEY: "sk-or-v1-abcdefgh" }).text).toContain(
+    "It is not used, since PROVIDER_1_API_KEY is set.",
+  );
 });

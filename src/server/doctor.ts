@@ -14,6 +14,7 @@ import {
 } from "../kernel/config/config.ts";
 import { programName } from "../kernel/config/program-name.ts";
 import { maskValue, type ReadOptions, type ResolvedVariable } from "../kernel/config/variable-reader.ts";
+import { type Connection, openReadOnly } from "../kernel/database/connection.ts";
 import { connectionLimits } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { settingsWith } from "./settings.ts";
@@ -64,18 +65,66 @@ export function doctorReport(
   const hasPaidProvider = providers.registry.all.some(({ env }) =>
     list.some((variable) => variable.name === `${env}_API_KEY` && isSet(variable)),
   );
+  const stored = config ? storedProviders(config) : [];
   const sections = [
     ...(shown.length > 0 ? [formatVariables(shown, highlighted)] : []),
     ...(shown.length < list.length ? [more] : []),
     ...findings.map(({ severity, message }) => `${severity === "error" ? "✗" : "!"} ${message}`),
     ...describeDescriptors(config),
-    ...(list.some((variable) => modelVariables.has(variable.name) && isSet(variable))
+    ...stored.map(describeStored),
+    ...(list.some((variable) => modelVariables.has(variable.name) && isSet(variable)) || stored.length > 0
       ? []
       : ["! No AI provider is set up: a local Ollama, or else the demo model, answers."]),
-    ...(config && hasPaidProvider ? [describeFreeUse(config)] : []),
+    ...(config && (hasPaidProvider || stored.some(({ hasKey }) => hasKey)) ? [describeFreeUse(config)] : []),
     errors.length > 0 ? `${errors.length} wrong: the start would be refused.` : "Nothing is wrong.",
   ];
   return { text: `${sections.join("\n")}\n`, exitCode: errors.length > 0 ? 1 : 0 };
+}
+
+interface StoredProvider {
+  label: string;
+  /** The last characters of its key. */
+  keyEnd: string | undefined;
+  hasKey: boolean;
+  baseUrl: string | undefined;
+  /** The variable that is used in its place. */
+  overriddenBy: string | undefined;
+}
+
+const STORED_SQL =
+  "SELECT provider, key_end, sealed_key IS NOT NULL AS has_key, base_url FROM model_providers ORDER BY provider";
+
+/** The model providers that admins stored in the database, if it is a file. */
+function storedProviders(config: Config): StoredProvider[] {
+  const { file } = config.database;
+  if (!file || !existsSync(file)) return [];
+  const settings = config.of(providerSettings);
+  let connection: Connection | undefined;
+  try {
+    connection = openReadOnly(file);
+    return connection.run(STORED_SQL).rows.map(({ provider, key_end: keyEnd, has_key: hasKey, base_url: baseUrl }) => {
+      const definition = settings.registry.find(String(provider));
+      const isOverridden = definition !== undefined && settings.of(definition.id).apiKey !== undefined;
+      return {
+        label: definition?.label ?? String(provider),
+        keyEnd: keyEnd === null ? undefined : String(keyEnd),
+        hasKey: hasKey === 1,
+        baseUrl: baseUrl === null ? undefined : String(baseUrl),
+        overriddenBy: isOverridden ? `${definition.env}_API_KEY` : undefined,
+      };
+    });
+  } catch {
+    // A database of an earlier version has no such table; the start says what is wrong with a damaged one.
+    return [];
+  } finally {
+    connection?.close();
+  }
+}
+
+function describeStored({ label, keyEnd, hasKey, baseUrl, overriddenBy }: StoredProvider): string {
+  const key = hasKey ? `a key${keyEnd ? ` that ends in ${keyEnd}` : ""}` : "no key";
+  const about = `Stored in the database for ${label}: ${key}${baseUrl ? `, address ${baseUrl}` : ""}`;
+  return overriddenBy ? `! ${about}. It is not used, since ${overriddenBy} is set.` : `${about}.`;
 }
 
 /** What the operator's keys may be used for by those who pay nothing. */

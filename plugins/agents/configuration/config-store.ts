@@ -21,6 +21,10 @@ const MAX_CACHED_CHARACTERS = 32 * 1024 * 1024;
 const MAX_WARNINGS = 100;
 const MAX_PATH_CHARACTERS = 200;
 
+const BUDGETED_SQL = `SELECT agents.id, agents.name FROM agents JOIN agent_configs AS config ON config.agent_id = agents.id
+    AND config.version = (SELECT max(version) FROM agent_configs WHERE agent_id = agents.id)
+  WHERE user_id = ? AND json_type(config.body, '$.budget') = 'object' ORDER BY agents.id DESC LIMIT ? OFFSET ?`;
+
 export interface ConfigStore {
   /** The text of the newest version; `{}` where there is none. */
   text(agentId: string): Promise<string>;
@@ -31,6 +35,8 @@ export interface ConfigStore {
   settings(agentId: string): Promise<CurrentSettings>;
   /** The own models that the newest versions of these agents name, by agent. */
   modelsOf(agentIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** A user's agents whose newest version sets a budget, newest first. */
+  listBudgeted(userId: string, page: { limit: number; offset: number }): Promise<{ id: string; name: string }[]>;
   /** Checks a text before it is stored, as `requireConfig` does. */
   requireValid(text: string): Promise<AgentSettings>;
   /** What in a valid text has no effect: unknown keys and names, and what this version does not use yet. */
@@ -214,6 +220,10 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
       return new AppError(409, "CONFIG_CHANGED", text, { current });
     },
     memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
+    async listBudgeted(userId, { limit, offset }) {
+      const { rows } = await database.readLong(BUDGETED_SQL, [userId, limit, offset]);
+      return rows.map(({ id, name }) => ({ id: String(id), name: String(name) }));
+    },
     settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId))).settings,
 
     saveRepaired: (agentId, body) => store(agentId, body, null),

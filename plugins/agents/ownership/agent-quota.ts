@@ -3,8 +3,11 @@
 import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 
-/** Agents per plan: 1 with `starter`, 3 with `pro`, 100 with `enterprise`, 1 with any other. */
-const PLAN_QUOTA = "CASE plan WHEN 'starter' THEN 1 WHEN 'pro' THEN 3 WHEN 'enterprise' THEN 100 ELSE 1 END";
+/** Agents per plan, while its subscription is active; 1 with any other that is subscribed to. */
+export const AGENTS_BY_PLAN = { starter: 1, pro: 3, enterprise: 100 } as const;
+const PLAN_QUOTA = `CASE plan ${Object.entries(AGENTS_BY_PLAN)
+  .map(([plan, agents]) => `WHEN '${plan}' THEN ${agents}`)
+  .join(" ")} ELSE 1 END`;
 const ADMIN_QUOTA = 999;
 
 /** The quota of user ?1 at time ?2; 0 without an active subscription. ?3: whether the user is an admin. */

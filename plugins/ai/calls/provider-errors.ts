@@ -65,7 +65,7 @@ export async function errorFromResponse(
     await response.body?.cancel();
     return new AppError(502, "PROVIDER_MISCONFIGURED", MODEL_UNUSABLE, {}, cause);
   }
-  const providerText = providerMessage(await readStart(response), apiKey, keyPattern);
+  const providerText = readErrorMessage(await readStart(response), apiKey, keyPattern);
   const message = `${label} refused the request${providerText ? `: ${providerText}` : "."}`;
   const isRateLimited = status === 429;
   const code = isRateLimited ? "PROVIDER_RATE_LIMITED" : "PROVIDER_REFUSED";
@@ -90,7 +90,7 @@ async function readStart(response: Response): Promise<string> {
 }
 
 /** The message in an error body of a usual form, without any text that looks like a key. */
-function providerMessage(text: string, apiKey: string | undefined, keyPattern: RegExp): string | undefined {
+export function readErrorMessage(text: string, apiKey: string | undefined, keyPattern: RegExp): string | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

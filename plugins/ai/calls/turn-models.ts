@@ -1,12 +1,12 @@
 // Selects the model, key and price of agents' turns, and makes the clients that call them.
 
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import { abortable } from "../../../src/kernel/util/timeout.ts";
 import { createServedModels } from "../cost/served-model.ts";
 import { createTurnSettlement } from "../cost/turn-settlement.ts";
 import { type AgentBudget, agentScopes } from "../ledger/budgets.ts";
 import type { ExpectedTokens, Ledger, Reservation } from "../ledger/ledger.ts";
+import type { OperatorSettings } from "../operator/operator-settings.ts";
 import type { Candidates } from "../providers/candidates.ts";
 import type { Catalogue } from "../providers/catalogue.ts";
 import { canonicalModelId, DEMO_ENTRY } from "../providers/catalogue-entry.ts";
@@ -14,7 +14,6 @@ import type { PriceCheck } from "../providers/price-check.ts";
 import { costMicroUsd, estimateTokensUpperBound, type Pricing } from "../providers/pricing.ts";
 import type { ProviderId } from "../providers/provider.ts";
 import type { Providers, Upstream } from "../providers/providers.ts";
-import type { providerSettings } from "../settings.ts";
 import { relabelOggRequests, withOggAudio } from "./ogg-audio.ts";
 import { promptSize } from "./prompt-size.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
@@ -70,7 +69,7 @@ const MAX_OUTPUT_TOKENS = 200_000;
 const MAX_CACHED_CLIENTS = 1_000;
 
 interface Deps {
-  settings: Pick<SettingsOf<typeof providerSettings>, "models">;
+  settings: Pick<OperatorSettings, "models">;
   providers: Providers;
   catalogue: Catalogue;
   candidates: Pick<Candidates, "alternatives" | "forModel">;

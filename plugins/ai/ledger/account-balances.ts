@@ -181,7 +181,7 @@ export function createAccountBalances({
 
 const isIdle = ({ month, credit }: AccountBalance) => credit === 0 && (month === undefined || month.reserved === 0);
 
-const PLAN_SPENT_SQL = `SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0) FROM usage_days
+const PLAN_SPENT_SQL = `SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0) FROM usage_account_days
   WHERE user_id = ? AND day >= ? AND own_key = 0`;
 const CREDIT_LEFT_SQL = `SELECT users.credits * ? - coalesce(credit_use.micro_usd, 0)
   FROM users LEFT JOIN credit_use ON credit_use.user_id = users.id WHERE users.id = ?`;

@@ -5,11 +5,16 @@ import { type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts"
 import type { ProviderId } from "./provider.ts";
 import { authHeaders, type Providers, type Upstream } from "./providers.ts";
 
+/** `resting`: calls failed repeatedly, and none is made for some seconds. */
+export type HealthState = "up" | "down" | "resting" | "unknown";
+
 export interface ProviderHealth {
   /** Whether each provider can be reached and its circuit is not open; false if it is not configured. Waits for the first probe only. */
   report(): Promise<Record<ProviderId, boolean>>;
   /** Whether the last probe failed or the circuit is open. Upstreams are not probed with keys other than the operator's. */
   isDown(upstream: Upstream): boolean;
+  /** As of the last probe and of calls since then; `unknown` before the first probe. */
+  stateOf(upstream: Upstream): HealthState;
   breakerOf(upstream: Upstream): CircuitBreaker;
   /** Probes now, for a call that got no response yet; concurrent callers share one probe. Never rejects. */
   isReachable(upstream: Upstream): Promise<boolean>;
@@ -96,6 +101,11 @@ export function createProviderHealth({ providers, metrics, log, probeIntervalMs 
     timer.unref();
   }
 
+  // Not before `start`: probes are background work.
+  providers.onChange(() => {
+    if (timer && !stopped) currentProbe = probe();
+  });
+
   const isWorking = (upstream: Upstream) =>
     reachability?.get(upstream) !== false && breakerOf(upstream).state() !== "open";
 
@@ -118,6 +128,12 @@ export function createProviderHealth({ providers, metrics, log, probeIntervalMs 
       return Object.fromEntries(providers.registry.ids.map((id) => [id, up(id)]));
     },
     isDown: (upstream) => !isWorking(upstream),
+    stateOf(upstream) {
+      if (upstream.demo) return "up";
+      if (breakerOf(upstream).state() === "open") return "resting";
+      const reachable = reachability?.get(upstream);
+      return reachable === undefined ? "unknown" : reachable ? "up" : "down";
+    },
     breakerOf,
     isReachable,
     start: () => void scheduleProbes(),

@@ -50,6 +50,10 @@ export interface ProviderDefinition {
     readonly prefix: string;
     /** Matches a key anywhere in a text; linear in the text's length. */
     readonly shape: RegExp;
+    /** The start that tells its keys from those of every other provider, if they have one. */
+    readonly start?: string;
+    /** The page of the provider on which people make a key. */
+    readonly page?: string;
   };
   readonly capabilities: {
     /** Kinds of files that pass through the OpenAI-compatible endpoint at all. */

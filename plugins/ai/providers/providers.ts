@@ -1,9 +1,10 @@
 // Decides which of the registered providers can serve, where, and with which key.
 
-import { isLoopbackUrl, type SettingsOf } from "../../../src/kernel/config/config.ts";
+import { isLoopbackUrl } from "../../../src/kernel/config/config.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
-import type { providerSettings } from "../settings.ts";
+import type { OperatorSettings } from "../operator/operator-settings.ts";
+import type { ProviderSettings } from "../settings.ts";
 import type { ProviderDefinition, ProviderId } from "./provider.ts";
 import { defaultProvider, type ProviderRegistry } from "./registry.ts";
 
@@ -22,6 +23,8 @@ export interface Upstream {
   readonly demo: boolean;
   /** The operator's own server: its calls cost nothing. */
   readonly local: boolean;
+  /** A local Ollama that was found, not configured. */
+  readonly found?: true;
   readonly fetch: Fetch;
 }
 
@@ -32,6 +35,8 @@ export interface Providers {
   operatorUpstream(provider: ProviderId): Upstream | undefined;
   /** The provider with the key of an agent or account. The same key gives the same object. */
   upstreamWithKey(provider: ProviderId, apiKey: string): Upstream;
+  /** An upstream that nothing else uses, to try settings before they are stored. */
+  upstreamToTry(provider: ProviderId, settings: Pick<ProviderSettings, "apiKey" | "baseUrl">): Upstream;
   readonly demo: Upstream;
   /** Whether the demo model serves because nothing else is configured or found. */
   isDemo(): boolean;
@@ -39,13 +44,17 @@ export interface Providers {
   ready(): Promise<void>;
   /** Searches again for a local Ollama, if no keys are configured. Never rejects. */
   detect(): Promise<void>;
+  /** The address of a local Ollama if one answers now, used or not. Never rejects. */
+  findOllama(): Promise<string | undefined>;
   /** Registers a callback for changes of the configured upstreams. */
   onChange(listener: () => void): void;
 }
 
 interface Options {
-  settings: Pick<SettingsOf<typeof providerSettings>, "registry" | "of">;
+  settings: Pick<OperatorSettings, "registry" | "of"> & Partial<Pick<OperatorSettings, "onChange">>;
   demo: Fetch;
+  /** Throws for an address that an admin stored and that may not be called; checked before each call. */
+  checkAddress?: (url: string) => Promise<void>;
   log: Log;
   fetch?: Fetch;
   /** The address at which a local Ollama is searched. */
@@ -69,16 +78,18 @@ export const authHeaders = ({ definition, apiKey }: Upstream): Record<string, st
 export function createProviders({
   settings,
   demo,
+  checkAddress = async () => undefined,
   log,
   fetch: send = fetch,
   ollamaUrl = "http://127.0.0.1:11434",
 }: Options): Providers {
   const { registry } = settings;
-  const upstreamsFromSettings = registry.all.flatMap((definition): Upstream[] => {
-    const { apiKey, hasCustomBaseUrl } = settings.of(definition.id);
-    const usable = apiKey !== undefined || (!definition.credential.required && hasCustomBaseUrl);
-    return usable ? [upstream(definition, apiKey)] : [];
-  });
+  /** A host's name may lead elsewhere than when its address was stored. */
+  const checkedSend: Fetch = async (url, init) => {
+    await checkAddress(url);
+    return send(url, { ...init, redirect: "manual" });
+  };
+  let upstreamsFromSettings = readSettings([]);
   const localProvider = registry.all.find(({ capabilities }) => capabilities.localServer);
   const demoUpstream: Upstream = {
     provider: defaultProvider.id,
@@ -96,9 +107,32 @@ export function createProviders({
   const listeners: (() => void)[] = [];
   /** By provider and hash of the key. */
   const ownKeyUpstreams = createBoundedMap<Upstream>(MAX_OWN_KEY_UPSTREAMS);
+  settings.onChange?.(applySettings);
 
-  function upstream(definition: ProviderDefinition, apiKey: string | undefined): Upstream {
-    const { baseUrl, label, hasCustomBaseUrl } = settings.of(definition.id);
+  /** Keeps the object of an upstream that stays as it is, since its circuit breaker is kept by object. */
+  function readSettings(before: readonly Upstream[]): readonly Upstream[] {
+    return registry.all.flatMap((definition): Upstream[] => {
+      const { apiKey, hasCustomBaseUrl } = settings.of(definition.id);
+      const usable = apiKey !== undefined || (!definition.credential.required && hasCustomBaseUrl);
+      if (!usable) return [];
+      const made = upstream(definition, settings.of(definition.id));
+      const same = before.find(
+        (one) => one.provider === made.provider && one.apiKey === made.apiKey && one.baseUrl === made.baseUrl,
+      );
+      return [same ?? made];
+    });
+  }
+
+  function applySettings(): void {
+    upstreamsFromSettings = readSettings(upstreamsFromSettings);
+    ownKeyUpstreams.clear();
+    activeUpstreams = upstreamsFromSettings.length > 0 ? upstreamsFromSettings : demoOnly;
+    for (const listener of listeners) listener();
+    void detect();
+  }
+
+  function upstream(definition: ProviderDefinition, chosen: ProviderSettings): Upstream {
+    const { apiKey, baseUrl, label, hasCustomBaseUrl, hasStoredBaseUrl } = chosen;
     const canBeLocal = definition.capabilities.localServer && hasCustomBaseUrl;
     const local = canBeLocal && (apiKey === undefined || isLoopbackUrl(baseUrl));
     return {
@@ -109,19 +143,21 @@ export function createProviders({
       apiKey,
       demo: false,
       local,
-      fetch: send,
+      fetch: hasStoredBaseUrl ? checkedSend : send,
     };
   }
 
   async function detectOllama(): Promise<void> {
     if (!localProvider) return;
     const isRunning = await isOllamaRunning(send, ollamaUrl);
+    if (upstreamsFromSettings.length > 0) return;
     if (isRunning !== activeUpstreams[0]?.demo) return;
     const ollama: Upstream = {
-      ...upstream(localProvider, undefined),
+      ...upstream(localProvider, { ...settings.of(localProvider.id), apiKey: undefined }),
       label: "Ollama",
       baseUrl: `${ollamaUrl}/v1`,
       local: true,
+      found: true,
     };
     activeUpstreams = isRunning ? [ollama] : demoOnly;
     log.info(isRunning ? "a local Ollama answers and is used" : "the local Ollama is gone; the demo model serves");
@@ -139,7 +175,7 @@ export function createProviders({
     const cacheKey = `${provider} ${Bun.hash(apiKey).toString(36)}`;
     const known = ownKeyUpstreams.get(cacheKey);
     if (known?.apiKey === apiKey) return known;
-    const made = upstream(registry.get(provider), apiKey);
+    const made = upstream(registry.get(provider), { ...settings.of(provider), apiKey });
     ownKeyUpstreams.set(cacheKey, made);
     return made;
   }
@@ -149,6 +185,13 @@ export function createProviders({
     configuredUpstreams: () => activeUpstreams,
     operatorUpstream: (provider) => activeUpstreams.find((one) => one.provider === provider),
     upstreamWithKey,
+    upstreamToTry(provider, wanted) {
+      const known = settings.of(provider);
+      const isNew = wanted.baseUrl !== known.baseUrl;
+      const address = isNew ? { hasCustomBaseUrl: true, hasStoredBaseUrl: true } : {};
+      return upstream(registry.get(provider), { ...known, ...wanted, ...address });
+    },
+    findOllama: async () => ((await isOllamaRunning(send, ollamaUrl)) ? `${ollamaUrl}/v1` : undefined),
     demo: demoUpstream,
     isDemo: () => activeUpstreams[0]?.demo === true,
     ready: () => detection ?? detect(),

@@ -61,3 +61,67 @@ export const agentUsage = t.Object({
   ...report,
   budget: t.Object({ day: budget, month: budget }),
 });
+
+export const seriesQuery = t.Object({
+  ...usageQuery.properties,
+  by: t.Optional(
+    t.Unsafe<"model" | "agent">(
+      t.Union([t.Literal("model"), t.Literal("agent")], {
+        description: "Default `model`",
+        error: "Give model or agent.",
+      }),
+    ),
+  ),
+});
+
+export const usageSeries = t.Object({
+  from: date("First day, UTC"),
+  to: date("Last day, UTC"),
+  by: t.Union([t.Literal("model"), t.Literal("agent")]),
+  series: t.Array(
+    t.Object({
+      id: t.String({ description: "`provider_N:model`, or an agent's id; empty: all others together" }),
+      name: nullable(t.String({ description: "For people; null for an agent that was deleted" })),
+      costUsd: t.Number(),
+    }),
+    { description: "The dearest first, at most six and the others" },
+  ),
+  days: t.Array(
+    t.Object({
+      date: date("UTC"),
+      costUsd: t.Array(t.Number(), { description: "In the order of `series`" }),
+      calls: t.Integer(),
+      tokens: t.Integer(),
+    }),
+    { description: "Every day of the range, oldest first" },
+  ),
+});
+
+export const budgetsQuery = t.Object({
+  limit: t.Optional(t.String({ description: "1 to 100; more counts as 100. Default 50" })),
+  offset: t.Optional(t.String({ description: "0 or more. Default 0" })),
+});
+
+export const budgetList = t.Object({
+  budgets: t.Array(t.Object({ agentId: t.String(), name: t.String(), day: budget, month: budget }), {
+    description: "Agents whose configuration sets a budget, newest first",
+  }),
+  count: t.Integer(),
+  limit: t.Integer(),
+  offset: t.Integer(),
+  hasMore: t.Boolean(),
+});
+
+export const planList = t.Object({
+  plans: t.Array(
+    t.Object({
+      id: t.String(),
+      agents: t.Integer({ description: "How many it has room for; 0: it includes none" }),
+      includedUsd: nullable(usd("What it includes of the operator's keys a month; null: no limit")),
+      isCurrent: t.Boolean(),
+    }),
+    { description: "The smallest first" },
+  ),
+  count: t.Integer(),
+  creditUsd: usd("What one credit is worth, once the plan's part is used"),
+});

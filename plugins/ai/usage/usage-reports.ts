@@ -9,8 +9,6 @@ import { MICRO_USD_PER_CREDIT } from "../ledger/account-balances.ts";
 const DEFAULT_DAYS = 30;
 /** Days of one report, at most. */
 export const MAX_DAYS = 366;
-const MAX_AGENTS = 200;
-
 /** Days since 1970-01-01 UTC, both inclusive. */
 export interface DayRange {
   readonly from: number;
@@ -37,11 +35,6 @@ export interface UsageReport {
   models: (UsageTotals & { provider: string; model: string })[];
 }
 
-export interface AccountUsageReport extends UsageReport {
-  /** In descending order of cost; null for API calls of the account itself. */
-  agents: (UsageTotals & { agentId: string | null })[];
-}
-
 /** Parses `from` and `to` of a query: days or ISO times, by default the last 30 days. 400 for other values. */
 export function parseDayRange(
   { from, to }: { from?: string | undefined; to?: string | undefined },
@@ -58,16 +51,16 @@ export function parseDayRange(
 export const dateOf = (day: number) => new Date(day * DAY).toISOString().slice(0, 10);
 
 export function createUsageReports({ database }: { database: Pick<Database, "read"> }) {
-  async function groupedTotals(subject: ReportSubject, by: string, { from, to }: DayRange, order: string) {
-    const sql = `SELECT ${by}, ${TOTALS_SQL} FROM usage_days WHERE ${WHERE_SUBJECT[subject.kind]} AND day BETWEEN ? AND ?
+  async function groupedTotals(agentId: string, by: string, { from, to }: DayRange, order: string) {
+    const sql = `SELECT ${by}, ${TOTALS_SQL} FROM usage_days WHERE agent_id = ? AND agent_id <> '' AND day BETWEEN ? AND ?
       GROUP BY ${by} ORDER BY ${order}`;
-    return (await database.read(sql, [subject.id, from, to])).rows;
+    return (await database.read(sql, [agentId, from, to])).rows;
   }
 
-  async function report(subject: ReportSubject, range: DayRange): Promise<UsageReport> {
+  async function report(agentId: string, range: DayRange): Promise<UsageReport> {
     const [days, models] = await Promise.all([
-      groupedTotals(subject, "day", range, "day"),
-      groupedTotals(subject, "provider, model", range, "sum(cost_micro_usd) DESC, calls DESC, provider, model"),
+      groupedTotals(agentId, "day", range, "day"),
+      groupedTotals(agentId, "provider, model", range, "sum(cost_micro_usd) DESC, calls DESC, provider, model"),
     ]);
     const daily = days.map((row) => ({ date: dateOf(Number(row.day)), ...totalsOf(row) }));
     return {
@@ -78,22 +71,19 @@ export function createUsageReports({ database }: { database: Pick<Database, "rea
   }
 
   return {
-    forAgent: (agentId: string, range: DayRange): Promise<UsageReport> => report({ kind: "agent", id: agentId }, range),
-
-    async forAccount(userId: string, range: DayRange): Promise<AccountUsageReport> {
-      const subject: ReportSubject = { kind: "account", id: userId };
-      const order = `sum(cost_micro_usd) DESC, calls DESC, agent_id LIMIT ${MAX_AGENTS}`;
-      const [all, agents] = await Promise.all([
-        report(subject, range),
-        groupedTotals(subject, "agent_id", range, order),
-      ]);
-      return { ...all, agents: agents.map((row) => ({ agentId: String(row.agent_id) || null, ...totalsOf(row) })) };
-    },
+    forAgent: report,
 
     /** USD that an agent has cost since `since` (epoch ms, the beginning of a day). */
     async agentSpentUsd(agentId: string, since: number): Promise<number> {
       const { rows } = await database.read(AGENT_SPENT_SQL, [agentId, since / DAY]);
       return usd(rows[0]?.[0]);
+    },
+
+    /** USD that each of these agents has cost since these days; none for one without calls. */
+    async agentsSpentUsd(ids: readonly string[], since: { day: number; month: number }) {
+      const args = [since.day / DAY, JSON.stringify(ids), since.month / DAY];
+      const { rows } = await database.read(AGENTS_SPENT_SQL, args);
+      return new Map(rows.map((row) => [String(row.agent_id), { dayUsd: usd(row.today), monthUsd: usd(row.month) }]));
     },
 
     /** USD of its plan that an account has used since `since`, and its remaining credits. */
@@ -104,25 +94,21 @@ export function createUsageReports({ database }: { database: Pick<Database, "rea
   };
 }
 
-interface ReportSubject {
-  kind: "agent" | "account";
-  id: string;
-}
-
-const WHERE_SUBJECT = { agent: "agent_id = ? AND agent_id <> ''", account: "user_id = ?" } as const;
 const TOTALS_SQL = `sum(calls) AS calls, sum(cached) AS cached, sum(estimated) AS estimated,
   sum(input_tokens) AS input, sum(output_tokens) AS output, sum(cost_micro_usd) AS cost,
   sum(cost_micro_usd * own_key) AS own, sum(credit_micro_usd) AS credit`;
 const AGENT_SPENT_SQL = `SELECT coalesce(sum(cost_micro_usd), 0) FROM usage_days
   WHERE agent_id = ? AND agent_id <> '' AND day >= ?`;
-const ACCOUNT_BALANCE_SQL = `SELECT (SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0) FROM usage_days
+const AGENTS_SPENT_SQL = `SELECT agent_id, sum(iif(day >= ?, cost_micro_usd, 0)) AS today, sum(cost_micro_usd) AS month
+  FROM usage_days WHERE agent_id IN (SELECT value FROM json_each(?)) AND agent_id <> '' AND day >= ? GROUP BY agent_id`;
+const ACCOUNT_BALANCE_SQL = `SELECT (SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0) FROM usage_account_days
     WHERE user_id = ? AND day >= ? AND own_key = 0) AS spent,
   users.credits * ${MICRO_USD_PER_CREDIT} - coalesce(credit_use.micro_usd, 0) AS left
   FROM users LEFT JOIN credit_use ON credit_use.user_id = users.id WHERE users.id = ?`;
 
 const usd = (micro: unknown) => Number(micro ?? 0) / 1e6;
 
-const totalsOf = (row: DatabaseRow): UsageTotals => ({
+export const totalsOf = (row: DatabaseRow): UsageTotals => ({
   calls: Number(row.calls),
   cachedCalls: Number(row.cached),
   estimatedCalls: Number(row.estimated),
@@ -134,7 +120,7 @@ const totalsOf = (row: DatabaseRow): UsageTotals => ({
 });
 
 /** Adds whole micro-USD, so that the total is exact. */
-function sumRows(rows: readonly DatabaseRow[]): UsageTotals {
+export function sumRows(rows: readonly DatabaseRow[]): UsageTotals {
   const add = (name: string) => rows.reduce((sum, row) => sum + Number(row[name]), 0);
   return {
     calls: add("calls"),

@@ -9,19 +9,22 @@ import { MICRO_USD_PER_CREDIT } from "../ledger/account-balances.ts";
 import { type Period, periodEnd, periodStart } from "../ledger/budgets.ts";
 import { allowanceOf } from "../ledger/plan-allowance.ts";
 import type { budgetSettings } from "../settings.ts";
+import { createAccountReports } from "./account-report.ts";
+import { createAgentNames } from "./agent-names.ts";
 import { accountUsage, agentUsage, usageQuery } from "./usage-model.ts";
 import { createUsageReports, type DayRange, dateOf, MAX_DAYS, parseDayRange } from "./usage-reports.ts";
 
 interface Deps extends Pick<Kernel, "database"> {
   budgets: SettingsOf<typeof budgetSettings>["planMicroUsd"];
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "list" | "settings">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "find" | "settings">;
 }
 
-const description = `Days are UTC; without \`from\` the last 30, at most ${MAX_DAYS}. Calls in progress are not included.`;
+export const description = `Days are UTC; without \`from\` the last 30, at most ${MAX_DAYS}. Calls in progress are not included.`;
 
 export function usageRoutes({ database, budgets, authService, agents }: Deps) {
   const reports = createUsageReports({ database });
+  const accountReports = createAccountReports({ database });
   const dates = ({ from, to }: DayRange) => ({ from: dateOf(from), to: dateOf(to) });
 
   async function budgetStatus(agentId: string, period: Period, limitUsd: number | null) {
@@ -29,6 +32,8 @@ export function usageRoutes({ database, budgets, authService, agents }: Deps) {
     const spentUsd = await reports.agentSpentUsd(agentId, periodStart(period, now));
     return { limitUsd, spentUsd, resetsAt: new Date(periodEnd(period, now)).toISOString() };
   }
+
+  const { namesOf } = createAgentNames(agents);
 
   return new Elysia({ name: "ai.usage" })
     .use(authService.identities.guards)
@@ -38,12 +43,14 @@ export function usageRoutes({ database, budgets, authService, agents }: Deps) {
       async ({ identity: { user }, query }): Promise<Static<typeof accountUsage>> => {
         const now = Date.now();
         const range = parseDayRange(query, now);
-        const [report, balance, ownAgents] = await Promise.all([
-          reports.forAccount(user.id, range),
+        const [report, balance] = await Promise.all([
+          accountReports.report(user.id, range),
           reports.accountBalance(user.id, periodStart("month", now)),
-          agents.list(user.id),
         ]);
-        const names = new Map(ownAgents.map(({ id, name }) => [id, name]));
+        const names = await namesOf(
+          user.id,
+          report.agents.flatMap(({ agentId }) => agentId ?? []),
+        );
         const { plan, microUsd } = allowanceOf(user, { budgets, isAdmin: authService.administration.isAdmin });
         return {
           ...dates(range),

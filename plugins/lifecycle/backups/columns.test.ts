@@ -67,6 +67,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "upload_uses.*": "as uploads",
   "uploads.*": "files of messages are too large for backups; a backup keeps what the message says about them",
   "usage.*": NOT_DATA,
+  "usage_agent_months.*": NOT_DATA,
   "usage_days.*": NOT_DATA,
   "verification_challenges.*": NOT_DATA,
   "wallet_spends.*": NOT_DATA,

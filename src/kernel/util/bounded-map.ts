@@ -5,6 +5,7 @@ export interface BoundedMap<Value> {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
   delete(key: string): void;
+  clear(): void;
 }
 
 /** @param limit entries kept; memory stays bounded whatever keys arrive */
@@ -26,5 +27,6 @@ export function createBoundedMap<Value extends {}>(limit: number): BoundedMap<Va
       if (!oldest.done) entries.delete(oldest.value);
     },
     delete: (key) => void entries.delete(key),
+    clear: () => entries.clear(),
   };
 }

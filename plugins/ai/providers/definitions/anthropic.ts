@@ -8,7 +8,13 @@ export const anthropic: ProviderDefinition = {
   label: "Anthropic",
   env: "PROVIDER_4",
   baseUrl: "https://api.anthropic.com/v1",
-  credential: { required: true, prefix: "sk-", shape: /(?<![A-Za-z0-9])sk-[\w-]{16,}/ },
+  credential: {
+    required: true,
+    prefix: "sk-",
+    shape: /(?<![A-Za-z0-9])sk-[\w-]{16,}/,
+    start: "sk-ant-",
+    page: "https://console.anthropic.com/settings/keys",
+  },
   capabilities: {
     // Other kinds are ignored without an error: https://docs.anthropic.com/en/api/openai-sdk
     modalities: ["image"],

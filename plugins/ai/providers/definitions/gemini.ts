@@ -7,7 +7,13 @@ export const gemini: ProviderDefinition = {
   label: "Google Gemini",
   env: "PROVIDER_2",
   baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
-  credential: { required: true, prefix: "AIza", shape: /(?<![\w-])AIza[\w-]{30,}/ },
+  credential: {
+    required: true,
+    prefix: "AIza",
+    shape: /(?<![\w-])AIza[\w-]{30,}/,
+    start: "AIza",
+    page: "https://aistudio.google.com/apikey",
+  },
   capabilities: {
     // Pictures and sound; documents have an API of their own: https://ai.google.dev/gemini-api/docs/openai
     modalities: ["image", "audio"],

@@ -10,7 +10,13 @@ export const groq: ProviderDefinition = {
   baseUrl: "https://api.groq.com/openai/v1",
   baseUrlNote: "such as a local Ollama's `http://127.0.0.1:11434/v1`",
   keyNote: "a local server needs none",
-  credential: { required: false, prefix: "gsk_", shape: /(?<![A-Za-z0-9])gsk_[\w-]{16,}/ },
+  credential: {
+    required: false,
+    prefix: "gsk_",
+    shape: /(?<![A-Za-z0-9])gsk_[\w-]{16,}/,
+    start: "gsk_",
+    page: "https://console.groq.com/keys",
+  },
   capabilities: {
     modalities: ["image"],
     oggAudio: false,

@@ -8,7 +8,13 @@ export const openAi: ProviderDefinition = {
   label: "OpenAI",
   env: "PROVIDER_5",
   baseUrl: "https://api.openai.com/v1",
-  credential: { required: true, prefix: "sk-", shape: /(?<![A-Za-z0-9])sk-[\w-]{16,}/ },
+  credential: {
+    required: true,
+    prefix: "sk-",
+    shape: /(?<![A-Za-z0-9])sk-[\w-]{16,}/,
+    start: "sk-proj-",
+    page: "https://platform.openai.com/api-keys",
+  },
   capabilities: {
     modalities: ["image", "audio", "pdf"],
     // WAV and MP3 alone.

@@ -8,7 +8,13 @@ export const openRouter: ProviderDefinition = {
   label: "OpenRouter",
   env: "PROVIDER_1",
   baseUrl: "https://openrouter.ai/api/v1",
-  credential: { required: true, prefix: "sk-", shape: /(?<![A-Za-z0-9])sk-[\w-]{16,}/ },
+  credential: {
+    required: true,
+    prefix: "sk-",
+    shape: /(?<![A-Za-z0-9])sk-[\w-]{16,}/,
+    start: "sk-or-",
+    page: "https://openrouter.ai/settings/keys",
+  },
   capabilities: {
     modalities: ["image", "audio", "pdf"],
     // Sound in more forms than the models' lists name: https://openrouter.ai/docs/features/multimodal/audio

@@ -1,0 +1,100 @@
+// Stores what admins set in the running service: keys and addresses of model providers, sealed, and default models.
+
+import type { Statement } from "../../../src/kernel/database/database.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { ModelChoice, ProviderId } from "../settings.ts";
+
+/** What is stored of one provider. */
+export interface StoredProvider {
+  /** In clear; must not be logged or shown. Undefined for a server without keys, and for a key that can't be opened. */
+  readonly apiKey: string | undefined;
+  /** The last characters of the key. */
+  readonly keyEnd: string | undefined;
+  readonly baseUrl: string | undefined;
+  /** Epoch ms. */
+  readonly updatedAt: number;
+}
+
+export interface StoredRows {
+  readonly providers: ReadonlyMap<string, StoredProvider>;
+  readonly models: ReadonlyMap<string, string>;
+}
+
+export interface StoredProviders {
+  load(): Promise<StoredRows>;
+  saveStatement(provider: ProviderId, stored: StoredProvider): Statement;
+  removeStatement(provider: ProviderId): Statement;
+  /** `model`: `provider_N:id`; undefined deletes the choice. */
+  modelStatement(choice: ModelChoice, model: string | undefined): Statement;
+}
+
+const SAVE_SQL = `INSERT INTO model_providers (provider, sealed_key, key_end, base_url, updated_at) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (provider) DO UPDATE SET sealed_key = excluded.sealed_key, key_end = excluded.key_end,
+    base_url = excluded.base_url, updated_at = excluded.updated_at`;
+const SAVE_MODEL_SQL = `INSERT INTO default_models (choice, model, updated_at) VALUES (?, ?, ?)
+  ON CONFLICT (choice) DO UPDATE SET model = excluded.model, updated_at = excluded.updated_at`;
+
+const sealContext = (provider: string) => `model-provider:${provider}:key`;
+
+/** Keys shorter than this are not named by their end, which would be too large a part of them. */
+const LEAST_KEY = 16;
+const END_CHARACTERS = 4;
+
+/** The end by which people know a key. */
+export const keyEndOf = (key: string) => (key.length < LEAST_KEY ? undefined : key.slice(-END_CHARACTERS));
+
+export function createStoredProviders({
+  database,
+  vault,
+  keyRotation,
+  log,
+}: Pick<Kernel, "database" | "vault" | "keyRotation" | "log">): StoredProviders {
+  keyRotation.registerColumn({
+    label: "model provider keys",
+    table: "model_providers",
+    keyColumns: ["provider"],
+    sealed: "sealed_key",
+    sealContext: ({ provider }) => sealContext(String(provider)),
+  });
+
+  function open(provider: string, sealed: string): string | undefined {
+    try {
+      const key = vault.open(sealed, sealContext(provider));
+      log.redactSecret(key, "always");
+      return key;
+    } catch (error) {
+      log.error("the stored key of a model provider can't be opened; store it again", { provider, error });
+      return undefined;
+    }
+  }
+
+  return {
+    async load() {
+      const [stored, chosen] = await Promise.all([
+        database.read("SELECT provider, sealed_key, key_end, base_url, updated_at FROM model_providers"),
+        database.read("SELECT choice, model FROM default_models"),
+      ]);
+      const providers = stored.rows.map(({ provider, sealed_key, key_end, base_url, updated_at }) => {
+        const one: StoredProvider = {
+          apiKey: sealed_key === null ? undefined : open(String(provider), String(sealed_key)),
+          keyEnd: key_end === null ? undefined : String(key_end),
+          baseUrl: base_url === null ? undefined : String(base_url),
+          updatedAt: Number(updated_at),
+        };
+        return [String(provider), one] as const;
+      });
+      const models = chosen.rows.map(({ choice, model }) => [String(choice), String(model)] as const);
+      return { providers: new Map(providers), models: new Map(models) };
+    },
+    saveStatement(provider, { apiKey, keyEnd = null, baseUrl = null, updatedAt }) {
+      if (apiKey !== undefined) log.redactSecret(apiKey, "always");
+      const sealed = apiKey === undefined ? null : vault.seal(apiKey, sealContext(provider));
+      return { sql: SAVE_SQL, args: [provider, sealed, keyEnd, baseUrl, updatedAt] };
+    },
+    removeStatement: (provider) => ({ sql: "DELETE FROM model_providers WHERE provider = ?", args: [provider] }),
+    modelStatement: (choice, model) =>
+      model === undefined
+        ? { sql: "DELETE FROM default_models WHERE choice = ?", args: [choice] }
+        : { sql: SAVE_MODEL_SQL, args: [choice, model, Date.now()] },
+  };
+}

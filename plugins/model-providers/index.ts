@@ -1,0 +1,22 @@
+// The plugin of the operator's model providers: keys, addresses and default models, changed by admins in the running service.
+import { plugin } from "../../src/kernel/plugin.ts";
+import { perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { admin } from "../admin/index.ts";
+import { ai } from "../ai/index.ts";
+import { auth } from "../auth/index.ts";
+import { backendRoutes } from "./backend-routes.ts";
+import { webRoutes } from "./web-routes.ts";
+
+export const modelProviders = plugin("model-providers", (host) => {
+  const { backend, limits } = host.kernel;
+  const authService = host.use(auth);
+  const { operatorProviders } = host.use(ai);
+  const { auditStatement } = host.use(admin);
+  return {
+    service: {},
+    web: webRoutes({ backend, authService }),
+    backend: backendRoutes({ authService, audit: auditStatement, operatorProviders, limits }),
+    // Each test costs a little, and tells whether a key is valid.
+    rateLimitRules: { "model-test": { rates: [perMinute(20)] } },
+  };
+});
