@@ -1,0 +1,56 @@
+// Checks the structure of the console: parts know no page, pages know no other page, and nothing makes markup from text.
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+
+const files = [...new Bun.Glob("{app,parts,pages}/**/*.{ts,tsx}").scanSync(import.meta.dir)]
+  .filter((path) => !path.includes(".test."))
+  .map((path) => ({ path, source: readFileSync(join(import.meta.dir, path), "utf8") }));
+
+const IMPORT =
+  /\b(?<kind>import|export)\s+(?<type>type\s)?[^;"'`]*?\bfrom\s*"(?<from>\.[^"]+)"|\bimport\(\s*"(?<lazy>\.[^"]+)"/g;
+
+/** The arrows from each file to others of the console. */
+const arrows = files.flatMap(({ path, source }) =>
+  [...source.matchAll(IMPORT)].map(({ groups = {} }) => ({
+    from: path,
+    to: normalize(join(dirname(path), groups.from ?? groups.lazy ?? "")),
+    isLazy: groups.lazy !== undefined,
+    isType: groups.type !== undefined,
+  })),
+);
+
+/** The folder of a page; an agent's pages share `pages/agent`. */
+const pageOf = (path: string) => /^pages\/[^/]+/.exec(path)?.[0];
+
+describe("imports", () => {
+  test("of parts and of the frame reach pages only when one is opened", () => {
+    const wrong = arrows.filter(({ from, to, isLazy }) => !from.startsWith("pages/") && pageOf(to) && !isLazy);
+    expect(wrong).toEqual([]);
+  });
+
+  test("of a page stay in its folder, or go to parts and the frame", () => {
+    const wrong = arrows.filter(
+      ({ from, to, isLazy }) => pageOf(from) && pageOf(to) && pageOf(from) !== pageOf(to) && !isLazy,
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("of the server's code are of types only", () => {
+    expect(arrows.filter(({ to, isType }) => to.startsWith("..") && !isType)).toEqual([]);
+  });
+});
+
+test("nothing makes markup or scripts from text", () => {
+  const forbidden =
+    /dangerouslySetInnerHTML|\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write|new Function\(|\beval\(/;
+  expect(files.filter(({ source }) => forbidden.test(source)).map(({ path }) => path)).toEqual([]);
+});
+
+test("addresses from outside become links through one part only", () => {
+  const links = /target="_blank"/;
+  const allowed = ["parts/outside-link.tsx"];
+  expect(
+    files.filter(({ path, source }) => links.test(source) && !allowed.includes(path)).map(({ path }) => path),
+  ).toEqual([]);
+});
