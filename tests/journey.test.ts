@@ -1,5 +1,5 @@
 // The path of a new operator: from the binary in an empty folder with an empty environment to an agent that answers by REST,
-// WebSocket and Telegram; and the README's tour.
+// WebSocket and Telegram; and the tour of the API.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
@@ -435,15 +435,15 @@ describe("in Telegram", () => {
   });
 });
 
-describe("the README", () => {
+describe("the tour of the API", () => {
   /** All shell blocks from a heading to the next heading of its level. */
   function scripts(heading: string): string[] {
-    const readme = readFileSync(join(root, "README.md"), "utf8");
-    const [, section = ""] = readme.split(`\n## ${heading}\n`);
+    const guide = readFileSync(join(root, "docs/api-tour.md"), "utf8");
+    const [, section = ""] = guide.split(`\n## ${heading}\n`);
     return [...(section.split("\n## ")[0] ?? "").matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
   }
 
-  test("the tour with curl works as printed, from the first admin's link to a bot that obeys its owner", async () => {
+  test("works as printed, from the first admin's link to a bot that obeys its owner", async () => {
     await using telegram = await startTelegram();
     await using berth = await startBerth({ env: { CHANNEL_A_API_ROOT: telegram.url } });
     mkdirSync(join(berth.dir, "dist"));
