@@ -36,6 +36,7 @@ import modelPrices from "./0032_model_prices.sql" with { type: "text" };
 import taint from "./0033_taint.sql" with { type: "text" };
 import approvals from "./0034_approvals.sql" with { type: "text" };
 import agentsListed from "./0046_agents_listed.sql" with { type: "text" };
+import fleet from "./0054_fleet.sql" with { type: "text" };
 import signIns from "./0056_sign_ins.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
@@ -79,5 +80,6 @@ export const migrations: readonly Migration[] = [
   { name: "0033_taint", sql: taint },
   { name: "0034_approvals", sql: approvals },
   { name: "0046_agents_listed", sql: agentsListed },
+  { name: "0054_fleet", sql: fleet },
   { name: "0056_sign_ins", sql: signIns },
 ];

@@ -11,6 +11,8 @@ export interface ProviderHealth {
   /** Whether the last probe failed or the circuit is open. Upstreams are not probed with keys other than the operator's. */
   isDown(upstream: Upstream): boolean;
   breakerOf(upstream: Upstream): CircuitBreaker;
+  /** Whether the last probe reached it; undefined before the first. */
+  reachabilityOf(upstream: Upstream): boolean | undefined;
   /** Probes now, for a call that got no response yet; concurrent callers share one probe. Never rejects. */
   isReachable(upstream: Upstream): Promise<boolean>;
   start(): void;
@@ -119,6 +121,7 @@ export function createProviderHealth({ providers, metrics, log, probeIntervalMs 
     },
     isDown: (upstream) => !isWorking(upstream),
     breakerOf,
+    reachabilityOf: (upstream) => reachability?.get(upstream),
     isReachable,
     start: () => void scheduleProbes(),
     stop() {
