@@ -1,8 +1,8 @@
 // The audit log of administration: entries are written in the batch of the change they record, and kept for two years.
-import { and, count, desc, eq, or } from "drizzle-orm";
+import { and, count, desc, eq, gte, lt, or } from "drizzle-orm";
 import { type Statement, statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
+import { DAY, firstIdAt } from "../../src/kernel/util/time.ts";
 import type { AccountChange, AuditRecorder } from "../auth/index.ts";
 import { auditLog } from "./schema.ts";
 
@@ -18,6 +18,15 @@ export interface Actor {
   requestId: string | null;
 }
 
+/** What an admin or operator did, and to what. */
+export interface AuditedAction {
+  /** Such as `agent.stop`. */
+  action: string;
+  target: { kind: string; id: string; name: string };
+  /** JSON values without secrets. */
+  details: Readonly<Record<string, unknown>>;
+}
+
 export type AuditEntry = Readonly<typeof auditLog.$inferSelect>;
 
 /** Omitted fields match everything. `user` and `actor` take an id or an email address. */
@@ -25,25 +34,24 @@ export interface AuditFilter {
   user?: string | undefined;
   actor?: string | undefined;
   action?: string | undefined;
+  /** The kind of what was changed, such as `agent`. */
+  kind?: string | undefined;
+  /** Epoch ms; `to` is not included. */
+  from?: number | undefined;
+  to?: number | undefined;
+  /** Only entries before the one with this id. */
+  before?: string | undefined;
   limit: number;
   offset: number;
 }
 
-/** Something that an admin changed, which need not be an account. */
-export interface AuditedChange {
-  action: string;
-  target: { kind: string; id: string; name: string };
-  /** Changed fields as `{ field: { from, to } }`, or details of the action; never a secret. */
-  details: Readonly<Record<string, unknown>>;
-}
-
 export interface AuditLog {
-  /** The statement that records a change, for the batch of the change. */
-  statementFor(actor: Actor, change: AuditedChange): Statement;
   /** The recorder for changes by this actor. */
   recorderFor(actor: Actor): AuditRecorder;
-  /** A page of entries, newest first, and the total number of matches. */
-  list(filter: AuditFilter): Promise<{ entries: AuditEntry[]; total: number }>;
+  /** The statement that records an action, for the batch of its effect. */
+  entryStatement(actor: Actor, action: AuditedAction): Statement;
+  /** A page of entries, newest first, the total number of matches, and whether there are more after the page. */
+  list(filter: AuditFilter): Promise<{ entries: AuditEntry[]; total: number; hasMore: boolean }>;
   /** Deletes entries older than two years, in small batches; a trigger of the table refuses to delete younger ones. */
   prune(now?: number): Promise<void>;
 }
@@ -54,7 +62,7 @@ const PRUNE_BATCH_SIZE = 2_000;
 export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog {
   const db = database.drizzle;
 
-  function insertStatement(actor: Actor, { action, target, details }: AuditedChange): Statement {
+  function entryStatement(actor: Actor, { action, target, details }: AuditedAction): Statement {
     const row = {
       id: Bun.randomUUIDv7(),
       at: Date.now(),
@@ -73,21 +81,28 @@ export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog
   }
 
   return {
-    statementFor: insertStatement,
     recorderFor:
       (actor) =>
       ({ action, user, details }: AccountChange) =>
-        insertStatement(actor, { action, target: { kind: "user", id: user.id, name: user.email }, details }),
+        entryStatement(actor, { action, target: { kind: "user", id: user.id, name: user.email }, details }),
+    entryStatement,
 
-    async list({ user, actor, action, limit, offset }) {
+    async list({ user, actor, action, kind, from, to, before, limit, offset }) {
       const where = and(
         user === undefined ? undefined : or(eq(auditLog.targetId, user), eq(auditLog.targetName, user)),
         actor === undefined ? undefined : or(eq(auditLog.actorId, actor), eq(auditLog.actorName, actor)),
         action === undefined ? undefined : eq(auditLog.action, action),
+        kind === undefined ? undefined : eq(auditLog.targetKind, kind),
+        from === undefined ? undefined : gte(auditLog.id, firstIdAt(from)),
+        to === undefined ? undefined : lt(auditLog.id, firstIdAt(to)),
       );
-      const newest = db.select().from(auditLog).where(where).orderBy(desc(auditLog.id)).limit(limit).offset(offset);
-      const [entries, counted] = await Promise.all([newest, db.select({ total: count() }).from(auditLog).where(where)]);
-      return { entries, total: counted[0]?.total ?? 0 };
+      const page = and(where, before === undefined ? undefined : lt(auditLog.id, before));
+      const newest = db.select().from(auditLog).where(page).orderBy(desc(auditLog.id));
+      const [found, counted] = await Promise.all([
+        newest.limit(limit + 1).offset(offset),
+        db.select({ total: count() }).from(auditLog).where(where),
+      ]);
+      return { entries: found.slice(0, limit), total: counted[0]?.total ?? 0, hasMore: found.length > limit };
     },
 
     async prune(now = Date.now()) {
