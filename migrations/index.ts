@@ -39,6 +39,7 @@ import uploads from "./0043_uploads.sql" with { type: "text" };
 import agentHours from "./0044_agent_hours.sql" with { type: "text" };
 import agentsListed from "./0046_agents_listed.sql" with { type: "text" };
 import embeddedPages from "./0048_embedded_pages.sql" with { type: "text" };
+import fleet from "./0054_fleet.sql" with { type: "text" };
 import signIns from "./0056_sign_ins.sql" with { type: "text" };
 import modelProviders from "./0058_model_providers.sql" with { type: "text" };
 import usageSums from "./0059_usage_sums.sql" with { type: "text" };
@@ -87,6 +88,7 @@ export const migrations: readonly Migration[] = [
   { name: "0044_agent_hours", sql: agentHours },
   { name: "0046_agents_listed", sql: agentsListed },
   { name: "0048_embedded_pages", sql: embeddedPages },
+  { name: "0054_fleet", sql: fleet },
   { name: "0056_sign_ins", sql: signIns },
   { name: "0058_model_providers", sql: modelProviders },
   { name: "0059_usage_sums", sql: usageSums },

@@ -1,8 +1,8 @@
 // The audit log of administration: entries are written in the batch of the change they record, and kept for two years.
-import { and, count, desc, eq, or } from "drizzle-orm";
+import { and, count, desc, eq, gte, lt, or } from "drizzle-orm";
 import { type Statement, statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
+import { DAY, firstIdAt } from "../../src/kernel/util/time.ts";
 import type { AccountChange, AuditRecorder } from "../auth/index.ts";
 import { auditLog } from "./schema.ts";
 
@@ -25,6 +25,13 @@ export interface AuditFilter {
   user?: string | undefined;
   actor?: string | undefined;
   action?: string | undefined;
+  /** The kind of what was changed, such as `agent`. */
+  kind?: string | undefined;
+  /** Epoch ms; `to` is not included. */
+  from?: number | undefined;
+  to?: number | undefined;
+  /** Only entries before the one with this id. */
+  before?: string | undefined;
   limit: number;
   offset: number;
 }
@@ -42,8 +49,8 @@ export interface AuditLog {
   statementFor(actor: Actor, change: AuditedChange): Statement;
   /** The recorder for changes by this actor. */
   recorderFor(actor: Actor): AuditRecorder;
-  /** A page of entries, newest first, and the total number of matches. */
-  list(filter: AuditFilter): Promise<{ entries: AuditEntry[]; total: number }>;
+  /** A page of entries, newest first, the total number of matches, and whether there are more after the page. */
+  list(filter: AuditFilter): Promise<{ entries: AuditEntry[]; total: number; hasMore: boolean }>;
   /** Deletes entries older than two years, in small batches; a trigger of the table refuses to delete younger ones. */
   prune(now?: number): Promise<void>;
 }
@@ -79,15 +86,22 @@ export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog
       ({ action, user, details }: AccountChange) =>
         insertStatement(actor, { action, target: { kind: "user", id: user.id, name: user.email }, details }),
 
-    async list({ user, actor, action, limit, offset }) {
+    async list({ user, actor, action, kind, from, to, before, limit, offset }) {
       const where = and(
         user === undefined ? undefined : or(eq(auditLog.targetId, user), eq(auditLog.targetName, user)),
         actor === undefined ? undefined : or(eq(auditLog.actorId, actor), eq(auditLog.actorName, actor)),
         action === undefined ? undefined : eq(auditLog.action, action),
+        kind === undefined ? undefined : eq(auditLog.targetKind, kind),
+        from === undefined ? undefined : gte(auditLog.id, firstIdAt(from)),
+        to === undefined ? undefined : lt(auditLog.id, firstIdAt(to)),
       );
-      const newest = db.select().from(auditLog).where(where).orderBy(desc(auditLog.id)).limit(limit).offset(offset);
-      const [entries, counted] = await Promise.all([newest, db.select({ total: count() }).from(auditLog).where(where)]);
-      return { entries, total: counted[0]?.total ?? 0 };
+      const page = and(where, before === undefined ? undefined : lt(auditLog.id, before));
+      const newest = db.select().from(auditLog).where(page).orderBy(desc(auditLog.id));
+      const [found, counted] = await Promise.all([
+        newest.limit(limit + 1).offset(offset),
+        db.select({ total: count() }).from(auditLog).where(where),
+      ]);
+      return { entries: found.slice(0, limit), total: counted[0]?.total ?? 0, hasMore: found.length > limit };
     },
 
     async prune(now = Date.now()) {

@@ -8,6 +8,7 @@ import { createAuditLog } from "./audit-log.ts";
 import { createCommands } from "./commands.ts";
 import { adminRoutes } from "./web-routes.ts";
 
+export type { Actor } from "./audit-log.ts";
 export type { Commands } from "./commands.ts";
 
 export const admin = plugin("admin", (host) => {

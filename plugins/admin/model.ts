@@ -33,6 +33,10 @@ export const auditQuery = t.Object({
     t.String({ maxLength: 320, description: "The admin or operator who made the change: an id or an address" }),
   ),
   action: t.Optional(t.String({ maxLength: 64, description: "Such as `user.disable`" })),
+  kind: t.Optional(t.String({ maxLength: 64, description: "What was changed: user, agent, job or backup" })),
+  from: t.Optional(t.String({ maxLength: 64, description: "ISO 8601: entries since then" })),
+  to: t.Optional(t.String({ maxLength: 64, description: "ISO 8601: entries before then" })),
+  cursor: t.Optional(t.String({ maxLength: 64, description: "`next` of the page before, in place of `offset`" })),
   ...paging,
 });
 
@@ -123,9 +127,26 @@ export const userDetail = t.Object({
   keys: t.Number({ description: "The number of valid API keys" }),
 });
 
-export const removedUserResponse = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
+export const resetPasswordBody = t.Optional(
+  t.Object({
+    delivery: t.Optional(
+      t.Union([t.Literal("mail"), t.Literal("link")], {
+        description: "`link` returns the link, to pass on by hand, in place of a mail. Default `mail`",
+        error: "The delivery is mail or link.",
+      }),
+    ),
+  }),
+);
 
-export const successResponse = t.Object({ success: t.Literal(true), message: t.String() });
+export const resetPasswordResponse = t.Object({
+  success: t.Literal(true),
+  message: t.String(),
+  link: t.Optional(
+    t.String({ description: "If it was asked for: sets a password once, within an hour. Shown this once" }),
+  ),
+});
+
+export const removedUserResponse = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
 
 export const auditList = t.Object({
   entries: t.Array(
@@ -147,6 +168,7 @@ export const auditList = t.Object({
   total: t.Number({ description: "The number of all matches" }),
   limit: t.Number(),
   offset: t.Number(),
+  next: t.Union([t.String({ description: "The cursor of the next page" }), t.Null()]),
 });
 
 const iso = (time: number) => new Date(time).toISOString();

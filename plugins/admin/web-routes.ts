@@ -1,6 +1,7 @@
 // The admin API: accounts, subscriptions and the audit log. Every change is recorded in its own batch. An admin's API
 // key may read and set subscriptions; granting admin rights and access to accounts requires a session.
 import { Elysia } from "elysia";
+import { invalidInput } from "../../src/kernel/errors.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
@@ -15,8 +16,9 @@ import {
   invitationResponse,
   newUserBody,
   removedUserResponse,
+  resetPasswordBody,
+  resetPasswordResponse,
   subscriptionBody,
-  successResponse,
   toAuditItem,
   toInvitationResponse,
   toUserItem,
@@ -34,6 +36,13 @@ interface Deps extends Pick<Kernel, "idempotency"> {
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agents>, "list">;
   auditLog: AuditLog;
+}
+
+function readTime(path: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw invalidInput({ path, message: "Give an ISO 8601 time, such as 2030-01-31T00:00:00Z." });
+  return at;
 }
 
 export function adminRoutes({ authService: { administration, identities }, agents, auditLog, idempotency }: Deps) {
@@ -208,28 +217,54 @@ export function adminRoutes({ authService: { administration, identities }, agent
     .post(
       "/api/admin/users/:id/reset-password",
       async (context) => {
-        await administration.resetPassword(context.params.id, recorder(context), "mail");
-        return {
-          success: true as const,
-          message: "A link to set a new password is on its way to the account's owner.",
-        };
+        const delivery = context.body?.delivery ?? "mail";
+        const link = await administration.resetPassword(context.params.id, recorder(context), delivery);
+        const message =
+          delivery === "mail"
+            ? "A link to set a new password is on its way to the account's owner."
+            : "Pass this link on to the account's owner. It works once, within an hour.";
+        return { success: true as const, message, ...(link !== undefined && { link }) };
       },
       {
         adminSession: true,
-        response: { 200: successResponse },
+        body: resetPasswordBody,
+        response: { 200: resetPasswordResponse },
         detail: {
           tags,
-          summary: "Mail the owner of an account a link to set a password",
+          summary: "Make a link to set a new password, and mail it to the owner of the account or return it",
           ...documentErrors({ ...notFoundErrors, 409: ["ACCOUNT_DISABLED", "NO_MAILBOX"] }),
+        },
+      },
+    )
+    .delete(
+      "/api/admin/users/:id/two-factor",
+      async (context) => {
+        await administration.removeTwoFactor(context.params.id, recorder(context));
+        return detail(await administration.byId(context.params.id));
+      },
+      {
+        adminSession: true,
+        response: { 200: userDetail },
+        detail: {
+          tags,
+          summary: "Turn off the second factor of an owner who lost it; the owner is told by mail",
+          ...documentErrors({ ...notFoundErrors, 409: "TWO_FACTOR_OFF" }),
         },
       },
     )
     .get(
       "/api/admin/audit",
-      async ({ query: { user, actor, action, ...rest } }) => {
+      async ({ query: { user, actor, action, kind, from, to, cursor, ...rest } }) => {
         const range = page(rest);
-        const { entries, total } = await auditLog.list({ user, actor, action, ...range });
-        return { entries: entries.map(toAuditItem), total, ...range };
+        const times = { from: readTime("from", from), to: readTime("to", to) };
+        const filter = { user, actor, action, kind, ...times, before: cursor, ...range };
+        const { entries, total, hasMore } = await auditLog.list(filter);
+        return {
+          entries: entries.map(toAuditItem),
+          total,
+          ...range,
+          next: hasMore ? (entries.at(-1)?.id ?? null) : null,
+        };
       },
       {
         admin: true,

@@ -39,6 +39,7 @@ export function createBilling({ kernel, authService, agents }: Deps) {
     onCreditsTaken: users.invalidate,
     onRefused: budgetNotices.accountRefused,
   });
+  const costCounter = metrics.counter("berth_ai_cost_usd_total", "Cost of model calls in USD, own keys included.");
   const journalFile = join(config.dataDir, "ledger.journal");
   const transfer = createOwnershipTransfer(balances);
   const ledger = createLedger({
@@ -48,6 +49,7 @@ export function createBilling({ kernel, authService, agents }: Deps) {
     unpaidBudget: { microUsd: unpaidMicroUsd, adminEmails: config.of(adminSettings).emails },
     journalFile,
     onPaid: transfer.onPaid,
+    onSettled: (microUsd) => costCounter.inc(microUsd / 1e6),
     onRefused: budgetNotices.budgetRefused,
   });
   const cache = createResponseCache({ metrics });

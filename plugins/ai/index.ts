@@ -37,6 +37,8 @@ import type { InputModality, ProviderId } from "./providers/provider.ts";
 import { createProviderHealth } from "./providers/provider-health.ts";
 import { createProviders } from "./providers/providers.ts";
 import { warnAboutUnknownModels } from "./providers/unknown-model-warnings.ts";
+import { createCallRecorder } from "./reports/call-figures.ts";
+import { createProviderReports } from "./reports/provider-reports.ts";
 import { budgetSettings, providerSettings } from "./settings.ts";
 import { createAgentCosts } from "./usage/agent-costs.ts";
 
@@ -51,6 +53,8 @@ export type { OperatorProviders } from "./operator/operator-providers.ts";
 export { TRY_FAILURES } from "./operator/try-provider.ts";
 export type { Model } from "./providers/catalogue-entry.ts";
 export type { InputModality } from "./providers/provider.ts";
+export type { ProviderReport } from "./reports/provider-reports.ts";
+export { type DayRange, dateOf, MAX_DAYS, parseDayRange, type UsageTotals } from "./usage/usage-reports.ts";
 
 export const ai = plugin("ai", (host) => {
   const { kernel } = host;
@@ -70,7 +74,8 @@ export const ai = plugin("ai", (host) => {
   const candidates = createCandidates({ providers, health, catalogue });
   const { unknownPrice, publicMicroUsd } = config.of(budgetSettings);
   const prices = createPriceCheck({ catalogue, unknownPrice });
-  const calls = createProviderCalls({ health, metrics });
+  const recorder = createCallRecorder();
+  const calls = createProviderCalls({ health, metrics, recorder });
   const billing = createBilling({ kernel, authService, agents: agentService });
   const { ledger } = billing;
   const turnModels = createTurnModels({
@@ -293,6 +298,8 @@ export const ai = plugin("ai", (host) => {
           requiresKey: registry.get(provider).credential.required,
         };
       },
+      /** Each provider with its health and its last calls, for admins. */
+      providerReports: createProviderReports({ providers, health, catalogue, calls: recorder }),
       isOperator: billing.isOperator,
       turnCache: billing.turnCache,
       /** The calls of models that turns have made, by the id of the inbox entry. */

@@ -1,5 +1,6 @@
 // Route macros that authenticate a request before its body is read, and add the rule to the API description.
 import { Elysia } from "elysia";
+import { forbidden } from "../../src/kernel/errors.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded } from "../../src/kernel/http/route-guards.ts";
@@ -49,6 +50,21 @@ export function createRouteGuards(checks: AuthenticationChecks) {
       detail: documentGuard(["session"], { 403: ["ADMIN_REQUIRED", "SESSION_REQUIRED"] }),
       resolve: async ({ request }: Context) => ({ identity: await authenticateAdminSession(request) }),
     }),
+    /** On the backend: a service token for this action that names an admin, or an admin's own credential. */
+    grantedAdmin: (action: string) => {
+      const authorizeAdmin = async (request: Request) => {
+        const caller = await authorize(request, action);
+        if (!caller.isAdmin) throw forbidden("ADMIN_REQUIRED", "Only admins can do this.");
+        return callerByRequest.set(request, caller);
+      };
+      return {
+        ...guarded(async ({ request }) => void (await authorizeAdmin(request))),
+        detail: documentGuard(["serviceToken", "session", "apiKey"], { 403: ["ADMIN_REQUIRED", "MISSING_SCOPE"] }),
+        resolve: async ({ request }: Context) => ({
+          caller: callerByRequest.get(request) ?? (await authorizeAdmin(request)),
+        }),
+      };
+    },
     granted: (granted: GrantedAction) => {
       const { action, scope } = typeof granted === "string" ? { action: granted, scope: undefined } : granted;
       return {

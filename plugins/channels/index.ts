@@ -24,6 +24,7 @@ import { createChannelService } from "./channel-service.ts";
 import { createConnectionLoop } from "./connections/connection-loop.ts";
 import { type ConnectionState, createConnectionStates } from "./connections/connection-states.ts";
 import { createConnectionStore } from "./connections/connection-store.ts";
+import { createFleetConnections } from "./connections/fleet-connections.ts";
 import { createIncomingWebhooks } from "./connections/incoming-webhooks.ts";
 import { createOpenConnections } from "./connections/open-connections.ts";
 import { createOwnerNotices } from "./connections/owner-notices.ts";
@@ -38,6 +39,7 @@ import { webRoutes } from "./web-routes.ts";
 export type { ChannelId } from "../../channels/port.ts";
 export { parseOwnerId } from "./access/owner-id.ts";
 export type { ChannelState, ConnectRequest, SubmittedToken, VerifiedToken } from "./channel-service.ts";
+export type { FleetConnection, FleetFilter, FleetState } from "./connections/fleet-connections.ts";
 export { CONNECT_ERRORS } from "./model.ts";
 
 export const channels = plugin("channels", (host) => {
@@ -132,7 +134,12 @@ export const channels = plugin("channels", (host) => {
   const backupRows = createBackupRows({ ...kernel, agents: agentService, connections, openConnections, pairings });
 
   return {
-    service: { ...service, backupRows },
+    service: {
+      ...service,
+      backupRows,
+      /** The bots of all agents, for admins. */
+      fleet: createFleetConnections({ ...kernel, adapters, connectionStates, supervisor }),
+    },
     // A platform posts for all its bots from a few addresses; the routes limit the posts of each bot.
     selfLimitedPaths: [
       { method: "POST", prefix: "/hooks/" },

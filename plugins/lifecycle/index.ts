@@ -58,7 +58,13 @@ export const lifecycle = plugin("lifecycle", (host) => {
   });
 
   return {
-    service: { carry: runtimes.register, stop: operations.stop, start: operations.start },
+    service: {
+      carry: runtimes.register,
+      stop: operations.stop,
+      start: operations.start,
+      /** The versions of the runtime that this process can run. */
+      runtimeVersions: runtimes.versions,
+    },
     web: webRoutes({ ...kernel, identities, agents: agentService })
       .use(deploymentWebRoutes({ ...kernel, identities, agents: agentService }))
       .use(backupWebRoutes({ ...kernel, identities, guards: agentService.guards }))

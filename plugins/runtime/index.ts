@@ -68,7 +68,20 @@ export function createRuntime(deps: Deps) {
     deps;
   const platforms = createPlatforms();
   const sessions = createSessions({ database });
-  const inbox = createInbox({ database, sessions, uploads, recordTurn: agentStats.recordTurn });
+  const turnCounter = metrics.counter("berth_turns_total", "Turns that ended, by outcome.", ["outcome"]);
+  const [answeredTurns, failedTurns] = [
+    turnCounter.labels({ outcome: "done" }),
+    turnCounter.labels({ outcome: "failed" }),
+  ];
+  const inbox = createInbox({
+    database,
+    sessions,
+    uploads,
+    recordTurn(agentId, turn) {
+      (turn.ok ? answeredTurns : failedTurns).inc();
+      agentStats.recordTurn(agentId, turn);
+    },
+  });
   const outbox = createOutbox({
     database,
     log,
@@ -186,6 +199,7 @@ export function createRuntime(deps: Deps) {
   const expireSessions = createSessionExpiry({ database, sessions });
   jobs.every("runtime.expire-sessions", DAY, ({ signal }) => expireSessions(signal));
   metrics.gauge("berth_inbox_held", "Messages held in memory, waiting or running.", lanes.size);
+  metrics.gauge("berth_outbox_held", "Replies held in memory, waiting or being delivered.", outbox.size);
   // A change may have started the agent again.
   agents.onChange((agentId) => {
     lanes.wake(agentId);

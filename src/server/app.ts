@@ -9,6 +9,7 @@ import { auth } from "../../plugins/auth/index.ts";
 import { chains } from "../../plugins/chains/index.ts";
 import { channels } from "../../plugins/channels/index.ts";
 import { console as webConsole } from "../../plugins/console/index.ts";
+import { fleet } from "../../plugins/fleet/index.ts";
 import { gateway } from "../../plugins/gateway/index.ts";
 import { gating } from "../../plugins/gating/index.ts";
 import { interaction } from "../../plugins/interaction/index.ts";
@@ -31,7 +32,7 @@ import { healthRoutes } from "../kernel/http/health-routes.ts";
 import { swaggerRoutes } from "../kernel/http/openapi/swagger-routes.ts";
 import { createRequestDurations, createSurface, type Surface } from "../kernel/http/surface.ts";
 import { backendHome } from "../kernel/pages/backend-home.ts";
-import type { Kernel, Plugin } from "../kernel/plugin.ts";
+import type { Kernel, Plugin, ServiceOf } from "../kernel/plugin.ts";
 import { type BuiltPlugin, createHost, runPluginStep } from "../kernel/plugin-host.ts";
 import { describeApi } from "./api-description.ts";
 
@@ -60,6 +61,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   wallet,
   webhooks,
   admin,
+  fleet,
   webConsole,
   modelProviders,
   setup,
@@ -76,6 +78,8 @@ export interface App {
   defaultModel(): Promise<{ label: string; demo: boolean }>;
   /** The service of accounts, for commands and the start. */
   readonly accounts: ReturnType<typeof auth.setup>["service"];
+  /** Where the start registers what only it can do: the report of settings, and backups of the database. */
+  readonly instance: Pick<ServiceOf<typeof fleet>, "registerSettingsReport" | "registerDatabaseBackup" | "figures">;
   /** The commands that change data, by name. */
   readonly commands: Commands;
 }
@@ -120,6 +124,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     web,
     backend,
     accounts: host.use(auth),
+    instance: host.use(fleet),
     commands: { ...host.use(admin).commands, "vault.rotate": () => kernel.keyRotation.run() },
     defaultModel: async () => host.use(ai).resolveTurnModel({ choice: "model_a", keys: {} }),
     async start() {

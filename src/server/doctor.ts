@@ -169,7 +169,7 @@ function formatVariables(list: ResolvedVariable[], highlighted: Set<string>): st
 }
 
 /** Checks whether the folders and files that the settings name can be used. */
-function checkFileSystem({ dataDir, database, secretKey, plugins }: Config): Finding[] {
+export function checkFileSystem({ dataDir, database, secretKey, plugins }: Config): Finding[] {
   const findings: Finding[] = [];
   const error = (name: string, text: string) => findings.push({ name, severity: "error", message: `${name}: ${text}` });
 

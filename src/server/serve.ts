@@ -117,6 +117,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     connectionGuard = startConnectionGuard(kernel, listeners);
     await yieldToEventLoop();
     app = createApp(kernel, external);
+    registerInstance(app, env);
     await kernel.keyRotation.requireKeys();
     await yieldToEventLoop();
     if (config.role !== "web") {
@@ -147,6 +148,17 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     );
     throw error;
   }
+}
+
+/** Hands over what the plugins of the app can't do themselves. Imported at its first use, since few admins need it. */
+function registerInstance({ instance }: App, env: Environment): void {
+  const startedAt = Date.now();
+  instance.registerSettingsReport(async () =>
+    (await import("./settings-report.ts")).settingsReport(env, process.cwd(), startedAt),
+  );
+  instance.registerDatabaseBackup(async (target, signal) =>
+    (await import("./backup-process.ts")).backUpInProcess(env, target, signal),
+  );
 }
 
 async function findFirstAdmin(accounts: App["accounts"]): Promise<RunningServer["firstAdmin"]> {

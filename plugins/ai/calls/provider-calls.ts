@@ -5,6 +5,7 @@ import type { Candidate } from "../providers/candidates.ts";
 import type { CallOutcome } from "../providers/circuit-breaker.ts";
 import type { ProviderHealth } from "../providers/provider-health.ts";
 import type { Upstream } from "../providers/providers.ts";
+import type { CallRecorder } from "../reports/call-figures.ts";
 import {
   circuitOpenError,
   clientClosedError,
@@ -51,6 +52,7 @@ export interface ProviderCalls {
 interface Options {
   health: Pick<ProviderHealth, "breakerOf" | "isReachable">;
   metrics: Pick<Metrics, "counter">;
+  recorder?: Pick<CallRecorder, "record">;
   /** Milliseconds without a response after which a probe checks whether the provider can be reached at all. */
   connectTimeout?: number;
 }
@@ -63,7 +65,7 @@ const CONNECTION_ERRORS: readonly unknown[] = ["ECONNREFUSED", "ENOTFOUND", "EAI
 /** Milliseconds before the last candidate is called again after it refused the connection. */
 const RETRY_DELAY_MS = 150;
 
-export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }: Options): ProviderCalls {
+export function createProviderCalls({ health, metrics, recorder, connectTimeout = 10_000 }: Options): ProviderCalls {
   const callsCounter = metrics.counter("berth_ai_calls_total", "Calls of AI providers, by outcome.", [
     "provider",
     "end",
@@ -97,15 +99,18 @@ export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }
     signal.addEventListener("abort", abortUpstream, { once: true });
     const markEnded = () => signal.removeEventListener("abort", abortUpstream);
     const deadline = startDeadline(upstream, request.timeoutMs / request.candidates.length, abort);
+    let answeredMs: number | undefined;
     const recordOutcome = (outcome: CallOutcome, callEnd: CallEnd) => {
       breaker.recordResult(permit, outcome);
       countCall(upstream, callEnd);
+      if (outcome !== "unknown") recorder?.record(upstream.provider, outcome === "failed", answeredMs);
     };
     try {
       if (signal.aborted) throw clientClosedError();
       const response = await (candidatesLeft > 0
         ? request.send(candidate, abort.signal)
         : sendWithRetry(request, candidate, abort.signal));
+      answeredMs = performance.now() - started;
       const failed = isProviderFailure(response.status);
       if (failed && candidatesLeft > 0) throw await failureFromResponse(response, upstream);
       const result = await request.receive({

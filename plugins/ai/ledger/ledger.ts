@@ -105,6 +105,8 @@ interface Deps {
   journalFile?: string;
   /** Called after the write of each row that a balance paid for, with the whole micro-USD that the plan paid. */
   onPaid?: (call: LedgerCall, microUsd: number) => void;
+  /** Called once for each settled call, with its cost in whole micro-USD. */
+  onSettled?: (microUsd: number) => void;
   /** Called for each refusal of a budget. */
   onRefused?: (refusal: BudgetRefusal) => void;
   /** Epoch ms. */
@@ -118,6 +120,7 @@ export function createLedger({
   unpaidBudget,
   journalFile,
   onPaid,
+  onSettled,
   onRefused,
   now = Date.now,
 }: Deps): Ledger {
@@ -228,6 +231,7 @@ export function createLedger({
       const credit = balanceHold?.capture(cost) ?? 0;
       unpaidHold?.capture(cost - credit);
       row = rowOf(usage, latencyMs, served, cost, credit);
+      onSettled?.(cost);
       isJournaled ||= cost > 0;
       if (isJournaled) journal?.put(row);
       return row;

@@ -16,6 +16,8 @@ export interface ProviderHealth {
   /** As of the last probe and of calls since then; `unknown` before the first probe. */
   stateOf(upstream: Upstream): HealthState;
   breakerOf(upstream: Upstream): CircuitBreaker;
+  /** Whether the last probe reached it; undefined before the first. */
+  reachabilityOf(upstream: Upstream): boolean | undefined;
   /** Probes now, for a call that got no response yet; concurrent callers share one probe. Never rejects. */
   isReachable(upstream: Upstream): Promise<boolean>;
   start(): void;
@@ -135,6 +137,7 @@ export function createProviderHealth({ providers, metrics, log, probeIntervalMs 
       return reachable === undefined ? "unknown" : reachable ? "up" : "down";
     },
     breakerOf,
+    reachabilityOf: (upstream) => reachability?.get(upstream),
     isReachable,
     start: () => void scheduleProbes(),
     stop() {

@@ -1,7 +1,7 @@
 // What administrators may do with accounts: find, create and change them, and restore the access of their owners.
 
-import { and, count, desc, eq, gt, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
-import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
+import { and, count, desc, eq, gt, inArray, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
+import { GuardFailed, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import type { AuthServices } from "../auth-services.ts";
@@ -104,6 +104,8 @@ export function createAdministration(services: Deps): Administration {
     admin: adminCondition(adminEmails),
   };
 
+  const readLong = async ({ sql, args }: Statement) => (await database.readLong(sql, args)).rows;
+
   async function byId(id: string): Promise<User> {
     const user = await users.byId(id);
     if (!user) throw userNotFound("id");
@@ -136,18 +138,29 @@ export function createAdministration(services: Deps): Administration {
 
     async list({ query, status, limit, offset }) {
       const where = and(status && statusConditions[status], query ? matchesQuery(query) : undefined);
-      const joined = drizzle.select().from(userTable).leftJoin(subscriptions, eq(subscriptions.userId, userTable.id));
-      const [rows, counted] = await Promise.all([
-        // Ids grow with time.
-        joined.where(where).orderBy(desc(userTable.id)).limit(limit).offset(offset),
-        drizzle.select({ total: count() }).from(userTable).where(where),
+      // Both read all accounts, so they run on the addon's thread. Ids grow with time.
+      const page = drizzle.select({ id: userTable.id }).from(userTable).where(where);
+      const [found, counted] = await Promise.all([
+        readLong(statement(page.orderBy(desc(userTable.id)).limit(limit).offset(offset))),
+        readLong(statement(drizzle.select({ total: count() }).from(userTable).where(where))),
       ]);
-      const found = rows.map(({ users: user, subscriptions: subscription }) => ({
+      const rows = await drizzle
+        .select()
+        .from(userTable)
+        .leftJoin(subscriptions, eq(subscriptions.userId, userTable.id))
+        .where(
+          inArray(
+            userTable.id,
+            found.map((row) => String(row[0])),
+          ),
+        )
+        .orderBy(desc(userTable.id));
+      const accounts = rows.map(({ users: user, subscriptions: subscription }) => ({
         ...user,
         notifications: JSON.parse(user.notifications) as User["notifications"],
         subscription,
       }));
-      return { users: found, total: counted[0]?.total ?? 0 };
+      return { users: accounts, total: Number(counted[0]?.[0] ?? 0) };
     },
 
     async countCredentials(userId) {

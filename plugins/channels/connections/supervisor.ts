@@ -13,6 +13,12 @@ import type { OpenConnection, OpenConnections } from "./open-connections.ts";
 import { waitAtMost } from "./wait-at-most.ts";
 import type { WebhookUrls } from "./webhook-urls.ts";
 
+/** What the state of a connection depends on, beside what is tracked in memory. */
+export type ConnectionFacts = Pick<
+  Connection,
+  "agentId" | "channel" | "callbackId" | "registeredBase" | "registeredAt" | "createdAt"
+>;
+
 export interface Supervisor {
   /**
    * Starts and stops connections to match the agent's status. Call it inside `inAgentQueue`. `reportedState`: the state
@@ -23,7 +29,7 @@ export interface Supervisor {
   stopConnection(agentId: string, channel: ChannelId): Promise<void>;
   /** Waits up to 5 s for the first outcome of connecting. */
   waitForFirstOutcome(agentId: string, channel: ChannelId): Promise<void>;
-  statusOf(connection: Connection, isStopped: boolean): ConnectionStatus;
+  statusOf(connection: ConnectionFacts, isStopped: boolean): ConnectionStatus;
   /** Marks a bot as failed after the platform refused it elsewhere, such as for a send. */
   markRefused(openConnection: OpenConnection, reason: string): void;
   /** Why a bot has failed, so that its token is not used again; undefined if it has not. */
@@ -123,7 +129,7 @@ export function createSupervisor(deps: Deps): Supervisor {
     }
   }
 
-  const findTracked = ({ agentId, channel, callbackId }: Connection) => {
+  const findTracked = ({ agentId, channel, callbackId }: Pick<Connection, "agentId" | "channel" | "callbackId">) => {
     const tracked = connectionStates.find(agentId, channel);
     return tracked?.connection.callbackId === callbackId ? tracked : undefined;
   };

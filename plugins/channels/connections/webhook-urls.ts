@@ -16,7 +16,7 @@ export interface WebhookUrls {
   /** Whether the channel is configured to receive by webhook. */
   usesWebhook(channel: ChannelId): boolean;
   /** Whether the current address of this bot is registered with its platform. */
-  isRegistered(connection: Connection): boolean;
+  isRegistered(connection: Pick<Connection, "channel" | "registeredBase">): boolean;
 }
 
 export function createWebhookUrls({ baseUrl }: Pick<Config, "baseUrl">, adapters: Adapters): WebhookUrls {

@@ -54,6 +54,21 @@ export const insertJobStatement = (
   ],
 });
 
+/** Queues a parked job again. Guard `job.failed`: there is no such job. */
+export const retryStatements = (id: string, now: number): Statement[] => [
+  {
+    sql: "UPDATE jobs SET state = 'queued', attempt = 0, run_at = ? WHERE id = ? AND state = 'failed'",
+    args: [now, id],
+  },
+  guard("job.failed"),
+];
+
+/** Deletes a parked job. Guard `job.failed`: there is no such job. */
+export const discardStatements = (id: string): Statement[] => [
+  { sql: "DELETE FROM jobs WHERE id = ? AND state = 'failed'", args: [id] },
+  guard("job.failed"),
+];
+
 /** Inserts the only job of a recurring kind. A shorter interval than before takes effect at once. */
 export const insertRecurringStatement = (kind: string, intervalMs: number, now: number): Statement => ({
   sql: `INSERT INTO jobs (id, kind, unique_key, payload, run_at, max_attempts, created_at) VALUES (?, ?, 'every', 'null', ?, 3, ?)

@@ -8,10 +8,12 @@ import { HOUR, MINUTE, SECOND } from "../util/time.ts";
 import {
   type ClaimedJob,
   createJobStore,
+  discardStatements,
   type EnqueueOptions,
   insertJobStatement,
   insertRecurringStatement,
   LEASE_MS,
+  retryStatements,
 } from "./job-store.ts";
 
 export type { EnqueueOptions } from "./job-store.ts";
@@ -42,6 +44,9 @@ export interface HandlerOptions {
 export interface Jobs {
   /** Makes the statement that enqueues a job, for the batch of its cause. */
   enqueueStatement(kind: string, payload: unknown, options?: EnqueueOptions): Statement;
+  /** Statements that run a parked job again, or delete it. Guard `job.failed`: there is no such job. */
+  retryStatements(id: string): Statement[];
+  discardStatements(id: string): Statement[];
   /** Sets the only handler of a kind. Jobs without a handler wait. Throws if the kind has a handler. */
   handle(kind: string, handler: JobHandler, options?: HandlerOptions): void;
   /**
@@ -238,6 +243,8 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
     enqueueStatement(kind, payload, options = {}) {
       return { ...insertJobStatement(kind, payload, options, now()), after: wake };
     },
+    retryStatements: (id) => retryStatements(id, now()).map((statement) => ({ ...statement, after: wake })),
+    discardStatements,
     handle(kind, handler, { concurrency = 4, timeoutMs = MINUTE } = {}) {
       if (handlers.has(kind)) throw new Error(`Two handlers for jobs of kind ${kind}.`);
       handlers.set(kind, { run: handler, concurrency, timeoutMs, running: 0 });

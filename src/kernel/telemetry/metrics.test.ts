@@ -108,6 +108,35 @@ describe("histograms", () => {
   });
 });
 
+describe("sums", () => {
+  test("add the series of a counter that have the labels", () => {
+    const counter = fresh().counter("calls_total", "Calls.", ["provider", "end"]);
+    counter.labels({ provider: "one", end: "answered" }).inc(3);
+    counter.labels({ provider: "two", end: "answered" }).inc(4);
+    counter.labels({ provider: "two", end: "failed" }).inc(5);
+    expect(metrics.sum("calls_total")).toBe(12);
+    expect(metrics.sum("calls_total", { end: "answered" })).toBe(7);
+    expect(metrics.sum("calls_total", { provider: "two", end: "failed" })).toBe(5);
+    expect(metrics.sum("calls_total", { provider: "three" })).toBe(0);
+    expect(metrics.sum("missing_total")).toBe(0);
+  });
+
+  test("read gauges, and count the values of histograms in their buckets", () => {
+    fresh().gauge("channels", "Channels.", ["state"], () => [
+      [{ state: "connected" }, 2],
+      [{ state: "failed" }, 1],
+    ]);
+    expect(metrics.sum("channels", { state: "failed" })).toBe(1);
+    const histogram = metrics.histogram("wait_seconds", "Waits.", ["surface"], [0.1, 1]);
+    for (const value of [0.05, 0.5, 3]) histogram.labels({ surface: "web" }).observe(value);
+    histogram.labels({ surface: "backend" }).observe(0.01);
+    expect(metrics.sum("wait_seconds")).toBe(4);
+    expect(metrics.sum("wait_seconds", { surface: "web" })).toBe(3);
+    expect(metrics.buckets("wait_seconds")).toEqual({ bounds: [0.1, 1], counts: new Float64Array([2, 1, 1]) });
+    expect(metrics.takeWorstLag()).toBeGreaterThanOrEqual(0);
+  });
+});
+
 test("a name must be valid, and is used once", () => {
   fresh().counter("twice_total", "");
   expect(() => metrics.gauge("twice_total", "", () => 1)).toThrow("twice_total");

@@ -44,6 +44,15 @@ export interface Metrics {
   ): Labelled<Histogram, Names>;
   /** Renders all metrics in the text format 0.0.4 (`text/plain; version=0.0.4`). */
   render(): string;
+  /**
+   * The sum over the series of a metric that have these labels; of a histogram the number of its values. 0 for a metric
+   * that is not registered.
+   */
+  sum(name: string, labels?: Readonly<Record<string, string>>): number;
+  /** The values of a histogram in each bucket, over all its series, with the upper bounds; the last bucket has none. */
+  buckets(name: string): { bounds: readonly number[]; counts: Float64Array };
+  /** The worst delay of a timer in ms since the last call. Does not affect the gauge that scrapers read. */
+  takeWorstLag(): number;
   /** Stops measuring the event loop. */
   stop(): void;
 }
@@ -57,20 +66,23 @@ const LAG_INTERVAL_MS = 500;
 
 /** Makes a registry with the metrics of the process. Registering an invalid name, or one twice, throws an Error. */
 export function createMetrics(): Metrics {
-  const renderers = new Map<string, () => string>();
+  const registered = new Map<string, RegisteredMetric>();
 
-  function register(name: string, help: string, type: string, samples: () => string): void {
+  function register(name: string, help: string, type: string, metric: RegisteredMetric): void {
     if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`${name} is not a valid name for a metric.`);
-    if (renderers.has(name)) throw new Error(`There are two metrics called ${name}.`);
+    if (registered.has(name)) throw new Error(`There are two metrics called ${name}.`);
     const head = `# HELP ${name} ${escapeText(help)}\n# TYPE ${name} ${type}\n`;
-    renderers.set(name, () => head + samples());
+    registered.set(name, { ...metric, render: () => head + metric.render() });
   }
 
   function counter(name: string, help: string): Counter;
   function counter<const N extends readonly string[]>(name: string, help: string, labels: N): Labelled<Counter, N>;
   function counter(name: string, help: string, labels: readonly string[] = []): Counter | Labelled<Counter, string[]> {
     const series = family(labels, makeCounter);
-    register(name, help, "counter", () => series.render((text, { value }) => formatSample(name, text, value())));
+    register(name, help, "counter", {
+      render: () => series.render((text, { value }) => formatSample(name, text, value())),
+      sum: (isWanted) => series.sum(isWanted, ({ value }) => value()),
+    });
     return labels.length === 0 ? series.labels({}) : series;
   }
 
@@ -82,10 +94,17 @@ export function createMetrics(): Metrics {
     read: () => GaugeReadings<N>,
   ): void;
   function gauge(name: string, help: string, ...rest: GaugeRest) {
-    register(name, help, "gauge", () => {
-      if (rest.length === 1) return formatSample(name, "", rest[0]());
+    const readings = (): (readonly [labels: string, value: number])[] => {
+      if (rest.length === 1) return [["", rest[0]()]];
       const [labels, read] = rest;
-      return Array.from(read(), ([values, value]) => formatSample(name, labelText(labels, values), value)).join("");
+      return Array.from(read(), ([values, value]) => [labelText(labels, values), value] as const);
+    };
+    register(name, help, "gauge", {
+      render: () =>
+        readings()
+          .map(([text, value]) => formatSample(name, text, value))
+          .join(""),
+      sum: (isWanted) => readings().reduce((sum, [text, value]) => (isWanted(text) ? sum + value : sum), 0),
     });
   }
 
@@ -106,13 +125,40 @@ export function createMetrics(): Metrics {
     const own = third.filter((bound) => typeof bound === "number");
     const buckets = fourth ?? (own.length > 0 ? own : secondsBuckets);
     const series = family(labels, () => makeHistogram(buckets));
-    register(name, help, "histogram", () => series.render((text, one) => one.lines(name, text)));
+    register(name, help, "histogram", {
+      render: () => series.render((text, one) => one.lines(name, text)),
+      sum: (isWanted) => series.sum(isWanted, ({ count }) => count()),
+      buckets() {
+        const counts = new Float64Array(buckets.length + 1);
+        series.each((one) => one.addTo(counts));
+        return { bounds: buckets, counts };
+      },
+    });
     return labels.length === 0 ? series.labels({}) : series;
   }
 
-  const stop = processMetrics(gauge);
-  const render = () => Array.from(renderers.values(), (text) => text()).join("");
-  return { counter, gauge, histogram, render, stop };
+  const { takeWorstLag, stop } = processMetrics(gauge);
+  return {
+    counter,
+    gauge,
+    histogram,
+    render: () => Array.from(registered.values(), ({ render }) => render()).join(""),
+    sum(name, labels = {}) {
+      const wanted = Object.entries(labels).map(([label, value]) => labelText([label], { [label]: value }));
+      return registered.get(name)?.sum((text) => wanted.every((label) => text.includes(label))) ?? 0;
+    },
+    buckets: (name) => registered.get(name)?.buckets?.() ?? { bounds: [], counts: new Float64Array(1) },
+    takeWorstLag,
+    stop,
+  };
+}
+
+interface RegisteredMetric {
+  render(): string;
+  /** Adds the series whose label text is wanted. */
+  sum(isWanted: (labels: string) => boolean): number;
+  /** Of histograms only. */
+  buckets?(): { bounds: readonly number[]; counts: Float64Array };
 }
 
 type GaugeRest = [read: () => number] | [labels: readonly string[], read: () => GaugeReadings<string[]>];
@@ -133,6 +179,14 @@ function family<Series>(names: readonly string[], make: () => Series) {
     },
     render: (one: (labels: string, series: Series) => string) =>
       Array.from(all, ([labels, series]) => one(labels, series)).join(""),
+    sum(isWanted: (labels: string) => boolean, read: (series: Series) => number): number {
+      let sum = 0;
+      for (const [labels, series] of all) if (isWanted(labels)) sum += read(series);
+      return sum;
+    },
+    each(visit: (series: Series) => void): void {
+      for (const series of all.values()) visit(series);
+    },
   };
 }
 
@@ -155,6 +209,10 @@ function makeHistogram(bounds: readonly number[]) {
       while (index < bounds.length && value > (bounds[index] ?? 0)) index++;
       counts[index] = (counts[index] ?? 0) + 1;
       sum += value;
+    },
+    count: () => counts.reduce((total, count) => total + count, 0),
+    addTo(totals: Float64Array) {
+      for (const [index, count] of counts.entries()) totals[index] = (totals[index] ?? 0) + count;
     },
     lines(name: string, labels: string) {
       const separator = labels && ",";
@@ -184,7 +242,7 @@ function formatNumber(value: number): string {
 }
 
 /** Registers the metrics of the process. The lag of the event loop is the worst delay of a timer since the last scrape. */
-function processMetrics(gauge: Metrics["gauge"]): () => void {
+function processMetrics(gauge: Metrics["gauge"]): Pick<Metrics, "takeWorstLag" | "stop"> {
   const startedAt = Date.now() - process.uptime() * 1000;
   gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
   gauge("process_start_time_seconds", "When the process started, since the epoch.", () => startedAt / 1000);
@@ -195,10 +253,12 @@ function processMetrics(gauge: Metrics["gauge"]): () => void {
   });
 
   let worst = 0;
+  let worstTaken = 0;
   let due = performance.now() + LAG_INTERVAL_MS;
   const timer = setInterval(() => {
     const now = performance.now();
     worst = Math.max(worst, now - due);
+    worstTaken = Math.max(worstTaken, now - due);
     due = now + LAG_INTERVAL_MS;
   }, LAG_INTERVAL_MS);
   timer.unref();
@@ -207,5 +267,12 @@ function processMetrics(gauge: Metrics["gauge"]): () => void {
     worst = 0;
     return seconds;
   });
-  return () => clearInterval(timer);
+  return {
+    takeWorstLag() {
+      const ms = Math.max(worstTaken, performance.now() - due, 0);
+      worstTaken = 0;
+      return ms;
+    },
+    stop: () => clearInterval(timer),
+  };
 }

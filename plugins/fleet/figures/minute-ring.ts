@@ -1,0 +1,67 @@
+// Keeps a row of figures for each minute of the last day, in one typed array.
+import { MINUTE } from "../../../src/kernel/util/time.ts";
+
+/** How the minutes of one step become one value. */
+export type Fold = "sum" | "max" | "last";
+
+export const MINUTES_PER_DAY = 1_440;
+
+export interface MinuteRing<Name extends string> {
+  /** Stores the figures of the minute in which `at` (epoch ms) lies. */
+  add(at: number, figures: Readonly<Record<Name, number>>): void;
+  /**
+   * The figures of the steps that end with the one in which `at` lies, oldest first; null where none was stored.
+   * @param steps of `stepMinutes` minutes each, together at most a day
+   */
+  read(at: number, stepMinutes: number, steps: number): Record<Name, (number | null)[]>;
+}
+
+/** Takes 1,440 × 4 bytes for each figure, from the first `add` on. */
+export function createMinuteRing<Name extends string>(folds: Readonly<Record<Name, Fold>>): MinuteRing<Name> {
+  const names = Object.keys(folds) as Name[];
+  let values: Float32Array | undefined;
+  let newest = 0;
+
+  const indexOf = (minute: number, column: number) => (minute % MINUTES_PER_DAY) * names.length + column;
+
+  function clear(from: number, to: number): void {
+    for (let minute = Math.max(from, to - MINUTES_PER_DAY + 1); minute <= to; minute++)
+      values?.fill(Number.NaN, indexOf(minute, 0), indexOf(minute, names.length));
+  }
+
+  function fold(how: Fold, found: readonly number[]): number | null {
+    const last = found.at(-1);
+    if (last === undefined) return null;
+    if (how === "last") return last;
+    return how === "max" ? Math.max(...found) : found.reduce((sum, value) => sum + value, 0);
+  }
+
+  return {
+    add(at, figures) {
+      const minute = Math.floor(at / MINUTE);
+      values ??= new Float32Array(MINUTES_PER_DAY * names.length).fill(Number.NaN);
+      // A clock that was set back overwrites the minutes that it repeats.
+      if (minute > newest) clear(newest + 1, minute);
+      newest = minute;
+      for (const [column, name] of names.entries()) values[indexOf(minute, column)] = figures[name];
+    },
+
+    read(at, stepMinutes, steps) {
+      const end = Math.floor(at / MINUTE / stepMinutes) * stepMinutes;
+      const series = names.map((name, column) => {
+        const points = Array.from({ length: steps }, (_, step) => {
+          const first = end - (steps - 1 - step) * stepMinutes;
+          const found: number[] = [];
+          for (let minute = first; minute < first + stepMinutes; minute++) {
+            const isKept = minute <= newest && minute > newest - MINUTES_PER_DAY;
+            const value = isKept ? values?.[indexOf(minute, column)] : undefined;
+            if (value !== undefined && !Number.isNaN(value)) found.push(value);
+          }
+          return fold(folds[name], found);
+        });
+        return [name, points] as const;
+      });
+      return Object.fromEntries(series) as Record<Name, (number | null)[]>;
+    },
+  };
+}

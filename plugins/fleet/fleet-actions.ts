@@ -1,0 +1,101 @@
+// What admins may do to the instance: stop and start agents, retry jobs, make backups. Each action is in the audit log.
+import { basename } from "node:path";
+import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
+import { forbidden, notFound } from "../../src/kernel/errors.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import type { Actor, admin as adminPlugin } from "../admin/index.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth, Caller } from "../auth/index.ts";
+import type { lifecycle as lifecyclePlugin } from "../lifecycle/index.ts";
+import { toBackupItem } from "./fleet-reports.ts";
+import type { DatabaseBackups } from "./instance/database-backups.ts";
+
+interface Deps extends Pick<Kernel, "database" | "jobs"> {
+  admin: Pick<ServiceOf<typeof adminPlugin>, "auditStatement">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "require">;
+  backups: DatabaseBackups;
+  lifecycle: Pick<ServiceOf<typeof lifecyclePlugin>, "start" | "stop">;
+  users: Pick<ServiceOf<typeof auth>["users"], "byId">;
+}
+
+/** Completes the line in the agent's log, which its owner reads. */
+const STOP_REASON = "an admin of this service stopped it";
+
+export type FleetActions = ReturnType<typeof createFleetActions>;
+
+export function createFleetActions({ database, jobs, admin, agents, backups, lifecycle, users }: Deps) {
+  const { auditStatement } = admin;
+
+  async function actorOf({ userId, address }: Caller, request: Request): Promise<Actor> {
+    const user = await users.byId(userId);
+    return { kind: "user", id: userId, name: user?.email ?? userId, address, requestId: contextOf(request).id };
+  }
+
+  /** Recorded before it begins, since an operation is several writes: an attempt that fails is in the log too. */
+  async function operate(operation: "start" | "stop", id: string, caller: Caller, request: Request) {
+    const agent = await agents.require(id);
+    const [actor, owner] = await Promise.all([actorOf(caller, request), users.byId(agent.userId)]);
+    const target = { kind: "agent", id: agent.id, name: agent.name };
+    const details = { owner: owner?.email ?? null, status: agent.status };
+    await database.write([auditStatement(actor, { action: `agent.${operation}`, target, details })]);
+    const changed =
+      operation === "start" ? await lifecycle.start(agent.id) : await lifecycle.stop(agent.id, STOP_REASON);
+    return { success: true as const, id: changed.id, status: changed.status, reason: changed.statusReason };
+  }
+
+  async function changeJob(action: string, id: string, statements: Statement[], caller: Caller, request: Request) {
+    const { rows } = await database.read("SELECT kind FROM jobs WHERE id = ?", [id]);
+    const target = { kind: "job", id, name: String(rows[0]?.kind ?? "") };
+    const audit = auditStatement(await actorOf(caller, request), { action, target, details: {} });
+    try {
+      await database.write([...statements, audit]);
+    } catch (error) {
+      if (!(error instanceof GuardFailed)) throw error;
+      throw notFound("There is no failed job with this id. It may be running again.", "JOB_NOT_FAILED");
+    }
+    return { success: true as const, id };
+  }
+
+  return {
+    startAgent: (id: string, caller: Caller, request: Request) => operate("start", id, caller, request),
+    stopAgent: (id: string, caller: Caller, request: Request) => operate("stop", id, caller, request),
+    retryJob: (id: string, caller: Caller, request: Request) =>
+      changeJob("job.retry", id, jobs.retryStatements(id), caller, request),
+    discardJob: (id: string, caller: Caller, request: Request) =>
+      changeJob("job.discard", id, jobs.discardStatements(id), caller, request),
+
+    async makeBackup(caller: Caller, request: Request) {
+      const actor = await actorOf(caller, request);
+      const backup = await backups.begin((name) => [
+        auditStatement(actor, { action: "backup.create", target: { kind: "backup", id: name, name }, details: {} }),
+      ]);
+      return { backup: toBackupItem(backup) };
+    },
+
+    async removeBackup(name: string, caller: Caller, request: Request) {
+      await backups.pathOf(name);
+      const target = { kind: "backup", id: name, name };
+      const audit = auditStatement(await actorOf(caller, request), { action: "backup.delete", target, details: {} });
+      await database.write([audit]);
+      await backups.remove(name);
+      return { success: true as const, name };
+    },
+
+    /** The file, which holds every account's data; only for admins who signed in on the web surface. */
+    async downloadBackup(name: string, caller: Caller, request: Request): Promise<Response> {
+      if (!caller.hasServiceToken) throw forbidden("SESSION_REQUIRED", "API keys can't do this. Sign in instead.");
+      const path = await backups.pathOf(name);
+      const target = { kind: "backup", id: name, name };
+      const actor = await actorOf(caller, request);
+      await database.write([auditStatement(actor, { action: "backup.download", target, details: {} })]);
+      const file = Bun.file(path);
+      const headers = {
+        "content-type": "application/octet-stream",
+        "content-disposition": `attachment; filename="${basename(path)}"`,
+        "content-length": String(file.size),
+      };
+      return new Response(file, { headers });
+    },
+  };
+}

@@ -1,0 +1,121 @@
+// Counts what the whole instance holds and what waits: a few queries on the addon's thread, kept for some seconds.
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { DAY, firstIdAt, MINUTE, SECOND, timeOfId } from "../../../src/kernel/util/time.ts";
+import { dayOf, monthStart } from "./days.ts";
+import { createStaleCache } from "./stale-cache.ts";
+
+/** Times are epoch ms. */
+export interface FleetCounts {
+  users: { total: number; disabled: number; newToday: number };
+  agents: { total: number; up: number; stopped: number; error: number };
+  runtimes: { version: string; agents: number }[];
+  today: { turns: number; calls: number; costUsd: number; ownKeyUsd: number; errors: number };
+  monthUsd: number;
+  inbox: Queue;
+  outbox: Queue;
+  webhooks: Queue & { disabledEndpoints: number };
+  jobs: { waiting: number; late: number; running: number; failed: number; oldestAt: number | null };
+}
+
+/** What waits, and since when the oldest of it. */
+export interface Queue {
+  waiting: number;
+  oldestAt: number | null;
+}
+
+/** A job counts as late a minute after it was due. */
+export const LATE_MS = MINUTE;
+
+const USERS = `SELECT count(*) AS total, coalesce(sum(disabled_at IS NOT NULL), 0) AS disabled,
+  coalesce(sum(created_at >= ?), 0) AS fresh FROM users WHERE email NOT LIKE '%@unclaimed.invalid'`;
+const AGENTS = "SELECT status, count(*) AS count FROM agents GROUP BY status";
+const RUNTIMES =
+  "SELECT runtime_version AS version, count(*) AS count FROM agents GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50";
+const TODAY = `SELECT coalesce(sum(CASE WHEN agent_id <> '' THEN calls ELSE 0 END), 0) AS turns, coalesce(sum(calls), 0) AS calls,
+    coalesce(sum(cost_micro_usd), 0) AS cost, coalesce(sum(cost_micro_usd * own_key), 0) AS own
+  FROM usage_days WHERE day = ?`;
+const COST = "SELECT coalesce(sum(cost_micro_usd), 0) AS cost FROM usage_days WHERE day BETWEEN ? AND ?";
+// Without the name of the index, SQLite would read all of today's lines.
+const ERRORS =
+  "SELECT count(*) AS count FROM agent_logs INDEXED BY agent_logs_errors WHERE level = 'error' AND id >= ?";
+/** Messages to a stopped agent wait for its owner, not for the service. */
+const INBOX = `SELECT count(*) AS count, min(inbox.id) AS oldest FROM inbox
+  JOIN agents ON agents.id = inbox.agent_id AND agents.status <> 'stopped' WHERE inbox.status = 'pending'`;
+const OUTBOX = `SELECT count(*) AS count, min(outbox.id) AS oldest FROM outbox
+  JOIN agents ON agents.id = outbox.agent_id AND agents.status <> 'stopped' WHERE outbox.status = 'pending'`;
+const WEBHOOKS = `SELECT count(*) AS count, min(id) AS oldest,
+    (SELECT count(*) FROM webhook_endpoints WHERE active = 0 AND disabled_reason IS NOT NULL) AS disabled
+  FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'`;
+const JOBS = `SELECT
+  (SELECT count(*) FROM jobs WHERE state = 'queued') AS waiting,
+  (SELECT count(*) FROM jobs WHERE state = 'queued' AND run_at < ?1) AS late,
+  (SELECT min(run_at) FROM jobs WHERE state = 'queued' AND run_at < ?1) AS oldest,
+  (SELECT count(*) FROM jobs WHERE state = 'running') AS running,
+  (SELECT count(*) FROM jobs WHERE state = 'failed') AS failed`;
+
+export function createFleetCounts({ database }: Pick<Kernel, "database">, now = Date.now) {
+  const cached = createStaleCache<FleetCounts>({ freshMs: 5 * SECOND, staleMs: 30 * SECOND, now });
+  /** The days before today change no more, so their sum is kept longer. */
+  const cachedPast = createStaleCache<number>({ freshMs: 30 * MINUTE, staleMs: 60 * MINUTE, now });
+
+  async function one(sql: string, args: (string | number)[] = []): Promise<Record<string, unknown>> {
+    const { rows } = await database.readLong(sql, args);
+    return rows[0] ?? {};
+  }
+  const queueOf = (row: Record<string, unknown>): Queue => ({
+    waiting: Number(row.count),
+    oldestAt: row.oldest === null || row.oldest === undefined ? null : timeOfId(String(row.oldest)),
+  });
+  const usd = (micro: unknown) => Number(micro ?? 0) / 1e6;
+
+  async function load(): Promise<FleetCounts> {
+    const at = now();
+    const day = dayOf(at);
+    const midnight = day * DAY;
+    const first = monthStart(day);
+    const pastUsd =
+      first === day
+        ? 0
+        : await cachedPast(`${first}-${day}`, async () => usd((await one(COST, [first, day - 1])).cost));
+    const [users, agents, runtimes, today, errors, inbox, outbox, webhooks, jobs] = await Promise.all([
+      one(USERS, [midnight]),
+      database.readLong(AGENTS),
+      database.readLong(RUNTIMES),
+      one(TODAY, [day]),
+      one(ERRORS, [firstIdAt(midnight)]),
+      one(INBOX),
+      one(OUTBOX),
+      one(WEBHOOKS),
+      one(JOBS, [at - LATE_MS]),
+    ]);
+    const byStatus = new Map(agents.rows.map(({ status, count }) => [String(status), Number(count)]));
+    const total = [...byStatus.values()].reduce((sum, count) => sum + count, 0);
+    const [stopped, error] = [byStatus.get("stopped") ?? 0, byStatus.get("error") ?? 0];
+    const costUsd = usd(today.cost);
+    return {
+      users: { total: Number(users.total), disabled: Number(users.disabled), newToday: Number(users.fresh) },
+      agents: { total, up: total - stopped - error, stopped, error },
+      runtimes: runtimes.rows.map(({ version, count }) => ({ version: String(version), agents: Number(count) })),
+      today: {
+        turns: Number(today.turns),
+        calls: Number(today.calls),
+        costUsd,
+        ownKeyUsd: usd(today.own),
+        errors: Number(errors.count),
+      },
+      monthUsd: pastUsd + costUsd,
+      inbox: queueOf(inbox),
+      outbox: queueOf(outbox),
+      webhooks: { ...queueOf(webhooks), disabledEndpoints: Number(webhooks.disabled) },
+      jobs: {
+        waiting: Number(jobs.waiting),
+        late: Number(jobs.late),
+        running: Number(jobs.running),
+        failed: Number(jobs.failed),
+        oldestAt: jobs.oldest === null || jobs.oldest === undefined ? null : Number(jobs.oldest),
+      },
+    };
+  }
+
+  return () => cached("all", load);
+}

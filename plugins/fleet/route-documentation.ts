@@ -1,0 +1,141 @@
+// The schemas and summaries of the fleet's routes, which both surfaces have.
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import {
+  backupResponse,
+  backupsResponse,
+  figuresQuery,
+  figuresResponse,
+  removedBackupResponse,
+  settingsResponse,
+  storageResponse,
+  versionsResponse,
+} from "./instance-model.ts";
+import {
+  agentOperationResponse,
+  agentsQuery,
+  agentsResponse,
+  channelsQuery,
+  channelsResponse,
+  fleetUsageQuery,
+  jobResponse,
+  jobsQuery,
+  jobsResponse,
+  overviewResponse,
+  providersResponse,
+  usageResponse,
+} from "./model.ts";
+
+const tags = ["Fleet"];
+const kept = "Counts are a few seconds old.";
+const backupNotFound = { 404: "BACKUP_NOT_FOUND" };
+const unhealthy = { 404: "AGENT_NOT_FOUND", 409: ["ACCOUNT_DISABLED", "OPERATION_IN_PROGRESS"], 500: "UNHEALTHY" };
+
+export const ROUTES = {
+  overview: {
+    response: { 200: overviewResponse },
+    detail: { tags, summary: "What is wrong with this instance, what runs, waits and costs", description: kept },
+  },
+  agents: {
+    query: agentsQuery,
+    response: { 200: agentsResponse },
+    detail: {
+      tags,
+      summary: "The agents of all accounts, without their conversations",
+      description:
+        "`created` lists the newest first, `name` in alphabetical order. `cost` and `errors` (of today, UTC) and `activity` " +
+        `list the first 2,000 agents that have any. ${kept}`,
+    },
+  },
+  usage: {
+    query: fleetUsageQuery,
+    response: { 200: usageResponse },
+    detail: { tags, summary: "What all accounts have used, by day, model, provider, account or agent" },
+  },
+  channels: {
+    query: channelsQuery,
+    response: { 200: channelsResponse },
+    detail: { tags, summary: "The channels of all agents, with the state of each and why" },
+  },
+  providers: {
+    response: { 200: providersResponse },
+    detail: { tags, summary: "The AI providers: health, last calls, spending" },
+  },
+  jobs: {
+    query: jobsQuery,
+    response: { 200: jobsResponse },
+    detail: { tags, summary: "Background jobs and queues: what waits, is late or has failed", description: kept },
+  },
+  retryJob: {
+    response: { 200: jobResponse },
+    detail: { tags, summary: "Run a failed job again", ...documentErrors({ 404: "JOB_NOT_FAILED" }) },
+  },
+  discardJob: {
+    response: { 200: jobResponse },
+    detail: { tags, summary: "Delete a failed job", ...documentErrors({ 404: "JOB_NOT_FAILED" }) },
+  },
+  startAgent: {
+    response: { 200: agentOperationResponse },
+    detail: { tags, summary: "Start the agent of any account", ...documentErrors(unhealthy) },
+  },
+  stopAgent: {
+    response: { 200: agentOperationResponse },
+    detail: {
+      tags,
+      summary: "Stop the agent of any account; its owner may start it again",
+      description: "To keep it stopped, disable the account of its owner.",
+      ...documentErrors({ 404: "AGENT_NOT_FOUND", 409: "OPERATION_IN_PROGRESS" }),
+    },
+  },
+  figures: {
+    query: figuresQuery,
+    response: { 200: figuresResponse },
+    detail: { tags, summary: "The figures of the last 24 hours, sampled once a minute" },
+  },
+  settings: {
+    response: { 200: settingsResponse },
+    detail: { tags, summary: "The settings in force, where each comes from, and what is wrong with them" },
+  },
+  storage: {
+    response: { 200: storageResponse },
+    detail: { tags, summary: "The data folder, the database, the free disk space, and the backups here" },
+  },
+  versions: {
+    response: { 200: versionsResponse },
+    detail: { tags, summary: "The version of this program, and those that agents run" },
+  },
+  backups: {
+    response: { 200: backupsResponse },
+    detail: { tags, summary: "The backups of the database that were made here" },
+  },
+  makeBackup: {
+    response: { 202: backupResponse },
+    detail: {
+      tags,
+      summary: "Begin a backup of the database, as `berth backup` makes it",
+      description: "The copy is checked. The secrets in it open only with the instance's key, which is not in it.",
+      ...documentErrors({ 409: ["DATABASE_ON_SERVER", "BACKUP_RUNNING"] }),
+    },
+  },
+  removeBackup: {
+    response: { 200: removedBackupResponse },
+    detail: { tags, summary: "Delete a backup of the database", ...documentErrors(backupNotFound) },
+  },
+  downloadBackup: {
+    detail: {
+      tags,
+      summary: "Download a backup of the database",
+      ...documentErrors(backupNotFound),
+      responses: {
+        200: {
+          description: "The file",
+          content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
+        },
+      },
+    },
+  },
+};
+
+/** The actions that service tokens name. */
+export const READ_ACTION = "fleet.read";
+export const CHANGE_ACTION = "fleet.change";
+export const DOWNLOAD_ACTION = "fleet.download";

@@ -1,0 +1,36 @@
+// Reports the settings in force to admins, as `berth doctor` shows them: where each comes from, and what is wrong.
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { SettingsReport } from "../../plugins/fleet/index.ts";
+import { type Environment, type Finding, inspectConfig } from "../kernel/config/config.ts";
+import { maskValue } from "../kernel/config/variable-reader.ts";
+import { checkFileSystem } from "./doctor.ts";
+import { allSettings } from "./settings.ts";
+
+/** @param startedAt epoch ms: a `.env` file that was changed later is not in force yet */
+export function settingsReport(env: Environment, cwd: string, startedAt: number): SettingsReport {
+  const { list, findings, config, findUnknownNames } = inspectConfig(env, { cwd, settings: allSettings });
+  const variables = new Map(allSettings.flatMap((group) => Object.entries(group.variables)));
+  return {
+    settings: list.map(({ name, text, source, secrecy }) => ({
+      name,
+      value: text === undefined ? null : maskValue(text, source === "default" ? "open" : secrecy),
+      source,
+      secret: secrecy === "secret",
+      description: variables.get(name)?.description ?? "",
+    })),
+    findings: [
+      ...findings,
+      ...findUnknownNames(),
+      ...(config ? checkFileSystem(config) : []),
+      ...changedFileFindings(join(cwd, ".env"), startedAt),
+    ],
+  };
+}
+
+function changedFileFindings(path: string, startedAt: number): Finding[] {
+  const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (changedAt <= startedAt) return [];
+  const message = "The .env file was changed after the start. Restart Berth, so that the changes are in force.";
+  return [{ name: ".env", severity: "warning", message }];
+}
