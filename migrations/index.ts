@@ -40,6 +40,7 @@ import agentHours from "./0044_agent_hours.sql" with { type: "text" };
 import agentsListed from "./0046_agents_listed.sql" with { type: "text" };
 import embeddedPages from "./0048_embedded_pages.sql" with { type: "text" };
 import fleet from "./0054_fleet.sql" with { type: "text" };
+import usageOfAll from "./0055_usage_of_all.sql" with { type: "text" };
 import signIns from "./0056_sign_ins.sql" with { type: "text" };
 import modelProviders from "./0058_model_providers.sql" with { type: "text" };
 import usageSums from "./0059_usage_sums.sql" with { type: "text" };
@@ -89,6 +90,7 @@ export const migrations: readonly Migration[] = [
   { name: "0046_agents_listed", sql: agentsListed },
   { name: "0048_embedded_pages", sql: embeddedPages },
   { name: "0054_fleet", sql: fleet },
+  { name: "0055_usage_of_all", sql: usageOfAll },
   { name: "0056_sign_ins", sql: signIns },
   { name: "0058_model_providers", sql: modelProviders },
   { name: "0059_usage_sums", sql: usageSums },

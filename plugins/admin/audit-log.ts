@@ -18,15 +18,6 @@ export interface Actor {
   requestId: string | null;
 }
 
-/** What an admin or operator did, and to what. */
-export interface AuditedAction {
-  /** Such as `agent.stop`. */
-  action: string;
-  target: { kind: string; id: string; name: string };
-  /** JSON values without secrets. */
-  details: Readonly<Record<string, unknown>>;
-}
-
 export type AuditEntry = Readonly<typeof auditLog.$inferSelect>;
 
 /** Omitted fields match everything. `user` and `actor` take an id or an email address. */
@@ -45,11 +36,19 @@ export interface AuditFilter {
   offset: number;
 }
 
+/** Something that an admin changed, which need not be an account. */
+export interface AuditedChange {
+  action: string;
+  target: { kind: string; id: string; name: string };
+  /** Changed fields as `{ field: { from, to } }`, or details of the action; never a secret. */
+  details: Readonly<Record<string, unknown>>;
+}
+
 export interface AuditLog {
+  /** The statement that records a change, for the batch of the change. */
+  statementFor(actor: Actor, change: AuditedChange): Statement;
   /** The recorder for changes by this actor. */
   recorderFor(actor: Actor): AuditRecorder;
-  /** The statement that records an action, for the batch of its effect. */
-  entryStatement(actor: Actor, action: AuditedAction): Statement;
   /** A page of entries, newest first, the total number of matches, and whether there are more after the page. */
   list(filter: AuditFilter): Promise<{ entries: AuditEntry[]; total: number; hasMore: boolean }>;
   /** Deletes entries older than two years, in small batches; a trigger of the table refuses to delete younger ones. */
@@ -62,7 +61,7 @@ const PRUNE_BATCH_SIZE = 2_000;
 export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog {
   const db = database.drizzle;
 
-  function entryStatement(actor: Actor, { action, target, details }: AuditedAction): Statement {
+  function insertStatement(actor: Actor, { action, target, details }: AuditedChange): Statement {
     const row = {
       id: Bun.randomUUIDv7(),
       at: Date.now(),
@@ -81,11 +80,11 @@ export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog
   }
 
   return {
+    statementFor: insertStatement,
     recorderFor:
       (actor) =>
       ({ action, user, details }: AccountChange) =>
-        entryStatement(actor, { action, target: { kind: "user", id: user.id, name: user.email }, details }),
-    entryStatement,
+        insertStatement(actor, { action, target: { kind: "user", id: user.id, name: user.email }, details }),
 
     async list({ user, actor, action, kind, from, to, before, limit, offset }) {
       const where = and(

@@ -8,7 +8,7 @@ import { createAuditLog } from "./audit-log.ts";
 import { createCommands } from "./commands.ts";
 import { adminRoutes } from "./web-routes.ts";
 
-export type { Actor, AuditedAction } from "./audit-log.ts";
+export type { Actor } from "./audit-log.ts";
 export type { Commands } from "./commands.ts";
 
 export const admin = plugin("admin", (host) => {
@@ -25,7 +25,11 @@ export const admin = plugin("admin", (host) => {
   jobs.every("admin.prune-audit", DAY, () => auditLog.prune());
 
   return {
-    service: { auditLog, commands: createCommands(authService.administration, auditLog) },
+    service: {
+      commands: createCommands(authService.administration, auditLog),
+      /** The statement that records an admin's change of something else than an account. */
+      auditStatement: auditLog.statementFor,
+    },
     web: adminRoutes({ authService, agents: host.use(agents), auditLog, idempotency }),
   };
 });

@@ -12,7 +12,7 @@ import { toBackupItem } from "./fleet-reports.ts";
 import type { DatabaseBackups } from "./instance/database-backups.ts";
 
 interface Deps extends Pick<Kernel, "database" | "jobs"> {
-  admin: Pick<ServiceOf<typeof adminPlugin>, "auditLog">;
+  admin: Pick<ServiceOf<typeof adminPlugin>, "auditStatement">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "require">;
   backups: DatabaseBackups;
   lifecycle: Pick<ServiceOf<typeof lifecyclePlugin>, "start" | "stop">;
@@ -25,7 +25,7 @@ const STOP_REASON = "an admin of this service stopped it";
 export type FleetActions = ReturnType<typeof createFleetActions>;
 
 export function createFleetActions({ database, jobs, admin, agents, backups, lifecycle, users }: Deps) {
-  const { entryStatement } = admin.auditLog;
+  const { auditStatement } = admin;
 
   async function actorOf({ userId, address }: Caller, request: Request): Promise<Actor> {
     const user = await users.byId(userId);
@@ -38,7 +38,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
     const [actor, owner] = await Promise.all([actorOf(caller, request), users.byId(agent.userId)]);
     const target = { kind: "agent", id: agent.id, name: agent.name };
     const details = { owner: owner?.email ?? null, status: agent.status };
-    await database.write([entryStatement(actor, { action: `agent.${operation}`, target, details })]);
+    await database.write([auditStatement(actor, { action: `agent.${operation}`, target, details })]);
     const changed =
       operation === "start" ? await lifecycle.start(agent.id) : await lifecycle.stop(agent.id, STOP_REASON);
     return { success: true as const, id: changed.id, status: changed.status, reason: changed.statusReason };
@@ -47,7 +47,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
   async function changeJob(action: string, id: string, statements: Statement[], caller: Caller, request: Request) {
     const { rows } = await database.read("SELECT kind FROM jobs WHERE id = ?", [id]);
     const target = { kind: "job", id, name: String(rows[0]?.kind ?? "") };
-    const audit = entryStatement(await actorOf(caller, request), { action, target, details: {} });
+    const audit = auditStatement(await actorOf(caller, request), { action, target, details: {} });
     try {
       await database.write([...statements, audit]);
     } catch (error) {
@@ -68,7 +68,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
     async makeBackup(caller: Caller, request: Request) {
       const actor = await actorOf(caller, request);
       const backup = await backups.begin((name) => [
-        entryStatement(actor, { action: "backup.create", target: { kind: "backup", id: name, name }, details: {} }),
+        auditStatement(actor, { action: "backup.create", target: { kind: "backup", id: name, name }, details: {} }),
       ]);
       return { backup: toBackupItem(backup) };
     },
@@ -76,7 +76,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
     async removeBackup(name: string, caller: Caller, request: Request) {
       await backups.pathOf(name);
       const target = { kind: "backup", id: name, name };
-      const audit = entryStatement(await actorOf(caller, request), { action: "backup.delete", target, details: {} });
+      const audit = auditStatement(await actorOf(caller, request), { action: "backup.delete", target, details: {} });
       await database.write([audit]);
       await backups.remove(name);
       return { success: true as const, name };
@@ -88,7 +88,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
       const path = await backups.pathOf(name);
       const target = { kind: "backup", id: name, name };
       const actor = await actorOf(caller, request);
-      await database.write([entryStatement(actor, { action: "backup.download", target, details: {} })]);
+      await database.write([auditStatement(actor, { action: "backup.download", target, details: {} })]);
       const file = Bun.file(path);
       const headers = {
         "content-type": "application/octet-stream",

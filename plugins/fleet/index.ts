@@ -1,6 +1,7 @@
 // The fleet plugin: what admins see of the whole instance, and what they may do to it. It reads the tables of the plugins
 // that it reports on, and writes none of them.
 import { plugin } from "../../src/kernel/plugin.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { admin } from "../admin/index.ts";
 import { agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
@@ -15,6 +16,8 @@ import { createDatabaseBackups } from "./instance/database-backups.ts";
 import { createSettingsReport } from "./instance/settings-report.ts";
 import { createStorageReport } from "./instance/storage.ts";
 import { createFleetCounts } from "./reports/counts.ts";
+import { createDailySums } from "./reports/daily-sums.ts";
+import { dayOf } from "./reports/days.ts";
 import { createFleetAgents } from "./reports/fleet-agents.ts";
 import { createFleetJobs } from "./reports/fleet-jobs.ts";
 import { createFleetUsage } from "./reports/fleet-usage.ts";
@@ -24,12 +27,17 @@ import { webRoutes } from "./web-routes.ts";
 export type { BackUpDatabase } from "./instance/database-backups.ts";
 export type { SettingsReport } from "./instance/settings-report.ts";
 
+/** Days that are summed in advance: the reports that open first show a month. */
+const SUMMED_DAYS = 32;
+
 export const fleet = plugin("fleet", (host) => {
   const { kernel } = host;
   const { identities, users } = host.use(auth);
   const agentService = host.use(agents);
   const services = { ai: host.use(ai), channels: host.use(channels), lifecycle: host.use(lifecycle) };
-  const counts = createFleetCounts(kernel);
+  const dailySums = createDailySums(kernel);
+  const usage = createFleetUsage({ ...kernel, dailySums });
+  const counts = createFleetCounts({ ...kernel, usage });
   const figures = createFigureRecorder(kernel);
   const settings = createSettingsReport();
   const storage = createStorageReport(kernel);
@@ -40,9 +48,14 @@ export const fleet = plugin("fleet", (host) => {
     overview: createOverview(parts),
     agents: createFleetAgents(parts),
     jobs: createFleetJobs(kernel),
-    usage: createFleetUsage(kernel),
+    usage,
   });
   const actions = createFleetActions({ ...parts, admin: host.use(admin), agents: agentService, users });
+
+  kernel.jobs.every("fleet.sum-usage", DAY, async () => {
+    const today = dayOf(Date.now());
+    await dailySums.ensure(today - SUMMED_DAYS, today);
+  });
 
   return {
     service: {

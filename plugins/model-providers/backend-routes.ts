@@ -73,7 +73,7 @@ export const DETAILS = {
 
 interface Deps extends Pick<Kernel, "limits"> {
   authService: Pick<ServiceOf<typeof auth>, "identities" | "users">;
-  audit: ServiceOf<typeof adminPlugin>["auditLog"]["entryStatement"];
+  audit: ServiceOf<typeof adminPlugin>["auditStatement"];
   operatorProviders: OperatorProviders;
 }
 

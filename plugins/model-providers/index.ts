@@ -11,11 +11,11 @@ export const modelProviders = plugin("model-providers", (host) => {
   const { backend, limits } = host.kernel;
   const authService = host.use(auth);
   const { operatorProviders } = host.use(ai);
-  const { auditLog } = host.use(admin);
+  const { auditStatement } = host.use(admin);
   return {
     service: {},
     web: webRoutes({ backend, authService }),
-    backend: backendRoutes({ authService, audit: auditLog.entryStatement, operatorProviders, limits }),
+    backend: backendRoutes({ authService, audit: auditStatement, operatorProviders, limits }),
     // Each test costs a little, and tells whether a key is valid.
     rateLimitRules: { "model-test": { rates: [perMinute(20)] } },
   };

@@ -2,6 +2,7 @@
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY, firstIdAt, MINUTE, SECOND, timeOfId } from "../../../src/kernel/util/time.ts";
 import { dayOf, monthStart } from "./days.ts";
+import type { FleetUsageReport } from "./fleet-usage.ts";
 import { createStaleCache } from "./stale-cache.ts";
 
 /** Times are epoch ms. */
@@ -34,7 +35,6 @@ const RUNTIMES =
 const TODAY = `SELECT coalesce(sum(CASE WHEN agent_id <> '' THEN calls ELSE 0 END), 0) AS turns, coalesce(sum(calls), 0) AS calls,
     coalesce(sum(cost_micro_usd), 0) AS cost, coalesce(sum(cost_micro_usd * own_key), 0) AS own
   FROM usage_days WHERE day = ?`;
-const COST = "SELECT coalesce(sum(cost_micro_usd), 0) AS cost FROM usage_days WHERE day BETWEEN ? AND ?";
 // Without the name of the index, SQLite would read all of today's lines.
 const ERRORS =
   "SELECT count(*) AS count FROM agent_logs INDEXED BY agent_logs_errors WHERE level = 'error' AND id >= ?";
@@ -53,10 +53,12 @@ const JOBS = `SELECT
   (SELECT count(*) FROM jobs WHERE state = 'running') AS running,
   (SELECT count(*) FROM jobs WHERE state = 'failed') AS failed`;
 
-export function createFleetCounts({ database }: Pick<Kernel, "database">, now = Date.now) {
+interface Deps extends Pick<Kernel, "database"> {
+  usage: FleetUsageReport;
+}
+
+export function createFleetCounts({ database, usage }: Deps, now = Date.now) {
   const cached = createStaleCache<FleetCounts>({ freshMs: 5 * SECOND, staleMs: 30 * SECOND, now });
-  /** The days before today change no more, so their sum is kept longer. */
-  const cachedPast = createStaleCache<number>({ freshMs: 30 * MINUTE, staleMs: 60 * MINUTE, now });
 
   async function one(sql: string, args: (string | number)[] = []): Promise<Record<string, unknown>> {
     const { rows } = await database.readLong(sql, args);
@@ -72,11 +74,7 @@ export function createFleetCounts({ database }: Pick<Kernel, "database">, now = 
     const at = now();
     const day = dayOf(at);
     const midnight = day * DAY;
-    const first = monthStart(day);
-    const pastUsd =
-      first === day
-        ? 0
-        : await cachedPast(`${first}-${day}`, async () => usd((await one(COST, [first, day - 1])).cost));
+    const month = await usage({ from: monthStart(day), to: day }, "provider");
     const [users, agents, runtimes, today, errors, inbox, outbox, webhooks, jobs] = await Promise.all([
       one(USERS, [midnight]),
       database.readLong(AGENTS),
@@ -103,7 +101,7 @@ export function createFleetCounts({ database }: Pick<Kernel, "database">, now = 
         ownKeyUsd: usd(today.own),
         errors: Number(errors.count),
       },
-      monthUsd: pastUsd + costUsd,
+      monthUsd: month.total.costUsd,
       inbox: queueOf(inbox),
       outbox: queueOf(outbox),
       webhooks: { ...queueOf(webhooks), disabledEndpoints: Number(webhooks.disabled) },

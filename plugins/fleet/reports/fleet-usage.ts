@@ -3,6 +3,7 @@ import type { InValue, Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { type DayRange, dateOf, type UsageTotals } from "../../ai/index.ts";
+import type { DailySums } from "./daily-sums.ts";
 import { createStaleCache } from "./stale-cache.ts";
 
 export const USAGE_GROUPS = ["day", "model", "provider", "user", "agent"] as const;
@@ -39,21 +40,34 @@ const NAMES: Partial<Record<UsageGroup, string>> = {
   agent: "(SELECT name FROM agents WHERE id = key)",
 };
 
-export function createFleetUsage({ database }: Pick<Kernel, "database">, now = Date.now) {
+/** Whole days that are over come from their sums; the others, one or two, from the rows of agents. */
+const ALL = `(SELECT day, provider, model, own_key, calls, cached, estimated, input_tokens, output_tokens, cost_micro_usd,
+    credit_micro_usd FROM usage_of_all WHERE day BETWEEN ?1 AND ?2
+  UNION ALL SELECT day, provider, model, own_key, calls, cached, estimated, input_tokens, output_tokens, cost_micro_usd,
+    credit_micro_usd FROM usage_days WHERE day BETWEEN ?1 AND ?2 AND day NOT IN (SELECT day FROM summed_days))`;
+const isOfAll = (by: UsageGroup) => by !== "user" && by !== "agent";
+
+interface Deps extends Pick<Kernel, "database"> {
+  dailySums: DailySums;
+}
+
+export function createFleetUsage({ database, dailySums }: Deps, now = Date.now) {
   const cached = createStaleCache<FleetUsage>({ freshMs: 15 * SECOND, staleMs: 2 * MINUTE, now });
 
   async function load({ from, to }: DayRange, by: UsageGroup, userId: string | undefined): Promise<FleetUsage> {
     const args: InValue[] = userId === undefined ? [from, to] : [from, to, userId];
-    const where = `day BETWEEN ? AND ?${userId === undefined ? "" : " AND user_id = ?"}`;
+    if (userId === undefined) await dailySums.ensure(from, to);
+    const ofUser = "usage_days WHERE day BETWEEN ?1 AND ?2 AND user_id = ?3";
+    const rows = userId === undefined ? "usage_days WHERE day BETWEEN ?1 AND ?2" : ofUser;
+    const sums = userId === undefined ? ALL : ofUser;
     const order = by === "day" ? "key" : `cost DESC, calls DESC, key LIMIT ${MAX_ROWS}`;
-    const groups = `SELECT ${KEYS[by]} AS key, ${TOTALS} FROM usage_days WHERE ${where} GROUP BY 1 ORDER BY ${order}`;
+    const groups = `SELECT ${KEYS[by]} AS key, ${TOTALS} FROM ${isOfAll(by) ? sums : rows} GROUP BY 1 ORDER BY ${order}`;
     const [grouped, total] = await Promise.all([
       database.readLong(`SELECT *, ${NAMES[by] ?? "NULL"} AS name FROM (${groups})`, args),
-      database.readLong(`SELECT ${TOTALS} FROM usage_days WHERE ${where}`, args),
+      database.readLong(`SELECT ${TOTALS} FROM ${sums}`, args),
     ]);
-    const [sums] = total.rows;
     return {
-      total: totalsOf(sums),
+      total: totalsOf(total.rows[0]),
       rows: grouped.rows.map((row) => ({
         key: by === "day" ? dateOf(Number(row.key)) : String(row.key),
         name: row.name === null ? null : String(row.name),
