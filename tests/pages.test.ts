@@ -286,26 +286,3 @@ describe("the public chat", () => {
     upstream.reset();
   });
 });
-
-test("signing in leads to the home page, which shows the account and signs out", async () => {
-  const { account } = await member(berth);
-  await page.emulate({ theme: "light", width: 390, language: "de" });
-  await openPage(page, `${berth.web}/login`);
-  const submit = (password: string) =>
-    page.evaluate(`for (const [name, value] of Object.entries(${JSON.stringify({ email: account.email, password })})) {
-      document.querySelector("#credentials [name=" + name + "]").value = value;
-    }
-    document.querySelector("#credentials button").click()`);
-  await submit("wrong-password");
-  await eventually(() => page.evaluate(`document.getElementById("status").textContent.includes("stimmt nicht")`));
-  expect(await page.evaluate<string>(`document.getElementById("status").lang`)).toBe("de");
-  await submit(account.password);
-  await eventually(() => page.evaluate(`document.getElementById("signed-in")?.hidden === false`), {
-    what: "the home page",
-  });
-  expect(await page.evaluate<string>("location.pathname")).toBe("/");
-  expect(await page.evaluate<string>(`document.getElementById("account").textContent`)).toBe(account.email);
-  expect(await violationsOf(page)).toEqual([]);
-  await page.evaluate(`document.querySelector("#sign-out button").click()`);
-  await eventually(() => page.evaluate(`document.getElementById("home").hidden === false`), { what: "signed out" });
-});

@@ -207,9 +207,9 @@ test("the claim link in a browser: sign in, return, accept", async () => {
   await page.evaluate(`for (const [name, value] of Object.entries(${JSON.stringify({ email, password })})) {
     document.querySelector("#credentials [name=" + name + "]").value = value;
   }
-  document.querySelector("#credentials button").click()`);
+  document.querySelector("#credentials [type=submit]").click()`);
   await shown("offer");
-  await page.evaluate(`document.querySelector("#form button").click()`);
+  await page.evaluate(`document.querySelector("#form [type=submit]").click()`);
   await shown("claimed");
   expect(await page.evaluate<string>(`document.getElementById("name").textContent`)).toBe(bot.username);
   expect(await page.evaluate<string>("location.search")).toBe("");
@@ -218,7 +218,7 @@ test("the claim link in a browser: sign in, return, accept", async () => {
   expect(page.consoleEntries().filter((text) => text.includes("Content Security Policy"))).toEqual([]);
   await page.goto(body.metadata.claimUrl ?? "");
   await shown("offer");
-  await page.evaluate(`document.querySelector("#form button").click()`);
+  await page.evaluate(`document.querySelector("#form [type=submit]").click()`);
   const pageStatus = `document.getElementById("status").textContent`;
   await eventually(async () => (await page.evaluate<string>(pageStatus)).includes("used already"));
 }, 90_000);

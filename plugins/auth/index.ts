@@ -167,7 +167,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
       mails: services.mails,
       identities,
       hasSessionCookie: sessions.hasCookie,
-      homePage: createHomePage(kernel),
+      homePage: createHomePage(kernel, users),
       onSessionRevoked: sessions.onRevoked,
       filterActiveSessions: sessions.filterActive,
       /** Addresses, in lower case, of the wallets linked to a user. */

@@ -4,7 +4,7 @@ import { attachContext } from "../../src/kernel/http/request-context.ts";
 import { PAGE_ROOTS, pageRoutes } from "./page-routes.ts";
 
 const routes = pageRoutes({
-  homePage: () => new Response("the page for visitors"),
+  homePage: async () => new Response("the page for visitors"),
   hasSessionCookie: ({ headers }) => headers.has("cookie"),
 });
 

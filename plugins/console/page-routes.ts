@@ -8,7 +8,7 @@ import { assetResponse, pageResponse } from "./built-files.ts";
 
 interface Deps {
   /** The page for visitors without a session. */
-  homePage: (context: { request: Request }) => Response;
+  homePage: (context: { request: Request }) => Promise<Response>;
   /** Whether a session cookie came along. The API checks it; without a valid one the page leads to the sign-in form. */
   hasSessionCookie: (request: Request) => boolean;
 }

@@ -3,13 +3,13 @@ import type { Translation } from "../../src/kernel/pages/page-template.ts";
 
 export const german: Translation = {
   texts: {
-    '<b id="name"></b> is in your account now. See <a href="/swagger">the API</a> for what you can do with it.':
-      '<b id="name"></b> gehört jetzt zu deinem Konto. Was du damit tun kannst, zeigt <a href="/swagger">die API</a>.',
+    '<b id="name"></b> is in your account now.': '<b id="name"></b> gehört jetzt zu deinem Konto.',
     "Claim an agent": "Agenten übernehmen",
     "Claim your agent": "Deinen Agenten übernehmen",
     "Create one": "Leg eins an",
     "It is yours": "Er gehört dir",
     "Make it mine": "Übernehmen",
+    "Open it": "Öffnen",
     "No account yet?": "Noch kein Konto?",
     "Open the whole link: its token is missing here.": "Öffne den ganzen Link: Hier fehlt sein Schlüssel.",
     "Sign in to claim the agent. You return to this page afterwards.":

@@ -14,7 +14,8 @@ async function open(path: string, env: Record<string, string> = {}, headers: Rec
   const request = new Request(`http://localhost${path}`, { headers: { accept: "text/html", ...headers } });
   attachContext(request, { id: "1", address: "127.0.0.1", socketAddress: "127.0.0.1", cookies: [] });
   const config = configured(env);
-  const answer = path === "/" ? createHomePage({ config })({ request }) : await pageRoutes({ config }).handle(request);
+  const home = createHomePage({ config }, { hasAny: async () => true });
+  const answer = await (path === "/" ? home({ request }) : pageRoutes({ config }).handle(request));
   return { status: answer.status, headers: answer.headers, html: await answer.text() };
 }
 

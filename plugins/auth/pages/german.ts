@@ -4,6 +4,19 @@ import type { Translation } from "../../../src/kernel/pages/page-template.ts";
 /** The texts of the layout, and of errors that these pages meet; for the pages of every plugin. */
 export const germanLayout: Translation = {
   texts: {
+    "Caps lock is on.": "Die Feststelltaste ist an.",
+    "Check this.": "Prüfe diese Angabe.",
+    "Fill this in.": "Fülle dieses Feld aus.",
+    Hide: "Verbergen",
+    "Hide the password": "Passwort verbergen",
+    Show: "Zeigen",
+    "Show the password": "Passwort zeigen",
+    "This is not an email address.": "Das ist keine E-Mail-Adresse.",
+    "Too short.": "Zu kurz.",
+    "Too many attempts. Try again in {time}.": "Zu viele Versuche. Versuch es noch einmal in: {time}.",
+    "You are offline. Try again when you are connected.":
+      "Du bist offline. Versuch es noch einmal, wenn du wieder verbunden bist.",
+    "Your agents, moored at home.": "Deine Agenten, sicher vertäut.",
     "This page needs JavaScript.": "Diese Seite braucht JavaScript.",
     "Berth could not be reached. Try again.": "Berth ist nicht erreichbar. Versuch es noch einmal.",
     "Sign in": "Anmelden",
@@ -37,11 +50,53 @@ export const germanLayout: Translation = {
 
 export const german: Translation = {
   texts: {
+    "Agents that answer where people are": "Agenten, die da antworten, wo Menschen sind",
+    "At least 6 characters": "Mindestens 6 Zeichen",
+    "At least 8 characters": "Mindestens 8 Zeichen",
+    "Berth is running. It needs you.": "Berth läuft. Jetzt fehlst noch du.",
+    "By invitation only": "Nur mit Einladung",
+    "Continue with a wallet": "Weiter mit einem Wallet",
+    "Enter one of the recovery codes that you saved when you turned two-factor on. Each works once.":
+      "Gib einen der Wiederherstellungscodes ein, die du beim Einschalten der Zwei-Faktor-Anmeldung aufgehoben hast. Jeder gilt einmal.",
+    "Enter the six digits that your authenticator app shows.":
+      "Gib die sechs Ziffern ein, die deine Authenticator-App zeigt.",
+    "I have opened it: try again": "Schon geöffnet: noch einmal versuchen",
+    "It works for an hour. If nothing comes, look into the folder for spam.":
+      "Er gilt eine Stunde. Wenn nichts kommt, sieh im Spam-Ordner nach.",
+    "It works once, for a day. A restart prints a new one.":
+      "Er gilt einmal, einen Tag lang. Ein Neustart schreibt einen neuen.",
+    "Look into your mailbox": "Sieh in dein Postfach",
+    "No new accounts here": "Hier gibt es keine neuen Konten",
+    "Nobody has an account here yet. When it started, Berth printed a link that makes you its admin. Open that link, and you are in.":
+      "Noch hat niemand ein Konto. Beim Start hat Berth einen Link geschrieben, der dich zum Admin macht. Öffne ihn, und du bist drin.",
+    "Not your email address": "Nicht deine E-Mail-Adresse",
+    "Open the whole link that Berth printed at its start: its token is missing here.":
+      "Öffne den ganzen Link, den Berth beim Start geschrieben hat: Hier fehlt sein Schlüssel.",
+    "Recovery code": "Wiederherstellungscode",
+    "The wallet gave no answer. Unlock it, then try again.":
+      "Das Wallet hat nicht geantwortet. Entsperre es, und versuch es noch einmal.",
+    "This Berth keeps AI agents running: they answer in Telegram, Discord, WhatsApp and on the web, day and night.":
+      "Dieses Berth hält KI-Agenten am Laufen: Sie antworten in Telegram, Discord, WhatsApp und im Web, Tag und Nacht.",
+    "This Berth takes no new accounts. If you should have one, ask the person who runs it: they can make it for you.":
+      "Dieses Berth nimmt keine neuen Konten an. Wenn du eins haben solltest, frag die Person, die es betreibt: Sie kann es für dich anlegen.",
+    "Use a recovery code": "Wiederherstellungscode verwenden",
+    "Use the authenticator app": "Authenticator-App verwenden",
+    "Where to find it:": "Wo du ihn findest:",
+    "Who runs this Berth invites people by mail. If you were invited, open the link in that mail. If not, ask them for one.":
+      "Wer dieses Berth betreibt, lädt Menschen per Mail ein. Wenn du eingeladen bist, öffne den Link in der Mail. Wenn nicht, bitte um eine Einladung.",
+    "You are invited. The account is made for the address that the invitation was sent to.":
+      "Du bist eingeladen. Das Konto entsteht für die Adresse, an die die Einladung ging.",
+    'You are signed in as <b id="who"></b>.': 'Du bist angemeldet als <b id="who"></b>.',
+    "You did not sign the message. Nothing happened.":
+      "Du hast die Nachricht nicht unterschrieben. Es ist nichts passiert.",
+    "as a service of the system, by <code>journalctl -u berth</code>":
+      "als Dienst des Systems mit <code>journalctl -u berth</code>",
+    "in the terminal where you started Berth": "im Terminal, in dem du Berth gestartet hast",
+    "with Docker, by <code>docker logs</code> and the container's name":
+      "mit Docker durch <code>docker logs</code> und den Namen des Containers",
     "(optional)": "(freiwillig)",
     "API documentation": "API-Dokumentation",
-    "Agents are hosted here. Sign in to manage yours.": "Hier wohnen Agenten. Melde dich an, um deine zu verwalten.",
     "Already have one?": "Schon ein Konto?",
-    "At least 8 characters.": "Mindestens 8 Zeichen.",
     "Back to sign-in": "Zurück zur Anmeldung",
     "Choose a new password": "Neues Passwort wählen",
     Code: "Code",
@@ -56,14 +111,11 @@ export const german: Translation = {
       "Gib deine E-Mail-Adresse ein. Du bekommst einen Link, mit dem du ein neues Passwort wählst.",
     "First admin": "Erster Admin",
     "Forgot your password?": "Passwort vergessen?",
-    "From your authenticator app, or one of your recovery codes.":
-      "Aus deiner Authenticator-App, oder einer deiner Wiederherstellungscodes.",
     Home: "Start",
     "If an account with this address exists, the link is on its way.":
       "Wenn es ein Konto mit dieser Adresse gibt, ist der Link unterwegs.",
     "If you did not create this account, choose a new password: it ends all access of the person who did.":
       "Wenn du dieses Konto nicht angelegt hast, wähle ein neues Passwort: Das beendet jeden Zugang dessen, der es angelegt hat.",
-    "Manage your agents through the API": "Agenten über die API verwalten",
     Name: "Name",
     "New password": "Neues Passwort",
     "One click, so that nobody else can use it.": "Ein Klick, damit niemand sonst sie benutzen kann.",
@@ -80,7 +132,6 @@ export const german: Translation = {
     "Sign in to Berth": "Bei Berth anmelden",
     "Sign in to the account with this address, then confirm. Without a sign-in, the confirmation could help a stranger who used your address.":
       "Melde dich bei dem Konto mit dieser Adresse an, und bestätige dann. Ohne Anmeldung könnte die Bestätigung einem Fremden nützen, der deine Adresse benutzt hat.",
-    "Sign out": "Abmelden",
     "Thank you. You can close this page, or continue.": "Danke. Du kannst die Seite schließen, oder weitermachen.",
     "That did not work. Try again.": "Das hat nicht geklappt. Versuch es noch einmal.",
     "The link no longer works. Sign in with the new password.":
@@ -105,10 +156,8 @@ export const german: Translation = {
       "Zu viele Versuche aus deinem Netz. Versuch es später noch einmal.",
     Website: "Website",
     "Welcome to Berth": "Willkommen bei Berth",
-    "You are signed in": "Du bist angemeldet",
     "You did not let the provider tell Berth who you are. Try again, or sign in another way.":
       "Du hast dem Anbieter nicht erlaubt, Berth zu sagen, wer du bist. Versuch es noch einmal, oder melde dich anders an.",
-    "Your account asks for a second factor.": "Dein Konto verlangt einen zweiten Faktor.",
     "Your address is confirmed": "Deine Adresse ist bestätigt",
     "Your new password is set": "Dein neues Passwort ist gesetzt",
     "or with your email address": "oder mit deiner E-Mail-Adresse",

@@ -387,3 +387,16 @@ test.each([BASE_URL, "http://localhost:3000"])(
     expect(await administration.list({ status: "admin", limit: 9, offset: 0 })).toEqual({ users: [], total: 0 });
   },
 );
+
+test("a nonce for an address comes with the whole message, which signs in", async () => {
+  const wallet = createWallet();
+  const path = (address: string) => `/api/auth/nonce?address=${encodeURIComponent(address)}`;
+  const { body } = await client().get<{ message: string; nonce: string }>(path(wallet.address.toLowerCase()));
+  expect(body.message).toStartWith("berth.example wants you to sign in with your Ethereum account:\n");
+  for (const part of [wallet.address, body.nonce, "Chain ID: 8453", `URI: ${BASE_URL}`])
+    expect(body.message).toContain(part);
+  const signed = { message: body.message, signature: await wallet.sign(body.message) };
+  expect((await send(signed)).status).toBe(200);
+  expectRefusal(await send(signed), 401, "INVALID_NONCE");
+  expectRefusal(await client().get(path("0x12")), 400, "INVALID_INPUT");
+});

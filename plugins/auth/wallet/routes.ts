@@ -22,6 +22,12 @@ const walletProofBody = t.Object({
   callbackUrl: text("Where to go next, within Berth; default `/`"),
 });
 
+const issuedNonce = t.Object({
+  nonce: t.String(),
+  expiresAt: t.String({ description: "ISO 8601" }),
+  message: t.Optional(t.String({ description: "The message to sign (EIP-4361); only for an `address`" })),
+});
+
 export function walletRoutes(services: AuthServices, walletProofs: WalletProofs) {
   const { config } = services.kernel;
   const wallet = createWalletSignIn({ ...services, walletProofs });
@@ -30,14 +36,19 @@ export function walletRoutes(services: AuthServices, walletProofs: WalletProofs)
     .use(openRoutes)
     .get(
       "/api/auth/nonce",
-      ({ set }) => {
+      async ({ set, query: { address } }) => {
         set.headers["cache-control"] = "no-store";
-        const { nonce, expiresAt } = walletProofs.nonce();
-        return { nonce, expiresAt: new Date(expiresAt).toISOString() };
+        const issued = address === undefined ? walletProofs.nonce() : await walletProofs.createMessage(address);
+        return { ...issued, expiresAt: new Date(issued.expiresAt).toISOString() };
       },
       {
         open: true,
-        response: { 200: t.Object({ nonce: t.String(), expiresAt: t.String({ description: "ISO 8601" }) }) },
+        query: t.Object({
+          address: t.Optional(
+            t.String({ maxLength: 100, description: "Ask for a whole message for this address to sign" }),
+          ),
+        }),
+        response: { 200: issuedNonce },
         detail: { tags, summary: "A nonce for the next wallet sign-in" },
       },
     )

@@ -56,7 +56,7 @@ describe("a page template", () => {
       for (const [front, back] of [
         ["line", "card"],
         ["line", "page"],
-        ["line", "bubble"],
+        ["line", "well"],
         ["sea", "card"],
         ["sea", "page"],
         ["bad", "card"],

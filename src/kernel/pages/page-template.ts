@@ -1,4 +1,5 @@
 // Makes the versions of a page's template by language. The source is English; each text in it is marked.
+import tokens from "../../../web/tokens.css" with { type: "text" };
 import baseStyle from "./base-style.css" with { type: "text" };
 import type { Language } from "./language.ts";
 
@@ -15,7 +16,7 @@ export type Translations = Readonly<Record<Exclude<Language, "en">, Translation>
 
 /**
  * Returns a function that makes the template in a language, once. In the source, `[[text]]` is a text to translate (in
- * scripts, inside a string in double quotes). The comment `base` in the style is replaced by the common style, and the
+ * scripts, inside a string in double quotes). The comment `base` in the style is replaced by the tokens and the common style, and the
  * comment `errors` in a script by the texts of errors by code. The function throws if a text has no translation.
  */
 export function pageTemplate(source: string, translations: Translations): (language: Language) => string {
@@ -45,9 +46,12 @@ function translate(source: string, language: Language, translations: Translation
     })
     .join("")
     .replace('<html lang="en">', `<html lang="${language}">`)
-    .replace("/* base */", () => baseStyle)
+    .replace("/* base */", () => BASE_STYLE)
     .replace(/\{\s*\/\* errors \*\/\s*\}/, () => scriptJson(errors));
 }
+
+/** Without comments and indentation, since every page holds it. */
+const BASE_STYLE = (tokens + baseStyle).replace(/\/\*.*?\*\//gs, "").replace(/\s*\n\s*/g, "\n");
 
 /** JSON that can't end the script element it is in. */
 const scriptJson = (value: unknown) => JSON.stringify(value).replaceAll("<", "\\u003c");

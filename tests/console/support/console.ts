@@ -82,7 +82,7 @@ export async function openConsole(
     context,
     async open(path) {
       await page.goto(path, { waitUntil: "commit" });
-      await page.locator("h1").first().waitFor();
+      await page.locator("h1:visible").first().waitFor();
       await page
         .locator('[role="status"]:has-text("Loading…")')
         .waitFor({ state: "detached" })
