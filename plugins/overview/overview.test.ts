@@ -94,7 +94,7 @@ describe("GET /api/agents/overview", () => {
       ...[id, '{"model":"provider_1:old"}'],
       ...[id, '{"model":"provider_1:new/one","instructions":"secret"}'],
     ]);
-    await write("INSERT INTO public_pages VALUES (?, 1, '', 0)", [id]);
+    await write("INSERT INTO public_pages (agent_id, enabled, greeting, updated_at) VALUES (?, 1, '', 0)", [id]);
     await addSession(id, "web", 1_000);
     await addSession(id, "public", 5_000);
     await addCost(ada.id, id, 1_500_000);

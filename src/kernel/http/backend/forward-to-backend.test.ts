@@ -31,7 +31,7 @@ test("sends the method and the body byte for byte, with its length in bytes", as
 
 test.each(["GET", "DELETE"])("sends no body with %s", async (method) => {
   const { sent } = await forward(method);
-  expect(sent).toEqual([{ path: "/api/agents/a", init: { method } }]);
+  expect(sent).toEqual([{ path: "/api/agents/a", init: { method, headers: {} } }]);
 });
 
 test("answers with the backend's status, type and body, and with the named headers only", async () => {
