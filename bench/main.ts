@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { beside } from "./beside.ts";
 import { bots } from "./bots.ts";
+import { consolePages } from "./console.ts";
 import { delivery } from "./delivery.ts";
 import { hosted } from "./hosted.ts";
 import { isolation } from "./isolation.ts";
@@ -35,6 +36,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   bots,
   storm,
   stalls,
+  consolePages,
 ];
 
 function machine(): string {
