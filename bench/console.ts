@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { type Console, openConsole } from "../tests/console/support/console.ts";
+import { type Console, closeBrowser, openConsole } from "../tests/console/support/console.ts";
 import type { Berth } from "../tests/support/berth.ts";
 import { temporaryDir } from "../tests/support/process.ts";
 import { type Benchmark, type Figure, median, ms, quantile } from "./support/figures.ts";
@@ -32,6 +32,7 @@ export const consolePages: Benchmark = {
         await memory(berth, owner, chatPath),
       ];
     } finally {
+      await closeBrowser();
       dir.remove();
     }
   },

@@ -49,6 +49,12 @@ function sharedBrowser(): Promise<Browser> {
   return browser;
 }
 
+/** Ends the browser, for programs that go on; a test's process ends with its file. */
+export async function closeBrowser(): Promise<void> {
+  await (await browser)?.close();
+  browser = undefined;
+}
+
 /** Opens a window with the client's session; without a client, as a visitor. */
 export async function openConsole(
   berth: Berth,
