@@ -37,11 +37,11 @@ export function AgentHeader({ agent }: { agent: Agent }) {
       <div className="flex items-center gap-2">
         {isUp ? (
           <Button isBusy={running === "stop"} onClick={() => void run("stop")}>
-            <Square aria-hidden="true" /> {t("Stop")}
+            <Square aria-hidden="true" /> <span className="max-sm:sr-only">{t("Stop")}</span>
           </Button>
         ) : (
           <Button look="primary" isBusy={running === "start"} onClick={() => void run("start")}>
-            <Play aria-hidden="true" /> {t("Start")}
+            <Play aria-hidden="true" /> <span className="max-sm:sr-only">{t("Start")}</span>
           </Button>
         )}
         <IconButton label={t("Restart")} disabled={running !== undefined} onClick={() => void run("restart")}>
