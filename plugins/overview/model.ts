@@ -1,5 +1,6 @@
 // The schemas of the overview of an account's agents, and the conversion of rows into its items.
 import { type Static, t } from "elysia";
+import { channelDefinition } from "../../channels/registry.ts";
 import type { ListedAgent } from "../agents/index.ts";
 import type { ChannelState } from "../channels/index.ts";
 
@@ -36,6 +37,7 @@ export const overviewItem = t.Object({
   channels: t.Array(
     t.Object({
       channel: t.String(),
+      name: t.String({ description: "The platform's name" }),
       username: t.String({ description: "The bot's handle on the platform" }),
       state: t.String({ description: "connecting, connected, backing_off or failed" }),
       lastError: nullable(t.String()),
@@ -96,6 +98,7 @@ export function toOverviewItem(agent: ListedAgent, facts: AgentFacts): OverviewI
     publicPage,
     channels: channels.map(({ channel, bot, state, lastError }) => ({
       channel,
+      name: channelDefinition(channel).label,
       username: bot.username,
       state,
       lastError,

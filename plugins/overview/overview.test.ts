@@ -120,7 +120,9 @@ describe("GET /api/agents/overview", () => {
           url: "https://berth.example/a/harbour-1",
           verified: true,
           publicPage: true,
-          channels: [{ channel: "channel_a", username: "harbour_bot", state: "connecting", lastError: null }],
+          channels: [
+            { channel: "channel_a", name: "Telegram", username: "harbour_bot", state: "connecting", lastError: null },
+          ],
           pendingApprovals: 1,
           costTodayUsd: 1.5,
           lastActivityAt: "1970-01-01T00:00:05.000Z",

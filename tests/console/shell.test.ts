@@ -75,14 +75,14 @@ test("the palette goes anywhere by keyboard alone", async () => {
   const { page } = console;
   await console.open("/");
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").fill("harb");
+  await page.getByRole("combobox", { name: "Page, agent or action" }).fill("harb");
   await page.getByRole("option", { name: /Harbour/ }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/agents\/[^/]+/);
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").waitFor();
+  await page.getByRole("combobox", { name: "Page, agent or action" }).waitFor();
   await page.keyboard.press("Escape");
-  await page.getByRole("combobox").waitFor({ state: "detached" });
+  await page.getByRole("combobox", { name: "Page, agent or action" }).waitFor({ state: "detached" });
   expect(console.complaints()).toEqual([]);
 }, 60_000);
 
@@ -121,7 +121,7 @@ test("the frame is accessible in both themes and sizes, with its menu, palette a
     name: "frame-palette",
     async prepare(page) {
       await page.keyboard.press("Control+k");
-      await page.getByRole("option").first().waitFor();
+      await page.getByRole("dialog").getByRole("option").first().waitFor();
     },
   });
 }, 120_000);

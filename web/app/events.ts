@@ -84,6 +84,7 @@ const EVENT_TYPES = [
   "agent.created",
   "agent.claimed",
   "agent.status",
+  "agent.updated",
   "agent.deleted",
   "agent.message",
   "agent.verified",

@@ -11,6 +11,7 @@ import { ErrorBoundary } from "./error-boundary.tsx";
 import { connectionState } from "./events.ts";
 import { t } from "./language.ts";
 import { ADMIN_ENTRIES, MAIN_ENTRIES, type NavigationEntry } from "./navigation.ts";
+import { NewAgent } from "./new-agent.tsx";
 import { Palette, PaletteButton } from "./palette-button.tsx";
 import { useUser } from "./session.tsx";
 
@@ -60,6 +61,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </ErrorBoundary>
       </main>
       <Palette />
+      <NewAgent />
     </div>
   );
 }

@@ -7,13 +7,15 @@ import type { ComponentProps, ReactNode } from "react";
 interface PopupProps {
   align?: "start" | "center" | "end";
   side?: "top" | "bottom";
+  /** Where it opens, if it has no trigger. */
+  anchor?: Element;
   children: ReactNode;
 }
 
-export const MenuPopup = ({ align = "end", side = "bottom", children }: PopupProps) => (
+export const MenuPopup = ({ align = "end", side = "bottom", anchor, children }: PopupProps) => (
   // Inside of a landmark, so that screen readers don't find it beside the page.
   <Menu.Portal container={document.querySelector("main")}>
-    <Menu.Positioner align={align} side={side} sideOffset={4} className="z-50">
+    <Menu.Positioner align={align} side={side} sideOffset={4} className="z-50" {...(anchor && { anchor })}>
       <Menu.Popup className="min-w-44 rounded-large border border-edge bg-raised p-1 text-ink shadow-raised outline-none">
         {children}
       </Menu.Popup>

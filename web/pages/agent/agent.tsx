@@ -10,9 +10,14 @@ export interface Agent {
   id: string;
   name: string;
   status: string;
+  /** Why it is in an error. */
+  statusReason: string | null;
+  startedAt: string | null;
+  /** model_a, model_b or custom. */
   model: string;
   subdomain: string;
   url: string;
+  verified: boolean;
 }
 
 export const agentKey = (id: string) => ["agent", id] as const;

@@ -1,54 +1,57 @@
 // The frame of an agent's pages: its name and state, the navigation, and the page of the address.
 
 import { Suspense } from "react";
-import { Link, Route, Switch, useLocation, useParams } from "wouter";
+import { Route, Switch, useLocation, useParams } from "wouter";
+import { ApiError } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
 import { NotFound } from "../../app/shell.tsx";
 import { ErrorPage } from "../../parts/error-note.tsx";
-import { Page } from "../../parts/page.tsx";
+import { useTitle } from "../../parts/page.tsx";
 import { PageSkeleton, Skeleton } from "../../parts/skeleton.tsx";
-import { AgentContext, useAgentQuery } from "./agent.tsx";
+import { type Agent, AgentContext, useAgentQuery } from "./agent.tsx";
+import { AgentHeader } from "./agent-header.tsx";
+import { AgentNavigation, pageAt } from "./navigation.tsx";
 import { AGENT_PAGES } from "./pages.ts";
 
 export default function AgentLayout() {
   const { id = "" } = useParams<{ id: string }>();
   const { data, error, refetch } = useAgentQuery(id);
-  const [location] = useLocation();
+  const isGone = error instanceof ApiError && error.status === 404;
+  // What was loaded stays while a refresh fails; the banner of the shell tells of a lost connection.
+  if (data && !isGone) return <AgentFrame agent={data.agent} />;
   if (error) return <ErrorPage error={error} onRetry={() => void refetch()} />;
-  if (!data) return <PageSkeleton />;
-  const base = `/agents/${id}`;
+  return <PageSkeleton />;
+}
+
+function AgentFrame({ agent }: { agent: Agent }) {
+  const [location] = useLocation();
+  const page = pageAt(agent.id, location);
+  useTitle(page && page.path !== "" ? `${t(page.label)} · ${agent.name}` : agent.name);
+  const isFull = page?.isFull === true;
   return (
-    <AgentContext value={data.agent}>
-      <Page title={data.agent.name}>
-        <nav aria-label={t("Pages of this agent")} className="mb-4 flex gap-1 overflow-x-auto border-edge border-b">
-          {AGENT_PAGES.map(({ path, label }) => {
-            const href = base + path.replace(/\/:.*/, "");
-            const isHere = path === "" ? location === base : location.startsWith(href);
-            return (
-              <Link
-                key={path}
-                href={href}
-                aria-current={isHere ? "page" : undefined}
-                className="whitespace-nowrap border-transparent border-b-2 px-2 py-1.5 text-soft hover:text-ink aria-[current]:border-sea aria-[current]:font-medium aria-[current]:text-ink"
-              >
-                {t(label)}
-              </Link>
-            );
-          })}
-        </nav>
-        <Suspense fallback={<Skeleton className="h-40" />}>
-          <Switch>
-            {AGENT_PAGES.map(({ path, Component }) => (
-              <Route key={path} path={`/agents/:id${path}`}>
-                <Component />
-              </Route>
-            ))}
-            <Route>
-              <NotFound />
-            </Route>
-          </Switch>
-        </Suspense>
-      </Page>
+    <AgentContext value={agent}>
+      <div
+        className={`mx-auto flex w-full flex-col md:px-8 ${isFull ? "h-[calc(100dvh-3rem)] md:h-dvh" : "max-w-6xl pb-16 md:pt-2"}`}
+      >
+        <AgentHeader agent={agent} />
+        <div className={`flex min-h-0 flex-1 flex-col md:flex-row md:gap-6 ${isFull ? "" : "md:mt-2"}`}>
+          <AgentNavigation id={agent.id} />
+          <div className={`flex min-h-0 min-w-0 flex-1 flex-col ${isFull ? "" : "px-4 pt-4 md:px-0 md:pt-0"}`}>
+            <Suspense fallback={<Skeleton className="h-40" />}>
+              <Switch>
+                {AGENT_PAGES.map(({ path, Component }) => (
+                  <Route key={path} path={`/agents/:id${path}`}>
+                    <Component />
+                  </Route>
+                ))}
+                <Route>
+                  <NotFound />
+                </Route>
+              </Switch>
+            </Suspense>
+          </div>
+        </div>
+      </div>
     </AgentContext>
   );
 }

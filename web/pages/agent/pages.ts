@@ -9,8 +9,20 @@ export interface AgentPage {
   path: string;
   label: Text;
   Icon: LucideIcon;
+  /** Under which heading it stands; without one it is at the top. */
+  group?: AgentPageGroup;
+  /** Takes the whole height and width beside the navigation and scrolls by itself, such as a chat. */
+  isFull?: true;
   Component: LazyExoticComponent<ComponentType>;
 }
+
+export const AGENT_PAGE_GROUPS = {
+  make: text("Make it yours"),
+  reach: text("Where it talks"),
+  watch: text("What it does"),
+  keep: text("Keep it safe"),
+} as const;
+export type AgentPageGroup = keyof typeof AGENT_PAGE_GROUPS;
 
 export const AGENT_PAGES: readonly AgentPage[] = [
   { path: "", label: text("Overview"), Icon: Bot, Component: lazy(() => import("./overview/index.tsx")) },

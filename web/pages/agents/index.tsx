@@ -1,54 +1,204 @@
-// The list of the caller's agents.
+// The home of somebody signed in: all agents, what they cost, and which of them need somebody.
 
-import { useQuery } from "@tanstack/react-query";
-import { Link } from "wouter";
-import { api } from "../../app/api.ts";
-import { useLive } from "../../app/events.ts";
+import { LayoutGrid, List, ListChecks, Plus } from "lucide-react";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { useLocation } from "wouter";
+import { useParameter } from "../../app/address.ts";
+import type { AgentOverview } from "../../app/agents.ts";
 import { t, tn } from "../../app/language.ts";
+import { modelName, useModelChoices } from "../../app/models.ts";
+import { openNewAgent } from "../../app/new-agent.tsx";
+import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { SelectField } from "../../parts/field.tsx";
+import { IconButton } from "../../parts/icon-button.tsx";
 import { Page } from "../../parts/page.tsx";
+import { SearchField } from "../../parts/search-field.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { VirtualList } from "../../parts/virtual-list.tsx";
-import { When } from "../../parts/when.tsx";
+import { useMedia } from "../../parts/use-media.ts";
+import { VirtualGrid } from "../../parts/virtual-grid.tsx";
+import { AgentCard, AgentRow, CARD_HEIGHT, ROW_COLUMNS, ROW_HEIGHT } from "./agent-item.tsx";
+import { FirstAgent } from "./first-agent.tsx";
+import { SelectionBar } from "./selection.tsx";
+import { Summary } from "./summary.tsx";
+import { useAgents } from "./use-agents.ts";
+import { useView } from "./view.ts";
 
-interface Agent {
-  id: string;
-  name: string;
-  status: string;
-  updatedAt: string;
-}
-
-const KEY = ["agents"] as const;
+const AgentMenu = lazy(() => import("./agent-menu.tsx"));
 
 export default function AgentsPage() {
-  const { data, error, refetch } = useQuery({
-    queryKey: KEY,
-    queryFn: () => api.get<{ agents: Agent[] }>("/api/agents"),
-  });
-  useLive(KEY, ["agent."]);
+  const [location, navigate] = useLocation();
+  const [query, setQuery] = useParameter("query");
+  const [state, setState] = useParameter("state");
+  const [sort, setSort] = useParameter("sort");
+  const [template, setTemplate] = useParameter("new");
+  const filters = { query, state, sort };
+  const { data, error, refetch, isStale, agentAt, show } = useAgents(filters);
+  const { data: models } = useModelChoices();
+  const [view, setView] = useView(data?.counts.total ?? 0);
+  const isWide = useMedia("(min-width: 64rem)");
+  const [menu, setMenu] = useState<{ agent: AgentOverview; anchor: HTMLElement }>();
+  const [selected, setSelected] = useState<ReadonlySet<string>>();
+
+  // A link such as /agents?new=assistant opens the dialog.
+  useEffect(() => {
+    if (!template) return;
+    openNewAgent(template === "1" ? "" : template);
+    setTemplate("");
+  }, [template, setTemplate]);
+
+  const select = (id: string, isSelected: boolean) =>
+    setSelected((before) => {
+      const next = new Set(before);
+      if (isSelected) next.add(id);
+      else next.delete(id);
+      return next;
+    });
+  const clearFilters = () => navigate(location, { replace: true });
+  const hasAgents = data && data.counts.total > 0;
+  const rowHeight = isWide ? ROW_HEIGHT.wide : ROW_HEIGHT.narrow;
+  const cardHeight = data && data.counts.attention > 0 ? CARD_HEIGHT.tall : CARD_HEIGHT.low;
+  const Item = view === "grid" ? AgentCard : AgentRow;
+
   return (
-    <Page title={t("Agents")} intro={data && tn("{n} agent", "{n} agents", data.agents.length)}>
-      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Skeleton className="h-40" />}
-      {data?.agents.length === 0 && (
-        <EmptyState title={t("No agent yet")}>
-          {t("An agent answers in a browser, in Telegram, Discord and WhatsApp.")}
-        </EmptyState>
-      )}
-      {data && (
-        <VirtualList
-          label={t("Agents")}
-          items={data.agents}
-          estimate={48}
-          keyOf={({ id }) => id}
-          renderItem={(agent) => (
-            <Link href={`/agents/${agent.id}`} className="flex gap-3 border-edge border-b py-2">
-              {agent.name} <When at={agent.updatedAt} />
-            </Link>
+    <Page
+      title={t("Agents")}
+      actions={
+        hasAgents && (
+          <Button look="primary" onClick={() => openNewAgent()}>
+            <Plus aria-hidden="true" /> {t("New agent")}
+          </Button>
+        )
+      }
+    >
+      {data && !hasAgents ? (
+        <FirstAgent />
+      ) : (
+        <>
+          <Summary counts={data?.counts} costTodayUsd={data?.costTodayUsd} state={state} onChange={setState} />
+          <div className="mb-3 flex flex-wrap items-center gap-2">
+            <div className="min-w-48 flex-1">
+              <SearchField label={t("Search by name")} value={query} onSearch={setQuery} />
+            </div>
+            <SelectField
+              label={t("Order")}
+              isLabelHidden
+              value={sort || "newest"}
+              onChange={(event) => setSort(event.target.value === "newest" ? "" : event.target.value)}
+            >
+              <option value="newest">{t("Newest first")}</option>
+              <option value="name">{t("By name")}</option>
+              <option value="activity">{t("Last used first")}</option>
+              <option value="cost">{t("Dearest today first")}</option>
+            </SelectField>
+            <div className="flex">
+              <IconButton
+                label={view === "grid" ? t("Show as a list") : t("Show as cards")}
+                onClick={() => setView(view === "grid" ? "list" : "grid")}
+              >
+                {view === "grid" ? <List /> : <LayoutGrid />}
+              </IconButton>
+              <IconButton
+                label={selected ? t("End the selection") : t("Select several")}
+                aria-pressed={selected !== undefined}
+                onClick={() => setSelected(selected ? undefined : new Set())}
+              >
+                <ListChecks />
+              </IconButton>
+            </div>
+          </div>
+          {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+          {!data && !error && <Placeholders isGrid={view === "grid"} />}
+          {data?.total === 0 && (
+            <EmptyState
+              title={t("No agent matches")}
+              action={<Button onClick={clearFilters}>{t("Show all agents")}</Button>}
+            >
+              {state === "attention" && !query
+                ? t("Nothing needs you now. Errors, calls that wait for your approval and broken channels appear here.")
+                : t("Try fewer letters, or another state.")}
+            </EmptyState>
           )}
-        />
+          {data && data.total > 0 && (
+            <div className={view === "list" ? "overflow-hidden rounded-large border border-edge bg-card" : "-mx-1.5"}>
+              {view === "list" && isWide && <Heads />}
+              <VirtualGrid
+                label={t("Agents")}
+                count={data.total}
+                rowHeight={view === "grid" ? cardHeight : rowHeight}
+                {...(view === "grid" && { minWidth: 280 })}
+                isBusy={isStale}
+                keyOf={(index) => agentAt(index)?.id ?? `at-${index}`}
+                onVisible={show}
+                renderItem={(index) => {
+                  const agent = agentAt(index);
+                  if (!agent)
+                    return (
+                      <div className="h-full p-2">
+                        <Skeleton className="h-full" />
+                      </div>
+                    );
+                  return (
+                    <Item
+                      agent={agent}
+                      model={modelName(agent, models)}
+                      isSelected={selected?.has(agent.id)}
+                      onSelect={(isSelected) => select(agent.id, isSelected)}
+                      isMenuOpen={menu?.agent.id === agent.id}
+                      onMenu={(anchor) => setMenu({ agent, anchor })}
+                    />
+                  );
+                }}
+              />
+            </div>
+          )}
+          {selected && data && (
+            <SelectionBar
+              filters={filters}
+              total={data.total}
+              selected={selected}
+              onSelect={setSelected}
+              onEnd={() => setSelected(undefined)}
+            />
+          )}
+          <p role="status" className="sr-only">
+            {data && tn("{n} agent shown", "{n} agents shown", data.total)}
+          </p>
+        </>
+      )}
+      {menu && (
+        <Suspense>
+          <AgentMenu {...menu} onClose={() => setMenu(undefined)} />
+        </Suspense>
       )}
     </Page>
   );
 }
+
+const Heads = () => (
+  <div
+    aria-hidden="true"
+    className={`grid items-center gap-x-3 border-edge border-b px-3 py-1.5 font-medium text-soft text-sm ${ROW_COLUMNS}`}
+  >
+    <span>{t("Name")}</span>
+    <span>{t("State")}</span>
+    <span>{t("Channels")}</span>
+    <span>{t("Model")}</span>
+    <span>{t("Last used")}</span>
+    <span className="text-right">{t("Today")}</span>
+    <span />
+  </div>
+);
+
+const Placeholders = ({ isGrid }: { isGrid: boolean }) => (
+  <div role="status" className={isGrid ? "-mx-1.5 grid sm:grid-cols-2 lg:grid-cols-3" : "flex flex-col gap-2"}>
+    <span className="sr-only">{t("Loading…")}</span>
+    {Array.from({ length: isGrid ? 6 : 8 }, (_, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: placeholders have nothing else
+      <div key={index} className={isGrid ? "p-1.5" : ""} style={{ height: isGrid ? CARD_HEIGHT.low : ROW_HEIGHT.wide }}>
+        <Skeleton className="h-full" />
+      </div>
+    ))}
+  </div>
+);

@@ -1,9 +1,11 @@
 // Lists what the command palette offers: pages, the caller's agents with their pages, and actions.
 
-import { BookOpen, Bot, type LucideIcon, Moon, Sun } from "lucide-react";
+import { BookOpen, Bot, type LucideIcon, Moon, Plus, Sun } from "lucide-react";
+import type { OverviewPage } from "../../app/agents.ts";
 import { api } from "../../app/api.ts";
 import { t, text } from "../../app/language.ts";
 import { ADMIN_ENTRIES, MAIN_ENTRIES } from "../../app/navigation.ts";
+import { openNewAgent } from "../../app/new-agent.tsx";
 import { changeTheme } from "../../app/theme.ts";
 
 interface Shown {
@@ -20,6 +22,7 @@ export type Command = (Shown & { path: string }) | (Shown & { run: () => void })
 
 /** Actions of the whole console. A page adds its own here, one row each. */
 const ACTIONS = [
+  { label: text("New agent"), Icon: Plus, keywords: "make create add bot template", run: () => openNewAgent() },
   { label: text("Light theme"), Icon: Sun, keywords: "bright", run: () => changeTheme("light") },
   { label: text("Dark theme"), Icon: Moon, keywords: "night", run: () => changeTheme("dark") },
   { label: text("Theme as the system"), Icon: Moon, run: () => changeTheme("system") },
@@ -39,9 +42,11 @@ export function fixedCommands(isAdmin: boolean): Command[] {
   ];
 }
 
-/** The caller's agents. */
-export async function listAgentCommands(_sought: string): Promise<Command[]> {
-  const { agents } = await api.get<{ agents: { id: string; name: string }[] }>("/api/agents");
+const SHOWN_AGENTS = 8;
+
+/** The caller's agents with this in their names. */
+export async function listAgentCommands(sought: string): Promise<Command[]> {
+  const { agents } = await api.get<OverviewPage>("/api/agents/overview", { query: sought, limit: SHOWN_AGENTS });
   return agents.map(({ id, name }) => ({ id, label: name, kind: t("Agent"), Icon: Bot, path: `/agents/${id}/chat` }));
 }
 

@@ -1,14 +1,29 @@
-// What an agent is and how it does.
+// What an agent is and how it does: what needs its owner, figures, channels, the last conversations, and what to do next.
 
-import { t } from "../../../app/language.ts";
-import { Section } from "../../../parts/page.tsx";
+import { useAgentOverview } from "../../../app/agents.ts";
+import { ErrorNote } from "../../../parts/error-note.tsx";
 import { useAgent } from "../agent.tsx";
+import { AgentFigures } from "./agent-figures.tsx";
+import { AgentNeeds } from "./agent-needs.tsx";
+import { Channels } from "./channels.tsx";
+import { NextSteps } from "./next-steps.tsx";
+import { RecentConversations } from "./recent-conversations.tsx";
 
 export default function OverviewPage() {
-  const { name, status } = useAgent();
+  const { id } = useAgent();
+  const { data: agent, error, refetch } = useAgentOverview(id);
   return (
-    <Section title={t("Overview")}>
-      {name}: {status}
-    </Section>
+    <div>
+      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {agent && <AgentNeeds agent={agent} />}
+      <AgentFigures id={id} agent={agent} />
+      <div className="grid items-start gap-x-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+        <RecentConversations id={id} />
+        <div>
+          {agent && <NextSteps agent={agent} />}
+          <Channels id={id} agent={agent} />
+        </div>
+      </div>
+    </div>
   );
 }

@@ -1,0 +1,241 @@
+// Tests the home of the console: the list of agents, the dialog that makes one, and what both do when the server refuses.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { type Berth, startBerth } from "../support/berth.ts";
+import { type Client, createClient } from "../support/client.ts";
+import { type AgentItem, member, provision } from "../support/members.ts";
+import { type Console, expectAccessible, openConsole } from "./support/console.ts";
+
+let berth: Berth;
+let ada: Client;
+let harbour: AgentItem;
+const HOSTILE = '<img src=x onerror="document.title=1">';
+beforeAll(async () => {
+  berth = await startBerth();
+  ada = await member(berth, "enterprise");
+  harbour = await provision(ada, "Harbour");
+  for (const name of ["Pier", "Quay", HOSTILE]) await provision(ada, name);
+}, 60_000);
+afterAll(() => berth?.[Symbol.asyncDispose]());
+
+const links = (page: Page) => page.getByRole("list", { name: /^(Agents|Agenten)$/ }).getByRole("link");
+const names = async (page: Page) => (await links(page).allTextContents()).sort();
+
+async function openHome(path = "/"): Promise<Console> {
+  const console = await openConsole(berth, ada);
+  await console.open(path);
+  await links(console.page).first().waitFor();
+  return console;
+}
+
+describe("the list", () => {
+  test("searches as one types, filters by state, and keeps both in the address", async () => {
+    await using console = await openHome();
+    const { page } = console;
+    expect(await names(page)).toEqual([HOSTILE, "Harbour", "Pier", "Quay"].sort());
+    await page.getByRole("searchbox").fill("PIE");
+    await page.waitForURL(/query=PIE/);
+    await page.getByText("1 agent shown").waitFor({ state: "attached" });
+    expect(await names(page)).toEqual(["Pier"]);
+    await page.reload();
+    await links(page).first().waitFor();
+    expect(await names(page)).toEqual(["Pier"]);
+    await page.getByRole("radio", { name: /Stopped/ }).check({ force: true });
+    await page.getByText("No agent matches").waitFor();
+    await page.getByRole("button", { name: "Show all agents" }).click();
+    await page.getByText("4 agents shown").waitFor({ state: "attached" });
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("shows what happens elsewhere without a reload: state, names, new agents", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    const connected = page.waitForResponse(/api\/events/);
+    await console.open("/");
+    await connected;
+    await ada.post(`/api/agents/${harbour.id}/stop`, {});
+    await page.getByText("Stopped", { exact: true }).nth(1).waitFor();
+    await ada.patch(`/api/agents/${harbour.id}`, { name: "Old harbour" });
+    await page.getByRole("link", { name: "Old harbour" }).waitFor();
+    await ada.patch(`/api/agents/${harbour.id}`, { name: "Harbour" });
+    await ada.post(`/api/agents/${harbour.id}/start`, {});
+    await page.getByRole("link", { name: "Harbour", exact: true }).waitFor();
+  }, 60_000);
+
+  test("stops an agent from its menu by keyboard, with undo", async () => {
+    await using console = await openHome();
+    const { page } = console;
+    await page.getByRole("button", { name: "Actions for Pier" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: "Stop" }).waitFor();
+    await page.getByRole("menuitem", { name: "Stop" }).press("Enter");
+    await page.getByText("Pier is stopped").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("Pier runs").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("stops and starts several at once", async () => {
+    await using console = await openHome();
+    const { page } = console;
+    await page.getByRole("button", { name: "Select several" }).click();
+    await page.getByRole("checkbox", { name: "Select Pier" }).check();
+    await page.getByRole("checkbox", { name: "Select Quay" }).check();
+    const bar = page.getByRole("region", { name: "Selected agents" });
+    await bar.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("2 agents are stopped").waitFor();
+    await page.getByRole("button", { name: "Select several" }).click();
+    await page.getByRole("button", { name: "Select all 4" }).click();
+    await page.getByText("4 agents selected").waitFor();
+    await bar.getByRole("button", { name: "Start" }).click();
+    await page.getByText("4 agents run").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("remembers cards or rows", async () => {
+    await using console = await openHome();
+    const { page } = console;
+    await page.getByRole("button", { name: "Show as a list" }).click();
+    await page.reload();
+    await page.getByRole("button", { name: "Show as cards" }).waitFor();
+  }, 60_000);
+
+  test.each([
+    [503, { error: "The database is busy.", code: "STORAGE_UNAVAILABLE" }, "The database is busy."],
+    [429, { error: "Too many requests.", code: "RATE_LIMITED" }, "Too many requests."],
+  ])(
+    "says what is wrong on %d, and tries again",
+    async (status, body, words) => {
+      await using console = await openConsole(berth, ada);
+      const { page } = console;
+      let isBroken = true;
+      await page.route("**/api/agents/overview*", (route) =>
+        isBroken ? route.fulfill({ status, json: body }) : route.continue(),
+      );
+      await console.open("/");
+      await page.getByRole("alert").getByText(words).waitFor();
+      isBroken = false;
+      await page.getByRole("button", { name: "Try again" }).click();
+      await links(page).first().waitFor();
+    },
+    60_000,
+  );
+});
+
+describe("a new agent", () => {
+  test("is made from a template, and its chat opens", async () => {
+    await using console = await openHome();
+    const { page } = console;
+    await page.getByRole("button", { name: "New agent" }).click();
+    await page.getByRole("radio", { name: /Researcher/ }).check({ force: true });
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Researcher");
+    await page.getByLabel("Name", { exact: true }).fill("Reader");
+    await page.getByLabel("What it should do").fill("Read what I send you.");
+    await page.getByRole("button", { name: "Make the agent" }).click();
+    await page.waitForURL(/\/agents\/[^/]+\/chat/);
+    const id = /agents\/([^/]+)/.exec(page.url())?.[1] ?? "";
+    const { body } = await ada.get<{ config: Record<string, unknown> }>(`/api/agents/${id}/config`);
+    expect(body.config).toMatchObject({ instructions: "Read what I send you.", temperature: 0.3 });
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("begins from the palette on any page, and with a link", async () => {
+    await using console = await openHome();
+    const { page } = console;
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Page, agent or action" }).fill("new agent");
+    await page.getByRole("option", { name: /New agent/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "New agent" }).waitFor();
+    await console.open("/agents?new=support-desk");
+    await page.getByRole("dialog", { name: "New agent" }).waitFor();
+    expect(await page.getByRole("radio", { name: /Support desk/ }).isChecked()).toBe(true);
+  }, 60_000);
+
+  test("says which field is wrong, and what to do when the plan is full or there is none", async () => {
+    const bob = createClient(berth);
+    await bob.join();
+    await using console = await openConsole(berth, bob);
+    const { page } = console;
+    await console.open("/");
+    await page.getByRole("button", { name: /Assistant/ }).click();
+    await page.getByRole("button", { name: "Make the agent" }).click();
+    await page.getByRole("alert").getByText("Your account has no plan yet").waitFor();
+    await bob.grant("starter");
+    await page.getByRole("button", { name: "Make the agent" }).click();
+    await page.waitForURL(/\/chat/);
+    await console.open("/");
+    await page.getByRole("button", { name: "New agent" }).click();
+    await page.getByRole("button", { name: "Make the agent" }).click();
+    await page.getByRole("alert").getByText("Your plan has room for 1 agent").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+});
+
+test("somebody without an agent learns what one is, and begins with a template", async () => {
+  const eve = await member(berth);
+  await expectAccessible(berth, eve, "/", {
+    name: "agents-empty",
+    prepare: (page) =>
+      page
+        .getByRole("button", { name: /Assistant|Assistent/ })
+        .first()
+        .waitFor(),
+  });
+}, 60_000);
+
+test("an agent's frame renames, stops and starts it, and another's agent is not found", async () => {
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  await console.open(`/agents/${harbour.id}`);
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("Haven");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Haven", level: 1 }).waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Haven is stopped").waitFor();
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByText("Haven runs").waitFor();
+  await ada.patch(`/api/agents/${harbour.id}`, { name: "Harbour" });
+  await page.getByRole("heading", { name: "Harbour", level: 1 }).waitFor();
+  expect(console.complaints()).toEqual([]);
+  const foreign = await provision(await member(berth));
+  await console.open(`/agents/${foreign.id}`);
+  await page.getByRole("heading", { name: "This does not exist" }).waitFor();
+}, 60_000);
+
+test("the pages are accessible in both themes, sizes and languages, with menu and dialog open", async () => {
+  const ready = async (page: Page) => void (await links(page).first().waitFor());
+  await expectAccessible(berth, ada, "/", { name: "agents", prepare: ready });
+  await expectAccessible(berth, ada, "/", {
+    name: "agents-list",
+    async prepare(page) {
+      await ready(page);
+      await page.getByRole("button", { name: /Show as a list|Als Liste zeigen/ }).click();
+      await page.getByRole("button", { name: /Actions for Pier|Aktionen für Pier/ }).click();
+      await page.getByRole("menu").waitFor();
+    },
+  });
+  await expectAccessible(berth, ada, "/agents?new=1", {
+    name: "new-agent",
+    async prepare(page) {
+      await page
+        .getByRole("radio", { name: /Researcher|Rechercheur/ })
+        .first()
+        .waitFor({ state: "attached" });
+      await page
+        .getByRole("radio", { name: /Standard/ })
+        .first()
+        .waitFor();
+    },
+  });
+  await expectAccessible(berth, ada, `/agents/${harbour.id}`, {
+    name: "agent-overview",
+    prepare: (page) =>
+      page
+        .getByRole("heading", { name: /Next steps|Nächste Schritte/ })
+        .first()
+        .waitFor(),
+  });
+}, 180_000);

@@ -1,0 +1,29 @@
+// What an agent needs its owner for, in words; the most urgent first.
+
+import type { AgentOverview } from "./agents.ts";
+import { t, tn } from "./language.ts";
+
+export interface Need {
+  words: string;
+  /** Where it is settled, below the agent's address. */
+  path: string;
+}
+
+export function needsOf({ status, statusReason, channels, pendingApprovals }: AgentOverview): Need[] {
+  const failed = status === "stopped" ? [] : channels.filter(({ state }) => state === "failed");
+  return [
+    ...(status === "error" ? [{ words: statusReason ?? t("It has failed. Restart it."), path: "" }] : []),
+    ...(pendingApprovals > 0
+      ? [
+          {
+            words: tn("{n} call waits for your approval", "{n} calls wait for your approval", pendingApprovals),
+            path: "/approvals",
+          },
+        ]
+      : []),
+    ...failed.map(({ name, lastError }) => ({
+      words: lastError ? `${name}: ${lastError}` : t("{platform} failed", { platform: name }),
+      path: "/channels",
+    })),
+  ];
+}

@@ -1,0 +1,24 @@
+// The templates of agents, in the viewer's language.
+
+import { useQuery } from "@tanstack/react-query";
+import { call } from "./api.ts";
+import { language } from "./language.ts";
+
+/** An item of `GET /api/templates`. */
+export interface Template {
+  id: string;
+  name: string;
+  description: string;
+  config: Readonly<Record<string, unknown>>;
+}
+
+/** The language of the console, which may differ from the browser's. */
+export const IN_LANGUAGE = { "accept-language": language };
+
+export const useTemplates = () =>
+  useQuery({
+    queryKey: ["templates"],
+    queryFn: async () =>
+      (await call<{ templates: Template[] }>("GET", "/api/templates", { headers: IN_LANGUAGE })).templates,
+    staleTime: Number.POSITIVE_INFINITY,
+  });

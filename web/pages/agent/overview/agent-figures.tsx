@@ -1,0 +1,78 @@
+// Key figures of an agent, and its answers and costs of two weeks.
+
+import { useState } from "react";
+import { Link } from "wouter";
+import type { AgentOverview } from "../../../app/agents.ts";
+import { formatNumber, formatUsd, t } from "../../../app/language.ts";
+import { modelName, useModelChoices } from "../../../app/models.ts";
+import { Chart } from "../../../parts/chart.tsx";
+import { Choice } from "../../../parts/choice.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Figure, Section } from "../../../parts/page.tsx";
+import { Skeleton } from "../../../parts/skeleton.tsx";
+import { When } from "../../../parts/when.tsx";
+import { everyDay, useAgentUsage } from "../usage.ts";
+
+const DAYS = 14;
+
+export function AgentFigures({ id, agent }: { id: string; agent: AgentOverview | undefined }) {
+  const { data: usage, error, refetch } = useAgentUsage(id, DAYS);
+  const { data: models } = useModelChoices(id);
+  const [shown, setShown] = useState<"calls" | "cost">("calls");
+  const days = usage ? everyDay(usage) : [];
+  const hasData = days.some(({ calls }) => calls > 0);
+  const series =
+    shown === "calls"
+      ? { label: t("Calls of the model"), values: days.map(({ calls }) => calls) }
+      : { label: t("Cost"), values: days.map(({ costUsd }) => costUsd), format: formatUsd };
+  return (
+    <Section
+      title={t("The last two weeks")}
+      actions={
+        hasData && (
+          <Choice
+            label={t("Show")}
+            value={shown}
+            onChange={setShown}
+            options={[
+              { value: "calls", label: t("Calls") },
+              { value: "cost", label: t("Cost") },
+            ]}
+          />
+        )
+      }
+    >
+      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      <dl className="grid grid-cols-2 gap-x-4 gap-y-3 sm:grid-cols-4">
+        <Figure label={t("Cost today")} value={agent ? formatUsd(agent.costTodayUsd) : <Bar />} />
+        <Figure
+          label={t("This month")}
+          value={usage ? formatUsd(usage.budget.month.spentUsd) : <Bar />}
+          hint={
+            usage?.budget.month.limitUsd
+              ? t("of {limit}", { limit: formatUsd(usage.budget.month.limitUsd) })
+              : undefined
+          }
+        />
+        <Figure label={t("Calls in 14 days")} value={usage ? formatNumber(usage.total.calls) : <Bar />} />
+        <Figure
+          label={t("Last used")}
+          value={agent ? agent.lastActivityAt ? <When at={agent.lastActivityAt} /> : t("Not yet") : <Bar />}
+        />
+      </dl>
+      {hasData && (
+        <div className="mt-4">
+          <Chart label={series.label} times={days.map(({ at }) => at)} series={[series]} kind="bars" height={160} />
+        </div>
+      )}
+      <p className="mt-3 border-edge border-t pt-3 text-soft">
+        {t("Model")}: <span className="text-ink">{agent ? modelName(agent, models) : ""}</span>{" "}
+        <Link href={`/agents/${id}/set-up`} className="text-sea underline">
+          {t("Change")}
+        </Link>
+      </p>
+    </Section>
+  );
+}
+
+const Bar = () => <Skeleton className="mt-1 h-5 w-16" />;

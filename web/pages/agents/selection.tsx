@@ -1,0 +1,93 @@
+// Starts or stops many agents at once: four requests side by side, with the progress and what failed.
+
+import { useQueryClient } from "@tanstack/react-query";
+import { Play, Square, X } from "lucide-react";
+import { useState } from "react";
+import { OVERVIEW_KEY, operateAgent } from "../../app/agents.ts";
+import { t, tn } from "../../app/language.ts";
+import { Button } from "../../parts/button.tsx";
+import { messageOf } from "../../parts/error-note.tsx";
+import { showError, showToast } from "../../parts/toast.tsx";
+import { type Filters, loadAllIds } from "./use-agents.ts";
+
+interface Props {
+  filters: Filters;
+  total: number;
+  selected: ReadonlySet<string>;
+  onSelect: (ids: ReadonlySet<string>) => void;
+  onEnd: () => void;
+}
+
+const SIDE_BY_SIDE = 4;
+
+export function SelectionBar({ filters, total, selected, onSelect, onEnd }: Props) {
+  const client = useQueryClient();
+  const [done, setDone] = useState<number>();
+  const isBusy = done !== undefined;
+
+  const selectAll = async () => {
+    try {
+      onSelect(new Set((await loadAllIds(filters)).map(({ id }) => id)));
+    } catch (error) {
+      showError(messageOf(error));
+    }
+  };
+
+  const run = async (operation: "start" | "stop") => {
+    const waiting = [...selected];
+    const failures: unknown[] = [];
+    setDone(0);
+    const work = async () => {
+      for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+        await operateAgent(id, operation).catch((error: unknown) => failures.push(error));
+        setDone((before = 0) => before + 1);
+      }
+    };
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
+    setDone(undefined);
+    await client.invalidateQueries({ queryKey: OVERVIEW_KEY });
+    const ok = selected.size - failures.length;
+    if (ok > 0) {
+      showToast(
+        operation === "start"
+          ? tn("{n} agent runs", "{n} agents run", ok)
+          : tn("{n} agent is stopped", "{n} agents are stopped", ok),
+      );
+    }
+    if (failures.length > 0) {
+      const reason = messageOf(failures[0]);
+      showError(
+        tn("{n} agent did not change: {reason}", "{n} agents did not change: {reason}", failures.length, { reason }),
+      );
+      return;
+    }
+    onEnd();
+  };
+
+  return (
+    <section
+      aria-label={t("Selected agents")}
+      className="sticky bottom-4 z-20 mt-3 flex flex-wrap items-center gap-2 rounded-large border border-line bg-raised px-3 py-2 shadow-raised"
+    >
+      <p role="status" className="mr-auto">
+        {isBusy
+          ? t("{done} of {all} done", { done, all: selected.size })
+          : tn("{n} agent selected", "{n} agents selected", selected.size)}
+      </p>
+      {selected.size < total && (
+        <Button look="bare" disabled={isBusy} onClick={() => void selectAll()}>
+          {tn("Select the one", "Select all {n}", total)}
+        </Button>
+      )}
+      <Button disabled={selected.size === 0} isBusy={isBusy} onClick={() => void run("start")}>
+        <Play aria-hidden="true" /> {t("Start")}
+      </Button>
+      <Button disabled={selected.size === 0 || isBusy} onClick={() => void run("stop")}>
+        <Square aria-hidden="true" /> {t("Stop")}
+      </Button>
+      <Button look="bare" disabled={isBusy} onClick={onEnd}>
+        <X aria-hidden="true" /> {t("Done")}
+      </Button>
+    </section>
+  );
+}

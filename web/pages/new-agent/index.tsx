@@ -1,0 +1,206 @@
+// The dialog that makes an agent: from a template, with a name, a model and the first instructions; then it opens its chat.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useId, useRef, useState } from "react";
+import { Link } from "wouter";
+import { useNavigate } from "../../app/address.ts";
+import { OVERVIEW_KEY } from "../../app/agents.ts";
+import { call } from "../../app/api.ts";
+import { ApiError } from "../../app/errors.ts";
+import { t, tn } from "../../app/language.ts";
+import { FROM_SCRATCH } from "../../app/new-agent.tsx";
+import { IN_LANGUAGE, type Template, useTemplates } from "../../app/templates.ts";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
+import { TextAreaField, TextField } from "../../parts/field.tsx";
+import { ModelChoice, type ModelValue } from "../../parts/model-choice.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import { Notice } from "../../parts/status.tsx";
+import { TemplateIcon } from "../../parts/template-icon.tsx";
+
+interface Props {
+  template: string;
+  onClose: () => void;
+}
+
+export default function NewAgentDialog({ template: wanted, onClose }: Props) {
+  const { data: templates, error: templatesError, refetch } = useTemplates();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const formId = useId();
+  const [chosen, setChosen] = useState(wanted || "assistant");
+  const [typedName, setTypedName] = useState<string>();
+  const [typedInstructions, setTypedInstructions] = useState<string>();
+  const [model, setModel] = useState<ModelValue>({ choice: "model_a", own: "" });
+  const attempt = useRef({ body: "", key: "" });
+
+  const template = templates?.find(({ id }) => id === chosen);
+  const name = typedName ?? template?.name ?? (chosen === FROM_SCRATCH ? t("New agent") : "");
+  const instructions = typedInstructions ?? instructionsOf(template);
+
+  const create = useMutation({
+    mutationFn: () => {
+      const body = requestOf({ template, name, instructions, model });
+      // A repeated press after a lost answer must not make two agents; after a refusal it asks anew.
+      const text = JSON.stringify(body);
+      if (attempt.current.body !== text || create.error instanceof ApiError)
+        attempt.current = { body: text, key: crypto.randomUUID() };
+      return call<{ agent: { id: string } }>("POST", "/api/agents/provision", {
+        body,
+        headers: IN_LANGUAGE,
+        idempotencyKey: attempt.current.key,
+      });
+    },
+    onSuccess({ agent: { id } }) {
+      void client.invalidateQueries({ queryKey: OVERVIEW_KEY });
+      onClose();
+      navigate(`/agents/${id}/chat`);
+    },
+  });
+  const issueAt = (path: string) => (create.error instanceof ApiError ? create.error.issueAt(path) : undefined);
+
+  return (
+    <Dialog
+      title={t("New agent")}
+      width="wide"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button look="primary" type="submit" form={formId} isBusy={create.isPending}>
+            {t("Make the agent")}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={formId}
+        className="flex flex-col gap-5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate();
+        }}
+      >
+        {create.error && <Refusal error={create.error} />}
+        {templatesError && <ErrorNote error={templatesError} onRetry={() => void refetch()} />}
+        <fieldset>
+          <legend className="mb-1.5 font-medium">{t("Begin with")}</legend>
+          {templates ? (
+            <div className="grid gap-2 sm:grid-cols-2">
+              {[...templates, emptyTemplate()].map((one) => (
+                <label
+                  key={one.id}
+                  className="flex items-start gap-2.5 rounded-large border border-line p-2.5 transition-colors hover:bg-hover has-checked:border-sea has-checked:bg-wash has-focus-visible:outline-2 has-focus-visible:outline-sea"
+                >
+                  <input
+                    type="radio"
+                    name="template"
+                    value={one.id}
+                    checked={one.id === chosen}
+                    onChange={() => setChosen(one.id)}
+                    className="sr-only"
+                  />
+                  <TemplateIcon id={one.id} />
+                  <span className="min-w-0">
+                    <span className="block font-medium">{one.name}</span>
+                    <span className="block text-soft text-sm">{one.description}</span>
+                  </span>
+                </label>
+              ))}
+            </div>
+          ) : (
+            !templatesError && <Skeleton className="h-56" />
+          )}
+        </fieldset>
+        <TextField
+          label={t("Name")}
+          hint={t("People see it in the chat. You can change it at any time.")}
+          required
+          maxLength={64}
+          value={name}
+          error={issueAt("name")}
+          onChange={(event) => setTypedName(event.target.value)}
+        />
+        <div>
+          <h3 className="mb-1.5 font-medium">{t("Model")}</h3>
+          <ModelChoice value={model} error={issueAt("model") ?? issueAt("config.model")} onChange={setModel} />
+        </div>
+        <TextAreaField
+          label={t("What it should do")}
+          hint={t("Write as you would to a new colleague. Fill in what stands in [brackets].")}
+          rows={9}
+          value={instructions}
+          error={issueAt("instructions")}
+          onChange={(event) => setTypedInstructions(event.target.value)}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+const emptyTemplate = (): Template => ({
+  id: FROM_SCRATCH,
+  name: t("Empty"),
+  description: t("Without instructions, to write your own from scratch."),
+  config: {},
+});
+
+const instructionsOf = (template: Template | undefined): string =>
+  typeof template?.config.instructions === "string" ? template.config.instructions : "";
+
+interface Draft {
+  template: Template | undefined;
+  name: string;
+  instructions: string;
+  model: ModelValue;
+}
+
+/** The template is named, and only what differs from it is sent along. */
+function requestOf({ template, name, instructions, model }: Draft) {
+  const isOwnModel = model.choice === "custom" && model.own !== "";
+  const config = {
+    ...(instructions !== instructionsOf(template) && { instructions }),
+    ...(isOwnModel && { model: model.own }),
+  };
+  return {
+    name,
+    model: isOwnModel || model.choice !== "custom" ? model.choice : "model_a",
+    ...(template && { template: template.id }),
+    ...(Object.keys(config).length > 0 && { config }),
+  };
+}
+
+/** Why no agent was made, and what to do about it. */
+function Refusal({ error }: { error: Error }) {
+  if (!(error instanceof ApiError) || ![402, 429].includes(error.status)) return <ErrorNote error={error} />;
+  const { current, limit } = error.body;
+  const isFull = error.code === "AGENT_LIMIT_REACHED" && typeof limit === "number";
+  return (
+    <Notice tone="warn">
+      <div role="alert" className="flex flex-col gap-1 text-ink">
+        <p className="font-semibold">
+          {isFull
+            ? tn("Your plan has room for {n} agent", "Your plan has room for {n} agents", limit)
+            : error.status === 402
+              ? t("Your account has no plan yet")
+              : t("Too many requests")}
+        </p>
+        <p>
+          {isFull
+            ? t("You have {current}. Remove one you no longer need, or choose a larger plan.", {
+                current: Number(current),
+              })
+            : error.status === 402
+              ? t("Agents need a plan. Choose one, or ask the person who runs this server to give you one.")
+              : messageOf(error)}
+        </p>
+        {(isFull || error.status === 402) && (
+          <Link href="/usage" className="font-medium text-sea underline">
+            {t("See plans and budgets")}
+          </Link>
+        )}
+      </div>
+    </Notice>
+  );
+}
