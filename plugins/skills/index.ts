@@ -38,6 +38,7 @@ export {
   toolDeclined,
 } from "./skill.ts";
 export type { SkillItem } from "./skill-registry.ts";
+export { formatInWords } from "./time/time-parsing.ts";
 export { highestTaint, TAINT, type Taint } from "./taint.ts";
 
 export const skills = plugin("skills", (host) => {
