@@ -3,7 +3,6 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { startBerth } from "./support/berth.ts";
-import { createClient } from "./support/client.ts";
 import { eventually, seeded } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
 import { startUpstream } from "./support/upstream.ts";
@@ -20,8 +19,8 @@ test("each due time has one run and one reply after kills at any moment", async 
     env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" },
   });
   try {
-    const ada = await member(berth);
-    const agentId = await provision(ada);
+    const ada = await member(berth, "enterprise");
+    const { id: agentId } = await provision(ada);
     const at = Date.now() + 1_500;
     for (let n = 0; n < SCHEDULES; n++) {
       const time = new Date(at + n * 25).toISOString();
@@ -34,10 +33,9 @@ test("each due time has one run and one reply after kills at any moment", async 
       await berth.kill();
       await berth.restart({ keepPorts: true });
     }
-    const owner = createClient(berth, ada.cookies);
     await eventually(
       async () => {
-        const { body } = await owner.get<{ schedules: { lastStatus: string }[] }>(
+        const { body } = await ada.get<{ schedules: { lastStatus: string }[] }>(
           `/api/agents/${agentId}/schedules?limit=100`,
         );
         return body.schedules.every(({ lastStatus }) => lastStatus === "done");

@@ -30,7 +30,7 @@ export const schedules = plugin("schedules", ({ kernel, use }) => {
   authService.onAccountReclaim((userId) => [backupRows.pauseAllStatement(userId)]);
   const skill = createScheduleSkill({ agents: agentService, service, store });
   const available = [skill];
-  use(skills).register({ id: "schedules", skillsFor: () => available });
+  use(skills).register({ id: "built-in", skillsFor: () => available });
 
   const { guards } = agentService;
   const deps = { guards, store, service, runtime: runtimeService };

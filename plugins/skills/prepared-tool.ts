@@ -11,7 +11,10 @@ export const MAX_RESULT = 16_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Characters of a call in words. */
 const MAX_SUMMARY = 500;
-const CLASSES: readonly ToolClass[] = ["read", "write", "spend", "outside"];
+/** From the harmless to the dangerous. */
+export const TOOL_CLASSES: readonly ToolClass[] = ["read", "write", "spend", "outside"];
+/** Plugins written in JavaScript, and sources that pass on tools from elsewhere, may name none. */
+export const toolClassOf = (tool: Tool): ToolClass => TOOL_CLASSES.find((known) => known === tool.class) ?? "outside";
 
 /** The text for the model. `ok` is false when the tool was not run or failed. */
 export interface ToolResult {
@@ -56,8 +59,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
   const { name, description, inputSchema, ownerOnly = false, followsUp = false } = tool;
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
   const untrusted = isForeign || (tool.untrusted ?? false);
-  // Plugins written in JavaScript, and sources that pass on tools from elsewhere, may name none.
-  const toolClass: ToolClass = CLASSES.find((known) => known === tool.class) ?? "outside";
+  const toolClass = toolClassOf(tool);
 
   function needsApproval({ taint, byOwner }: ToolContext): boolean {
     if (taint === TAINT.none || toolClass === "read" || tool.storesTaint) return false;

@@ -70,7 +70,7 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
       skill.tools(agentId).map(({ name }) => name),
     ),
   );
-  use(skills).register({ id: "wallet", skillsFor: () => walletSkills });
+  use(skills).register({ id: "built-in", skillsFor: () => walletSkills });
 
   // The former holder may still have the keys they imported, and may have requested spends.
   authService.onAccountReclaim((userId) => [

@@ -48,6 +48,7 @@ const memory = t.Object({
   content: t.String({ minLength: 1, maxLength: 2000 }),
   circle: t.String({ maxLength: 600, description: "`platform:peer` of the person it belongs to; empty for the owner" }),
   source: t.Union([t.Literal("agent"), t.Literal("compaction"), t.Literal("owner")]),
+  pinned: t.Optional(t.Boolean({ description: "In every prompt; an import ignores it" })),
   createdAt: time,
   updatedAt: time,
 });

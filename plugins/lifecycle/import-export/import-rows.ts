@@ -137,7 +137,8 @@ export function toImportRows({
   });
   const facts = memories.map(({ content, circle, source, createdAt, updatedAt }) =>
     toFactRow({
-      ...{ content, circle, source, taint: TAINT.outside },
+      // Not pinned: the file's author has no say in every prompt.
+      ...{ content, circle, source, taint: TAINT.outside, pinned: 0 },
       ...{ at: Date.parse(createdAt), updated: Date.parse(updatedAt) },
     }),
   );
