@@ -430,6 +430,5 @@ test("a stored configuration is answered with what has no effect for any plugin"
     { path: "skills.clok", message: expect.stringContaining("Did you mean clock?") },
     { path: "channels.channel_a.owners[0]", message: expect.stringContaining("matches nobody") },
     { path: "approvals.wallet_sent", message: expect.stringContaining("Did you mean wallet_send?") },
-    { path: "approvals.spend", message: expect.stringContaining("applies approvals only to wallet_create") },
   ]);
 });

@@ -20,6 +20,9 @@ import { createWebFetchSkill } from "./web/web-fetch-skill.ts";
 
 export { type FactRow, isWithinMemoryLimits, type ReminderRow, toFactRow } from "./backup-rows.ts";
 export type { Fact, FactSource, MemoryStore, RecentFacts } from "./memory/memory-store.ts";
+
+import { TOOL_CLASSES } from "./prepared-tool.ts";
+
 export {
   type Authorize,
   type CallToApprove,
@@ -76,6 +79,21 @@ export const skills = plugin("skills", (host) => {
         ? []
         : [{ path, message: `The owner has switched this skill ${state} with update-skill, which comes first.` }];
     });
+  });
+  agentService.registerConfigCheck(async (agentId, { approvals }) => {
+    if (!approvals?.size) return [];
+    const tools = (await registry.describe(agentId)).flatMap((skill) => skill.tools.map(({ name }) => name));
+    const known = new Set([...TOOL_CLASSES, ...tools]);
+    return [...approvals.keys()].flatMap((name) =>
+      known.has(name)
+        ? []
+        : [
+            {
+              path: `approvals.${name}`,
+              message: unknownName("This agent has no such tool, or class of tools.", name, known),
+            },
+          ],
+    );
   });
   agentService.onChange(registry.invalidate);
   agentService.onDelete(registry.invalidate);

@@ -212,7 +212,12 @@ export function createTurnRunner(deps: Deps) {
           tools.some(({ isForeign }) => isForeign) ? TAINT.outside : TAINT.none,
         ]),
         tools,
-        toolContext: { ...audience, ...origin, inboxId: entry.id },
+        toolContext: {
+          ...audience,
+          ...origin,
+          inboxId: entry.id,
+          ...(settings.approvals && { approvals: settings.approvals }),
+        },
         async authorize(call) {
           const attempt = { ...audience, ...origin, turnId: entry.id, attempt: entry.attempts };
           const refusal = await approvals.authorize(attempt, call);
