@@ -428,7 +428,7 @@ test("a stored configuration is answered with what has no effect for any plugin"
   expect(status).toBe(200);
   expect(body.warnings).toEqual([
     { path: "skills.clok", message: expect.stringContaining("Did you mean clock?") },
-    { path: "channels.channel_a.owners[0]", message: expect.stringContaining("matches nobody") },
     { path: "approvals.wallet_sent", message: expect.stringContaining("Did you mean wallet_send?") },
+    { path: "channels.channel_a.owners[0]", message: expect.stringContaining("matches nobody") },
   ]);
 });
