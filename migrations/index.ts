@@ -39,6 +39,8 @@ import uploads from "./0043_uploads.sql" with { type: "text" };
 import agentHours from "./0044_agent_hours.sql" with { type: "text" };
 import agentsListed from "./0046_agents_listed.sql" with { type: "text" };
 import embeddedPages from "./0048_embedded_pages.sql" with { type: "text" };
+import schedules from "./0050_schedules.sql" with { type: "text" };
+import pinnedMemories from "./0051_pinned_memories.sql" with { type: "text" };
 import fleet from "./0054_fleet.sql" with { type: "text" };
 import usageOfAll from "./0055_usage_of_all.sql" with { type: "text" };
 import signIns from "./0056_sign_ins.sql" with { type: "text" };
@@ -89,6 +91,8 @@ export const migrations: readonly Migration[] = [
   { name: "0044_agent_hours", sql: agentHours },
   { name: "0046_agents_listed", sql: agentsListed },
   { name: "0048_embedded_pages", sql: embeddedPages },
+  { name: "0050_schedules", sql: schedules },
+  { name: "0051_pinned_memories", sql: pinnedMemories },
   { name: "0054_fleet", sql: fleet },
   { name: "0055_usage_of_all", sql: usageOfAll },
   { name: "0056_sign_ins", sql: signIns },

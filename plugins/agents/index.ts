@@ -115,6 +115,7 @@ export const agents = plugin("agents", (host) => {
       editConfig: configs.edit,
       configWarnings: configs.warnings,
       registerConfigCheck: configs.registerCheck,
+      registerConfigEffects: configs.registerEffects,
       requireValidConfig: configs.requireValid,
       credentials,
       backupRows: createBackupRows({ ...kernel, hooks, credentials }),

@@ -24,11 +24,13 @@ import { createLanes, LANE_LIMITS, type RunResult } from "./lanes/lanes.ts";
 import { createDetachedTurns } from "./live/detached-turns.ts";
 import { createLiveTurns } from "./live/live-turns.ts";
 import { messageRoutes } from "./message-routes.ts";
+import { createChannelConversations } from "./outbox/channel-conversations.ts";
 import { createDeliveryFailureRecorder } from "./outbox/delivery-failures.ts";
 import { createOutbox } from "./outbox/outbox.ts";
 import { createOwnerAlerts } from "./outbox/owner-alerts.ts";
 import { createSlowReplies } from "./outbox/slow-replies.ts";
 import { createPlatforms } from "./platforms.ts";
+import { createScheduledPrompts } from "./scheduled-prompts.ts";
 import { createLastActivities } from "./sessions/last-activities.ts";
 import { createMessageList } from "./sessions/message-list.ts";
 import { createSessionExpiry } from "./sessions/session-expiry.ts";
@@ -44,7 +46,9 @@ export { noAgentError, TURN_ERRORS } from "./errors.ts";
 export { COMMANDS, type OwnerCommand, parseCommand } from "./inbox/commands.ts";
 export { type InboundMessage, type InboxEntry, platformIds, type SentMessage } from "./inbox/inbox.ts";
 export type { TurnBody } from "./model.ts";
+export type { ChannelConversation } from "./outbox/channel-conversations.ts";
 export type * from "./platforms.ts";
+export type { ScheduledOutcome, SettlementEffects } from "./scheduled-prompts.ts";
 export type { HistoryMessage } from "./sessions/history.ts";
 export { newSessionId, type Session } from "./sessions/sessions.ts";
 export { eventStream } from "./sse.ts";
@@ -100,6 +104,7 @@ export function createRuntime(deps: Deps) {
   const runningTurns = createRunningTurns();
   const steps = createShownSteps(log);
   const liveTurns = createLiveTurns(steps);
+  const scheduledPrompts = createScheduledPrompts({ inbox, sessions, ownerAlerts, push: (entry) => lanes.push(entry) });
   const runTurn = createTurnRunner({
     database,
     events,
@@ -118,6 +123,7 @@ export function createRuntime(deps: Deps) {
     outbox,
     ownerAlerts,
     slowReplies,
+    scheduledPrompts,
     ...(timings && { retryDelays: timings.turnRetries }),
   });
   const lanes = createLanes<InboxEntry>({
@@ -178,8 +184,8 @@ export function createRuntime(deps: Deps) {
     return ai.resolveTurnModel({ choice, configModel: settings.model, keys });
   }
 
-  skills.onReminder(({ agentId, sessionId, platform, peer, byOwner, text, taint, id }) =>
-    inbox.acceptStatements(
+  skills.onReminder(async ({ agentId, sessionId, platform, peer, byOwner, text, taint, id }) => {
+    const { statements } = await inbox.acceptStatements(
       {
         agentId,
         platform: platform as InboundMessage["platform"],
@@ -192,8 +198,9 @@ export function createRuntime(deps: Deps) {
         taint,
       },
       lanes.push,
-    ),
-  );
+    );
+    return statements;
+  });
   agentStats.setTurnHistoryLoader(createTurnCounter({ database }));
   agentStats.addMemoryGauge((agentId) => sessions.memoryBytes(agentId) + estimateMemorySize(lanes.entriesOf(agentId)));
   const expireSessions = createSessionExpiry({ database, sessions });
@@ -223,6 +230,8 @@ export function createRuntime(deps: Deps) {
       accept,
       /** Registers the functions by which the runtime delivers to a platform and fetches from it. */
       registerPlatform: platforms.register,
+      acceptScheduled: scheduledPrompts.acceptScheduled,
+      onScheduledSettled: scheduledPrompts.onScheduledSettled,
       isCommand: (text: string) => parseCommand(text) !== undefined,
       sessions: {
         list: sessions.list,
@@ -232,6 +241,10 @@ export function createRuntime(deps: Deps) {
         findActive: sessions.findActive,
         messages: sessions.messages,
       },
+      /** Where the agent talks to people on channels. */
+      channelConversations: createChannelConversations({ database, platforms }),
+      /** Which of these entries still wait for their reply. */
+      pendingEntries: inbox.pendingOf,
       listSentMessages: inbox.listSentMessages,
       /** Whether the outcomes of these deliveries are recorded; waits up to 3 s for tries in flight. */
       areDeliveriesRecorded: outbox.areDeliveriesRecorded,

@@ -29,6 +29,7 @@ export interface FactRow {
   digest: string;
   source: FactSource;
   taint: Taint;
+  pinned: 0 | 1;
   at: number;
   updated: number;
 }
@@ -111,7 +112,7 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
       switches: `SELECT json_group_array(json_object('skill', skill_id, 'enabled', enabled))
         FROM agent_skills WHERE agent_id = ?1`,
       memories: `SELECT json_group_array(json_object('id', id, 'circle', circle, 'content', content, 'digest', digest,
-          'source', source, 'taint', taint, 'at', created_at, 'updated', updated_at))
+          'source', source, 'taint', taint, 'pinned', pinned, 'at', created_at, 'updated', updated_at))
         FROM (SELECT * FROM memories WHERE agent_id = ?1 ORDER BY seq)`,
       reminders: `SELECT json_group_array(json_object('id', id, 'session', session_id, 'platform', platform, 'peer', peer,
           'byOwner', by_owner, 'text', text, 'taint', taint, 'enabled', enabled, 'dedupe', dedupe, 'due', due_at, 'at', created_at))
@@ -132,9 +133,9 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
         memories.forgetAllStatement(agentId),
         {
           // A backup of an earlier version has no taints: facts of other people's conversations are their words.
-          sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, taint, created_at, updated_at)
+          sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, taint, pinned, created_at, updated_at)
             SELECT value ->> 'id', ?1, value ->> 'circle', value ->> 'content', value ->> 'digest', value ->> 'source',
-              coalesce(value ->> 'taint', value ->> 'circle' <> ''), value ->> 'at', value ->> 'updated' FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING`,
+              coalesce(value ->> 'taint', value ->> 'circle' <> ''), coalesce(value ->> 'pinned', 0), value ->> 'at', value ->> 'updated' FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING`,
           args: [agentId, rows.memories],
         },
         {

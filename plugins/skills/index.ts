@@ -1,21 +1,28 @@
 // The plugin of skills: the tools of agents. It has the built-in skills, and a registry for those of other sources.
+import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents, unknownName } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
+import { memoryBackendRoutes, memoryWebRoutes } from "./memory/memory-routes.ts";
 import { createMemorySkill } from "./memory/memory-skill.ts";
 import { createMemoryStore } from "./memory/memory-store.ts";
+import { createOwnerFacts } from "./memory/owner-facts.ts";
 import { reminderBackendRoutes, reminderWebRoutes } from "./reminders/reminder-routes.ts";
 import { createReminderSkill } from "./reminders/reminder-skill.ts";
 import { createReminderStore } from "./reminders/reminder-store.ts";
 import type { Skill } from "./skill.ts";
 import { createSkillRegistry } from "./skill-registry.ts";
+import { skillRoutes } from "./skill-routes.ts";
 import { clockSkill } from "./time/clock-skill.ts";
 import { createWebFetchSkill } from "./web/web-fetch-skill.ts";
 
 export { type FactRow, isWithinMemoryLimits, type ReminderRow, toFactRow } from "./backup-rows.ts";
 export type { Fact, FactSource, MemoryStore, RecentFacts } from "./memory/memory-store.ts";
+
+import { TOOL_CLASSES } from "./prepared-tool.ts";
+
 export {
   type Authorize,
   type CallToApprove,
@@ -39,12 +46,14 @@ export {
 } from "./skill.ts";
 export type { SkillItem } from "./skill-registry.ts";
 export { highestTaint, TAINT, type Taint } from "./taint.ts";
+export { formatInWords } from "./time/time-parsing.ts";
 
 export const skills = plugin("skills", (host) => {
   const { kernel } = host;
   const agentService = host.use(agents);
   const agentStatsService = host.use(agentStats);
   const memories = createMemoryStore(kernel);
+  const ownerFacts = createOwnerFacts({ ...kernel, memories });
   agentStatsService.addMemoryGauge(memories.memoryBytes);
   const reminders = createReminderStore(kernel);
 
@@ -71,6 +80,21 @@ export const skills = plugin("skills", (host) => {
         : [{ path, message: `The owner has switched this skill ${state} with update-skill, which comes first.` }];
     });
   });
+  agentService.registerConfigCheck(async (agentId, { approvals }) => {
+    if (!approvals?.size) return [];
+    const tools = (await registry.describe(agentId)).flatMap((skill) => skill.tools.map(({ name }) => name));
+    const known = new Set([...TOOL_CLASSES, ...tools]);
+    return [...approvals.keys()].flatMap((name) =>
+      known.has(name)
+        ? []
+        : [
+            {
+              path: `approvals.${name}`,
+              message: unknownName("This agent has no such tool, or class of tools.", name, known),
+            },
+          ],
+    );
+  });
   agentService.onChange(registry.invalidate);
   agentService.onDelete(registry.invalidate);
   const builtIn = [
@@ -85,8 +109,13 @@ export const skills = plugin("skills", (host) => {
   const { guards } = agentService;
   const { identities } = host.use(auth);
   return {
-    web: reminderWebRoutes({ ...kernel, identities, guards, reminders }),
-    backend: reminderBackendRoutes({ guards, reminders }),
+    web: new Elysia({ name: "skills.all" })
+      .use(reminderWebRoutes({ ...kernel, identities, guards, reminders }))
+      .use(memoryWebRoutes({ ...kernel, identities, guards, memories, ownerFacts }))
+      .use(skillRoutes({ identities, guards, registry })),
+    backend: new Elysia({ name: "skills.backend.all" })
+      .use(reminderBackendRoutes({ guards, reminders }))
+      .use(memoryBackendRoutes({ guards, memories, ownerFacts })),
     service: {
       ...registry,
       memories,

@@ -219,3 +219,37 @@ test("an untrusted tool taints the turn, whether it succeeds or fails; another d
   expect(await raised({}, () => "ours", true)).toEqual([TAINT.outside]);
   expect(await raised({}, () => "ours")).toEqual([]);
 });
+
+describe("the owner's configuration of approvals", () => {
+  const approving = (approvals: Record<string, "allow" | "ask" | "deny">, but: Partial<Tool> = {}) => {
+    const asked: CallToApprove[] = [];
+    const context = toolContext("agent", { approvals: new Map(Object.entries(approvals)) });
+    const authorize = async (call: CallToApprove) => {
+      asked.push(call);
+      return "Please wait.";
+    };
+    const result = prepareTool(
+      tool(() => "ran", { class: "write", ...but }),
+      "test",
+      silent,
+    ).execute({}, context, authorize);
+    return result.then(({ ok, text }) => ({ ok, text, asked: asked.length }));
+  };
+
+  test("denies a tool, asks for one, or lets it run; a tool's own name wins over its class", async () => {
+    expect(await approving({})).toEqual({ ok: true, text: "ran", asked: 0 });
+    expect(await approving({ probe: "deny" })).toMatchObject({
+      ok: false,
+      asked: 0,
+      text: expect.stringContaining("forbidden"),
+    });
+    expect(await approving({ probe: "ask" })).toEqual({ ok: false, text: "Please wait.", asked: 1 });
+    expect(await approving({ write: "ask" })).toMatchObject({ asked: 1 });
+    expect(await approving({ write: "deny", probe: "allow" })).toMatchObject({ ok: true, asked: 0 });
+    expect(await approving({ read: "deny", other: "deny" })).toMatchObject({ ok: true });
+  });
+
+  test("is left to a tool that follows it by itself", async () => {
+    expect(await approving({ probe: "deny" }, { followsApprovals: true })).toMatchObject({ ok: true });
+  });
+});

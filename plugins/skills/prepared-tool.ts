@@ -11,7 +11,10 @@ export const MAX_RESULT = 16_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Characters of a call in words. */
 const MAX_SUMMARY = 500;
-const CLASSES: readonly ToolClass[] = ["read", "write", "spend", "outside"];
+/** From the harmless to the dangerous. */
+export const TOOL_CLASSES: readonly ToolClass[] = ["read", "write", "spend", "outside"];
+/** Plugins written in JavaScript, and sources that pass on tools from elsewhere, may name none. */
+export const toolClassOf = (tool: Tool): ToolClass => TOOL_CLASSES.find((known) => known === tool.class) ?? "outside";
 
 /** The text for the model. `ok` is false when the tool was not run or failed. */
 export interface ToolResult {
@@ -45,8 +48,8 @@ export interface PreparedTool {
   /** Whether its description comes from outside, too, so that offering it taints the turn. */
   readonly isForeign: boolean;
   /**
-   * Rejects only when the turn's signal aborts, with its reason. In a tainted turn a call that is not only reading is refused
-   * unless `authorize` admits it.
+   * Rejects only when the turn's signal aborts, with its reason. A call of a tool that the owner wants to be asked about, and
+   * in a tainted turn each call that is not only reading, is refused unless `authorize` admits it.
    */
   execute(input: unknown, context: ToolContext, authorize?: Authorize): Promise<ToolResult>;
 }
@@ -56,10 +59,15 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
   const { name, description, inputSchema, ownerOnly = false, followsUp = false } = tool;
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
   const untrusted = isForeign || (tool.untrusted ?? false);
-  // Plugins written in JavaScript, and sources that pass on tools from elsewhere, may name none.
-  const toolClass: ToolClass = CLASSES.find((known) => known === tool.class) ?? "outside";
+  const toolClass = toolClassOf(tool);
 
-  function needsApproval({ taint, byOwner }: ToolContext): boolean {
+  /** The narrowest name wins. */
+  const policyOf = ({ approvals }: ToolContext) =>
+    tool.followsApprovals ? undefined : (approvals?.get(name) ?? approvals?.get(toolClass));
+
+  function needsApproval(context: ToolContext): boolean {
+    const { taint, byOwner } = context;
+    if (policyOf(context) === "ask") return true;
     if (taint === TAINT.none || toolClass === "read" || tool.storesTaint) return false;
     return byOwner || !tool.confined || taint === TAINT.outside;
   }
@@ -86,6 +94,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
   ): Promise<ToolResult> {
     context.signal.throwIfAborted();
     if (ownerOnly && !context.byOwner) return failure(`${name} is for the owner of this agent alone.`);
+    if (policyOf(context) === "deny") return failure(`The owner of this agent has forbidden ${name}.`);
     const checked = validateInput(inputSchema, input);
     if ("problems" in checked) {
       return failure(`The input of ${name} is not valid. ${checked.problems.join("; ")}. Correct it and call again.`);

@@ -1,5 +1,5 @@
 // Drizzle definitions of the skills' tables. migrations/0005_skills.sql creates them, and the search index over
-// memories; 0033_taint.sql adds columns.
+// memories; 0033_taint.sql and 0051_pinned_memories.sql add columns.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Taint } from "./taint.ts";
 
@@ -19,6 +19,8 @@ export const memories = sqliteTable("memories", {
   digest: text("digest").notNull(),
   source: text("source", { enum: ["agent", "compaction", "owner"] }).notNull(),
   taint: integer("taint").$type<Taint>().notNull(),
+  /** Comes first in every prompt of its circle. */
+  pinned: integer("pinned", { mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
 });

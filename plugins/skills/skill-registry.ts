@@ -5,9 +5,9 @@ import { notFound } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { createCache } from "../../src/kernel/util/cache.ts";
 import { withTimeout } from "../../src/kernel/util/timeout.ts";
-import { type PreparedTool, prepareTool } from "./prepared-tool.ts";
+import { type PreparedTool, prepareTool, TOOL_CLASSES, toolClassOf } from "./prepared-tool.ts";
 import { agentSkills } from "./schema.ts";
-import type { Instructions, PromptContext, Skill, SkillSource, Tool } from "./skill.ts";
+import type { Instructions, PromptContext, Skill, SkillSource, Tool, ToolClass } from "./skill.ts";
 import { highestTaint, TAINT } from "./taint.ts";
 
 const MAX_CACHED_AGENTS = 20_000;
@@ -25,10 +25,25 @@ export interface SkillItem {
   enabled: boolean;
 }
 
+/** A skill with what it may do. */
+export interface SkillDetails extends SkillItem {
+  /** The source that provides it, such as `built-in`. */
+  source: string;
+  /** Its texts come from outside. */
+  untrusted: boolean;
+  /** Whether the switch, the configuration or neither decides that it is on or off. */
+  decidedBy: "owner" | "config" | "default";
+  /** The classes of its tools, from the harmless to the dangerous. */
+  permissions: ToolClass[];
+  tools: { name: string; description: string; class: ToolClass; ownerOnly: boolean }[];
+}
+
 export interface SkillRegistry {
   /** Adds a source. Of two skills with the same id, the one of the source registered first is used. */
   register(source: SkillSource): void;
   list(agentId: string): Promise<readonly SkillItem[]>;
+  /** The skills with what they may do; without an agent, those that every agent can have, as a new one gets them. */
+  describe(agentId?: string): Promise<SkillDetails[]>;
   /**
    * The tools of the enabled skills. The same array for all agents with the same tools, until they change.
    * @param canFollowUp whether the agent can write to the conversation later
@@ -70,6 +85,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
   const preparedTools = new WeakMap<Tool, PreparedTool>();
   /** Skills of untrusted sources. */
   const foreign = new WeakSet<Skill>();
+  const sourceIds = new WeakMap<Skill, string>();
   const intern = createInterner();
   const selectSwitches = drizzle
     .select({ skillId: agentSkills.skillId, enabled: agentSkills.enabled })
@@ -116,7 +132,10 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
             ms: SOURCE_TIMEOUT_MS,
             error: () => new Error(`The source ${source.id} took over ${SOURCE_TIMEOUT_MS} ms.`),
           });
-          if (source.untrusted) for (const skill of skills) foreign.add(skill);
+          for (const skill of skills) {
+            sourceIds.set(skill, source.id);
+            if (source.untrusted) foreign.add(skill);
+          }
           return skills;
         } catch (error) {
           failed = true;
@@ -158,6 +177,32 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
       entries.clear();
     },
     list: async (agentId) => (await viewOf(agentId)).items,
+
+    async describe(agentId = "") {
+      const [asConfigured, switches, { skills }] = await Promise.all([
+        configuredSkills(agentId),
+        selectSwitches.execute({ agentId }),
+        skillsOf(agentId),
+      ]);
+      const switched = new Map(switches.map(({ skillId, enabled }) => [skillId, enabled]));
+      return skills.map((skill) => {
+        const { id } = skill;
+        const tools = skill.tools(agentId).map((tool) => ({
+          name: tool.name,
+          description: tool.description,
+          class: toolClassOf(tool),
+          ownerOnly: tool.ownerOnly ?? false,
+        }));
+        return {
+          ...toSkillItem(skill, switched.get(id) ?? asConfigured.get(id) ?? skill.enabledByDefault),
+          source: sourceIds.get(skill) ?? "",
+          untrusted: foreign.has(skill),
+          decidedBy: switched.has(id) ? "owner" : asConfigured.has(id) ? "config" : "default",
+          permissions: TOOL_CLASSES.filter((known) => tools.some((tool) => tool.class === known)),
+          tools,
+        };
+      });
+    },
     toolsFor: async (agentId, byOwner, canFollowUp = true) => {
       const { forOwner, forOthers, forVisitors } = await viewOf(agentId);
       if (byOwner) return forOwner;

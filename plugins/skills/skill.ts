@@ -2,6 +2,7 @@
 // sources.
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../../src/kernel/errors.ts";
+import type { Approval } from "../agents/index.ts";
 import type { Taint } from "./taint.ts";
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -34,6 +35,8 @@ export interface ToolContext extends Audience {
   raiseTaint(taint: Taint): void;
   /** The owner has approved this very call. */
   approved: boolean;
+  /** What the owner's configuration says about tools and classes of tools, by their names. */
+  approvals?: ReadonlyMap<string, Approval>;
   /** Aborts when the turn ends early or the tool's own time is up. */
   signal: AbortSignal;
 }
@@ -66,6 +69,8 @@ export interface Tool {
   untrusted?: boolean;
   /** Runs in a tainted turn without approval, because it stores the taint with what it writes. */
   storesTaint?: boolean;
+  /** Follows the owner's configuration of approvals by itself. */
+  followsApprovals?: boolean;
   /**
    * In a turn of somebody other than the owner it reaches only that conversation. So the words of the people in it don't
    * make an approval necessary there; content from outside does.

@@ -2,9 +2,8 @@
 // is a ledger row before it is signed by its nonce queue.
 
 import { Elysia } from "elysia";
-import type { Issue } from "../../src/kernel/errors.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
-import { type AgentSettings, agents, unknownName } from "../agents/index.ts";
+import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { chains } from "../chains/index.ts";
 import { skills } from "../skills/index.ts";
@@ -64,13 +63,7 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   const approvals = async (agentId: string) => (await agentService.settings(agentId)).approvals;
   const skill = createWalletSkill({ wallets, steps, send, trade, pay, approvals });
   const walletSkills = [skill];
-  agentService.registerConfigCheck((agentId, { approvals }) =>
-    findUnusedApprovals(
-      approvals,
-      skill.tools(agentId).map(({ name }) => name),
-    ),
-  );
-  use(skills).register({ id: "wallet", skillsFor: () => walletSkills });
+  use(skills).register({ id: "built-in", skillsFor: () => walletSkills });
 
   // The former holder may still have the keys they imported, and may have requested spends.
   authService.onAccountReclaim((userId) => [
@@ -94,11 +87,3 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
     stop: nonceQueues.stop,
   };
 });
-
-/** The approvals of tools that don't ask for any: so far only the wallet's tools do. */
-function findUnusedApprovals(approvals: AgentSettings["approvals"], tools: readonly string[]): Issue[] {
-  const message = `This is stored, but this version applies approvals only to ${tools.join(", ")}.`;
-  return [...(approvals?.keys() ?? [])]
-    .filter((name) => !tools.includes(name))
-    .map((name) => ({ path: `approvals.${name}`, message: unknownName(message, name, tools) }));
-}

@@ -28,6 +28,8 @@ interface Deps {
 
 const amount = (description: string) => t.String({ maxLength: 100, description });
 const network = t.Optional(t.Union([t.Literal("testnet_chain"), t.Literal("mainnet_chain")]));
+/** The classes of the tools that don't spend. */
+const CLASSES: Readonly<Record<string, string>> = { wallet_create: "write", wallet_balance: "read" };
 const DEFAULT_NETWORK = "testnet_chain";
 /** Time limit of a tool: a payment waits for two responses and for the chain. */
 const TIMEOUT_MS = 2 * MINUTE;
@@ -48,7 +50,8 @@ export function createWalletSkill(deps: Deps): Skill {
 
 function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Tool[] {
   async function requireAllowed(tool: string, { agentId }: ToolContext): Promise<Approval> {
-    const approval = (await approvals(agentId))?.get(tool) ?? "allow";
+    const settings = await approvals(agentId);
+    const approval = settings?.get(tool) ?? settings?.get(CLASSES[tool] ?? "spend") ?? "allow";
     if (approval === "deny") throw toolDeclined(`${tool} is switched off for this agent.`);
     return approval;
   }
@@ -93,6 +96,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       description:
         "Creates the owner's wallet, and returns its address. If there is a wallet already, returns the address of that one.",
       ownerOnly,
+      followsApprovals: true,
       input: t.Object({}),
       async execute(_, context) {
         // Only spends can wait for approval. The creation of a wallet can't, so "ask" refuses it.
@@ -109,6 +113,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       class: "read",
       description: "Reads the balance of the owner's wallet: stablecoin in USD, and ether for fees.",
       ownerOnly,
+      followsApprovals: true,
       input: t.Object({ network }),
       async execute({ network = DEFAULT_NETWORK }, context) {
         await requireAllowed("wallet_balance", context);
@@ -133,6 +138,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       description:
         "Sends stablecoin from the owner's wallet. `waiting_approval` means that the owner has to approve it first.",
       ownerOnly,
+      followsApprovals: true,
       timeoutMs: TIMEOUT_MS,
       input: t.Object({
         to: t.String({ maxLength: 42, description: "0x…" }),
@@ -148,6 +154,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       class: "spend",
       description: "Trades a token of the owner's wallet for another. Tokens are USDC, WETH, or an address.",
       ownerOnly,
+      followsApprovals: true,
       timeoutMs: TIMEOUT_MS,
       input: t.Object({
         sell: t.String({ maxLength: 42 }),
@@ -167,6 +174,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       description:
         "Fetches a URL that may require payment (x402), pays for it from the owner's wallet, and returns the response.",
       ownerOnly,
+      followsApprovals: true,
       untrusted: true,
       timeoutMs: TIMEOUT_MS,
       input: t.Object({

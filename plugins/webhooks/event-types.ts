@@ -18,6 +18,9 @@ export const EVENT_TYPES = [
   "channel.state",
   "channel.pairing",
   "channel.undelivered",
+  "schedule.started",
+  "schedule.ended",
+  "schedule.paused",
   "stream.state",
   "budget.exceeded",
 ] as const;

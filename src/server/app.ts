@@ -19,6 +19,7 @@ import { overview } from "../../plugins/overview/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
 import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
+import { schedules } from "../../plugins/schedules/index.ts";
 import { setup } from "../../plugins/setup/index.ts";
 import { skills } from "../../plugins/skills/index.ts";
 import { social } from "../../plugins/social/index.ts";
@@ -47,6 +48,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   approvals,
   uploads,
   runtime,
+  schedules,
   channels,
   streams,
   lifecycle,

@@ -11,11 +11,6 @@ const MAX_NAMED_UNKNOWN = 50;
 /** The settings that are stored for later versions. Delete a row when a plugin uses the setting. */
 const NOT_AVAILABLE: { key: keyof AgentSettings; isSet(settings: AgentSettings): boolean; message: string }[] = [
   {
-    key: "schedules",
-    isSet: ({ schedules }) => schedules?.some(({ enabled }) => enabled !== false) ?? false,
-    message: "This is stored, but this version does not run schedules yet.",
-  },
-  {
     key: "mcpServers",
     isSet: ({ mcpServers }) => [...(mcpServers?.values() ?? [])].some(({ enabled }) => enabled !== false),
     message: "This is stored, but this version does not connect to MCP servers yet.",

@@ -43,6 +43,8 @@ export interface ConfigStore {
   warnings(agentId: string, text: string): Promise<Issue[]>;
   /** Adds a check that finds settings without an effect, such as names that only another plugin knows. */
   registerCheck(check: ConfigCheck): void;
+  /** Adds statements to every write that stores a new version. */
+  registerEffects(effects: ConfigEffects): void;
   /** Checks (`requireConfig`) and stores a new version, on the owner's request; 404 when the agent is gone. */
   save(agentId: string, text: string): Promise<void>;
   /**
@@ -75,7 +77,7 @@ export interface ConfigStore {
   /** Bytes held in memory for this agent. */
   memoryBytes(agentId: string): number;
   /** Stores the first version in the batch that creates the agent. The caller has checked the text. */
-  firstVersionStatement(agentId: string, text: string, origin: { now: number; imported: boolean }): Statement;
+  firstVersionStatements(agentId: string, text: string, origin: { now: number; imported: boolean }): Statement[];
 }
 
 /** Marks an agent as changed if its newest version is still this one. */
@@ -84,6 +86,9 @@ const TOUCH_AT_VERSION = `UPDATE agents SET updated_at = ?1 WHERE id = ?2
 
 /** Returns a warning for each setting of an agent that has no effect. */
 export type ConfigCheck = (agentId: string, settings: AgentSettings) => Issue[] | Promise<Issue[]>;
+
+/** Returns statements for the batch that stores this text as the newest version. Must return quickly. */
+export type ConfigEffects = (agentId: string, text: string, isFirst: boolean) => Statement[];
 
 export interface ConfigVersion {
   version: number;
@@ -109,6 +114,8 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
   const keyShapes = config.of(providerSettings).registry.all.map(({ credential }) => credential.shape);
   const requireValid = (body: string) => requireConfig(body, keyShapes);
   const checks: ConfigCheck[] = [];
+  const effects: ConfigEffects[] = [];
+  const effectsOf: ConfigEffects = (agentId, body, isFirst) => effects.flatMap((add) => add(agentId, body, isFirst));
   const db = database.drizzle;
   const settingsCache = createCache<{ settings: CurrentSettings; size: number }>({
     entries: cacheSize({ config, database }),
@@ -152,7 +159,7 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
         (SELECT max(version) FROM agent_configs WHERE agent_id = ?1) - ${MAX_VERSIONS}`,
       args: [agentId],
     };
-    return [add, guard(CONFIG_GUARD), trim];
+    return [add, guard(CONFIG_GUARD), trim, ...effectsOf(agentId, body, false)];
   }
 
   async function store(agentId: string, body: string, imported: boolean | null): Promise<void> {
@@ -206,6 +213,7 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
     requireValid,
     warnings,
     registerCheck: (check) => void checks.push(check),
+    registerEffects: (add) => void effects.push(add),
     text,
     async modelsOf(agentIds) {
       if (agentIds.length === 0) return new Map();
@@ -274,10 +282,13 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
 
     version: async (agentId, version) => (await findVersion(agentId, version)).body,
 
-    firstVersionStatement: (agentId, body, { now, imported }) => ({
-      ...statement(db.insert(agentConfigs).values({ agentId, version: 1, body, imported, updatedAt: now })),
-      after: () => hooks.notifyConfigured(agentId),
-    }),
+    firstVersionStatements: (agentId, body, { now, imported }) => [
+      {
+        ...statement(db.insert(agentConfigs).values({ agentId, version: 1, body, imported, updatedAt: now })),
+        after: () => hooks.notifyConfigured(agentId),
+      },
+      ...effectsOf(agentId, body, true),
+    ],
   };
 }
 

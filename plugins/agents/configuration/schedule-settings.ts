@@ -1,6 +1,7 @@
 // Reads the schedules of a configuration, and checks when they run.
 import { channelIds } from "../../../channels/registry.ts";
 import type { Issue } from "../../../src/kernel/errors.ts";
+import { InvalidCron, readCron, requireRuns } from "../../../src/kernel/util/cron/cron.ts";
 import {
   boolean,
   check,
@@ -32,8 +33,6 @@ export interface ScheduleSettings {
   enabled?: boolean;
 }
 
-const CRON_HINT =
-  'This is a cron expression of five fields, such as "0 9 * * MON-FRI" (minute, hour, day, month, weekday), or a name such as @daily.';
 /** A date, a time, and either no offset, Z or one such as +02:00. */
 const ISO_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?$/i;
 
@@ -81,7 +80,7 @@ export const schedule: Reader<ScheduleSettings> = (value, path, onUnknown) => {
 
 /**
  * The first schedule whose cron expression can't be read or never comes. Only the first, because the search for a day
- * that never comes takes some milliseconds. croner is loaded at first use, since few configurations have schedules.
+ * that never comes takes some milliseconds.
  */
 export async function findInvalidSchedule(
   schedules: readonly ScheduleSettings[],
@@ -91,20 +90,12 @@ export async function findInvalidSchedule(
     if (cron === undefined) continue;
     // A rare day takes some milliseconds to find; a hundred in a row would hold up other requests.
     if (index > 0) await Bun.sleep(0);
-    const message = await findCronProblem(cron, own ?? defaultTimezone ?? "UTC");
-    if (message !== undefined) return { path: `${itemPath("schedules", index)}.cron`, message };
+    try {
+      requireRuns(await readCron(cron, own ?? defaultTimezone ?? "UTC"), Date.now(), 1);
+    } catch (error) {
+      if (!(error instanceof InvalidCron)) throw error;
+      return { path: `${itemPath("schedules", index)}.cron`, message: error.message };
+    }
   }
   return undefined;
-}
-
-async function findCronProblem(cron: string, timezone: string): Promise<string | undefined> {
-  // croner would also take a date for a cron expression.
-  if (!/^@\w+$/.test(cron.trim()) && cron.trim().split(/\s+/).length !== 5) return CRON_HINT;
-  const { Cron } = await import("croner");
-  try {
-    const next = new Cron(cron, { timezone, paused: true, mode: "5-part" }).nextRun();
-    return next ? undefined : "This cron expression never comes: there is no such day.";
-  } catch {
-    return CRON_HINT;
-  }
 }

@@ -91,7 +91,7 @@ export function createProvisioner({ database, events, agents, configs, logs }: D
           ...statementsBefore,
           insert,
           guard("quota"),
-          configs.firstVersionStatement(id, config, { now, imported }),
+          ...configs.firstVersionStatements(id, config, { now, imported }),
           events.recordStatement("agent.created", { userId, agentId: id, data }),
           ...(statementsAfter?.(id, { id, name: trimmedName, subdomain, status, createdAt: now }) ?? []),
         ]);

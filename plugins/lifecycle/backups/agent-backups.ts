@@ -157,7 +157,7 @@ export function createAgentBackups(host: Host): AgentBackups {
     { snapshot, extents }: BackupContents,
     statementsAfter: readonly Statement[],
   ): Promise<void> {
-    const { cache, publicPage } = snapshot;
+    const { cache, publicPage, schedules } = snapshot;
     const channelRestore = await sources.channels.restore(agentId, snapshot);
     const sessionChange = await sources.runtime.restore(agentId, snapshot.sessions, extents, readMessages(file));
     try {
@@ -166,6 +166,7 @@ export function createAgentBackups(host: Host): AgentBackups {
         ...sources.skills.restoreStatements(agentId, snapshot),
         ...(cache === undefined ? [] : sources.ai.restoreStatements(agentId, { cache })),
         ...(publicPage === undefined ? [] : sources.publicPage.restoreStatements(agentId, { publicPage })),
+        ...(schedules === undefined ? [] : sources.schedules.restoreStatements(agentId, { schedules })),
         ...sessionChange.statements,
         ...channelRestore.statements,
         ...statementsAfter,

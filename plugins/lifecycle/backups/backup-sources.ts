@@ -5,6 +5,7 @@ import { ai } from "../../ai/index.ts";
 import { channels } from "../../channels/index.ts";
 import { publicPage } from "../../public-page/index.ts";
 import { runtime } from "../../runtime/index.ts";
+import { schedules } from "../../schedules/index.ts";
 import { skills } from "../../skills/index.ts";
 
 /** The backup rows of each plugin that stores data of agents. */
@@ -15,17 +16,18 @@ export interface BackupSources {
   readonly channels: ServiceOf<typeof channels>["backupRows"];
   readonly ai: ServiceOf<typeof ai>["backupRows"];
   readonly publicPage: ServiceOf<typeof publicPage>["backupRows"];
+  readonly schedules: ServiceOf<typeof schedules>["backupRows"];
   /** Statements that delete an agent's facts and reminders. */
   resetStatements: ServiceOf<typeof skills>["resetStatements"];
 }
 
 /** Parts that backups of earlier versions don't have: restoring one of those leaves their present rows unchanged. */
-export const OPTIONAL_TABLES = ["cache", "publicPage"] as const;
+export const OPTIONAL_TABLES = ["cache", "publicPage", "schedules"] as const;
 
 type TableNamesOf<E> = E extends { tables: BackupTables<infer Name> } ? Name : never;
 /** Names of all parts: `agent`, `memories`, `sessions`, … */
 export type BackupTableName = TableNamesOf<
-  BackupSources["agents" | "skills" | "runtime" | "channels" | "ai" | "publicPage"]
+  BackupSources["agents" | "skills" | "runtime" | "channels" | "ai" | "publicPage" | "schedules"]
 >;
 
 /** The rows of every part: JSON arrays, as text. */
@@ -40,6 +42,7 @@ export function backupSourcesOf(host: Host): BackupSources {
     channels: host.use(channels).backupRows,
     ai: host.use(ai).backupRows,
     publicPage: host.use(publicPage).backupRows,
+    schedules: host.use(schedules).backupRows,
     resetStatements,
   };
 }
@@ -52,6 +55,7 @@ export const backupTablesOf = ({
   channels,
   ai,
   publicPage,
+  schedules,
 }: BackupSources): BackupTables<BackupTableName> => ({
   ...agents.tables,
   ...skills.tables,
@@ -59,6 +63,7 @@ export const backupTablesOf = ({
   ...channels.tables,
   ...ai.tables,
   ...publicPage.tables,
+  ...schedules.tables,
 });
 
 /** Reads all parts in one statement, so that they are of one moment; of messages it reads the numbers. */

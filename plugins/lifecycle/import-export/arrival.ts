@@ -8,6 +8,7 @@ export const switchedOffItem = t.Object({
     t.Literal("skill"),
     t.Literal("setting"),
     t.Literal("reminders"),
+    t.Literal("schedules"),
     t.Literal("publicPage"),
     t.Literal("instructions"),
   ]),
@@ -92,11 +93,15 @@ interface Arrived {
   skills: readonly string[];
   settings: readonly string[];
   reminders: number;
+  schedules: number;
   publicPage: boolean;
 }
 
 /** The list for the owner of the new agent. */
-export function switchedOffList(agentId: string, { skills, settings, reminders, publicPage }: Arrived): SwitchedOff[] {
+export function switchedOffList(
+  agentId: string,
+  { skills, settings, reminders, schedules, publicPage }: Arrived,
+): SwitchedOff[] {
   const path = `/api/agents/${agentId}`;
   return [
     ...skills.map((id) => {
@@ -115,6 +120,15 @@ export function switchedOffList(agentId: string, { skills, settings, reminders, 
             kind: "reminders" as const,
             name: String(reminders),
             how: `GET ${path}/reminders, then PATCH ${path}/reminders/<id> {"enabled":true} for each`,
+          },
+        ]),
+    ...(schedules === 0
+      ? []
+      : [
+          {
+            kind: "schedules" as const,
+            name: String(schedules),
+            how: `GET ${path}/schedules, then PATCH ${path}/schedules/<id> {"enabled":true} for each`,
           },
         ]),
     ...(publicPage

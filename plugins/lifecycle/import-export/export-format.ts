@@ -3,6 +3,7 @@ import { type Static, t } from "elysia";
 import { MAX_AGE_S } from "../../ai/index.ts";
 import { exportedPublicPage } from "../../public-page/index.ts";
 import { platformIds } from "../../runtime/index.ts";
+import { exportedSchedule } from "../../schedules/index.ts";
 
 export const EXPORT_FORMAT = "berth.agent/1";
 
@@ -47,6 +48,7 @@ const memory = t.Object({
   content: t.String({ minLength: 1, maxLength: 2000 }),
   circle: t.String({ maxLength: 600, description: "`platform:peer` of the person it belongs to; empty for the owner" }),
   source: t.Union([t.Literal("agent"), t.Literal("compaction"), t.Literal("owner")]),
+  pinned: t.Optional(t.Boolean({ description: "In every prompt; an import ignores it" })),
   createdAt: time,
   updatedAt: time,
 });
@@ -91,6 +93,9 @@ export function createExportedAgentSchema(platforms: readonly string[] = platfor
     publicPage: t.Optional(nullable(exportedPublicPage)),
     memories: t.Optional(t.Array(memory)),
     reminders: t.Optional(t.Array(createReminder(platform), { maxItems: 1000 })),
+    schedules: t.Optional(
+      t.Array(exportedSchedule, { maxItems: 200, description: "Those of the configuration are in `config`" }),
+    ),
     sessions: t.Optional(t.Array(createSession(platform), { maxItems: 50_000 })),
   });
 }

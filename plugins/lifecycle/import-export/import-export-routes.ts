@@ -48,9 +48,9 @@ const createImportDetail = (schema: TSchema) => ({
   tags,
   summary: "Create an agent from an exported one",
   description:
-    "Takes the file of `GET /api/agents/:id/export`. The new agent has the same configuration, memories, skills, reminders " +
-    "and sessions, under new ids, and no credentials or channels. What acts, spends or reaches out arrives switched off: " +
-    "reminders, the public page, skills that not every new agent has, and in the configuration `channels` (left out), " +
+    "Takes the file of `GET /api/agents/:id/export`. The new agent has the same configuration, memories, skills, reminders, " +
+    "schedules and sessions, under new ids, and no credentials or channels. What acts, spends or reaches out arrives switched off: " +
+    "reminders, schedules, the public page, skills that not every new agent has, and in the configuration `channels` (left out), " +
     "`mcpServers`, `schedules`, and approvals that allow; the rest of it is the same, byte for byte. `switchedOff` lists " +
     "them. Imported texts count as content from outside: calls of tools that change, send or spend wait for the owner's " +
     "approval where they are in a conversation. The rules of provisioning apply. A file has at most 32 MiB: export a larger agent " +
@@ -95,7 +95,7 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
           tags,
           summary: "An agent as one JSON file, without secrets",
           description:
-            "Its name, model, configuration (byte for byte), skills, public page, memories, reminders and sessions with " +
+            "Its name, model, configuration (byte for byte), skills, public page, memories, reminders, schedules and sessions with " +
             "their messages. No credentials, tokens or channels. `POST /api/agents/import` creates an agent from it.",
           ...documentResponse(createExportedAgentSchema(), "The agent"),
         },

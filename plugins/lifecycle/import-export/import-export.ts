@@ -4,6 +4,7 @@ import { parseElements } from "../../../src/kernel/util/json-text.ts";
 import { type Agent, agents } from "../../agents/index.ts";
 import type { PublicPageRow } from "../../public-page/index.ts";
 import type { MessageRow, SessionRow } from "../../runtime/index.ts";
+import type { ScheduleRow } from "../../schedules/index.ts";
 import { type FactRow, type ReminderRow, skills } from "../../skills/index.ts";
 import { backupSourcesOf, backupTablesOf, createSnapshotReader } from "../backups/backup-sources.ts";
 import { configOnArrival, type SwitchedOff, switchedOffList, switchesOnArrival } from "./arrival.ts";
@@ -64,6 +65,7 @@ export function createImportExport(host: Host): ImportExport {
         skills: rows<SwitchRow>(snapshot.switches).map(({ skill, enabled }) => ({ id: skill, enabled: enabled === 1 })),
         memories: rows<FactRow>(snapshot.memories).map(toExportedFact),
         reminders: rows<ReminderRow>(snapshot.reminders).map(toExportedReminder),
+        schedules: rows<ScheduleRow>(snapshot.schedules).flatMap(toExportedSchedule),
       });
       const sessions = history ? snapshot.sessions : "[]";
       const lastSeq = rows<number>(snapshot.messages).at(-1) ?? 0;
@@ -103,11 +105,20 @@ export function createImportExport(host: Host): ImportExport {
           ...sources.skills.restoreStatements(agentId, { ...skillRows, switches: switchRows(switches) }),
           ...(responseCache ? sources.ai.restoreStatements(agentId, { cache: cacheRows(responseCache) }) : []),
           ...(publicPage ? sources.publicPage.restoreStatements(agentId, { publicPage: pageRows(publicPage) }) : []),
+          ...(file.schedules === 0
+            ? []
+            : sources.schedules.restoreStatements(agentId, { schedules: file.scheduleRows })),
           ...sources.runtime.importStatements(agentId, file.sessions, file.pages),
         ],
       });
-      const { reminders } = file;
-      const arrived = { skills: off, settings: changed, reminders, publicPage: publicPage?.enabled ?? false };
+      const { reminders, schedules } = file;
+      const arrived = {
+        skills: off,
+        settings: changed,
+        reminders,
+        schedules,
+        publicPage: publicPage?.enabled ?? false,
+      };
       const switchedOff = switchedOffList(agent.id, arrived);
       const names = switchedOff.map(({ kind, name }) => `${kind} ${name}`).join(", ");
       agentService.log(agent.id, "info", `Imported. Switched off, or waiting for approval: ${names}`, "lifecycle");
@@ -133,13 +144,17 @@ const toExportedMessage = ({ role, content, steps, at }: MessageRow) => {
   const parsedSteps: unknown = steps === null ? undefined : JSON.parse(steps);
   return { role, content, ...(parsedSteps === undefined ? {} : { steps: parsedSteps }), at: iso(at) };
 };
-const toExportedFact = ({ content, circle, source, at, updated }: FactRow) => ({
+const toExportedFact = ({ content, circle, source, pinned, at, updated }: FactRow) => ({
   content,
   circle,
   source,
+  ...(pinned === 1 && { pinned: true }),
   createdAt: iso(at),
   updatedAt: iso(updated),
 });
+/** Conversations on channels are no part of an exported agent. */
+const toExportedSchedule = ({ name, prompt, cron, when, timezone, missed, origin }: ScheduleRow) =>
+  origin === "config" ? [] : [{ name, prompt, cron, at: when === null ? null : iso(when), timezone, missed }];
 const toExportedReminder = ({ text, due, platform, peer, session, byOwner }: ReminderRow) => ({
   text,
   at: iso(due),

@@ -2,7 +2,9 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
+import { isTimeZone } from "../../../src/kernel/util/time-zone.ts";
 import { addEntries, type MessageRow, newSessionId, type SessionRow } from "../../runtime/index.ts";
+import type { ScheduleRow } from "../../schedules/index.ts";
 import { isWithinMemoryLimits, type ReminderRow, TAINT, toFactRow } from "../../skills/index.ts";
 import { createExportedAgentSchema, EXPORT_FORMAT, type ExportedAgent } from "./export-format.ts";
 
@@ -39,7 +41,7 @@ function issuesOf(schema: TSchema, value: unknown): Issue[] {
 }
 
 /** Issues that the schema can't express: invalid dates, limits, and sessions that conflict with each other. */
-function semanticIssues({ memories = [], sessions = [], reminders = [] }: ExportedAgent): Issue[] {
+function semanticIssues({ memories = [], sessions = [], reminders = [], schedules = [] }: ExportedAgent): Issue[] {
   const issues: Issue[] = [];
   const times = [
     ...memories.flatMap(
@@ -50,6 +52,7 @@ function semanticIssues({ memories = [], sessions = [], reminders = [] }: Export
         ] as const,
     ),
     ...reminders.map(({ at }, n) => [at, `reminders.${n}.at`] as const),
+    ...schedules.flatMap(({ at }, n) => (at === null ? [] : [[at, `schedules.${n}.at`] as const])),
     ...sessions.flatMap(({ createdAt, lastActivity, messages }, n) => [
       [createdAt, `sessions.${n}.createdAt`] as const,
       [lastActivity, `sessions.${n}.lastActivity`] as const,
@@ -61,6 +64,11 @@ function semanticIssues({ memories = [], sessions = [], reminders = [] }: Export
   }
   if (!isWithinMemoryLimits(memories))
     issues.push({ path: "memories", message: "These are more facts than an agent may keep." });
+  for (const [n, { cron, at, timezone }] of schedules.entries()) {
+    if ((cron === null) === (at === null))
+      issues.push({ path: `schedules.${n}.cron`, message: "Give either cron or at." });
+    if (!isTimeZone(timezone)) issues.push({ path: `schedules.${n}.timezone`, message: "There is no such time zone." });
+  }
   const [ids, open] = [new Set<string>(), new Set<string>()];
   for (const [n, { id, platform, peer, status, summarized, messages }] of sessions.entries()) {
     const path = `sessions.${n}`;
@@ -89,9 +97,15 @@ type ImportedData = Omit<ExportedAgent, "name" | "model" | "tier" | "responseCac
 
 /**
  * The rows of the new agent, with new ids. Times become epoch ms. All texts count as content from outside, and reminders
- * are switched off.
+ * and schedules are switched off.
  */
-export function toImportRows({ skills = [], memories = [], reminders = [], sessions = [] }: ImportedData) {
+export function toImportRows({
+  skills = [],
+  memories = [],
+  reminders = [],
+  schedules = [],
+  sessions = [],
+}: ImportedData) {
   const ids = new Map(sessions.map(({ id }) => [id, newSessionId()]));
   const sessionRows = sessions.map(
     ({ id, platform, peer, status, summary, summarized, createdAt, lastActivity }): SessionRow => ({
@@ -123,7 +137,8 @@ export function toImportRows({ skills = [], memories = [], reminders = [], sessi
   });
   const facts = memories.map(({ content, circle, source, createdAt, updatedAt }) =>
     toFactRow({
-      ...{ content, circle, source, taint: TAINT.outside },
+      // Not pinned: the file's author has no say in every prompt.
+      ...{ content, circle, source, taint: TAINT.outside, pinned: 0 },
       ...{ at: Date.parse(createdAt), updated: Date.parse(updatedAt) },
     }),
   );
@@ -133,11 +148,29 @@ export function toImportRows({ skills = [], memories = [], reminders = [], sessi
     switches: skills.map(({ id, enabled }): [skill: string, isEnabled: boolean] => [id, enabled]),
     /** The number of reminders that are still to come. */
     reminders: reminderRows.filter(({ due }) => due > now).length,
+    schedules: schedules.length,
+    scheduleRows: JSON.stringify(schedules.map(toScheduleRow)),
     runtime: { sessions: sessionRows, ...addEntries(messagesOf(sessions, ids)) },
     skills: {
       memories: JSON.stringify(facts.filter(({ content }) => content !== "")),
       reminders: JSON.stringify(reminderRows),
     },
+  };
+}
+
+function toScheduleRow({
+  name,
+  prompt,
+  cron,
+  at,
+  timezone,
+  missed,
+}: NonNullable<ImportedData["schedules"]>[number]): ScheduleRow {
+  const now = Date.now();
+  return {
+    ...{ id: Bun.randomUUIDv7(), name, prompt, cron, when: at === null ? null : Date.parse(at), timezone, missed },
+    ...{ deliver: null, enabled: 0, reason: null, taint: TAINT.outside, origin: "owner", digest: null, session: null },
+    ...{ next: null, at: now, updated: now },
   };
 }
 

@@ -33,3 +33,7 @@ export const COUNT_INTERRUPTED = `
       )
     ) WHERE position <= ?
   )`;
+
+/** ?1 agent, ?2 ids as JSON. */
+export const PENDING_OF =
+  "SELECT id FROM inbox WHERE agent_id = ?1 AND status = 'pending' AND id IN (SELECT value FROM json_each(?2))";

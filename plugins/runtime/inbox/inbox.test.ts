@@ -130,14 +130,16 @@ describe("accepting", () => {
     const stored: InboxEntry[] = [];
     const reminder = arrival("Tea!", { platformMessageId: "reminder:1", kind: "reminder" });
     const failing = [
-      ...(await inbox.acceptStatements(reminder, (entry) => void stored.push(entry))),
+      ...(await inbox.acceptStatements(reminder, (entry) => void stored.push(entry))).statements,
       guard("x"),
       { sql: "BROKEN", args: [] },
     ];
     await store.database.write(failing).catch(() => undefined);
     expect(stored).toEqual([]);
     for (let n = 0; n < 2; n++) {
-      await store.database.write(await inbox.acceptStatements(reminder, (entry) => void stored.push(entry)));
+      await store.database.write(
+        (await inbox.acceptStatements(reminder, (entry) => void stored.push(entry))).statements,
+      );
     }
     expect(contents(stored)).toEqual(["Tea!"]);
   });

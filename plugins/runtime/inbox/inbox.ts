@@ -12,7 +12,7 @@ import { inbox, messages } from "../schema.ts";
 import type { NewMessage, Sessions } from "../sessions/sessions.ts";
 import { type Attachment, serializeAttachments } from "./attachments.ts";
 import { parseCommand } from "./commands.ts";
-import { COUNT_INTERRUPTED, endStatement, type FinalStatus } from "./inbox-sql.ts";
+import { COUNT_INTERRUPTED, endStatement, type FinalStatus, PENDING_OF } from "./inbox-sql.ts";
 
 type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId";
 
@@ -66,12 +66,17 @@ export interface Inbox {
    * `beforeStore` is called with each entry right before the write, when no lane can see the entry yet.
    */
   accept(inboundMessages: readonly InboundMessage[], beforeStore?: (entry: InboxEntry) => void): Promise<InboxEntry[]>;
-  /** The same as statements for a batch of the caller; `onStored` is called once that is committed. */
-  acceptStatements(inbound: InboundMessage, onStored: (entry: InboxEntry) => void): Promise<Statement[]>;
+  /** The entry, and the statements for a batch of the caller; `onStored` is called once that is committed. */
+  acceptStatements(
+    inbound: InboundMessage,
+    onStored: (entry: InboxEntry) => void,
+  ): Promise<{ entry: InboxEntry; statements: Statement[] }>;
   /** An entry of this agent with its status. */
   find(agentId: string, id: string): Promise<{ entry: InboxEntry; status: SentMessage["status"] } | undefined>;
   /** The first pending entries of an agent, oldest first. */
   listPending(agentId: string, limit: number): Promise<InboxEntry[]>;
+  /** Which of these entries are pending. */
+  pendingOf(agentId: string, ids: readonly string[]): Promise<Set<string>>;
   /** The messages that were sent to an agent with `POST /api/chat`, newest first. */
   listSentMessages(
     agentId: string,
@@ -238,7 +243,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
     },
 
     async acceptStatements(inbound, onStored) {
-      return prepare(inbound, await resolveSession(inbound), onStored).statements;
+      return prepare(inbound, await resolveSession(inbound), onStored);
     },
 
     async find(agentId, id) {
@@ -249,6 +254,12 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       return found;
     },
     listPending: (agentId, limit) => selectPending.execute({ agentId, limit }),
+
+    async pendingOf(agentId, ids) {
+      if (ids.length === 0) return new Set();
+      const { rows } = await database.read(PENDING_OF, [agentId, JSON.stringify(ids)]);
+      return new Set(rows.map(({ id }) => String(id)));
+    },
 
     listSentMessages: (agentId, { limit, offset, topic }) =>
       drizzle

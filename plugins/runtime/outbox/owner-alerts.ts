@@ -18,6 +18,15 @@ export interface OwnerAlerts {
    * with the agent, or was told the same within the last hour.
    */
   alertStatements(entry: InboxEntry, cause: string): Promise<Statement[]>;
+  /** Statements that send a notice to the owner's own chat with the agent; none if there is no such chat. */
+  noticeStatements(entry: { agentId: string; inboxId: string }, body: string): Promise<Statement[]>;
+  /** Whether the owner alone reads this conversation of a channel. */
+  isOwnerChat(agentId: string, platform: string, peer: string): Promise<boolean>;
+}
+
+interface OwnerChat {
+  platform: string;
+  peer: string;
 }
 
 /** Agents whose latest alert is remembered. */
@@ -26,17 +35,31 @@ const MAX_REMEMBERED = 10_000;
 export function createOwnerAlerts({ database, outbox, platforms }: Deps): OwnerAlerts {
   const latestAlerts = new Map<string, { cause: string; at: number }>();
 
-  async function findOwnerChat(agentId: string): Promise<{ platform: string; peer: string } | undefined> {
+  async function* ownerChats(agentId: string): AsyncGenerator<OwnerChat, void> {
     const { rows } = await database.read(OWNER_CHATS_SQL, [agentId, JSON.stringify(channelIds())]);
     for (const row of rows) {
       const [platform, peer, senderId] = [String(row.platform), String(row.peer), String(row.sender_id)];
       // Somebody else may have become the owner since.
-      if (await platforms.of(platform)?.isOwner?.(agentId, senderId, peer)) return { platform, peer };
+      if (await platforms.of(platform)?.isOwner?.(agentId, senderId, peer)) yield { platform, peer };
     }
+  }
+
+  async function findOwnerChat(agentId: string): Promise<OwnerChat | undefined> {
+    for await (const chat of ownerChats(agentId)) return chat;
     return undefined;
   }
 
   return {
+    async noticeStatements({ agentId, inboxId }, body) {
+      const chat = await findOwnerChat(agentId);
+      return chat ? [outbox.enqueueStatement({ inboxId, agentId, ...chat, body, replyTo: null, previewId: null })] : [];
+    },
+
+    async isOwnerChat(agentId, platform, peer) {
+      for await (const chat of ownerChats(agentId)) if (chat.platform === platform && chat.peer === peer) return true;
+      return false;
+    },
+
     async alertStatements({ id: inboxId, agentId, platform }, cause) {
       const latest = latestAlerts.get(agentId);
       if (latest?.cause === cause && Date.now() - latest.at < HOUR) return [];

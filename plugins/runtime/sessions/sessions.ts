@@ -27,6 +27,8 @@ export interface Session {
 export interface Sessions {
   /** The open session of this conversation; if there is none, a new id and the statement that opens it. */
   findOrOpen(agentId: string, platform: string, peer: string): Promise<{ id: string; statements: Statement[] }>;
+  /** A new session that is addressed by its id and has no peer, and the statement that opens it. */
+  openNew(agentId: string, platform: string): { id: string; statements: Statement[] };
   /** Opens a session that is addressed by its id and has no peer. */
   create(agentId: string, platform: string): Promise<Session>;
   /** The newest sessions, without those of visitors of the public page, which can be very many. */
@@ -175,6 +177,11 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
         cachePeer(key, id);
       };
       return { id, statements: [{ ...statement, after }] };
+    },
+
+    openNew(agentId, platform) {
+      const id = newSessionId();
+      return { id, statements: [openStatement({ id, agentId, platform, peer: null, now: Date.now() })] };
     },
 
     async create(agentId, platform) {

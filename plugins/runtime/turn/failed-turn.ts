@@ -13,10 +13,12 @@ import {
   shutdownError,
 } from "../errors.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
+import { isScheduled } from "../inbox/scheduled.ts";
 import type { RunResult } from "../lanes/lanes.ts";
 import type { LiveTurns } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
+import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN } from "./abort-reasons.ts";
 import { type Failure, ModelError, toFailure } from "./failure.ts";
@@ -50,13 +52,14 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
   inbox: Inbox;
   sessions: Pick<Sessions, "appendStatements">;
   outbox: Pick<Outbox, "replyStatements">;
-  ownerAlerts: OwnerAlerts;
+  ownerAlerts: Pick<OwnerAlerts, "alertStatements">;
   liveTurns: Pick<LiveTurns, "end" | "postpone">;
+  scheduledPrompts: Pick<ScheduledPrompts, "settledStatements">;
   retryDelays?: readonly number[];
 }
 
 export function createFailureHandler(deps: Deps) {
-  const { agents, ai, inbox, sessions, outbox, ownerAlerts, liveTurns, database, log } = deps;
+  const { agents, ai, inbox, sessions, outbox, ownerAlerts, liveTurns, scheduledPrompts, database, log } = deps;
   const { retryDelays = RETRY_DELAYS } = deps;
   const maxDelay = retryDelays.at(-1) ?? MAX_DELAY;
 
@@ -150,8 +153,12 @@ export function createFailureHandler(deps: Deps) {
     failure?: Failure,
   ): Promise<void> {
     const { sessionId: id, agentId, platform, id: inboxId } = entry;
-    const notice = failure && failureNotice(entry, failure);
-    const alert = failure && !isTold(entry) ? await ownerAlerts.alertStatements(entry, failure.error.message) : [];
+    // Nobody waits for the reply of a schedule: its own plugin tells the owner.
+    const asked = isScheduled(entry) ? undefined : failure;
+    const notice = asked && failureNotice(entry, asked);
+    const alert = asked && !isTold(entry) ? await ownerAlerts.alertStatements(entry, asked.error.message) : [];
+    const outcome = { status, ...(failure && { error: failure.error.message }) };
+    const ofSchedule = isScheduled(entry) ? await scheduledPrompts.settledStatements(entry, outcome) : [];
     try {
       await database.write([
         ...sessionStatements,
@@ -160,6 +167,7 @@ export function createFailureHandler(deps: Deps) {
         guard("settled"),
         ...(notice === undefined ? [] : outbox.replyStatements(entry, notice)),
         ...alert,
+        ...ofSchedule,
       ]);
     } catch (error) {
       if (!(error instanceof GuardFailed)) throw error;

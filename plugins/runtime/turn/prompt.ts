@@ -3,6 +3,7 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/prov
 import { oneLine, plainName } from "../../../src/kernel/util/text/quoted-text.ts";
 import type { Agent, AgentSettings } from "../../agents/index.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
+import { isScheduled } from "../inbox/scheduled.ts";
 import type { History, HistoryMessage } from "../sessions/history.ts";
 import type { LoadedFiles } from "./file-loading.ts";
 
@@ -55,7 +56,11 @@ function platformPhrase(platform: string): string {
 
 export const omittedNote = (count: number) => (count === 0 ? "" : `[${count} earlier messages are not shown here.]\n`);
 
-function userText({ kind, content, isGroup, senderName }: InboxEntry): string {
+function userText(entry: InboxEntry): string {
+  const { kind, content, isGroup, senderName } = entry;
+  if (isScheduled(entry)) {
+    return `[A scheduled task is due now. Nobody waits for questions: do it, and answer with the result.] ${content}`;
+  }
   if (kind === "reminder") return `[A reminder you set is due now. Tell the user:] ${content}`;
   return isGroup ? `${plainName(senderName)}: ${content}` : content;
 }

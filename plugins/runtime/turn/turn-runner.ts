@@ -11,12 +11,14 @@ import type { UploadService } from "../../uploads/index.ts";
 import { agentStoppedError, parkedError } from "../errors.ts";
 import { isFilesOnly, parseAttachments } from "../inbox/attachments.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
+import { isScheduled } from "../inbox/scheduled.ts";
 import type { RunResult } from "../lanes/lanes.ts";
 import { type LiveObserver, type LiveTurns, teeObserver } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
 import type { SlowReplies } from "../outbox/slow-replies.ts";
 import type { Platforms, SavePreview } from "../platforms.ts";
+import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { runCommand } from "./command-runner.ts";
 import { loadCompactedHistory } from "./compaction.ts";
@@ -40,6 +42,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   sessions: Sessions;
   outbox: Outbox;
   ownerAlerts: OwnerAlerts;
+  scheduledPrompts: Pick<ScheduledPrompts, "settledStatements">;
   slowReplies: Pick<SlowReplies, "begin" | "markShown" | "end">;
   /** The model that answers for an agent now. */
   chooseModel(agent: Agent): Promise<TurnModel>;
@@ -68,7 +71,7 @@ interface TurnOutput {
 /** Runs one entry until it is settled, or returns when it should run again. Never rejects. */
 export function createTurnRunner(deps: Deps) {
   const { agents, ai, skills, approvals, uploads, inbox, sessions, outbox, platforms, runningTurns } = deps;
-  const { liveTurns, slowReplies, chooseModel, database, events } = deps;
+  const { liveTurns, slowReplies, scheduledPrompts, chooseModel, database, events } = deps;
   const handleFailure = createFailureHandler(deps);
   const savePreview: SavePreview = (entry, previewId) => database.write([inbox.savePreviewStatement(entry, previewId)]);
 
@@ -209,7 +212,12 @@ export function createTurnRunner(deps: Deps) {
           tools.some(({ isForeign }) => isForeign) ? TAINT.outside : TAINT.none,
         ]),
         tools,
-        toolContext: { ...audience, ...origin, inboxId: entry.id },
+        toolContext: {
+          ...audience,
+          ...origin,
+          inboxId: entry.id,
+          ...(settings.approvals && { approvals: settings.approvals }),
+        },
         async authorize(call) {
           const attempt = { ...audience, ...origin, turnId: entry.id, attempt: entry.attempts };
           const refusal = await approvals.authorize(attempt, call);
@@ -267,6 +275,9 @@ export function createTurnRunner(deps: Deps) {
     const { userId } = (await agents.find(agentId)) ?? agent;
     const text = output.text.trim() === "" ? "(no answer)" : output.text;
     const steps = output.steps.length > 0 ? JSON.stringify(output.steps) : undefined;
+    const ofSchedule = isScheduled(entry)
+      ? await scheduledPrompts.settledStatements(entry, { status: "done", reply: text })
+      : [];
     await database.write([
       ...sessionStatements,
       ...sessions.appendStatements({ id: sessionId, agentId, platform, inboxId }, [
@@ -276,6 +287,7 @@ export function createTurnRunner(deps: Deps) {
       inbox.settleStatement(entry, "done"),
       guard("settled"),
       ...extraStatements,
+      ...ofSchedule,
       ...outbox.replyStatements(entry, text),
       events.recordStatement("agent.message", {
         userId,

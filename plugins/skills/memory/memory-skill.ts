@@ -88,7 +88,8 @@ async function factsPrompt(memories: MemoryStore, context: PromptContext): Promi
   const matching = complete ? [] : await memories.search(context.agentId, context.text, MAX_RELEVANT, context);
   const mine = context.byOwner ? matching.filter((fact) => fact.circle === "") : matching;
   const others = mine.filter(({ id }) => !recent.some((fact) => fact.id === id));
-  const shown = [...recent.toReversed(), ...others];
+  const pinned = recent.filter((fact) => fact.pinned);
+  const shown = [...pinned, ...recent.filter((fact) => !fact.pinned).toReversed(), ...others];
   const lines = shown.map(
     ({ content, taint }) => `- ${oneLine(content)}${taint === TAINT.outside ? OUTSIDE_NOTE : ""}`,
   );

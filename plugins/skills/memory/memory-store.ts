@@ -29,11 +29,13 @@ export interface Fact {
   circle: string;
   /** Of the context in which it was stored. */
   taint: Taint;
+  /** The owner wants it in every prompt of its circle. */
+  pinned: boolean;
   createdAt: number;
   updatedAt: number;
 }
 
-/** The newest facts of a circle, newest first. */
+/** The pinned and the newest facts of a circle: pinned ones first, then newest first. */
 export interface RecentFacts {
   facts: readonly Fact[];
   /** Whether these are all facts of the circle. */
@@ -65,6 +67,8 @@ export interface MemoryStore {
   list(agentId: string, page?: { limit?: number; offset?: number }): Promise<Fact[]>;
   /** Deletes a fact; false when this audience has no such fact. */
   forget(agentId: string, id: string, audience?: Audience): Promise<boolean>;
+  /** Forgets what the caches hold of an agent; call it after its facts were changed elsewhere. */
+  invalidate(agentId: string): void;
   /** Deletes all facts of an agent, as part of a batch. */
   forgetAllStatement(agentId: string): Statement;
 }
@@ -80,11 +84,12 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
   const agentIs = eq(table.agentId, sql.placeholder("agentId"));
   const circleIs = eq(table.circle, sql.placeholder("circle"));
   const newest = [desc(table.updatedAt), desc(table.seq)] as const;
+  const pinnedFirst = [desc(table.pinned), ...newest] as const;
   const selectRecent = drizzle
     .select(columns)
     .from(table)
     .where(and(agentIs, circleIs))
-    .orderBy(...newest)
+    .orderBy(...pinnedFirst)
     .limit(RECENT.facts + 1)
     .prepare();
   const selectPage = drizzle
@@ -132,7 +137,8 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
         WHERE ?3 <> '' OR EXISTS (SELECT 1 FROM memories WHERE agent_id = ?2 AND circle = ?3 AND digest = ?5)
           OR (SELECT count(*) FROM memories WHERE agent_id = ?2 AND circle = '') < ${MAX_FACTS.owner}
         ON CONFLICT (agent_id, circle, digest) DO UPDATE SET updated_at = excluded.updated_at,
-          content = iif(excluded.taint <= taint, excluded.content, content), taint = min(taint, excluded.taint)
+          content = iif(excluded.taint <= taint, excluded.content, content), taint = min(taint, excluded.taint),
+          source = iif(excluded.source = 'owner', 'owner', source)
         RETURNING id`,
       args: [Bun.randomUUIDv7(), agentId, circle, content, digest, source, now, taint],
       after: () => recent.drop(keyOf(agentId, circle)),
@@ -175,8 +181,7 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
       const words = searchWordsOf(text);
       if (words.length === 0) return [];
       const circle = circleOf(audience) || null;
-      const match = `agent:"${agentId.replaceAll("-", "")}" AND content:(${words.map((word) => `"${word}"*`).join(" OR ")})`;
-      const matching = await selectMatching.execute({ agentId, circle, match, limit });
+      const matching = await selectMatching.execute({ agentId, circle, match: matchExpression(agentId, words), limit });
       if (matching.length > 0) return matching;
       // The index sees a sentence in a script without spaces as one word; a substring search finds parts of it.
       return selectContaining.execute({
@@ -205,6 +210,7 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
       return (result?.rowsAffected ?? 0) > 0;
     },
 
+    invalidate: forgetCached,
     forgetAllStatement: (agentId) => ({
       ...statement(drizzle.delete(table).where(eq(table.agentId, agentId))),
       after: () => forgetCached(agentId),
@@ -233,7 +239,7 @@ const NO_FACTS: RecentFacts = { facts: [], complete: true };
 /** Deletes the oldest facts of a guest, and then of all guests, beyond their bounds. */
 function evictStatements(agentId: string, circle: string, forgetCached: (agentId: string) => void): Statement[] {
   const deleteBeyond = (where: string, most: number) =>
-    `DELETE FROM memories WHERE seq IN (SELECT seq FROM memories WHERE ${where} ORDER BY updated_at DESC, seq DESC LIMIT -1 OFFSET ${most})`;
+    `DELETE FROM memories WHERE seq IN (SELECT seq FROM memories WHERE ${where} ORDER BY pinned DESC, updated_at DESC, seq DESC LIMIT -1 OFFSET ${most})`;
   return [
     { sql: deleteBeyond("agent_id = ? AND circle = ?", MAX_FACTS.person), args: [agentId, circle] },
     {
@@ -252,8 +258,12 @@ export const normalizeText = (text: string) =>
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
 
+/** The search for any of these words, or words that begin with them, among the facts of one agent. */
+export const matchExpression = (agentId: string, words: readonly string[]) =>
+  `agent:"${agentId.replaceAll("-", "")}" AND content:(${words.map((word) => `"${word}"*`).join(" OR ")})`;
+
 /** The longest words of a text, without quotes and operators of the search language. */
-const searchWordsOf = (text: string) =>
+export const searchWordsOf = (text: string) =>
   [
     ...new Set(
       text

@@ -44,6 +44,17 @@ describe.each([
     expect(done).toEqual(expect.arrayContaining([{ to: "a" }, { to: "b" }]));
   });
 
+  test("a job runs when the clock is set to its time", async () => {
+    let ahead = 0;
+    const clocked = createJobs({ database, log: silent, now: () => Date.now() + ahead, clockCheckMs: 5 });
+    clocked.handle("mail", remember);
+    await clocked.start();
+    await database.write([clocked.enqueueStatement("mail", "later", { runAt: Date.now() + 3_600_000 })]);
+    ahead = 3_600_001;
+    await watch.waitFor(() => done.length === 1);
+    await clocked.stop(0);
+  });
+
   test("a job of a failed batch never runs", async () => {
     jobs.handle("mail", remember);
     await jobs.start();

@@ -78,11 +78,22 @@ interface RunningJob {
 
 const SHARED_POLL_MS = SECOND;
 const MAX_DELAY_MS = HOUR;
-/** The longest delay of setTimeout, which has 31 bits. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/**
+ * The timer looks at the clock at least this often, without a query: a timer does not notice that the clock was set, or that
+ * the machine slept.
+ */
+const CLOCK_CHECK_MS = MINUTE;
 
-export function createJobs(deps: { database: Database; log: Log; now?: () => number }): Jobs {
-  const { database, log, now = Date.now } = deps;
+export interface JobsDeps {
+  database: Database;
+  log: Log;
+  now?: () => number;
+  /** Milliseconds; for tests. */
+  clockCheckMs?: number;
+}
+
+export function createJobs(deps: JobsDeps): Jobs {
+  const { database, log, now = Date.now, clockCheckMs = CLOCK_CHECK_MS } = deps;
   const store = createJobStore(database);
   const shared = database.file === undefined;
   const handlers = new Map<string, Handler>();
@@ -102,11 +113,11 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
 
   async function tick(): Promise<void> {
     clearTimeout(timer);
-    let wait = shared ? SHARED_POLL_MS : MAX_TIMER_MS;
+    let wait = shared ? SHARED_POLL_MS : MAX_DELAY_MS;
     try {
       while (rerun && state === "started") {
         rerun = false;
-        wait = Math.min(await claimDue(), shared ? SHARED_POLL_MS : MAX_TIMER_MS);
+        wait = Math.min(await claimDue(), shared ? SHARED_POLL_MS : Number.POSITIVE_INFINITY);
       }
       isHealthy = true;
     } catch (error) {
@@ -116,7 +127,16 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
     }
     currentTick = undefined;
     if (rerun) wake();
-    else if (state === "started") timer = setTimeout(wake, wait).unref();
+    else if (state === "started") wakeAt(now() + wait);
+  }
+
+  /** Wakes at this time of the clock. */
+  function wakeAt(time: number): void {
+    const wait = time - now();
+    timer =
+      wait <= clockCheckMs
+        ? setTimeout(wake, Math.max(0, wait)).unref()
+        : setTimeout(wakeAt, clockCheckMs, time).unref();
   }
 
   /**

@@ -1,0 +1,42 @@
+// The plugin of schedules: prompts that an agent gets at set times, each run exactly once.
+import { plugin } from "../../src/kernel/plugin.ts";
+import { agents } from "../agents/index.ts";
+import { auth } from "../auth/index.ts";
+import { runtime } from "../runtime/index.ts";
+import { skills } from "../skills/index.ts";
+import { createBackupRows } from "./backup-rows.ts";
+import { syncConfiguredSchedules } from "./configured.ts";
+import { createFiring } from "./firing.ts";
+import { backendRoutes, webRoutes } from "./routes.ts";
+import { createScheduleService } from "./schedule-service.ts";
+import { createScheduleSkill } from "./schedule-skill.ts";
+import { createScheduleStore } from "./schedule-store.ts";
+import { createSettlement } from "./settlement.ts";
+
+export { exportedSchedule, type ScheduleRow } from "./backup-rows.ts";
+
+export const schedules = plugin("schedules", ({ kernel, use }) => {
+  const agentService = use(agents);
+  const authService = use(auth);
+  const runtimeService = use(runtime);
+  const now = Date.now;
+  const store = createScheduleStore({ ...kernel, now });
+  const service = createScheduleService({ agents: agentService, store, now });
+  const firing = createFiring({ ...kernel, agents: agentService, runtime: runtimeService, now });
+  const backupRows = createBackupRows(kernel);
+  syncConfiguredSchedules({ ...kernel, agents: agentService, store });
+  runtimeService.onScheduledSettled(createSettlement({ ...kernel, agents: agentService, now }));
+  // A stranger's schedules would go on serving the stranger.
+  authService.onAccountReclaim((userId) => [backupRows.pauseAllStatement(userId)]);
+  const skill = createScheduleSkill({ agents: agentService, service, store });
+  const available = [skill];
+  use(skills).register({ id: "built-in", skillsFor: () => available });
+
+  const { guards } = agentService;
+  const deps = { guards, store, service, runtime: runtimeService };
+  return {
+    service: { backupRows },
+    web: webRoutes({ ...deps, ...kernel, identities: authService.identities }),
+    backend: backendRoutes({ ...deps, firing }),
+  };
+});

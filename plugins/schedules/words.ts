@@ -1,0 +1,57 @@
+// Puts the times of a schedule into words, for people and for models.
+import { formatInWords } from "../skills/index.ts";
+import type { Timing } from "./timing.ts";
+
+const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
+const DAY_NAMES: readonly string[] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+const NICKNAMES: Readonly<Record<string, string>> = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+};
+
+/** Such as `Every weekday at 09:00 (Europe/Berlin)`; rarer forms are quoted. */
+export function inWords({ cron, at, timezone }: Timing): string {
+  if (cron === null) return `Once, on ${at === null ? "no day" : momentInWords(at, timezone)}`;
+  return `${cronInWords(cron) ?? `By the cron expression ${cron}`} (${timezone})`;
+}
+
+function cronInWords(text: string): string | undefined {
+  const cron = NICKNAMES[text.trim().toLowerCase()] ?? text.trim();
+  const [minute = "", hour = "", day = "", month = "", weekday = ""] = cron.split(/\s+/);
+  const everyDay = isAny(day) && isAny(month) && isAny(weekday);
+  const minutes = /^(?:\*|0)\/(\d+)$/.exec(minute)?.[1];
+  const hours = /^(?:\*|0)\/(\d+)$/.exec(hour)?.[1];
+  if (everyDay && hour === "*") {
+    if (minute === "*") return "Every minute";
+    if (minutes !== undefined) return `Every ${minutes} minutes`;
+    if (isNumber(minute)) return minute === "0" ? "Every hour" : `Every hour, ${minute} minutes past`;
+  }
+  if (!isNumber(minute)) return undefined;
+  if (everyDay && hours !== undefined) return `Every ${hours} hours, ${minute} minutes past`;
+  if (!isNumber(hour) || !isAny(month)) return undefined;
+  const time = `${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`;
+  if (everyDay) return `Every day at ${time}`;
+  if (isAny(day) && /^(?:1-5|MON-FRI)$/i.test(weekday)) return `Every weekday at ${time}`;
+  if (isAny(day)) {
+    const names = weekday.split(",").map(dayName);
+    return names.includes(undefined) ? undefined : `Every ${names.join(" and ")} at ${time}`;
+  }
+  return isNumber(day) && isAny(weekday) ? `On day ${day} of every month at ${time}` : undefined;
+}
+
+const isAny = (field: string) => field === "*" || field === "?";
+const isNumber = (field: string) => /^\d{1,2}$/.test(field);
+
+function dayName(field: string): string | undefined {
+  const index = /^[0-7]$/.test(field) ? Number(field) % 7 : DAY_NAMES.indexOf(field.toUpperCase());
+  return DAYS[index];
+}
+
+/** `Friday, 20 November 2026, 13:26 (Europe/Berlin)`. */
+export const momentInWords = (at: number, timezone: string) =>
+  formatInWords(Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone));

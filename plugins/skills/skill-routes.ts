@@ -1,0 +1,58 @@
+// Web routes that list skills with what they may do: those that every agent can have, and those of one agent.
+import { Elysia, t } from "elysia";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
+import type { SkillRegistry } from "./skill-registry.ts";
+
+interface Deps {
+  guards: ServiceOf<typeof agentsPlugin>["guards"];
+  identities: Pick<ServiceOf<typeof auth>["identities"], "guards">;
+  registry: Pick<SkillRegistry, "describe">;
+}
+
+const toolClass = t.Union([t.Literal("read"), t.Literal("write"), t.Literal("spend"), t.Literal("outside")], {
+  description:
+    "read changes nothing, write changes the agent's data, spend moves money, outside sends to somebody or changes something elsewhere",
+});
+const skillItem = t.Object({
+  id: t.String(),
+  name: t.String(),
+  description: t.String(),
+  category: t.String(),
+  version: t.String(),
+  enabled: t.Boolean({ description: "For the agent; in the catalogue, for a new agent" }),
+  decidedBy: t.Union([t.Literal("owner"), t.Literal("config"), t.Literal("default")], {
+    description: "What decides that: the owner's switch, the configuration, or neither",
+  }),
+  permissions: t.Array(toolClass, { description: "The classes of its tools" }),
+  source: t.String({ description: "Who provides it, such as built-in" }),
+  untrusted: t.Boolean({ description: "Its texts come from outside" }),
+  tools: t.Array(
+    t.Object({
+      name: t.String(),
+      description: t.String({ description: "As the model reads it" }),
+      class: toolClass,
+      ownerOnly: t.Boolean({ description: "Offered in the owner's conversations alone" }),
+    }),
+  ),
+});
+const skillList = t.Object({ skills: t.Array(skillItem), count: t.Integer() });
+const tags = ["Skills"];
+
+export const skillRoutes = ({ guards, identities, registry }: Deps) =>
+  new Elysia({ name: "skills.web" })
+    .use(identities.guards)
+    .use(guards)
+    .get("/api/skills", async () => toList(await registry.describe()), {
+      signedIn: "read",
+      response: { 200: skillList },
+      detail: { tags, summary: "The catalogue of skills, with what they may do" },
+    })
+    .get("/api/agents/:id/skills", async ({ agent }) => toList(await registry.describe(agent.id)), {
+      ownAgent: { scope: "read", kind: "data" },
+      response: { 200: skillList },
+      detail: { tags, summary: "An agent's skills, on and off, with what they may do" },
+    });
+
+const toList = <Item>(skills: Item[]) => ({ skills, count: skills.length });
