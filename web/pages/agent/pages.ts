@@ -1,6 +1,6 @@
 // The table of an agent's pages: one row each, shown in this order beside the page.
 
-import { Bot, type LucideIcon } from "lucide-react";
+import { Bot, type LucideIcon, MessagesSquare } from "lucide-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import { type Text, text } from "../../app/language.ts";
 
@@ -14,4 +14,10 @@ export interface AgentPage {
 
 export const AGENT_PAGES: readonly AgentPage[] = [
   { path: "", label: text("Overview"), Icon: Bot, Component: lazy(() => import("./overview/index.tsx")) },
+  {
+    path: "/channels/:channel?",
+    label: text("Channels"),
+    Icon: MessagesSquare,
+    Component: lazy(() => import("./channels/index.tsx")),
+  },
 ];
