@@ -202,7 +202,7 @@ describe("a connected bot", () => {
     await console.open(path);
     await console.page.getByText("Answers in Telegram").waitFor();
     await console.context.setOffline(true);
-    await console.page.getByLabel("Everybody").check();
+    await console.page.getByLabel("Everybody").click();
     await console.page.getByText("Berth can't be reached.").first().waitFor();
     expect(await console.page.getByLabel("Owners, and people I let in").isChecked()).toBe(true);
   }, 60_000);

@@ -1,6 +1,6 @@
 // The table of an agent's pages: one row each, shown in this order beside the page.
 
-import { Bot, type LucideIcon, MessagesSquare } from "lucide-react";
+import { Bot, Cable, Globe, type LucideIcon, MessagesSquare, Radio } from "lucide-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import { type Text, text } from "../../app/language.ts";
 
@@ -20,4 +20,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: MessagesSquare,
     Component: lazy(() => import("./channels/index.tsx")),
   },
+  { path: "/public", label: text("Public page"), Icon: Globe, Component: lazy(() => import("./public/index.tsx")) },
+  { path: "/gateway", label: text("Gateway"), Icon: Cable, Component: lazy(() => import("./gateway/index.tsx")) },
+  { path: "/stream", label: text("Live stream"), Icon: Radio, Component: lazy(() => import("./stream/index.tsx")) },
 ];

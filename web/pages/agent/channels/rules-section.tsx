@@ -49,11 +49,18 @@ export function RulesSection({ kind }: { kind: ChannelKind }) {
   const queryKey = accessKey(agent.id, kind.channel);
   const write = useMutation({
     mutationFn: (change: AccessChange) => api.put<Access>(channelPath(agent.id, kind.channel, "/access"), change),
-    onMutate: (change) => queries.setQueryData<Access>(queryKey, (before) => before && applied(before, change)),
+    onMutate(change) {
+      const before = queries.getQueryData<Access>(queryKey);
+      if (before) queries.setQueryData<Access>(queryKey, applied(before, change));
+      return before;
+    },
     onSuccess(saved) {
       queries.setQueryData(queryKey, saved);
     },
-    onError: (error) => showError(messageOf(error)),
+    onError(error, _, before) {
+      queries.setQueryData(queryKey, before);
+      showError(messageOf(error));
+    },
     onSettled: () => queries.invalidateQueries({ queryKey: connectionsKey(agent.id) }),
   });
   if (!data) return <Skeleton className="mb-5 h-48" />;
