@@ -16,19 +16,32 @@ export function EmbedSection({ settings }: { settings: PublicSettings }) {
   const agent = useAgent();
   const [site, setSite] = useState("");
   const add = useChangePublic(agent.id);
+  const change = useChangePublic(agent.id);
   const { enabled, embedOrigins, url } = settings;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (site.trim() === "" || add.isPending) return;
     add.mutate({ enabled, embedOrigins: [...embedOrigins, site.trim()] }, { onSuccess: () => setSite("") });
   };
+  const remove = (origin: string) =>
+    change.mutate(
+      { enabled, embedOrigins: embedOrigins.filter((one) => one !== origin) },
+      {
+        onSuccess: () =>
+          showToast(t("{site} is removed", { site: origin }), {
+            label: t("Undo"),
+            run: () => change.mutate({ enabled, embedOrigins }),
+          }),
+        onError: (error) => showError(messageOf(error)),
+      },
+    );
   return (
     <Section
       title={t("On your own site")}
       hint={t("Show the chat inside a page of yours. Only the sites that you name here can do that.")}
     >
       <div className="flex flex-col gap-4">
-        {embedOrigins.length > 0 && <Sites settings={settings} />}
+        {embedOrigins.length > 0 && <Sites origins={embedOrigins} onRemove={remove} />}
         <form onSubmit={submit} className="flex max-w-xl flex-wrap items-start gap-2">
           <div className="min-w-56 flex-1">
             <TextField
@@ -61,28 +74,13 @@ export function EmbedSection({ settings }: { settings: PublicSettings }) {
   );
 }
 
-function Sites({ settings }: { settings: PublicSettings }) {
-  const agent = useAgent();
-  const change = useChangePublic(agent.id);
-  const { enabled, embedOrigins } = settings;
-  const remove = (origin: string) =>
-    change.mutate(
-      { enabled, embedOrigins: embedOrigins.filter((one) => one !== origin) },
-      {
-        onSuccess: () =>
-          showToast(t("{site} is removed", { site: origin }), {
-            label: t("Undo"),
-            run: () => change.mutate({ enabled, embedOrigins }),
-          }),
-        onError: (error) => showError(messageOf(error)),
-      },
-    );
+function Sites({ origins, onRemove }: { origins: readonly string[]; onRemove: (origin: string) => void }) {
   return (
     <ul aria-label={t("Sites that may show the page")} className="divide-y divide-edge">
-      {embedOrigins.map((origin) => (
+      {origins.map((origin) => (
         <li key={origin} className="flex items-center gap-3 py-1">
           <span className="min-w-0 flex-1 break-all font-mono text-sm">{origin}</span>
-          <Button look="bare" aria-label={t("Remove {name}", { name: origin })} onClick={() => remove(origin)}>
+          <Button look="bare" aria-label={t("Remove {name}", { name: origin })} onClick={() => onRemove(origin)}>
             {t("Remove")}
           </Button>
         </li>
