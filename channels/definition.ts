@@ -40,6 +40,8 @@ export interface BotLink {
   readonly kind: "chat" | "invite";
   /** Undefined if the bot's identity makes no address. */
   of(bot: Pick<BotIdentity, "id" | "username">): string | undefined;
+  /** The address that also writes this code to the bot, if the platform has such addresses. */
+  withCode?(bot: Pick<BotIdentity, "id" | "username">, code: string): string | undefined;
 }
 
 /** A field of `POST /api/provision`, its other name, and its description in the API document. */

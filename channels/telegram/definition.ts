@@ -3,6 +3,7 @@ import { httpUrl, oneOf } from "../../src/kernel/config/parsers.ts";
 import { defineSettings, warning } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";
 import type { ChannelDefinition, TokenProblem } from "../definition.ts";
+import type { BotIdentity } from "../port.ts";
 import { numericOwnerId } from "../shared/numeric-id.ts";
 import { createTelegram } from "./index.ts";
 
@@ -32,6 +33,9 @@ const settings = defineSettings({
       : [],
 });
 
+const chatAddress = ({ username }: Pick<BotIdentity, "username">) =>
+  /^\w+$/.test(username) ? `https://t.me/${username}` : undefined;
+
 /** BotFather's tokens: the bot's number, a colon, and 35 further characters. */
 function findTokenProblem(token: string): TokenProblem | undefined {
   const [number = "", secret = "", ...rest] = token.split(":");
@@ -57,7 +61,15 @@ export const telegramDefinition: ChannelDefinition<TelegramSettings> = {
   tokenShapes: [/(?<!\d)\d{6,}:[\w-]{30,}/],
   tokenLogPattern: /(?<!\d)\d{6,}(?::|%3a)[\w-]{30,}/gi,
   findTokenProblem,
-  link: { kind: "chat", of: ({ username }) => (/^\w+$/.test(username) ? `https://t.me/${username}` : undefined) },
+  link: {
+    kind: "chat",
+    of: chatAddress,
+    // https://core.telegram.org/bots/features#deep-linking
+    withCode(bot, code) {
+      const address = chatAddress(bot);
+      return address && `${address}?start=${code}`;
+    },
+  },
   capabilities: {
     hasListener: true,
     hasWebhook: true,

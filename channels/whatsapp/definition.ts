@@ -3,6 +3,7 @@ import { anyText, httpUrl } from "../../src/kernel/config/parsers.ts";
 import { defineSettings, requireBoth } from "../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../src/kernel/config/variable.ts";
 import type { ChannelDefinition, TokenProblem } from "../definition.ts";
+import type { BotIdentity } from "../port.ts";
 import { isNumericId } from "../shared/numeric-id.ts";
 import { createWhatsApp } from "./index.ts";
 
@@ -38,6 +39,9 @@ function parseOwnerId(text: string): string | undefined {
   return isNumericId(number) ? number : undefined;
 }
 
+const chatAddress = ({ username }: Pick<BotIdentity, "username">) =>
+  /^\+\d+$/.test(username) ? `https://wa.me/${username.slice(1)}` : undefined;
+
 /** Meta's access tokens begin with EAA and have about 200 characters. */
 function findTokenProblem(token: string): TokenProblem | undefined {
   if (/\s/.test(token)) return { code: "spaces", message: "An access token has no spaces. Copy only the token." };
@@ -63,7 +67,11 @@ export const whatsAppDefinition: ChannelDefinition<WhatsAppSettings> = {
   findTokenProblem,
   link: {
     kind: "chat",
-    of: ({ username }) => (/^\+\d+$/.test(username) ? `https://wa.me/${username.slice(1)}` : undefined),
+    of: chatAddress,
+    withCode(bot, code) {
+      const address = chatAddress(bot);
+      return address && `${address}?text=${code}`;
+    },
   },
   capabilities: {
     hasListener: false,

@@ -14,6 +14,7 @@ import { createAccessSettings } from "./access/access-settings.ts";
 import { findAccessWarnings } from "./access/access-warnings.ts";
 import { accessWebRoutes } from "./access/access-web-routes.ts";
 import { createMessageIntake } from "./access/message-intake.ts";
+import { createOwnerCodes } from "./access/owner-codes.ts";
 import { createOwnerCommands } from "./access/owner-commands.ts";
 import { createPairingApproval } from "./access/pairing-approval.ts";
 import { createPairings } from "./access/pairings.ts";
@@ -60,6 +61,7 @@ export const channels = plugin("channels", (host) => {
   const resumePoints = createResumePoints({ log, connections });
   const ownerNotices = createOwnerNotices({ ...kernel, agents: agentService, runtime: runtimeService });
   const { recordUndelivered, reportLostReplies, reportPairing } = ownerNotices;
+  const ownerCodes = createOwnerCodes();
   const intake = createMessageIntake({
     ...kernel,
     agents: agentService,
@@ -68,6 +70,8 @@ export const channels = plugin("channels", (host) => {
     resumePoints,
     reportLostReplies,
     reportPairing,
+    ownerCodes,
+    claimBot: (openConnection, message) => pairingApproval.claim(openConnection, message),
   });
   const { createSink } = intake;
   const webhookUrls = createWebhookUrls(kernel.config, adapters);
@@ -153,7 +157,7 @@ export const channels = plugin("channels", (host) => {
       .use(accessWebRoutes({ ...kernel, identities, guards })),
     backend: new Elysia({ name: "channels.backend.all" })
       .use(backendRoutes({ identities, guards, channels: service, incomingWebhooks, tokenAttempts }))
-      .use(accessBackendRoutes({ guards, pairings, pairingApproval, accessSettings })),
+      .use(accessBackendRoutes({ guards, channels: service, pairings, pairingApproval, accessSettings, ownerCodes })),
     start() {
       started = true;
       // Not awaited, because a platform that is down must not delay the start.

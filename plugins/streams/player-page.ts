@@ -18,7 +18,10 @@ const template = pageTemplate(source, { de: german });
 export function playerPage(name: string | null, language: Language): Response {
   const page = template(language);
   // Media is what the script has fetched (blob:), or the playlist where the browser plays HLS natively.
-  const policy = contentPolicy({ styles: page, scripts: page, connect: ["'self'"], media: ["'self'", "blob:"] });
+  // The console shows it in a frame of the same origin; there is nothing on it that a click could give away.
+  const frameAncestors = ["'self'"];
+  const media = ["'self'", "blob:"];
+  const policy = contentPolicy({ styles: page, scripts: page, connect: ["'self'"], media, frameAncestors });
   const title = escapeHtml(name ?? translateText("Live stream", language, { de: german }));
   return new Response(fillTemplate(page, { title }), { headers: pageHeaders(policy) });
 }

@@ -16,6 +16,9 @@ const LOOKS: Readonly<Record<Look, string>> = {
 const BASE =
   "inline-flex min-h-8 items-center justify-center gap-1.5 rounded-round border px-3 py-1 font-medium transition-colors disabled:cursor-default disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0";
 
+/** The classes of a button, for links. */
+export const buttonClass = (look: Look): string => `${BASE} ${LOOKS[look]}`;
+
 export interface ButtonProps extends ComponentProps<"button"> {
   look?: Look;
   /** Shows that the work goes on; a second click does nothing. */
@@ -39,7 +42,7 @@ export function Button({ look = "quiet", isBusy = false, className = "", childre
 
 /** A link to a page that looks like a button. */
 export const ButtonLink = ({ href, look = "quiet", children }: { href: string; look?: Look; children: ReactNode }) => (
-  <Link href={href} className={`${BASE} ${LOOKS[look]}`}>
+  <Link href={href} className={buttonClass(look)}>
     {children}
   </Link>
 );

@@ -1,11 +1,13 @@
 // The backend's routes that decide who may talk to an agent on a channel: the rule, its lists, and the people who asked.
 import { Elysia } from "elysia";
+import { channelDefinition } from "../../../channels/registry.ts";
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { readLimit, readOffset } from "../../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import { requireChannelId } from "../adapters.ts";
+import type { ChannelService } from "../channel-service.ts";
 import { CONNECT_ACTION, READ_ACTION } from "../model.ts";
 import {
   ACCESS_DESCRIPTION,
@@ -16,24 +18,30 @@ import {
   decideBody,
   decideResponse,
   MAX_LISTED,
+  OWNER_LINK_DESCRIPTION,
+  ownerLink,
   pairingList,
   pairingQuery,
   pairingResponse,
   toPairingItem,
 } from "./access-model.ts";
 import type { AccessSettings } from "./access-settings.ts";
+import type { OwnerCodes } from "./owner-codes.ts";
 import { parseOwnerId } from "./owner-id.ts";
 import type { PairingApproval } from "./pairing-approval.ts";
 import type { Pairings } from "./pairings.ts";
 
 interface Deps {
   guards: ServiceOf<typeof agentsPlugin>["guards"];
+  channels: Pick<ChannelService, "get">;
   pairings: Pairings;
   pairingApproval: PairingApproval;
   accessSettings: AccessSettings;
+  ownerCodes: Pick<OwnerCodes, "create">;
 }
 
-export function accessBackendRoutes({ guards, pairings, pairingApproval, accessSettings }: Deps) {
+export function accessBackendRoutes(deps: Deps) {
+  const { guards, channels, pairings, pairingApproval, accessSettings, ownerCodes } = deps;
   const detail = { tags: ["Channels"] };
   const reading = { agentCall: READ_ACTION };
   const writing = { agentCall: { action: CONNECT_ACTION, changes: true } };
@@ -125,6 +133,33 @@ export function accessBackendRoutes({ guards, pairings, pairingApproval, accessS
           ...detail,
           summary: "Approve a person by their id, or refuse one for a week",
           ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"], 409: "TOO_MANY_PEOPLE" }),
+        },
+      },
+    )
+    .post(
+      `${path}/owner-link`,
+      async ({ agent, params, set }) => {
+        const channel = requireChannelId(params.channel);
+        const { bot } = await channels.get(agent.id, channel);
+        const { code, expiresAt } = ownerCodes.create(agent.id, channel);
+        const { link } = channelDefinition(channel);
+        const sending = link.withCode?.(bot, code);
+        set.headers["cache-control"] = "no-store";
+        return {
+          code,
+          link: sending ?? link.of(bot) ?? null,
+          sendsCode: sending !== undefined,
+          expiresAt: new Date(expiresAt).toISOString(),
+        };
+      },
+      {
+        ...writing,
+        response: { 200: ownerLink },
+        detail: {
+          ...detail,
+          summary: "Make the code by which you become the owner of a bot",
+          description: OWNER_LINK_DESCRIPTION,
+          ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
         },
       },
     )

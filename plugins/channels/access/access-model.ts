@@ -52,6 +52,17 @@ export const approveResponse = t.Object({
   owner: t.Boolean({ description: "whether the person is the owner of the bot now" }),
 });
 
+export const ownerLink = t.Object({
+  code: t.String({ description: "whoever writes this to the bot in private becomes its owner; works once" }),
+  link: t.Union([t.String(), t.Null()], { description: "opens the bot, and writes the code where `sendsCode`" }),
+  sendsCode: t.Boolean(),
+  expiresAt: t.String(iso),
+});
+
+export const OWNER_LINK_DESCRIPTION =
+  "For the person who sets up the bot: by writing the code they become its owner, in place of an earlier one. Valid for 15 " +
+  "minutes; a new code replaces it, and a restart of the service ends it. Give it to nobody else.";
+
 export const decideBody = t.Object({
   status: t.Union([t.Literal("approved"), t.Literal("denied")], { error: "Choose approved or denied." }),
   name: t.Optional(

@@ -129,6 +129,38 @@ describe("the rule and its lists", () => {
   });
 });
 
+describe("the link of the owner", () => {
+  const linkOf = async (path: string) =>
+    (await fixture.owner.post<{ code: string; link: string; sendsCode: boolean }>(`${path}/owner-link`, {})).body;
+
+  test("makes the one who opens it the owner, once, who can talk at once", async () => {
+    const { id, path, answers, events, bot } = await connectedAgent();
+    const { code, link, sendsCode } = await linkOf(path);
+    expect({ link, sendsCode }).toEqual({ link: `https://t.me/${bot.username}?start=${code}`, sendsCode: true });
+    expect(await answers(71, `/start ${code}`)).toContain("You are my owner here now");
+    expect(await fixture.channel(id)).toMatchObject({ ownerId: "71" });
+    expect(await events()).toMatchObject([{ senderId: "71", status: "approved" }]);
+    expect(await answers(71, "hello")).toContain("Hello");
+    // Used up, and the rule is for owners alone now.
+    bot.userSays(72, `/start ${code}`);
+    expect(await answers(71, "again")).toContain("again");
+    expect(bot.sent(72)).toEqual([]);
+  });
+
+  test("is replaced by a newer one, and only of a connected bot", async () => {
+    const { path, answers } = await connectedAgent();
+    const old = await linkOf(path);
+    await linkOf(path);
+    expect(await answers(73, old.code)).toContain("ask my owner");
+    const id = await fixture.provision();
+    const none = await fixture.owner.post(`/api/agents/${id}/channels/channel_a/owner-link`, {});
+    expect(none).toMatchObject({ status: 404, body: { code: "CHANNEL_NOT_CONNECTED" } });
+    const stranger = createClient(fixture.origin);
+    await stranger.join();
+    expect((await stranger.post(`${path}/owner-link`, {})).status).toBe(404);
+  });
+});
+
 describe("people", () => {
   test("who ask appear by an event, without their code, and are approved by their id", async () => {
     const { decide, answers, events, people } = await connectedAgent();

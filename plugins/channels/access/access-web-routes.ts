@@ -17,6 +17,8 @@ import {
   approveResponse,
   decideBody,
   decideResponse,
+  OWNER_LINK_DESCRIPTION,
+  ownerLink,
   pairingList,
   pairingQuery,
   pairingResponse,
@@ -111,6 +113,20 @@ export function accessWebRoutes({ backend, identities, guards }: Deps) {
         ...documentErrors({
           404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"],
           409: ["TOO_MANY_PEOPLE", "OPERATION_IN_PROGRESS"],
+          502: "BACKEND_UNAVAILABLE",
+        }),
+      },
+    })
+    .post(`${path}/owner-link`, (context) => forward(context, "/owner-link"), {
+      ...writing,
+      response: { 200: ownerLink },
+      detail: {
+        ...detail,
+        summary: "Make the code by which you become the owner of a bot",
+        description: OWNER_LINK_DESCRIPTION,
+        ...documentErrors({
+          404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"],
+          409: "OPERATION_IN_PROGRESS",
           502: "BACKEND_UNAVAILABLE",
         }),
       },

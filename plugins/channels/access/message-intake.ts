@@ -11,6 +11,7 @@ import type { ResumePoints } from "../connections/resume-points.ts";
 import { UNSIGNED_POST_COST } from "../connections/webhook-rate-limiter.ts";
 import { toStoredMessageId } from "../delivery/stored-message-id.ts";
 import { decideAccess } from "./access-decision.ts";
+import type { OwnerCodes } from "./owner-codes.ts";
 import type { Pairings } from "./pairings.ts";
 
 const NOTICE_TIMEOUT_MS = 20_000;
@@ -22,6 +23,9 @@ interface Deps extends Pick<Kernel, "log" | "metrics"> {
   resumePoints: ResumePoints;
   reportLostReplies: OwnerNotices["reportLostReplies"];
   reportPairing: OwnerNotices["reportPairing"];
+  ownerCodes: Pick<OwnerCodes, "take">;
+  /** Makes a person the owner of the bot. */
+  claimBot(openConnection: OpenConnection, message: Pick<IncomingMessage, "sender" | "peer">): Promise<void>;
 }
 
 export interface MessageIntake {
@@ -42,6 +46,8 @@ export function createMessageIntake({
   resumePoints,
   reportLostReplies,
   reportPairing,
+  ownerCodes,
+  claimBot,
   log,
   metrics,
 }: Deps): MessageIntake {
@@ -50,7 +56,7 @@ export function createMessageIntake({
     "outcome",
   ]);
   const stopping = new AbortController();
-  const pendingNotices = new Set<Promise<unknown>>();
+  const pendingWork = new Set<Promise<unknown>>();
   const counters = new Map<string, ReturnType<typeof messageCounter.labels>>();
   function count(channel: ChannelId, outcome: "accepted" | "refused"): void {
     const key = `${channel} ${outcome}`;
@@ -79,6 +85,11 @@ export function createMessageIntake({
   async function admit(openConnection: OpenConnection, message: IncomingMessage): Promise<InboundMessage | undefined> {
     const { agentId, channel, ownerId } = openConnection.connection;
     const { sender, peer, group, text, attachments, quotesOthers } = message;
+    if (!group && ownerCodes.take(agentId, channel, text)) {
+      // Not awaited: it reopens the connection that this message came over.
+      trackWork(openConnection, claimBot(openConnection, message));
+      return undefined;
+    }
     const settings = (await agents.settings(agentId)).channels?.[channel] ?? {};
     const decision = decideAccess(message, settings, ownerId);
     const isPaired = decision.kind === "needs-pairing" && (await pairings.isApproved(agentId, channel, sender.id));
@@ -108,7 +119,7 @@ export function createMessageIntake({
     if (code === undefined) return;
     const text = `I don't know you yet. If you want to talk to me, ask my owner to approve this code: **${code}**\nIt is good for one hour.`;
     // Not awaited, so that the platform soon gets the confirmation of the message.
-    trackNotice(
+    trackWork(
       openConnection,
       sendNotice(openConnection, message.peer, text).then((isSent) => {
         const { id: senderId, name } = message.sender;
@@ -118,11 +129,11 @@ export function createMessageIntake({
     );
   }
 
-  function trackNotice({ connection: { agentId } }: OpenConnection, sending: Promise<unknown>): void {
-    const notice = sending
-      .catch((error: unknown) => log.error("a notice could not be sent", { agentId, error }))
-      .finally(() => pendingNotices.delete(notice));
-    pendingNotices.add(notice);
+  function trackWork({ connection: { agentId } }: OpenConnection, work: Promise<unknown>): void {
+    const tracked = work
+      .catch((error: unknown) => log.error("work after a message failed", { agentId, error }))
+      .finally(() => pendingWork.delete(tracked));
+    pendingWork.add(tracked);
   }
 
   async function sendNotice({ adapter, binding }: OpenConnection, peer: string, text: string): Promise<boolean> {
@@ -148,11 +159,10 @@ export function createMessageIntake({
       countUnsignedPosts: (posts) => openConnection.rateLimiter.charge(posts * UNSIGNED_POST_COST - 1),
     }),
     sendNotice,
-    sendNoticeLater: (openConnection, peer, text) =>
-      trackNotice(openConnection, sendNotice(openConnection, peer, text)),
+    sendNoticeLater: (openConnection, peer, text) => trackWork(openConnection, sendNotice(openConnection, peer, text)),
     async stop() {
       stopping.abort();
-      await Promise.all(pendingNotices);
+      await Promise.all(pendingWork);
     },
   };
 }

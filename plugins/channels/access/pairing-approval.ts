@@ -1,8 +1,8 @@
 // Approves, refuses and removes people for the owner of an agent, who is signed in to their account.
-import type { ChannelId } from "../../../channels/port.ts";
+import type { ChannelId, IncomingMessage } from "../../../channels/port.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
 import type { KeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
-import type { OpenConnections } from "../connections/open-connections.ts";
+import type { OpenConnection, OpenConnections } from "../connections/open-connections.ts";
 import type { OwnerNotices } from "../connections/owner-notices.ts";
 import type { Supervisor } from "../connections/supervisor.ts";
 import type { MessageIntake } from "./message-intake.ts";
@@ -32,6 +32,8 @@ export interface PairingApproval {
     person: { senderId: string; name: string | undefined },
     asOwner: boolean,
   ): Promise<void>;
+  /** Makes the person who wrote the bot's code its owner, in place of an earlier one, and tells them. */
+  claim(openConnection: OpenConnection, message: Pick<IncomingMessage, "sender" | "peer">): Promise<void>;
   /** Refuses a person who asked or was approved, for a week. 404 `PAIRING_NOT_FOUND`. */
   deny(agentId: string, channel: ChannelId, senderId: string): Promise<void>;
   /** Forgets a person, who may then ask again. 404 `PAIRING_NOT_FOUND`. */
@@ -85,6 +87,13 @@ export function createPairingApproval(deps: Deps): PairingApproval {
       const { name, peer, hasWaited } = await runApproval(agentId, channel, asOwner, approve);
       reportPairing({ agentId, channel, senderId: person.senderId, name, status: "approved" });
       if (hasWaited) await welcome(agentId, channel, peer, asOwner);
+    },
+
+    async claim({ connection: { agentId, channel } }, { sender: { id: senderId, name }, peer }) {
+      const approve = () => pairings.approvePerson(agentId, channel, { senderId, name }, true);
+      await runApproval(agentId, channel, true, approve);
+      reportPairing({ agentId, channel, senderId, name, status: "approved" });
+      await welcome(agentId, channel, peer, true);
     },
 
     async deny(agentId, channel, senderId) {

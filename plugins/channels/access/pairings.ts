@@ -17,6 +17,7 @@ import {
   SET_OWNER,
   SET_OWNER_TO,
 } from "./pairing-queries.ts";
+import { randomCode } from "./random-code.ts";
 
 /** How long a code is valid; its sender gets no other code meanwhile. */
 const CODE_LIFETIME_MS = HOUR;
@@ -130,7 +131,7 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
       // Strangers who get no answer cost no write.
       const { rows } = await database.read(IS_REQUEST_IGNORED, [agentId, channel, sender.id, now]);
       if (rows[0]?.ignored === 1) return undefined;
-      const code = newCode();
+      const code = randomCode(CODE_LENGTH);
       const [, inserted] = await database.write([
         {
           sql: "DELETE FROM pairings WHERE agent_id = ? AND channel = ? AND approved_at IS NULL AND expires_at <= ?",
@@ -244,12 +245,5 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
   };
 }
 
-/** Letters and digits that do not look alike. */
-const ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
+/** About 30 bits: enough, because only the owner can try codes, and each is valid for an hour. */
 const CODE_LENGTH = 6;
-
-/** Six characters, about 30 bits: enough, because only the owner can try codes, and each is valid for an hour. */
-function newCode(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(CODE_LENGTH));
-  return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
-}

@@ -1,6 +1,6 @@
 // The table of an agent's pages: one row each, shown in this order beside the page.
 
-import { Bot, type LucideIcon } from "lucide-react";
+import { Bot, Cable, Globe, type LucideIcon, MessagesSquare, Radio } from "lucide-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import { type Text, text } from "../../app/language.ts";
 
@@ -26,4 +26,13 @@ export type AgentPageGroup = keyof typeof AGENT_PAGE_GROUPS;
 
 export const AGENT_PAGES: readonly AgentPage[] = [
   { path: "", label: text("Overview"), Icon: Bot, Component: lazy(() => import("./overview/index.tsx")) },
+  {
+    path: "/channels/:channel?",
+    label: text("Channels"),
+    Icon: MessagesSquare,
+    Component: lazy(() => import("./channels/index.tsx")),
+  },
+  { path: "/public", label: text("Public page"), Icon: Globe, Component: lazy(() => import("./public/index.tsx")) },
+  { path: "/gateway", label: text("Gateway"), Icon: Cable, Component: lazy(() => import("./gateway/index.tsx")) },
+  { path: "/stream", label: text("Live stream"), Icon: Radio, Component: lazy(() => import("./stream/index.tsx")) },
 ];

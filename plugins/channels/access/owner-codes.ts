@@ -1,0 +1,45 @@
+// Holds the codes by which the person who set up a bot shows the bot who they are: whoever writes one becomes its owner.
+import type { ChannelId } from "../../../channels/port.ts";
+import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
+import { randomCode } from "./random-code.ts";
+
+/** How long a code is valid. It works once, and a new one replaces it. */
+const LIFETIME_MS = 15 * MINUTE;
+const MAX_CODES = 4_096;
+/** About 50 bits: strangers could try codes by messages, but only for some minutes. */
+const CODE_LENGTH = 10;
+
+export interface OwnerCodes {
+  /** Makes the code of a bot; it is in memory only, so a restart of Berth ends it. `expiresAt` is epoch ms. */
+  create(agentId: string, channel: ChannelId): { code: string; expiresAt: number };
+  /** Whether a message to the bot is its code, which is used up then. */
+  take(agentId: string, channel: ChannelId, text: string): boolean;
+}
+
+export function createOwnerCodes(): OwnerCodes {
+  const codes = createBoundedMap<{ code: string; expiresAt: number }>(MAX_CODES);
+  const keyOf = (agentId: string, channel: ChannelId) => `${agentId} ${channel}`;
+  return {
+    create(agentId, channel) {
+      const made = { code: randomCode(CODE_LENGTH), expiresAt: Date.now() + LIFETIME_MS };
+      codes.set(keyOf(agentId, channel), made);
+      return made;
+    },
+    take(agentId, channel, text) {
+      const key = keyOf(agentId, channel);
+      const found = codes.get(key);
+      // Telegram's links send the code as `/start CODE`.
+      if (
+        !found ||
+        text
+          .trim()
+          .replace(/^\/start\s+/, "")
+          .toUpperCase() !== found.code
+      )
+        return false;
+      codes.delete(key);
+      return found.expiresAt > Date.now();
+    },
+  };
+}

@@ -1,0 +1,232 @@
+// Connecting a bot in Chromium, as somebody who never did it: from the guide to the first answer, and what goes wrong.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Berth, startBerth } from "../support/berth.ts";
+import type { Client } from "../support/client.ts";
+import { member, provision } from "../support/members.ts";
+import { type FakeBot, startTelegram, type Telegram } from "../support/telegram.ts";
+import { expectAccessible, openConsole } from "./support/console.ts";
+
+const HOSTILE = '<img src=x onerror=alert(1)>\u202e"><script>alert(1)</script> [x](javascript:alert(1))';
+
+let telegram: Telegram;
+let berth: Berth;
+let ada: Client;
+let next = 500_000;
+
+beforeAll(async () => {
+  telegram = await startTelegram();
+  berth = await startBerth({ env: { CHANNEL_A_API_ROOT: telegram.url, CHANNEL_A_MODE: "polling" } });
+  ada = await member(berth, "enterprise");
+}, 60_000);
+afterAll(async () => {
+  await berth?.[Symbol.asyncDispose]();
+  await telegram?.stop();
+});
+
+function aBot(username = `harbour_${next + 1}_bot`): { bot: FakeBot; token: string } {
+  const token = `${++next}:${"telegram-test-token-of-a-bot".padEnd(35, "x")}`;
+  return { bot: telegram.addBot(token, { username }), token };
+}
+
+async function connectedAgent(config: object = {}, ownerId?: number) {
+  const { id } = await provision(ada, "Harbour", config);
+  const made = aBot();
+  const path = `/api/agents/${id}/channels/channel_a`;
+  const { status, text } = await ada.put(path, { token: made.token, ...(ownerId === undefined ? {} : { ownerId }) });
+  if (status !== 200) throw new Error(`connect: ${status} ${text}`);
+  return { id, ...made, page: `/agents/${id}/channels/channel_a` };
+}
+
+describe("a newcomer", () => {
+  test("gets from the overview to an answer in Telegram by three clicks and one paste", async () => {
+    const { id } = await provision(ada, "First Mate");
+    const { bot, token } = aBot("first_mate_bot");
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    let clicks = 0;
+    const click = async (role: "link" | "button", name: string | RegExp) => {
+      await page.getByRole(role, { name }).click();
+      clicks += 1;
+    };
+    await console.open(`/agents/${id}/channels`);
+    await click("link", "Connect Telegram");
+    const field = page.getByLabel("Token of the bot");
+    await field.fill(token.slice(0, 20));
+    await page.getByText("This is not the whole token yet.").waitFor();
+    await field.fill(token);
+    await page.getByText("Telegram knows it").waitFor();
+    await click("button", "Connect first_mate_bot");
+    const open = page.getByRole("link", { name: "Open @first_mate_bot in Telegram" });
+    await open.waitFor();
+    await console.shoot("channels-say-hello");
+    const link = new URL((await open.getAttribute("href")) ?? "");
+    expect(link.origin + link.pathname).toBe("https://t.me/first_mate_bot");
+    // What Telegram sends when the person presses Start there.
+    clicks += 1;
+    bot.userSays(42, `/start ${link.searchParams.get("start")}`);
+    await page.getByText("Owner", { exact: true }).waitFor();
+    await page.getByText("Answers in Telegram").waitFor();
+    bot.userSays(42, "hello");
+    await telegram.waitFor(() => bot.sent(42).some(({ text }) => text.includes("Hello")));
+    expect(clicks).toBeLessThanOrEqual(3);
+    await page.reload();
+    await page.getByRole("heading", { name: "Write to it now" }).waitFor();
+    expect(await page.content()).not.toContain(token);
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("is told what is wrong: not a token, a bot of another agent, a platform that is down", async () => {
+    const other = await connectedAgent();
+    const { id } = await provision(ada, "Second");
+    const { bot, token } = aBot();
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(`/agents/${id}/channels/channel_a`);
+    const field = page.getByLabel("Token of the bot");
+    await field.fill("my bot");
+    await page.getByText("A token has no spaces.").waitFor();
+    await field.fill(other.token);
+    await page.getByRole("link", { name: "Harbour" }).waitFor();
+    expect(await page.getByRole("button", { name: /^Connect/ }).isDisabled()).toBe(true);
+    await field.fill(`99:${"n".repeat(35)}`);
+    await page.getByText("Telegram does not know this bot token").waitFor();
+    telegram.fail("getMe", { status: 502 }, { botId: bot.id });
+    await field.fill(token);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("Telegram knows it").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+});
+
+describe("a connected bot", () => {
+  test("people who ask appear by themselves, are let in, refused and removed, each with undo", async () => {
+    const { bot, page: path, id } = await connectedAgent({}, undefined);
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(path);
+    bot.userSays(61, "hello", { from: { id: 61, first_name: HOSTILE } });
+    await page.getByText("asks to talk").waitFor();
+    expect(await page.locator("main img, main script").count()).toBe(0);
+    await page.getByRole("button", { name: "Let them talk" }).click();
+    await page.getByText("May talk", { exact: true }).waitFor();
+    await page.getByRole("button", { name: /^Remove / }).click();
+    await page.getByText("May talk", { exact: true }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await page.getByText("May talk", { exact: true }).waitFor();
+    bot.userSays(62, "me too");
+    await page.getByText("asks to talk").waitFor();
+    await page.getByRole("button", { name: "Refuse" }).click();
+    await page.getByText("Refused", { exact: true }).waitFor();
+    bot.userSays(63, "it is me");
+    await page.getByRole("button", { name: "This is me" }).click();
+    await page.getByText("Owner", { exact: true }).waitFor();
+    const { body } = await ada.get<{ access: string; owner: string }>(`/api/agents/${id}/channels/channel_a/access`);
+    expect(body).toMatchObject({ access: "owner", owner: "63" });
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("a code from the chat is typed in, and ids are added where the rule has a list", async () => {
+    const { bot, page: path, id } = await connectedAgent();
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(path);
+    bot.userSays(71, "hello");
+    await telegram.waitFor(() => bot.sent(71).length === 1);
+    const code = /[A-HJ-NP-Z2-9]{6}/.exec(bot.sent(71)[0]?.text.replace(/^.*code: /, "") ?? "")?.[0] ?? "";
+    await page.getByText("asks to talk").waitFor();
+    await page.getByLabel("Code or id").fill(code.toLowerCase());
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("May talk", { exact: true }).waitFor();
+    await page.getByLabel("Owners, and people on my list").check();
+    await page.getByText("Saved").first().waitFor();
+    await page.getByText("Add somebody by a code or an id").click();
+    await page.getByLabel("Code or id").fill("@ada");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("This is your numeric id").waitFor();
+    await page.getByLabel("Code or id").fill("77");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("77", { exact: true }).waitFor();
+    await page.getByLabel("In groups it answers").selectOption("off");
+    await page.getByText("Saved").first().waitFor();
+    const { body } = await ada.get(`/api/agents/${id}/channels/channel_a/access`);
+    expect(body).toMatchObject({ access: "allowlist", allow: ["77"], groups: "off" });
+    await page.reload();
+    expect(await page.getByLabel("Owners, and people on my list").isChecked()).toBe(true);
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("says why it is down, counts down, and comes back; a refused one asks for a new token", async () => {
+    const { bot, token, page: path } = await connectedAgent({}, 42);
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(path);
+    await page.getByText("Answers in Telegram").waitFor();
+    telegram.fail("getUpdates", { status: 500 }, { botId: bot.id, times: 4 });
+    bot.userSays(42, "wake the long poll");
+    await page.getByText("Waits for Telegram").waitFor();
+    await page.getByText(/Next try in|Trying again/).waitFor();
+    await page.getByText("Answers in Telegram").waitFor({ timeout: 30_000 });
+    telegram.revoke(token);
+    bot.userSays(42, "again");
+    await page.getByText("Telegram does not accept this bot any more").waitFor({ timeout: 30_000 });
+    await page.getByLabel("Token of the bot").fill(aBot().token);
+    await page.getByRole("button", { name: /^Connect harbour_/ }).click();
+    await page.getByText("Answers in Telegram").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 90_000);
+
+  test("is disconnected, unless that is undone", async () => {
+    const { page: path, id } = await connectedAgent({}, 42);
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(path);
+    await page.getByRole("button", { name: "Disconnect" }).click();
+    await page.getByRole("link", { name: "Connect Telegram" }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("link", { name: "People and settings" }).click();
+    await page.getByRole("button", { name: "Disconnect" }).click();
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("link", { name: "Connect Telegram" }).waitFor();
+    await page.reload();
+    await page.getByRole("link", { name: "Connect Telegram" }).waitFor();
+    expect((await ada.get<{ count: number }>(`/api/agents/${id}/channels`)).body.count).toBe(0);
+  }, 60_000);
+
+  test("belongs to its owner alone; a lost connection says so", async () => {
+    const { page: path } = await connectedAgent();
+    await using foreign = await openConsole(berth, await member(berth));
+    await foreign.open(path);
+    await foreign.page.getByRole("heading", { name: "This does not exist" }).waitFor();
+    await using console = await openConsole(berth, ada);
+    await console.open(path);
+    await console.page.getByText("Answers in Telegram").waitFor();
+    await console.context.setOffline(true);
+    await console.page.getByLabel("Everybody").click();
+    await console.page.getByText("Berth can't be reached.").first().waitFor();
+    expect(await console.page.getByLabel("Owners, and people I let in").isChecked()).toBe(true);
+  }, 60_000);
+});
+
+test("the pages are accessible in both themes, sizes and languages", async () => {
+  const empty = await provision(ada, "Empty");
+  await expectAccessible(berth, ada, `/agents/${empty.id}/channels`, { name: "channels" });
+  for (const channel of ["channel_a", "channel_b", "channel_c"]) {
+    await expectAccessible(berth, ada, `/agents/${empty.id}/channels/${channel}`, {
+      name: `channels-guide-${channel}`,
+      async prepare(page) {
+        if (channel !== "channel_a") return;
+        await page.locator("input.font-mono").fill(aBot().token);
+        await page.locator(".bg-good-wash").waitFor();
+      },
+    });
+  }
+  const { bot, page: path } = await connectedAgent();
+  await expectAccessible(berth, ada, path, { name: "channels-hello" });
+  await ada.put(`/api${path}/access`, { owner: 42, owners: [43], access: "pairing" });
+  bot.userSays(44, "hello", { from: { id: 44, first_name: "Grace Hopper" } });
+  bot.userSays(45, "hi", { from: { id: 45, first_name: "Edsger" } });
+  await telegram.waitFor(() => bot.sent(45).length > 0);
+  await ada.put(`/api${path}/pairings/45`, { status: "approved" });
+  await expectAccessible(berth, ada, path, { name: "channels-people" });
+}, 180_000);

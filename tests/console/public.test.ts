@@ -1,0 +1,92 @@
+// The settings of the public page in Chromium: opened, greeted, embedded in another site, and closed again.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Berth, startBerth } from "../support/berth.ts";
+import type { Client } from "../support/client.ts";
+import { member, provision } from "../support/members.ts";
+import { expectAccessible, openConsole } from "./support/console.ts";
+
+const HOSTILE = '<img src=x onerror="alert(1)"> [click](javascript:alert(1)) \u202egnp.exe';
+
+let berth: Berth;
+let ada: Client;
+beforeAll(async () => {
+  berth = await startBerth();
+  ada = await member(berth, "enterprise");
+}, 60_000);
+afterAll(() => berth?.[Symbol.asyncDispose]());
+
+const settings = async (id: string) =>
+  (
+    await ada.get<{ enabled: boolean; greeting: string; embedOrigins: string[]; url: string }>(
+      `/api/agents/${id}/public`,
+    )
+  ).body;
+
+test("the page is opened, greets, and is what the preview shows", async () => {
+  const { id } = await provision(ada, "Harbour");
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  await console.open(`/agents/${id}/public`);
+  await page.getByText("It does not talk to visitors here").waitFor();
+  await page.getByRole("switch", { name: "Visitors may talk to it" }).click();
+  await page.getByRole("link", { name: "Open the page" }).waitFor();
+  await page.getByLabel("The first thing visitors read").fill(HOSTILE);
+  await page.locator("figure").getByText("[click](javascript:alert(1))").waitFor();
+  expect(await page.locator("main img, a[href^=javascript]").count()).toBe(0);
+  await page.getByRole("button", { name: "Save the greeting" }).click();
+  await page.getByText("The greeting is saved").waitFor();
+  const { enabled, greeting, url } = await settings(id);
+  expect({ enabled, greeting }).toEqual({ enabled: true, greeting: HOSTILE });
+  expect(await page.getByRole("link", { name: "Open the page" }).getAttribute("href")).toBe(url);
+  await page.reload();
+  await page.getByRole("switch", { checked: true }).click();
+  await page.getByText("The page is closed").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("switch", { checked: true }).waitFor();
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
+test("a site that is allowed can really show the page, another one can't", async () => {
+  const { id } = await provision(ada, "Harbour");
+  await ada.put(`/api/agents/${id}/public`, { enabled: true, greeting: "Ahoy from the frame" });
+  const { url } = await settings(id);
+  const sites = ["allowed", "other"].map(() =>
+    Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () =>
+        new Response(`<iframe src="${url}" title="chat"></iframe>`, { headers: { "content-type": "text/html" } }),
+    }),
+  );
+  const [allowed = "", other = ""] = sites.map(({ port }) => `http://127.0.0.1:${port}`);
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  await console.open(`/agents/${id}/public`);
+  await page.getByLabel("Address of a site").fill("https://www.example.com/path");
+  await page.getByRole("button", { name: "Allow this site" }).click();
+  await page.getByText("Give the address of a site with https").waitFor();
+  await page.getByLabel("Address of a site").fill(allowed);
+  await page.getByRole("button", { name: "Allow this site" }).click();
+  await page.getByText("<iframe src=").waitFor();
+  await page.getByRole("list", { name: "Sites that may show the page" }).getByText(allowed).waitFor();
+  await page.goto(allowed);
+  await page.frameLocator("iframe").getByText("Ahoy from the frame").waitFor();
+  await page.goto(other);
+  expect(await page.frameLocator("iframe").getByText("Ahoy from the frame").count()).toBe(0);
+  await console.open(`/agents/${id}/public`);
+  await page.getByRole("button", { name: `Remove ${allowed}` }).click();
+  await page.getByText(`${allowed} is removed`).waitFor();
+  expect((await settings(id)).embedOrigins).toEqual([]);
+  for (const site of sites) await site.stop(true);
+}, 60_000);
+
+test("is accessible, closed and open, with sites", async () => {
+  const closed = await provision(ada, "Closed");
+  await expectAccessible(berth, ada, `/agents/${closed.id}/public`, { name: "public-closed" });
+  const open = await provision(ada, "Harbour desk");
+  const embedOrigins = ["https://www.example.com"];
+  const greeting = "Ahoy! Ask me about the harbour, berths and opening hours.";
+  await ada.put(`/api/agents/${open.id}/public`, { enabled: true, greeting, embedOrigins });
+  await expectAccessible(berth, ada, `/agents/${open.id}/public`, { name: "public" });
+}, 120_000);

@@ -1,0 +1,124 @@
+// How the person who set up a bot meets it: a link that tells the bot who they are. Later, the link to pass on.
+
+import { useQuery } from "@tanstack/react-query";
+import { ExternalLink } from "lucide-react";
+import { api } from "../../../app/api.ts";
+import { rich, t } from "../../../app/language.ts";
+import { CopyButton } from "../../../parts/copy-button.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { OutsideButton } from "../../../parts/outside-link.tsx";
+import { Section } from "../../../parts/page.tsx";
+import { QrCode } from "../../../parts/qr-code.tsx";
+import { Skeleton } from "../../../parts/skeleton.tsx";
+import { Status } from "../../../parts/status.tsx";
+import { useAgent } from "../agent.tsx";
+import { handleOf } from "./channel-card.tsx";
+import { type ChannelKind, type Connection, channelPath, connectionsKey } from "./data.ts";
+
+interface Props {
+  kind: ChannelKind;
+  connection: Connection;
+}
+
+/** `POST …/owner-link`. */
+interface OwnerLink {
+  code: string;
+  link: string | null;
+  sendsCode: boolean;
+  expiresAt: string;
+}
+
+export const FirstWords = (props: Props) =>
+  props.connection.ownerId === null ? <MeetTheBot {...props} /> : <PassItOn {...props} />;
+
+/** A little less than the code is valid, which is a quarter of an hour. */
+const RENEW_MS = 13 * 60_000;
+
+function MeetTheBot({ kind, connection }: Props) {
+  const agent = useAgent();
+  const { data, error, refetch } = useQuery({
+    queryKey: [...connectionsKey(agent.id), kind.channel, "owner-link"],
+    queryFn: () => api.post<OwnerLink>(channelPath(agent.id, kind.channel, "/owner-link"), {}),
+    // Each answer ends the code before it; it is a secret, so it is not kept.
+    staleTime: RENEW_MS,
+    refetchInterval: RENEW_MS,
+    gcTime: 0,
+  });
+  return (
+    <Section title={t("Last step: say hello")} hint={t("So your agent knows who it belongs to.")}>
+      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {!error && !data && <Skeleton className="h-44" />}
+      {data && (
+        <div className="flex flex-wrap items-start gap-6">
+          {data.link && <QrCode value={data.link} label={t("The address of the bot, for your phone")} size={176} />}
+          <div className="flex min-w-60 flex-1 flex-col items-start gap-3">
+            <p className="max-w-prose">{whatToDo(kind, data)}</p>
+            {data.link && (
+              <OutsideButton href={data.link}>
+                <ExternalLink aria-hidden="true" />
+                {kind.link === "chat"
+                  ? t("Open {bot} in {platform}", { bot: handleOf(connection), platform: kind.label })
+                  : t("Add {bot} to your server", { bot: handleOf(connection) })}
+              </OutsideButton>
+            )}
+            {!data.sendsCode && (
+              <p className="inline-flex items-center gap-1 rounded-round bg-well pl-2 font-mono text-md">
+                {data.code} <CopyButton value={data.code} label={t("Copy the code")} />
+              </p>
+            )}
+            <Status tone="busy">{t("This page notices when you are there")}</Status>
+            <p className="max-w-prose text-soft text-sm">
+              {t("The code works once, for a quarter of an hour. Who uses it becomes the owner, so don't pass it on.")}
+            </p>
+          </div>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function whatToDo({ link, label }: ChannelKind, { sendsCode }: OwnerLink) {
+  const strong = (words: string, key: string) => <strong key={key}>{words}</strong>;
+  if (link === "invite") {
+    return rich(
+      "Add the bot to your server, then open its profile there and send it this code as a <b>direct message</b>:",
+      {
+        b: strong,
+      },
+    );
+  }
+  return sendsCode
+    ? rich(
+        "Scan this with your phone, or press the button. In {platform}, press <b>Start</b> or <b>Send</b>. That is all.",
+        { b: strong },
+        { platform: label },
+      )
+    : rich("Write this code to the bot in a <b>private chat</b>:", { b: strong });
+}
+
+function PassItOn({ kind, connection }: Props) {
+  const { link } = connection;
+  if (!link) return null;
+  return (
+    <Section title={kind.link === "chat" ? t("Write to it now") : t("Add it to a server")}>
+      <div className="flex flex-wrap items-start gap-6">
+        <QrCode value={link} label={t("The address of the bot, for your phone")} size={132} />
+        <div className="flex min-w-60 flex-1 flex-col items-start gap-3">
+          <OutsideButton href={link}>
+            <ExternalLink aria-hidden="true" />
+            {kind.link === "chat"
+              ? t("Open {bot} in {platform}", { bot: handleOf(connection), platform: kind.label })
+              : t("Add {bot} to your server", { bot: handleOf(connection) })}
+          </OutsideButton>
+          <p className="inline-flex max-w-full items-center gap-1 rounded-round bg-well pl-2 font-mono text-sm">
+            <span className="min-w-0 break-all">{link}</span>
+            <CopyButton value={link} />
+          </p>
+          <p className="max-w-prose text-soft text-sm">
+            {t("Anybody can have this address. Who gets an answer is decided below.")}
+          </p>
+        </div>
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,58 @@
+// The WebSocket of an agent: its token, a live console, and code to begin with.
+
+import { useParameter } from "../../../app/address.ts";
+import { t } from "../../../app/language.ts";
+import { Choice } from "../../../parts/choice.tsx";
+import { CodeBlock } from "../../../parts/code-block.tsx";
+import { CopyButton } from "../../../parts/copy-button.tsx";
+import { Section, useTitle } from "../../../parts/page.tsx";
+import { useAgent } from "../agent.tsx";
+import { LiveConsole } from "./live-console.tsx";
+import { isSample, SAMPLES } from "./samples.ts";
+import { TokenSection } from "./token-section.tsx";
+
+export default function GatewayPage() {
+  const agent = useAgent();
+  const [chosen, choose] = useParameter("code");
+  useTitle(`${t("Gateway")} · ${agent.name}`);
+  const address = `${location.origin.replace(/^http/, "ws")}/agent/${agent.id}`;
+  const sample = isSample(chosen) ? chosen : "typescript";
+  return (
+    <>
+      <Section
+        title={t("Gateway")}
+        hint={t(
+          "For programs that talk to your agent all the time: one connection, over which replies arrive word by word.",
+        )}
+      >
+        <p className="inline-flex max-w-full items-center gap-1 rounded-round bg-well pl-2 font-mono text-sm">
+          <span className="min-w-0 break-all">{address}</span>
+          <CopyButton value={address} label={t("Copy the address")} />
+        </p>
+      </Section>
+      <TokenSection />
+      <Section
+        title={t("Try it")}
+        hint={t("This connects with your session, and shows each message as programs see it.")}
+      >
+        <LiveConsole address={address} />
+      </Section>
+      <Section
+        title={t("Code")}
+        actions={
+          <Choice
+            label={t("Language of the code")}
+            value={sample}
+            options={Object.entries(SAMPLES).map(([value, { label }]) => ({
+              value: value as keyof typeof SAMPLES,
+              label,
+            }))}
+            onChange={choose}
+          />
+        }
+      >
+        <CodeBlock code={SAMPLES[sample].code(address)} />
+      </Section>
+    </>
+  );
+}

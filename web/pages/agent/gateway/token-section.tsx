@@ -1,0 +1,72 @@
+// The token of the gateway: shown only when it is asked for, and replaced.
+
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, path } from "../../../app/api.ts";
+import { t } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Section } from "../../../parts/page.tsx";
+import { SecretValue } from "../../../parts/secret-value.tsx";
+import { showToast } from "../../../parts/toast.tsx";
+import { useAgent } from "../agent.tsx";
+
+export function TokenSection() {
+  const agent = useAgent();
+  const [token, setToken] = useState<string>();
+  const [isAsking, setAsking] = useState(false);
+  const show = useMutation({
+    mutationFn: () => api.get<{ token: string }>(path`/api/agents/${agent.id}/token`),
+    onSuccess: (answer) => setToken(answer.token),
+  });
+  const rotate = useMutation({
+    mutationFn: () => api.post<{ token: string }>(path`/api/agents/${agent.id}/token/rotate`, {}),
+    onSuccess(answer) {
+      setToken(answer.token);
+      setAsking(false);
+      showToast(t("The token is replaced. Programs with the old one are cut off."));
+    },
+  });
+  return (
+    <Section
+      title={t("Token")}
+      hint={t("With it a program talks to this agent as you do, and reads its log. It opens nothing else.")}
+    >
+      <div className="flex flex-col items-start gap-3">
+        <SecretValue
+          label={t("Token of the gateway")}
+          value={token}
+          isBusy={show.isPending}
+          onShow={() => show.mutate()}
+          onHide={() => setToken(undefined)}
+        />
+        {show.error && <ErrorNote error={show.error} onRetry={() => show.mutate()} />}
+        <Button onClick={() => setAsking(true)}>{t("Replace the token")}</Button>
+      </div>
+      {isAsking && (
+        <Dialog
+          title={t("Replace the token?")}
+          onClose={() => setAsking(false)}
+          actions={
+            <>
+              <Button onClick={() => setAsking(false)}>{t("Keep it")}</Button>
+              <Button look="danger" isBusy={rotate.isPending} onClick={() => rotate.mutate()}>
+                {t("Replace it")}
+              </Button>
+            </>
+          }
+        >
+          <div className="flex flex-col gap-3">
+            <p>
+              {t(
+                "Programs that use the old token are disconnected at once, and need the new one. The old one can't be brought back.",
+              )}
+            </p>
+            {rotate.error && <ErrorNote error={rotate.error} />}
+          </div>
+        </Dialog>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,69 @@
+// What visitors read before they write.
+
+import type { FormEvent } from "react";
+import { t } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { messageOf } from "../../../parts/error-note.tsx";
+import { TextAreaField } from "../../../parts/field.tsx";
+import { Section } from "../../../parts/page.tsx";
+import { showToast } from "../../../parts/toast.tsx";
+import { useAgent } from "../agent.tsx";
+import { type PublicSettings, useChangePublic } from "./data.ts";
+
+const MAX = 500;
+
+interface Props {
+  settings: PublicSettings;
+  greeting: string;
+  onChange: (greeting: string) => void;
+}
+
+export function GreetingForm({ settings, greeting, onChange }: Props) {
+  const agent = useAgent();
+  const change = useChangePublic(agent.id);
+  const isChanged = greeting !== settings.greeting;
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isChanged || change.isPending) return;
+    change.mutate(
+      { enabled: settings.enabled, greeting },
+      {
+        onSuccess(saved) {
+          onChange(saved.greeting);
+          showToast(t("The greeting is saved"));
+        },
+      },
+    );
+  };
+  return (
+    <Section title={t("Greeting")}>
+      <form onSubmit={save} className="flex flex-col items-start gap-3">
+        <div className="w-full max-w-xl">
+          <TextAreaField
+            label={t("The first thing visitors read")}
+            value={greeting}
+            maxLength={MAX}
+            rows={3}
+            placeholder={t("Hello! Ask me about our opening hours.")}
+            onChange={(event) => onChange(event.target.value)}
+            error={change.error ? messageOf(change.error) : undefined}
+            hint={t("{n} of {max} characters. Say what it can help with; the preview shows it.", {
+              n: greeting.length,
+              max: MAX,
+            })}
+          />
+        </div>
+        <div className="flex gap-2">
+          <Button type="submit" isBusy={change.isPending} disabled={!isChanged}>
+            {t("Save the greeting")}
+          </Button>
+          {isChanged && (
+            <Button look="bare" onClick={() => onChange(settings.greeting)}>
+              {t("Discard")}
+            </Button>
+          )}
+        </div>
+      </form>
+    </Section>
+  );
+}

@@ -1,0 +1,171 @@
+// The live stream of an agent: how to send video to it, whether it is on the air, and what viewers see.
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ExternalLink } from "lucide-react";
+import { api, path } from "../../../app/api.ts";
+import { ApiError } from "../../../app/errors.ts";
+import { useLive } from "../../../app/events.ts";
+import { formatNumber, rich, t } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { CopyButton } from "../../../parts/copy-button.tsx";
+import { EmptyState } from "../../../parts/empty-state.tsx";
+import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
+import { OutsideButton } from "../../../parts/outside-link.tsx";
+import { Section, useTitle } from "../../../parts/page.tsx";
+import { Skeleton } from "../../../parts/skeleton.tsx";
+import { Status } from "../../../parts/status.tsx";
+import { showError, withUndo } from "../../../parts/toast.tsx";
+import { When } from "../../../parts/when.tsx";
+import { useAgent } from "../agent.tsx";
+import { EncoderSection } from "./encoder-section.tsx";
+
+/** `GET /api/agents/:id/stream`. */
+export interface Stream {
+  liveStreamId: string | null;
+  streamKey: string | null;
+  rtmpServer: string | null;
+  hls: string | null;
+  playbackUrl: string | null;
+  state: "idle" | "active" | "unavailable";
+  since: string | null;
+  bitrate: number | null;
+}
+
+export const streamKeyOf = (agentId: string) => ["agent", agentId, "stream"] as const;
+export const streamPath = (agentId: string) => path`/api/agents/${agentId}/stream`;
+
+export default function StreamPage() {
+  const agent = useAgent();
+  const queries = useQueryClient();
+  const queryKey = streamKeyOf(agent.id);
+  useTitle(`${t("Live stream")} · ${agent.name}`);
+  useLive(queryKey, ["stream."], ({ data }) => data.agentId === agent.id);
+  const { data, error, refetch } = useQuery({
+    queryKey,
+    // An agent without a stream is not a fault of the page.
+    queryFn: () => api.get<Stream>(streamPath(agent.id)).catch(noStream),
+    // The bit rate has no event of its own.
+    refetchInterval: ({ state }) => (state.data?.state === "active" ? 5_000 : false),
+  });
+  const create = useMutation({
+    mutationFn: () => api.put<Stream>(streamPath(agent.id), {}),
+    onSuccess: (made) => void queries.setQueryData(queryKey, made),
+    onError: (failure) => showError(messageOf(failure)),
+  });
+  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) {
+    return (
+      <div role="status">
+        <span className="sr-only">{t("Loading…")}</span>
+        <Skeleton className="h-64" />
+      </div>
+    );
+  }
+  if (data === null) {
+    return (
+      <EmptyState
+        title={t("No live stream yet")}
+        action={
+          <Button look="primary" isBusy={create.isPending} onClick={() => create.mutate()}>
+            {t("Make a live stream")}
+          </Button>
+        }
+      >
+        {t(
+          "Send video from OBS or another program, and everybody with the address can watch it in a browser. Nothing else is needed: Berth receives the video and shows it.",
+        )}
+      </EmptyState>
+    );
+  }
+  if (data.liveStreamId === null) {
+    return (
+      <EmptyState title={t("Live streams are switched off here")}>
+        {t("The operator of this Berth has switched them off (STREAM_DRIVER).")}
+      </EmptyState>
+    );
+  }
+  return <StreamSections stream={data} liveStreamId={data.liveStreamId} />;
+}
+
+function noStream(error: unknown): null {
+  if (error instanceof ApiError && error.code === "STREAM_NOT_FOUND") return null;
+  throw error;
+}
+
+function StreamSections({ stream, liveStreamId }: { stream: Stream; liveStreamId: string }) {
+  const agent = useAgent();
+  const queries = useQueryClient();
+  const queryKey = streamKeyOf(agent.id);
+  const { playbackUrl } = stream;
+  const remove = () =>
+    withUndo(
+      t("The live stream is removed"),
+      () => {
+        queries.setQueryData(queryKey, null);
+        return () => queries.setQueryData(queryKey, stream);
+      },
+      async () => {
+        await api.delete(streamPath(agent.id));
+        await queries.invalidateQueries({ queryKey });
+      },
+    );
+  return (
+    <>
+      <Section title={t("Live stream")} actions={<StreamState stream={stream} />}>
+        <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_18rem]">
+          <iframe
+            src={`/live/${encodeURIComponent(liveStreamId)}`}
+            title={t("What viewers see")}
+            loading="lazy"
+            allow="autoplay; fullscreen"
+            className="aspect-video w-full rounded-large border border-edge bg-[#000]"
+          />
+          {playbackUrl && (
+            <div className="flex flex-col items-start gap-3">
+              <p className="font-medium">{t("Address for viewers")}</p>
+              <p className="inline-flex max-w-full items-center gap-1 rounded-round bg-well pl-2 font-mono text-sm">
+                <span className="min-w-0 break-all">{playbackUrl}</span>
+                <CopyButton value={playbackUrl} label={t("Copy the address")} />
+              </p>
+              <OutsideButton href={playbackUrl}>
+                <ExternalLink aria-hidden="true" />
+                {t("Open the player")}
+              </OutsideButton>
+              <p className="text-soft text-sm">
+                {t("Everybody who knows the address can watch. It begins by itself when the stream is on the air.")}
+              </p>
+            </div>
+          )}
+        </div>
+      </Section>
+      <EncoderSection stream={stream} />
+      <Section
+        title={t("Remove")}
+        hint={t("The addresses and the key stop working. You can make another stream later.")}
+      >
+        <Button look="danger" onClick={remove}>
+          {t("Remove the live stream")}
+        </Button>
+      </Section>
+    </>
+  );
+}
+
+function StreamState({ stream: { state, since, bitrate } }: { stream: Stream }) {
+  if (state === "unavailable") return <Status tone="warn">{t("Video can't be received right now")}</Status>;
+  const time = since && <When at={since} />;
+  if (state === "idle") {
+    return (
+      <Status tone="idle">
+        {t("Off the air")} {time && <span className="text-soft">({time})</span>}
+      </Status>
+    );
+  }
+  const rate = bitrate === null ? "" : `${formatNumber(bitrate / 1e6, { maximumFractionDigits: 1 })} Mbit/s`;
+  return (
+    <Status tone="good">
+      {rich("On the air since <time>now</time>", { time: (_, key) => <span key={key}>{time}</span> })}{" "}
+      {rate && `· ${rate}`}
+    </Status>
+  );
+}
