@@ -246,7 +246,6 @@ export const german = {
     "{n} message": "{n} Nachricht",
     "{n} messages": "{n} Nachrichten",
     // an agent's channels
-    Channels: "Kanäle",
     "People write to your agent where they already are. It answers as a bot of its own on each platform.":
       "Menschen schreiben deinem Agenten dort, wo sie schon sind. Auf jeder Plattform antwortet er als eigener Bot.",
     "All channels": "Alle Kanäle",
@@ -409,7 +408,6 @@ export const german = {
       "Du wirst Besitzer: Der Agent gehorcht dir, und du entscheidest im Chat über seine Werkzeuge.",
     Add: "Eintragen",
     // an agent's public page
-    "Public page": "Öffentliche Seite",
     "What visitors see": "Was Besucher sehen",
     Asleep: "Schläft",
     Online: "Online",
@@ -442,10 +440,8 @@ export const german = {
     "The page is closed": "Die Seite ist geschlossen",
     "A page on the web where everybody can talk to your agent, without an account.":
       "Eine Seite im Web, auf der alle mit deinem Agenten reden können, ohne Konto.",
-    "Visitors may talk to it": "Besucher dürfen mit ihm reden",
     "The address of the page, for a phone": "Die Adresse der Seite, für ein Handy",
     "Open the page": "Seite öffnen",
-    "Copy the address": "Adresse kopieren",
     "Each visitor has a conversation of their own. Nobody sees yours, or what your agent knows about you.":
       "Jeder Besucher hat sein eigenes Gespräch. Niemand sieht deine, und niemand sieht, was dein Agent über dich weiß.",
     "Now the page shows only the name of your agent and how it is, and nobody can write to it there.":
@@ -493,7 +489,6 @@ export const german = {
       "Die Verbindung ist abgerissen (Code {code}). Verbinde dich noch einmal.",
     hidden: "verborgen",
     "Show {words}": "{words} zeigen",
-    Show: "Zeigen",
     "Hide {words}": "{words} verbergen",
     Hide: "Verbergen",
     // an agent's live stream
