@@ -103,7 +103,7 @@ function RailGroup({ title, entries }: { title?: string; entries: readonly Navig
 
 function RailLink({ path, label, Icon }: NavigationEntry) {
   const [location] = useLocation();
-  const isHere = path === "/" ? location === "/" || location.startsWith("/agents") : location.startsWith(path);
+  const isHere = entryOf(location)?.path === path;
   return (
     <Link
       href={path}
@@ -115,6 +115,12 @@ function RailLink({ path, label, Icon }: NavigationEntry) {
     </Link>
   );
 }
+
+/** The entry whose page this is: the longest path that the address is or lies below. Agents are below the home page. */
+const entryOf = (location: string): NavigationEntry | undefined =>
+  [...MAIN_ENTRIES, ...ADMIN_ENTRIES]
+    .filter(({ path }) => location === path || location.startsWith(path === "/" ? "/agents" : `${path}/`))
+    .sort((a, b) => b.path.length - a.path.length)[0];
 
 /** Says that the page shows an old state, and that it catches up by itself. */
 function ConnectionBanner() {

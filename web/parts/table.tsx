@@ -30,7 +30,7 @@ interface Props<Row> {
 export function Table<Row>({ label, columns, rows, keyOf, sorting, onSort }: Props<Row>) {
   return (
     <div className="overflow-x-auto" role="region" aria-label={label} tabIndex={0}>
-      <table className="w-full border-collapse text-left">
+      <table className="w-full border-collapse text-left [overflow-wrap:break-word]">
         <thead>
           <tr className="border-edge border-b text-soft text-sm">
             {columns.map((column) => (
