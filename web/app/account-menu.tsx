@@ -5,8 +5,8 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import { MenuItem, MenuLabel, MenuPopup, MenuRadioItem, MenuSeparator } from "../parts/menu.tsx";
 import { ACCOUNT_BUTTON, AccountLabel } from "./account-button.tsx";
-import { api } from "./api.ts";
 import { changeLanguage, LANGUAGES, type Language, language, t, text } from "./language.ts";
+import { signOut } from "./sign-out.ts";
 import { changeTheme, readTheme, THEMES, type Theme } from "./theme.ts";
 
 const THEME_LABELS = { system: text("As the system"), light: text("Light"), dark: text("Dark") } as const;
@@ -53,9 +53,4 @@ export default function AccountMenu() {
       </MenuPopup>
     </Menu.Root>
   );
-}
-
-async function signOut(): Promise<void> {
-  await api.post("/api/auth/signout", {});
-  location.assign("/login");
 }

@@ -1,6 +1,8 @@
 // Translates the texts of the console. The source language is English: a text is written where it is shown, and
 // web/languages holds one file for each other language. A test finds texts without a translation.
 
+import { timeZone } from "./time-zone.ts";
+
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
 export type Language = keyof typeof LANGUAGES;
 
@@ -138,9 +140,12 @@ export function formatRelative(time: number, now = Date.now()): string {
   return ms === 0 ? format.format(0, "second") : format.format(Math.round(distance / ms), unit);
 }
 
-/** Date and time in the viewer's zone. */
+/** Date and time in the zone that the viewer chose, by default the system's. */
 export const formatTime = (time: number, options?: Intl.DateTimeFormatOptions): string =>
-  new Intl.DateTimeFormat(language, options ?? { dateStyle: "medium", timeStyle: "short" }).format(time);
+  new Intl.DateTimeFormat(language, {
+    ...(timeZone && { timeZone }),
+    ...(options ?? { dateStyle: "medium", timeStyle: "short" }),
+  }).format(time);
 
 /** "1.2 s", "350 ms", "2 min 5 s". */
 export function formatDuration(ms: number): string {

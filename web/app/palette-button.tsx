@@ -5,7 +5,8 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { loadTexts, t } from "./language.ts";
 
 const CommandPalette = lazy(
-  async () => (await Promise.all([import("../pages/palette/index.tsx"), loadTexts("palette")]))[0],
+  async () =>
+    (await Promise.all([import("../pages/palette/index.tsx"), loadTexts("palette"), loadTexts("account")]))[0],
 );
 
 const isMac = /mac|iphone|ipad/i.test(navigator.platform);

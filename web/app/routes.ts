@@ -29,5 +29,6 @@ function page(
 export const PAGES: readonly Page[] = [
   page("/", "agents", () => import("../pages/agents/index.tsx")),
   page("/agents", "agents", () => import("../pages/agents/index.tsx")),
+  page("/account/*?", "account", () => import("../pages/account/index.tsx")),
   page("/agents/:id/*?", "agent", () => import("../pages/agent/index.tsx")),
 ];

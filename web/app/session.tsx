@@ -12,10 +12,11 @@ export interface User {
   plan: string;
   credits: number;
   twoFactorEnabled: boolean;
+  hasPassword: boolean;
   emailVerified: boolean;
   isAdmin: boolean;
   referralCode: string;
-  subscription: { plan: string; status: string; currentPeriodEnd: string } | null;
+  subscription: { plan: string; status: string; active: boolean; currentPeriodEnd: string } | null;
   notifications: Record<string, boolean>;
   createdAt: string;
 }

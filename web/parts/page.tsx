@@ -56,7 +56,7 @@ interface SectionProps {
 export const Section = ({ title, hint, actions, children }: SectionProps) => (
   <section className="mb-5 rounded-large border border-edge bg-card">
     <header className="flex flex-wrap items-center gap-2 border-edge border-b px-4 py-2.5">
-      <div className="min-w-0 flex-1">
+      <div className="min-w-0 grow basis-60">
         <h2 className="font-semibold text-md">{title}</h2>
         {hint && <p className="text-soft text-sm">{hint}</p>}
       </div>

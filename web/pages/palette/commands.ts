@@ -7,6 +7,7 @@ import { t, text } from "../../app/language.ts";
 import { ADMIN_ENTRIES, MAIN_ENTRIES } from "../../app/navigation.ts";
 import { openNewAgent } from "../../app/new-agent.tsx";
 import { changeTheme } from "../../app/theme.ts";
+import { ACCOUNT_PAGES } from "../account/pages.ts";
 
 interface Shown {
   id: string;
@@ -38,6 +39,13 @@ export function fixedCommands(isAdmin: boolean): Command[] {
   const entries = isAdmin ? [...MAIN_ENTRIES, ...ADMIN_ENTRIES] : MAIN_ENTRIES;
   return [
     ...entries.map(({ label, ...entry }) => ({ ...entry, id: `page-${entry.path}`, label: t(label), kind: t("Page") })),
+    ...ACCOUNT_PAGES.map(({ path, label, Icon }) => ({
+      id: `account-${path}`,
+      label: `${t("Account")}: ${t(label)}`,
+      kind: t("Page"),
+      Icon,
+      path: `/account${path}`,
+    })),
     ...ACTIONS.map(({ label, ...action }) => ({ ...action, id: `do-${label}`, label: t(label), kind: t("Action") })),
   ];
 }

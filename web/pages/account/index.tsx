@@ -1,0 +1,73 @@
+// The frame of the account's pages: who is signed in, the navigation, and the page of the address.
+
+import { LogOut } from "lucide-react";
+import { Suspense } from "react";
+import { Link, Route, Switch, useLocation } from "wouter";
+import { t } from "../../app/language.ts";
+import { useUser } from "../../app/session.tsx";
+import { NotFound } from "../../app/shell.tsx";
+import { signOut } from "../../app/sign-out.ts";
+import { Button } from "../../parts/button.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import { ACCOUNT_PAGES } from "./pages.ts";
+
+const BASE = "/account";
+
+export default function AccountLayout() {
+  const { email } = useUser();
+  const [location] = useLocation();
+  const isKnown = ACCOUNT_PAGES.some(({ path }) => location === BASE + path);
+  if (!isKnown) return <NotFound />;
+  return (
+    <Page
+      title={t("Account")}
+      intro={email}
+      actions={
+        <Button onClick={() => void signOut()}>
+          <LogOut aria-hidden="true" />
+          {t("Sign out")}
+        </Button>
+      }
+    >
+      <div className="gap-8 lg:grid lg:grid-cols-[12rem_minmax(0,46rem)]">
+        <AccountNavigation location={location} />
+        <div>
+          <Suspense fallback={<Skeleton className="h-40" />}>
+            <Switch>
+              {ACCOUNT_PAGES.map(({ path, Component }) => (
+                <Route key={path} path={BASE + path}>
+                  <Component />
+                </Route>
+              ))}
+            </Switch>
+          </Suspense>
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+/** On a phone the row of pages is wider than the screen. */
+const bringIntoView = (link: HTMLElement | null) => link?.scrollIntoView({ block: "nearest", inline: "center" });
+
+/** Beside the page where there is room, else above it. */
+const AccountNavigation = ({ location }: { location: string }) => (
+  <nav
+    aria-label={t("Pages of your account")}
+    className="mb-4 flex gap-1 overflow-x-auto border-edge border-b lg:mb-0 lg:flex-col lg:gap-0.5 lg:self-start lg:border-b-0"
+  >
+    {ACCOUNT_PAGES.map(({ path, label, Icon }) => (
+      <Link
+        key={path}
+        href={BASE + path}
+        ref={location === BASE + path ? bringIntoView : undefined}
+        aria-current={location === BASE + path ? "page" : undefined}
+        className="-outline-offset-2 flex items-center gap-2 whitespace-nowrap border-transparent border-b-2 px-2 py-1.5 text-soft hover:text-ink aria-[current]:border-sea aria-[current]:font-medium aria-[current]:text-ink lg:rounded-round lg:border-b-0 lg:hover:bg-hover lg:aria-[current]:bg-wash lg:aria-[current]:text-sea"
+      >
+        <Icon className="size-4 shrink-0 max-lg:hidden" aria-hidden="true" />
+        {t(label)}
+      </Link>
+    ))}
+  </nav>
+);

@@ -1,0 +1,148 @@
+// The email address: whether it is verified, its link again, and a new one.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../../app/api.ts";
+import { ApiError } from "../../../app/errors.ts";
+import { t } from "../../../app/language.ts";
+import { USER_KEY, type User, useUser } from "../../../app/session.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { Section } from "../../../parts/page.tsx";
+import { PasswordField } from "../../../parts/password-field.tsx";
+import { Status } from "../../../parts/status.tsx";
+import { showError, showToast } from "../../../parts/toast.tsx";
+import { isConfirmationWanted, SignInAgainDialog } from "../confirmation.tsx";
+
+const WALLET_ADDRESS = /@wallet\.invalid$/;
+
+export function EmailSection() {
+  const { email, emailVerified } = useUser();
+  const [isOpen, setOpen] = useState(false);
+  const hasMailbox = !WALLET_ADDRESS.test(email);
+  return (
+    <Section
+      title={t("Email address")}
+      actions={<Button onClick={() => setOpen(true)}>{hasMailbox ? t("Change") : t("Add an address")}</Button>}
+    >
+      {hasMailbox ? (
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          <p className="font-medium">{email}</p>
+          {emailVerified ? <Status tone="good">{t("Verified")}</Status> : <Unverified />}
+        </div>
+      ) : (
+        <p className="max-w-prose text-soft">
+          {t(
+            "Your account is named after your wallet and has no mailbox. With an address you get mails about your agents, and a way back in.",
+          )}
+        </p>
+      )}
+      {isOpen && <EmailDialog onClose={() => setOpen(false)} />}
+    </Section>
+  );
+}
+
+function Unverified() {
+  const resend = useMutation({
+    mutationFn: () => api.post<{ message: string }>("/api/auth/verify-email/resend", {}),
+    onSuccess: () => showToast(t("The link is on its way. Look into your mailbox.")),
+    onError: (error) => showError(messageOf(error)),
+  });
+  return (
+    <>
+      <Status tone="warn">{t("Not verified")}</Status>
+      <Button isBusy={resend.isPending} onClick={() => resend.mutate()}>
+        {t("Send the link again")}
+      </Button>
+    </>
+  );
+}
+
+function EmailDialog({ onClose }: { onClose: () => void }) {
+  const { hasPassword, twoFactorEnabled } = useUser();
+  const queries = useQueryClient();
+  const [email, setEmail] = useState("");
+  const [currentPassword, setPassword] = useState("");
+  const [totp, setTotp] = useState("");
+  const change = useMutation({
+    mutationFn: () =>
+      api.post<User>("/api/settings", {
+        email,
+        ...(currentPassword && { currentPassword }),
+        ...(totp && { totp }),
+      }),
+    onSuccess(user) {
+      queries.setQueryData(USER_KEY, user);
+      showToast(t("Open the link in the mail to {email} to verify it.", { email: user.email }));
+      onClose();
+    },
+  });
+  const { error } = change;
+  const about = (...codes: string[]) =>
+    error instanceof ApiError && codes.includes(error.code) ? error.message : undefined;
+  const emailError = about("INVALID_EMAIL", "EMAIL_IN_USE");
+  const passwordError = about("BAD_CREDENTIALS");
+  const codeError = about("INVALID_TOTP", "TOTP_REQUIRED");
+  if (!hasPassword && isConfirmationWanted(error)) return <SignInAgainDialog onClose={onClose} />;
+  return (
+    <Dialog
+      title={t("New email address")}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button look="primary" type="submit" form="new-email" isBusy={change.isPending}>
+            {t("Send the link")}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="new-email"
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate();
+        }}
+      >
+        <p className="text-soft">
+          {t(
+            "The new address gets a link to verify it, the old one a notice. Links for a new password that are still open end.",
+          )}
+        </p>
+        <TextField
+          label={t("New address")}
+          type="email"
+          required
+          autoComplete="email"
+          autoFocus
+          value={email}
+          error={emailError}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        {hasPassword && (
+          <PasswordField
+            label={t("Current password")}
+            required
+            value={currentPassword}
+            onChange={setPassword}
+            error={passwordError}
+          />
+        )}
+        {twoFactorEnabled && (
+          <TextField
+            label={t("Code of your authenticator app, or a recovery code")}
+            required
+            autoComplete="one-time-code"
+            value={totp}
+            error={codeError}
+            onChange={(event) => setTotp(event.target.value)}
+          />
+        )}
+        {error && !emailError && !passwordError && !codeError && <ErrorNote error={error} />}
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,70 @@
+// The profile: name, email address, and the end of the account.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../../app/api.ts";
+import { formatTime, t } from "../../../app/language.ts";
+import { USER_KEY, type User, useUser } from "../../../app/session.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { Section } from "../../../parts/page.tsx";
+import { showToast } from "../../../parts/toast.tsx";
+import { DeletionSection } from "./deletion-section.tsx";
+import { EmailSection } from "./email-section.tsx";
+
+export default function ProfilePage() {
+  return (
+    <>
+      <NameSection />
+      <EmailSection />
+      <DeletionSection />
+    </>
+  );
+}
+
+function NameSection() {
+  const { name, createdAt } = useUser();
+  const [typed, setTyped] = useState(name);
+  const queries = useQueryClient();
+  const save = useMutation({
+    mutationFn: () => api.patch<User>("/api/settings", { name: typed }),
+    onSuccess(user) {
+      queries.setQueryData(USER_KEY, user);
+      setTyped(user.name);
+      showToast(t("Name saved"));
+    },
+  });
+  return (
+    <Section
+      title={t("Name")}
+      hint={t("Account since {date}", { date: formatTime(Date.parse(createdAt), { dateStyle: "long" }) })}
+    >
+      <form
+        className="flex flex-wrap items-end gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <div className="min-w-56 flex-1">
+          <TextField
+            label={t("What mails and this console call you")}
+            value={typed}
+            maxLength={200}
+            autoComplete="name"
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        </div>
+        <Button type="submit" look="primary" isBusy={save.isPending} disabled={typed.trim() === name}>
+          {t("Save")}
+        </Button>
+      </form>
+      {save.error && (
+        <div className="mt-3">
+          <ErrorNote error={save.error} />
+        </div>
+      )}
+    </Section>
+  );
+}

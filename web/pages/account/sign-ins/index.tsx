@@ -1,0 +1,175 @@
+// The ways into the account beside its password: linked providers and wallets, and the social identity.
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { api, path } from "../../../app/api.ts";
+import { t } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { EmptyState } from "../../../parts/empty-state.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Section } from "../../../parts/page.tsx";
+import { Skeleton } from "../../../parts/skeleton.tsx";
+import { Notice } from "../../../parts/status.tsx";
+import { showToast } from "../../../parts/toast.tsx";
+import { When } from "../../../parts/when.tsx";
+import { useConfirmation } from "../confirmation.tsx";
+import { linkFailure } from "./link-failure.ts";
+import { SocialSection } from "./social-section.tsx";
+import { injectedWallet, signWith } from "./wallet.ts";
+
+interface SignIn {
+  id: string;
+  provider: string;
+  name: string;
+  label: string | null;
+  canRemove: boolean;
+  createdAt: string;
+}
+
+interface SignInList {
+  hasPassword: boolean;
+  signIns: SignIn[];
+}
+
+interface Offers {
+  providers: { id: string; name: string }[];
+}
+
+const KEY = ["sign-ins"] as const;
+
+export default function SignInsPage() {
+  const { data, error, refetch } = useQuery({
+    queryKey: KEY,
+    queryFn: () => api.get<SignInList>("/api/settings/sign-ins"),
+  });
+  const offers = useQuery({
+    queryKey: ["sign-in-offers"],
+    queryFn: () => api.get<Offers>("/api/auth/providers"),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return (
+    <>
+      <ReturnNotice />
+      <Section
+        title={t("Linked sign-ins")}
+        hint={t("Each of them signs you in, in place of your password. With two-factor on, they ask for a code too.")}
+      >
+        {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+        {!data && !error && <Skeleton className="h-24" />}
+        {data?.signIns.length === 0 && (
+          <EmptyState title={t("None is linked")}>
+            {t("Link one, and a click is enough to sign in. It is also a way back in if you forget your password.")}
+          </EmptyState>
+        )}
+        <ul className="-my-2">
+          {data?.signIns.map((signIn) => (
+            <SignInRow key={signIn.id} signIn={signIn} />
+          ))}
+        </ul>
+        {data && offers.data && <LinkButtons signIns={data.signIns} providers={offers.data.providers} />}
+      </Section>
+      <SocialSection />
+    </>
+  );
+}
+
+/** What came of a link, after the provider sent the browser back. */
+function ReturnNotice() {
+  const [failure, setFailure] = useState<string>();
+  useEffect(() => {
+    const url = new URL(location.href);
+    const { searchParams: params } = url;
+    const error = params.get("error");
+    if (error) setFailure(linkFailure(error));
+    if (params.has("linked")) showToast(t("The sign-in is linked"));
+    if (!error && !params.has("linked")) return;
+    params.delete("error");
+    params.delete("linked");
+    history.replaceState(history.state, "", url);
+  }, []);
+  return (
+    failure && (
+      <div className="mb-4" role="alert">
+        <Notice tone="bad">
+          <p>{failure}</p>
+        </Notice>
+      </div>
+    )
+  );
+}
+
+function SignInRow({ signIn: { id, name, label, canRemove, createdAt } }: { signIn: SignIn }) {
+  const queries = useQueryClient();
+  const { run, dialog } = useConfirmation();
+  const remove = useMutation({
+    mutationFn: () =>
+      run(async (currentPassword) => {
+        await api.delete(path`/api/settings/sign-ins/${id}`, currentPassword ? { currentPassword } : {});
+        showToast(t("{name} no longer signs you in. All other devices are signed out.", { name }));
+        await queries.invalidateQueries({ queryKey: KEY });
+      }),
+  });
+  return (
+    <li className="flex items-center gap-3 border-edge border-b py-2.5 last:border-b-0">
+      <div className="min-w-0 flex-1">
+        <p className="font-medium">{name}</p>
+        <p className="text-soft text-sm">
+          {label && <span className="break-all">{label} · </span>}
+          {t("linked")} <When at={createdAt} />
+          {!canRemove && <> · {t("the only way in, or the name of your account")}</>}
+        </p>
+      </div>
+      {canRemove && (
+        <Button isBusy={remove.isPending} onClick={() => remove.mutate()} aria-label={t("Remove {name}", { name })}>
+          {t("Remove")}
+        </Button>
+      )}
+      {dialog}
+    </li>
+  );
+}
+
+function LinkButtons({ signIns, providers }: { signIns: SignIn[]; providers: Offers["providers"] }) {
+  const queries = useQueryClient();
+  const { run, dialog } = useConfirmation();
+  const wallet = injectedWallet();
+  const linkProvider = (provider: string) =>
+    run(async (currentPassword) => {
+      const body = { provider, ...(currentPassword && { currentPassword }) };
+      const { url } = await api.post<{ url: string }>("/api/settings/sign-ins", body);
+      location.assign(url);
+    });
+  const linkWallet = useMutation({
+    mutationFn: () =>
+      run(async (currentPassword) => {
+        if (!wallet) return;
+        const proof = await signWith(wallet);
+        if (!proof) return;
+        await api.post("/api/settings/sign-ins/wallet", { ...proof, ...(currentPassword && { currentPassword }) });
+        showToast(t("The wallet is linked"));
+        await queries.invalidateQueries({ queryKey: KEY });
+      }),
+  });
+  const missing = providers.filter(({ id }) => !signIns.some(({ provider }) => provider === id));
+  if (missing.length === 0 && !wallet)
+    return (
+      <p className="mt-4 text-soft text-sm">
+        {t("To link a wallet, open this page in a browser that has one. Other providers are set up by the operator.")}
+      </p>
+    );
+  return (
+    <div className="mt-4 flex flex-wrap gap-2">
+      {missing.map(({ id, name }) => (
+        <Button key={id} onClick={() => void linkProvider(id)}>
+          {t("Link {name}", { name })}
+        </Button>
+      ))}
+      {wallet && (
+        <Button isBusy={linkWallet.isPending} onClick={() => linkWallet.mutate()}>
+          {t("Link a wallet")}
+        </Button>
+      )}
+      {dialog}
+    </div>
+  );
+}
