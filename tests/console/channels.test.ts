@@ -1,6 +1,7 @@
 // Connecting a bot in Chromium, as somebody who never did it: from the guide to the first answer, and what goes wrong.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { member, provision } from "../support/members.ts";
@@ -181,11 +182,11 @@ describe("a connected bot", () => {
     await using console = await openConsole(berth, ada);
     const { page } = console;
     await console.open(path);
-    await page.getByRole("button", { name: "Disconnect" }).click();
+    await page.getByRole("button", { name: "Disconnect Telegram" }).click();
     await page.getByRole("link", { name: "Connect Telegram" }).waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("link", { name: "People and settings" }).click();
-    await page.getByRole("button", { name: "Disconnect" }).click();
+    await page.getByRole("button", { name: "Disconnect Telegram" }).click();
     await page.getByRole("button", { name: "Close" }).click();
     await page.getByRole("link", { name: "Connect Telegram" }).waitFor();
     await page.reload();
@@ -208,13 +209,17 @@ describe("a connected bot", () => {
   }, 60_000);
 });
 
+/** Waits until the page has its data. */
+const loaded = (page: Page) => page.locator("main h2").first().waitFor();
+
 test("the pages are accessible in both themes, sizes and languages", async () => {
   const empty = await provision(ada, "Empty");
-  await expectAccessible(berth, ada, `/agents/${empty.id}/channels`, { name: "channels" });
+  await expectAccessible(berth, ada, `/agents/${empty.id}/channels`, { name: "channels", prepare: loaded });
   for (const channel of ["channel_a", "channel_b", "channel_c"]) {
     await expectAccessible(berth, ada, `/agents/${empty.id}/channels/${channel}`, {
       name: `channels-guide-${channel}`,
       async prepare(page) {
+        await loaded(page);
         if (channel !== "channel_a") return;
         await page.locator("input.font-mono").fill(aBot().token);
         await page.locator(".bg-good-wash").waitFor();
@@ -222,11 +227,23 @@ test("the pages are accessible in both themes, sizes and languages", async () =>
     });
   }
   const { bot, page: path } = await connectedAgent();
-  await expectAccessible(berth, ada, path, { name: "channels-hello" });
+  await expectAccessible(berth, ada, path, {
+    name: "channels-hello",
+    prepare: async (page) => {
+      await loaded(page);
+      await page.getByRole("img").first().waitFor();
+    },
+  });
   await ada.put(`/api${path}/access`, { owner: 42, owners: [43], access: "pairing" });
   bot.userSays(44, "hello", { from: { id: 44, first_name: "Grace Hopper" } });
   bot.userSays(45, "hi", { from: { id: 45, first_name: "Edsger" } });
   await telegram.waitFor(() => bot.sent(45).length > 0);
   await ada.put(`/api${path}/pairings/45`, { status: "approved" });
-  await expectAccessible(berth, ada, path, { name: "channels-people" });
+  await expectAccessible(berth, ada, path, {
+    name: "channels-people",
+    prepare: async (page) => {
+      await loaded(page);
+      await page.getByText("Grace Hopper").waitFor();
+    },
+  });
 }, 180_000);

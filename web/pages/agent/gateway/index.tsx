@@ -4,7 +4,7 @@ import { useParameter } from "../../../app/address.ts";
 import { t } from "../../../app/language.ts";
 import { Choice } from "../../../parts/choice.tsx";
 import { CodeBlock } from "../../../parts/code-block.tsx";
-import { CopyButton } from "../../../parts/copy-button.tsx";
+import { CopyValue } from "../../../parts/copy-value.tsx";
 import { Section, useTitle } from "../../../parts/page.tsx";
 import { useAgent } from "../agent.tsx";
 import { LiveConsole } from "./live-console.tsx";
@@ -25,10 +25,7 @@ export default function GatewayPage() {
           "For programs that talk to your agent all the time: one connection, over which replies arrive word by word.",
         )}
       >
-        <p className="inline-flex max-w-full items-center gap-1 rounded-round bg-well pl-2 font-mono text-sm">
-          <span className="min-w-0 break-all">{address}</span>
-          <CopyButton value={address} label={t("Copy the address")} />
-        </p>
+        <CopyValue value={address} label={t("Copy the address")} />
       </Section>
       <TokenSection />
       <Section

@@ -7,7 +7,7 @@ import { ApiError } from "../../../app/errors.ts";
 import { useLive } from "../../../app/events.ts";
 import { formatNumber, rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CopyButton } from "../../../parts/copy-button.tsx";
+import { CopyValue } from "../../../parts/copy-value.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
@@ -123,10 +123,7 @@ function StreamSections({ stream, liveStreamId }: { stream: Stream; liveStreamId
           {playbackUrl && (
             <div className="flex flex-col items-start gap-3">
               <p className="font-medium">{t("Address for viewers")}</p>
-              <p className="inline-flex max-w-full items-center gap-1 rounded-round bg-well pl-2 font-mono text-sm">
-                <span className="min-w-0 break-all">{playbackUrl}</span>
-                <CopyButton value={playbackUrl} label={t("Copy the address")} />
-              </p>
+              <CopyValue value={playbackUrl} label={t("Copy the address")} />
               <OutsideButton href={playbackUrl}>
                 <ExternalLink aria-hidden="true" />
                 {t("Open the player")}
