@@ -5,7 +5,7 @@ import { t } from "../../../app/language.ts";
 import { Choice } from "../../../parts/choice.tsx";
 import { CodeBlock } from "../../../parts/code-block.tsx";
 import { CopyValue } from "../../../parts/copy-value.tsx";
-import { Section, useTitle } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page.tsx";
 import { useAgent } from "../agent.tsx";
 import { LiveConsole } from "./live-console.tsx";
 import { isSample, SAMPLES } from "./samples.ts";
@@ -14,7 +14,6 @@ import { TokenSection } from "./token-section.tsx";
 export default function GatewayPage() {
   const agent = useAgent();
   const [chosen, choose] = useParameter("code");
-  useTitle(`${t("Gateway")} · ${agent.name}`);
   const address = `${location.origin.replace(/^http/, "ws")}/agent/${agent.id}`;
   const sample = isSample(chosen) ? chosen : "typescript";
   return (

@@ -8,7 +8,7 @@ import { CopyValue } from "../../../parts/copy-value.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { Switch } from "../../../parts/field.tsx";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
-import { Section, useTitle } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page.tsx";
 import { QrCode } from "../../../parts/qr-code.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Notice } from "../../../parts/status.tsx";
@@ -22,7 +22,6 @@ import { Preview } from "./preview.tsx";
 export default function PublicPage() {
   const agent = useAgent();
   const { data, error, refetch } = usePublicSettings(agent.id);
-  useTitle(`${t("Public page")} · ${agent.name}`);
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) {
     return (

@@ -11,7 +11,7 @@ import { CopyValue } from "../../../parts/copy-value.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
-import { Section, useTitle } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
 import { showError, withUndo } from "../../../parts/toast.tsx";
@@ -38,7 +38,6 @@ export default function StreamPage() {
   const agent = useAgent();
   const queries = useQueryClient();
   const queryKey = streamKeyOf(agent.id);
-  useTitle(`${t("Live stream")} · ${agent.name}`);
   useLive(queryKey, ["stream."], ({ data }) => data.agentId === agent.id);
   const { data, error, refetch } = useQuery({
     queryKey,
