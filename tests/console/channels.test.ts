@@ -209,6 +209,56 @@ describe("a connected bot", () => {
   }, 60_000);
 });
 
+describe("what the API refuses", () => {
+  const refuse = (status: number, code: string, headers: Record<string, string> = {}) => ({
+    status,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ error: `refused with ${code}`, message: "", code }),
+  });
+
+  test("is said where it happened: too many tokens, a bot taken meanwhile, an agent that is being updated", async () => {
+    const { id } = await provision(ada, "Refused");
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(`/agents/${id}/channels/channel_a`);
+    await page.route("**/check", (route) => route.fulfill(refuse(429, "RATE_LIMITED", { "retry-after": "2" })), {
+      times: 1,
+    });
+    await page.getByLabel("Token of the bot").fill(aBot().token);
+    await page.getByRole("button", { name: /Try again in \d s/ }).waitFor();
+    await page.getByRole("button", { name: "Try again", exact: true }).click();
+    await page.getByText("Telegram knows it").waitFor();
+    for (const [status, code] of [
+      [409, "CHANNEL_IN_USE"],
+      [409, "OPERATION_IN_PROGRESS"],
+      [503, "STOPPING"],
+    ] as const) {
+      await page.route("**/channels/channel_a", (route) => route.fulfill(refuse(status, code)), { times: 1 });
+      await page.getByRole("button", { name: /^Connect harbour_/ }).click();
+      await page.getByText(`refused with ${code}`).waitFor();
+    }
+    await page.getByRole("button", { name: /^Connect harbour_/ }).click();
+    await page.getByText("Answers in Telegram").waitFor();
+    await page.route("**/access", (route) => route.fulfill(refuse(503, "STOPPING")), { times: 1 });
+    await page.reload();
+    await page.getByText("Answers in Telegram").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("a second tab shows what the first one did", async () => {
+    const { page: path } = await connectedAgent({}, 42);
+    await using first = await openConsole(berth, ada);
+    await first.open(path);
+    const second = await first.context.newPage();
+    await second.goto(path);
+    await second.getByText("Answers in Telegram").waitFor();
+    await first.page.getByRole("button", { name: "Remove 42" }).click();
+    await first.page.getByText("Last step: say hello").waitFor();
+    await second.reload();
+    await second.getByText("Last step: say hello").waitFor();
+  }, 60_000);
+});
+
 /** Waits until the page has its data. */
 const loaded = (page: Page) => page.locator("main h2").first().waitFor();
 
