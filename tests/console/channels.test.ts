@@ -1,6 +1,7 @@
 // Connecting a bot in Chromium, as somebody who never did it: from the guide to the first answer, and what goes wrong.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { member, provision } from "../support/members.ts";
@@ -181,11 +182,11 @@ describe("a connected bot", () => {
     await using console = await openConsole(berth, ada);
     const { page } = console;
     await console.open(path);
-    await page.getByRole("button", { name: "Disconnect" }).click();
+    await page.getByRole("button", { name: "Disconnect Telegram" }).click();
     await page.getByRole("link", { name: "Connect Telegram" }).waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("link", { name: "People and settings" }).click();
-    await page.getByRole("button", { name: "Disconnect" }).click();
+    await page.getByRole("button", { name: "Disconnect Telegram" }).click();
     await page.getByRole("button", { name: "Close" }).click();
     await page.getByRole("link", { name: "Connect Telegram" }).waitFor();
     await page.reload();
@@ -208,13 +209,67 @@ describe("a connected bot", () => {
   }, 60_000);
 });
 
+describe("what the API refuses", () => {
+  const refuse = (status: number, code: string, headers: Record<string, string> = {}) => ({
+    status,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ error: `refused with ${code}`, message: "", code }),
+  });
+
+  test("is said where it happened: too many tokens, a bot taken meanwhile, an agent that is being updated", async () => {
+    const { id } = await provision(ada, "Refused");
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(`/agents/${id}/channels/channel_a`);
+    await page.route("**/check", (route) => route.fulfill(refuse(429, "RATE_LIMITED", { "retry-after": "2" })), {
+      times: 1,
+    });
+    await page.getByLabel("Token of the bot").fill(aBot().token);
+    await page.getByRole("button", { name: /Try again in \d s/ }).waitFor();
+    await page.getByRole("button", { name: "Try again", exact: true }).click();
+    await page.getByText("Telegram knows it").waitFor();
+    for (const [status, code] of [
+      [409, "CHANNEL_IN_USE"],
+      [409, "OPERATION_IN_PROGRESS"],
+      [503, "STOPPING"],
+    ] as const) {
+      await page.route("**/channels/channel_a", (route) => route.fulfill(refuse(status, code)), { times: 1 });
+      await page.getByRole("button", { name: /^Connect harbour_/ }).click();
+      await page.getByText(`refused with ${code}`).waitFor();
+    }
+    await page.getByRole("button", { name: /^Connect harbour_/ }).click();
+    await page.getByText("Answers in Telegram").waitFor();
+    await page.route("**/access", (route) => route.fulfill(refuse(503, "STOPPING")), { times: 1 });
+    await page.reload();
+    await page.getByText("Answers in Telegram").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("a second tab shows what the first one did", async () => {
+    const { page: path } = await connectedAgent({}, 42);
+    await using first = await openConsole(berth, ada);
+    await first.open(path);
+    const second = await first.context.newPage();
+    await second.goto(path);
+    await second.getByText("Answers in Telegram").waitFor();
+    await first.page.getByRole("button", { name: "Remove 42" }).click();
+    await first.page.getByText("Last step: say hello").waitFor();
+    await second.reload();
+    await second.getByText("Last step: say hello").waitFor();
+  }, 60_000);
+});
+
+/** Waits until the page has its data. */
+const loaded = (page: Page) => page.locator("main h2").first().waitFor();
+
 test("the pages are accessible in both themes, sizes and languages", async () => {
   const empty = await provision(ada, "Empty");
-  await expectAccessible(berth, ada, `/agents/${empty.id}/channels`, { name: "channels" });
+  await expectAccessible(berth, ada, `/agents/${empty.id}/channels`, { name: "channels", prepare: loaded });
   for (const channel of ["channel_a", "channel_b", "channel_c"]) {
     await expectAccessible(berth, ada, `/agents/${empty.id}/channels/${channel}`, {
       name: `channels-guide-${channel}`,
       async prepare(page) {
+        await loaded(page);
         if (channel !== "channel_a") return;
         await page.locator("input.font-mono").fill(aBot().token);
         await page.locator(".bg-good-wash").waitFor();
@@ -222,11 +277,23 @@ test("the pages are accessible in both themes, sizes and languages", async () =>
     });
   }
   const { bot, page: path } = await connectedAgent();
-  await expectAccessible(berth, ada, path, { name: "channels-hello" });
+  await expectAccessible(berth, ada, path, {
+    name: "channels-hello",
+    prepare: async (page) => {
+      await loaded(page);
+      await page.getByRole("img").first().waitFor();
+    },
+  });
   await ada.put(`/api${path}/access`, { owner: 42, owners: [43], access: "pairing" });
   bot.userSays(44, "hello", { from: { id: 44, first_name: "Grace Hopper" } });
   bot.userSays(45, "hi", { from: { id: 45, first_name: "Edsger" } });
   await telegram.waitFor(() => bot.sent(45).length > 0);
   await ada.put(`/api${path}/pairings/45`, { status: "approved" });
-  await expectAccessible(berth, ada, path, { name: "channels-people" });
+  await expectAccessible(berth, ada, path, {
+    name: "channels-people",
+    prepare: async (page) => {
+      await loaded(page);
+      await page.getByText("Grace Hopper").waitFor();
+    },
+  });
 }, 180_000);

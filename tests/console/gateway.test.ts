@@ -1,6 +1,7 @@
 // The gateway and the live stream of an agent in Chromium: secrets on request, a live connection, a stream that is made.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { member, provision } from "../support/members.ts";
@@ -65,7 +66,7 @@ test("a live stream is made, its key is hidden, and it is removed with undo", as
   await page.getByRole("button", { name: "Make a live stream" }).click();
   await page.getByRole("heading", { name: "Send video" }).waitFor();
   const { body } = await ada.get<{ streamKey: string; liveStreamId: string }>(`/api/agents/${id}/stream`);
-  expect(await page.locator("main").innerText()).not.toContain(body.streamKey);
+  expect(await page.locator("main").textContent()).not.toContain(body.streamKey);
   await page.getByRole("button", { name: "Show Stream key" }).click();
   await page.getByText(body.streamKey).waitFor();
   await page.frameLocator("iframe").getByText("Off the air").first().waitFor();
@@ -80,8 +81,10 @@ test("a live stream is made, its key is hidden, and it is removed with undo", as
   expect(console.complaints()).toEqual([]);
 }, 60_000);
 
+const loaded = (page: Page) => page.locator("main h2").first().waitFor();
+
 test("are accessible, with dialogs open", async () => {
-  await expectAccessible(berth, ada, `/agents/${id}/gateway`, { name: "gateway" });
+  await expectAccessible(berth, ada, `/agents/${id}/gateway`, { name: "gateway", prepare: loaded });
   await expectAccessible(berth, ada, `/agents/${id}/gateway`, {
     name: "gateway-dialog",
     async prepare(page, { language }) {
@@ -90,7 +93,17 @@ test("are accessible, with dialogs open", async () => {
     },
   });
   const empty = await provision(ada, "Quiet");
-  await expectAccessible(berth, ada, `/agents/${empty.id}/stream`, { name: "stream-empty" });
+  await expectAccessible(berth, ada, `/agents/${empty.id}/stream`, {
+    name: "stream-empty",
+    prepare: (page) => page.locator("main .border-dashed").waitFor(),
+  });
   await ada.put(`/api/agents/${id}/stream`, {});
-  await expectAccessible(berth, ada, `/agents/${id}/stream`, { name: "stream" });
+  await expectAccessible(berth, ada, `/agents/${id}/stream`, {
+    name: "stream",
+    async prepare(page, { language }) {
+      await loaded(page);
+      const off = language === "de" ? "Nicht auf Sendung" : "Off the air";
+      await page.frameLocator("iframe").getByText(off).first().waitFor();
+    },
+  });
 }, 180_000);

@@ -1,6 +1,7 @@
 // The settings of the public page in Chromium: opened, greeted, embedded in another site, and closed again.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { member, provision } from "../support/members.ts";
@@ -81,12 +82,14 @@ test("a site that is allowed can really show the page, another one can't", async
   for (const site of sites) await site.stop(true);
 }, 60_000);
 
+const loaded = (page: Page) => page.locator("main h2").first().waitFor();
+
 test("is accessible, closed and open, with sites", async () => {
   const closed = await provision(ada, "Closed");
-  await expectAccessible(berth, ada, `/agents/${closed.id}/public`, { name: "public-closed" });
+  await expectAccessible(berth, ada, `/agents/${closed.id}/public`, { name: "public-closed", prepare: loaded });
   const open = await provision(ada, "Harbour desk");
   const embedOrigins = ["https://www.example.com"];
   const greeting = "Ahoy! Ask me about the harbour, berths and opening hours.";
   await ada.put(`/api/agents/${open.id}/public`, { enabled: true, greeting, embedOrigins });
-  await expectAccessible(berth, ada, `/agents/${open.id}/public`, { name: "public" });
+  await expectAccessible(berth, ada, `/agents/${open.id}/public`, { name: "public", prepare: loaded });
 }, 120_000);

@@ -267,7 +267,7 @@ export const german = {
       "{platform} schickt Nachrichten nur an öffentliche https-Adressen, und dieses Berth hat keine. Bitte den Betreiber, BASE_URL zu setzen; bis dahin hört dieser Bot niemanden.",
     "A new token": "Ein neues Token",
     "Use another token": "Ein anderes Token verwenden",
-    "Since <time>now</time>": "Seit: <time>jetzt</time>",
+    "since <time>now</time>": "seit: <time>jetzt</time>",
     "Answers in {platform}": "Antwortet in {platform}",
     "Connecting to {platform} …": "Verbindet sich mit {platform} …",
     "Rests, because the agent is stopped": "Ruht, weil der Agent angehalten ist",
@@ -287,6 +287,10 @@ export const german = {
     "Try now": "Jetzt versuchen",
     "{platform} is disconnected": "{platform} ist getrennt",
     Disconnect: "Trennen",
+    "Disconnect {platform}": "{platform} trennen",
+    "The bot stops answering, and its token is forgotten. Conversations stay.":
+      "Der Bot antwortet nicht mehr, und sein Token wird vergessen. Die Gespräche bleiben.",
+    "Your agent knows you now. Write to it!": "Dein Agent kennt dich jetzt. Schreib ihm!",
     "Copy {words}": "{words} kopieren",
     "Open <a>BotFather</a>. That is Telegram's own helper for making bots.":
       "Öffne <a>BotFather</a>. Das ist Telegrams eigener Helfer zum Anlegen von Bots.",
@@ -380,7 +384,6 @@ export const german = {
     "Let them talk": "Hereinlassen",
     "This is me": "Das bin ich",
     Refuse: "Ablehnen",
-    Somebody: "Jemand",
     "Let them talk after all": "Doch hereinlassen",
     "Remove {name}": "{name} entfernen",
     "Show {n} more person": "{n} weitere Person zeigen",
@@ -487,7 +490,7 @@ export const german = {
     "Berth is restarting. Connect again in a moment.": "Berth startet gerade neu. Verbinde dich gleich noch einmal.",
     "The connection was lost (code {code}). Connect again.":
       "Die Verbindung ist abgerissen (Code {code}). Verbinde dich noch einmal.",
-    hidden: "verborgen",
+    "{words}: hidden": "{words}: verborgen",
     "Show {words}": "{words} zeigen",
     "Hide {words}": "{words} verbergen",
     Hide: "Verbergen",

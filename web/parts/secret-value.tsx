@@ -2,7 +2,7 @@
 
 import { t } from "../app/language.ts";
 import { Button } from "./button.tsx";
-import { CopyButton } from "./copy-button.tsx";
+import { CopyValue } from "./copy-value.tsx";
 
 interface Props {
   label: string;
@@ -15,19 +15,17 @@ interface Props {
 
 export const SecretValue = ({ label, value, isBusy = false, onShow, onHide }: Props) => (
   <div className="flex max-w-full flex-wrap items-center gap-2">
-    <p className="inline-flex min-h-8 max-w-full items-center gap-1 rounded-round bg-well px-2 font-mono text-sm">
-      <span className="sr-only">{label}: </span>
-      {value === undefined ? (
-        <span aria-label={t("hidden")} role="img">
-          ••••••••••••••••••••
-        </span>
-      ) : (
-        <>
-          <span className="min-w-0 break-all">{value}</span>
-          <CopyButton value={value} label={t("Copy {words}", { words: label })} />
-        </>
-      )}
-    </p>
+    {value === undefined ? (
+      <span
+        role="img"
+        aria-label={t("{words}: hidden", { words: label })}
+        className="inline-flex min-h-8 items-center rounded-round border border-edge bg-well px-2 font-mono text-sm"
+      >
+        ••••••••••••••••••••
+      </span>
+    ) : (
+      <CopyValue value={value} label={t("Copy {words}", { words: label })} />
+    )}
     {value === undefined ? (
       <Button isBusy={isBusy} onClick={onShow} aria-label={t("Show {words}", { words: label })}>
         {t("Show")}

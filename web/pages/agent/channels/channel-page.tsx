@@ -59,7 +59,7 @@ function Connected({ kind, connection }: { kind: ChannelKind; connection: Connec
   const mustReplace = connection.state === "failed";
   return (
     <>
-      <section className="mb-5 flex flex-wrap items-start gap-4 rounded-large border border-edge bg-card p-4">
+      <section className="mb-5 flex items-start gap-4 rounded-large border border-edge bg-card p-4">
         <ChannelIcon channel={kind.channel} label={kind.label} />
         <div className="min-w-0 flex-1">
           <h2 className="font-semibold text-md">
@@ -67,7 +67,6 @@ function Connected({ kind, connection }: { kind: ChannelKind; connection: Connec
           </h2>
           <ConnectionState connection={connection} />
         </div>
-        <DisconnectButton connection={connection} />
       </section>
       {mustReplace && (
         <Section title={t("A new token")}>
@@ -88,6 +87,12 @@ function Connected({ kind, connection }: { kind: ChannelKind; connection: Connec
           </div>
         </details>
       )}
+      <Section
+        title={t("Disconnect")}
+        hint={t("The bot stops answering, and its token is forgotten. Conversations stay.")}
+      >
+        <DisconnectButton connection={connection} />
+      </Section>
     </>
   );
 }

@@ -16,14 +16,16 @@ export function ConnectionState({ connection }: { connection: Connection }) {
   const { tone, line, advice } = describe(connection);
   return (
     <div className="flex flex-col items-start gap-2" role="status">
-      <Status tone={tone}>{line}</Status>
+      <div className="flex flex-wrap items-baseline gap-x-2">
+        <Status tone={tone}>{line}</Status>
+        {connection.state === "connected" && (
+          <span className="text-soft text-sm">
+            {rich("since <time>now</time>", { time: (_, key) => <When key={key} at={connection.since} /> })}
+          </span>
+        )}
+      </div>
       {advice && <p className="max-w-prose text-soft text-sm">{advice}</p>}
       {connection.nextTryAt && <NextTry connection={connection} at={connection.nextTryAt} />}
-      {connection.state === "connected" && (
-        <p className="text-soft text-sm">
-          {rich("Since <time>now</time>", { time: (_, key) => <When key={key} at={connection.since} /> })}
-        </p>
-      )}
     </div>
   );
 }

@@ -32,7 +32,7 @@ export function DisconnectButton({ connection: { channel, label } }: { connectio
     );
   return (
     <Button look="danger" onClick={disconnect}>
-      {t("Disconnect")}
+      {t("Disconnect {platform}", { platform: label })}
     </Button>
   );
 }

@@ -2,15 +2,17 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { api } from "../../../app/api.ts";
 import { rich, t } from "../../../app/language.ts";
-import { CopyButton } from "../../../parts/copy-button.tsx";
+import { CopyValue } from "../../../parts/copy-value.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { QrCode } from "../../../parts/qr-code.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
+import { showToast } from "../../../parts/toast.tsx";
 import { useAgent } from "../agent.tsx";
 import { handleOf } from "./channel-card.tsx";
 import { type ChannelKind, type Connection, channelPath, connectionsKey } from "./data.ts";
@@ -28,8 +30,15 @@ interface OwnerLink {
   expiresAt: string;
 }
 
-export const FirstWords = (props: Props) =>
-  props.connection.ownerId === null ? <MeetTheBot {...props} /> : <PassItOn {...props} />;
+export function FirstWords(props: Props) {
+  const { ownerId } = props.connection;
+  const wasUnknown = useRef(ownerId === null);
+  useEffect(() => {
+    if (wasUnknown.current && ownerId !== null) showToast(t("Your agent knows you now. Write to it!"));
+    wasUnknown.current = ownerId === null;
+  }, [ownerId]);
+  return ownerId === null ? <MeetTheBot {...props} /> : <PassItOn {...props} />;
+}
 
 /** A little less than the code is valid, which is a quarter of an hour. */
 const RENEW_MS = 13 * 60_000;
@@ -49,9 +58,10 @@ function MeetTheBot({ kind, connection }: Props) {
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!error && !data && <Skeleton className="h-44" />}
       {data && (
-        <div className="flex flex-wrap items-start gap-6">
+        /* On a phone the button comes first, since a phone can't scan itself. */
+        <div className="flex flex-col-reverse items-start gap-6 sm:flex-row">
           {data.link && <QrCode value={data.link} label={t("The address of the bot, for your phone")} size={176} />}
-          <div className="flex min-w-60 flex-1 flex-col items-start gap-3">
+          <div className="flex min-w-0 flex-1 flex-col items-start gap-3">
             <p className="max-w-prose">{whatToDo(kind, data)}</p>
             {data.link && (
               <OutsideButton href={data.link}>
@@ -61,11 +71,7 @@ function MeetTheBot({ kind, connection }: Props) {
                   : t("Add {bot} to your server", { bot: handleOf(connection) })}
               </OutsideButton>
             )}
-            {!data.sendsCode && (
-              <p className="inline-flex items-center gap-1 rounded-round bg-well pl-2 font-mono text-md">
-                {data.code} <CopyButton value={data.code} label={t("Copy the code")} />
-              </p>
-            )}
+            {!data.sendsCode && <CopyValue value={data.code} label={t("Copy the code")} />}
             <Status tone="busy">{t("This page notices when you are there")}</Status>
             <p className="max-w-prose text-soft text-sm">
               {t("The code works once, for a quarter of an hour. Who uses it becomes the owner, so don't pass it on.")}
@@ -101,19 +107,16 @@ function PassItOn({ kind, connection }: Props) {
   if (!link) return null;
   return (
     <Section title={kind.link === "chat" ? t("Write to it now") : t("Add it to a server")}>
-      <div className="flex flex-wrap items-start gap-6">
+      <div className="flex flex-col-reverse items-start gap-6 sm:flex-row">
         <QrCode value={link} label={t("The address of the bot, for your phone")} size={132} />
-        <div className="flex min-w-60 flex-1 flex-col items-start gap-3">
+        <div className="flex min-w-0 flex-1 flex-col items-start gap-3">
           <OutsideButton href={link}>
             <ExternalLink aria-hidden="true" />
             {kind.link === "chat"
               ? t("Open {bot} in {platform}", { bot: handleOf(connection), platform: kind.label })
               : t("Add {bot} to your server", { bot: handleOf(connection) })}
           </OutsideButton>
-          <p className="inline-flex max-w-full items-center gap-1 rounded-round bg-well pl-2 font-mono text-sm">
-            <span className="min-w-0 break-all">{link}</span>
-            <CopyButton value={link} />
-          </p>
+          <CopyValue value={link} label={t("Copy the address")} />
           <p className="max-w-prose text-soft text-sm">
             {t("Anybody can have this address. Who gets an answer is decided below.")}
           </p>

@@ -16,7 +16,10 @@ const strong = (words: string, key: string) => <strong key={key}>{words}</strong
 
 /** A word to type on the platform, with a button that copies it. */
 const word = (words: string, key: string) => (
-  <span key={key} className="inline-flex items-center gap-1 rounded-round bg-well pl-1.5 font-mono text-sm">
+  <span
+    key={key}
+    className="inline-flex items-center gap-1 overflow-hidden rounded-round border border-edge bg-well pl-1.5 font-mono text-sm"
+  >
     {words}
     <CopyButton value={words} label={t("Copy {words}", { words })} />
   </span>

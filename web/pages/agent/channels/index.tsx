@@ -3,7 +3,6 @@
 import { useParams } from "wouter";
 import { t } from "../../../app/language.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { useTitle } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { useAgent } from "../agent.tsx";
 import { ChannelCard } from "./channel-card.tsx";
@@ -15,7 +14,6 @@ export default function ChannelsPage() {
   const { channel } = useParams<{ channel?: string }>();
   const kinds = useChannelKinds();
   const connections = useConnections(agent.id);
-  useTitle(`${t("Channels")} · ${agent.name}`);
   const error = kinds.error ?? connections.error;
   if (error) {
     const retry = () => {

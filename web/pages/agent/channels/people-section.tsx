@@ -82,10 +82,10 @@ export function PeopleSection({ kind, connection }: { kind: ChannelKind; connect
                 <Letter name={row.name || row.id} />
                 <div className="min-w-40 flex-1">
                   <p>
-                    <bdi className="font-medium">{row.name || t("Somebody")}</bdi>{" "}
+                    <bdi className="font-medium">{row.name || row.id}</bdi>{" "}
                     <Badge tone={ROLE_TONES[row.role]}>{nameOfRole(row.role)}</Badge>
                   </p>
-                  <p className="text-soft text-sm">{row.id}</p>
+                  {row.name && <p className="text-soft text-sm">{row.id}</p>}
                 </div>
                 {row.role === "refused" ? (
                   <Button look="bare" onClick={() => row.person && void decide(row.person, "approved")}>

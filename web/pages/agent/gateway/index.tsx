@@ -4,8 +4,8 @@ import { useParameter } from "../../../app/address.ts";
 import { t } from "../../../app/language.ts";
 import { Choice } from "../../../parts/choice.tsx";
 import { CodeBlock } from "../../../parts/code-block.tsx";
-import { CopyButton } from "../../../parts/copy-button.tsx";
-import { Section, useTitle } from "../../../parts/page.tsx";
+import { CopyValue } from "../../../parts/copy-value.tsx";
+import { Section } from "../../../parts/page.tsx";
 import { useAgent } from "../agent.tsx";
 import { LiveConsole } from "./live-console.tsx";
 import { isSample, SAMPLES } from "./samples.ts";
@@ -14,7 +14,6 @@ import { TokenSection } from "./token-section.tsx";
 export default function GatewayPage() {
   const agent = useAgent();
   const [chosen, choose] = useParameter("code");
-  useTitle(`${t("Gateway")} · ${agent.name}`);
   const address = `${location.origin.replace(/^http/, "ws")}/agent/${agent.id}`;
   const sample = isSample(chosen) ? chosen : "typescript";
   return (
@@ -25,10 +24,7 @@ export default function GatewayPage() {
           "For programs that talk to your agent all the time: one connection, over which replies arrive word by word.",
         )}
       >
-        <p className="inline-flex max-w-full items-center gap-1 rounded-round bg-well pl-2 font-mono text-sm">
-          <span className="min-w-0 break-all">{address}</span>
-          <CopyButton value={address} label={t("Copy the address")} />
-        </p>
+        <CopyValue value={address} label={t("Copy the address")} />
       </Section>
       <TokenSection />
       <Section

@@ -34,15 +34,17 @@ export function TokenSection() {
       hint={t("With it a program talks to this agent as you do, and reads its log. It opens nothing else.")}
     >
       <div className="flex flex-col items-start gap-3">
-        <SecretValue
-          label={t("Token of the gateway")}
-          value={token}
-          isBusy={show.isPending}
-          onShow={() => show.mutate()}
-          onHide={() => setToken(undefined)}
-        />
+        <div className="flex max-w-full flex-wrap items-center gap-2">
+          <SecretValue
+            label={t("Token of the gateway")}
+            value={token}
+            isBusy={show.isPending}
+            onShow={() => show.mutate()}
+            onHide={() => setToken(undefined)}
+          />
+          <Button onClick={() => setAsking(true)}>{t("Replace the token")}</Button>
+        </div>
         {show.error && <ErrorNote error={show.error} onRetry={() => show.mutate()} />}
-        <Button onClick={() => setAsking(true)}>{t("Replace the token")}</Button>
       </div>
       {isAsking && (
         <Dialog

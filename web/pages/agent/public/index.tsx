@@ -4,11 +4,11 @@ import { ExternalLink } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { rich, t } from "../../../app/language.ts";
-import { CopyButton } from "../../../parts/copy-button.tsx";
+import { CopyValue } from "../../../parts/copy-value.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { Switch } from "../../../parts/field.tsx";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
-import { Section, useTitle } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page.tsx";
 import { QrCode } from "../../../parts/qr-code.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Notice } from "../../../parts/status.tsx";
@@ -22,7 +22,6 @@ import { Preview } from "./preview.tsx";
 export default function PublicPage() {
   const agent = useAgent();
   const { data, error, refetch } = usePublicSettings(agent.id);
-  useTitle(`${t("Public page")} · ${agent.name}`);
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) {
     return (
@@ -75,13 +74,10 @@ function Visitors({ settings }: { settings: PublicSettings }) {
       <div className="flex flex-col gap-4">
         <Switch label={t("Visitors may talk to it")} isOn={enabled} onChange={turn} />
         {enabled ? (
-          <div className="flex flex-wrap items-start gap-5">
+          <div className="flex flex-col-reverse items-start gap-5 sm:flex-row">
             <QrCode value={url} label={t("The address of the page, for a phone")} size={132} />
-            <div className="flex min-w-56 flex-1 flex-col items-start gap-3">
-              <p className="inline-flex max-w-full items-center gap-1 rounded-round bg-well pl-2 font-mono text-sm">
-                <span className="min-w-0 break-all">{url}</span>
-                <CopyButton value={url} label={t("Copy the address")} />
-              </p>
+            <div className="flex min-w-0 flex-1 flex-col items-start gap-3">
+              <CopyValue value={url} label={t("Copy the address")} />
               <OutsideButton href={url}>
                 <ExternalLink aria-hidden="true" />
                 {t("Open the page")}

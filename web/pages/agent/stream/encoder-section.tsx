@@ -5,7 +5,7 @@ import { useState } from "react";
 import { api } from "../../../app/api.ts";
 import { rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CopyButton } from "../../../parts/copy-button.tsx";
+import { CopyValue } from "../../../parts/copy-value.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
@@ -34,9 +34,8 @@ export function EncoderSection({ stream }: { stream: Stream }) {
         <dl className="grid gap-3">
           <div>
             <dt className="font-medium">{t("Server")}</dt>
-            <dd className="inline-flex max-w-full items-center gap-1 rounded-round bg-well pl-2 font-mono text-sm">
-              <span className="min-w-0 break-all">{stream.rtmpServer}</span>
-              <CopyButton value={stream.rtmpServer ?? ""} label={t("Copy the server")} />
+            <dd>
+              <CopyValue value={stream.rtmpServer ?? ""} label={t("Copy the server")} />
             </dd>
           </div>
           <div>

@@ -7,11 +7,11 @@ import { ApiError } from "../../../app/errors.ts";
 import { useLive } from "../../../app/events.ts";
 import { formatNumber, rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
-import { CopyButton } from "../../../parts/copy-button.tsx";
+import { CopyValue } from "../../../parts/copy-value.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
-import { Section, useTitle } from "../../../parts/page.tsx";
+import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
 import { showError, withUndo } from "../../../parts/toast.tsx";
@@ -38,7 +38,6 @@ export default function StreamPage() {
   const agent = useAgent();
   const queries = useQueryClient();
   const queryKey = streamKeyOf(agent.id);
-  useTitle(`${t("Live stream")} · ${agent.name}`);
   useLive(queryKey, ["stream."], ({ data }) => data.agentId === agent.id);
   const { data, error, refetch } = useQuery({
     queryKey,
@@ -123,10 +122,7 @@ function StreamSections({ stream, liveStreamId }: { stream: Stream; liveStreamId
           {playbackUrl && (
             <div className="flex flex-col items-start gap-3">
               <p className="font-medium">{t("Address for viewers")}</p>
-              <p className="inline-flex max-w-full items-center gap-1 rounded-round bg-well pl-2 font-mono text-sm">
-                <span className="min-w-0 break-all">{playbackUrl}</span>
-                <CopyButton value={playbackUrl} label={t("Copy the address")} />
-              </p>
+              <CopyValue value={playbackUrl} label={t("Copy the address")} />
               <OutsideButton href={playbackUrl}>
                 <ExternalLink aria-hidden="true" />
                 {t("Open the player")}
