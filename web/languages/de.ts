@@ -533,18 +533,6 @@ export const german = {
       "Wer gerade Video sendet, wird getrennt und braucht den neuen Schlüssel. Die Adresse für Zuschauer bleibt.",
     "The key is replaced. Enter the new one in your program.":
       "Der Schlüssel ist ersetzt. Trag den neuen in dein Programm ein.",
-  },
-  /** Instead of the API's English text of an error, by its code. */
-  errors: {
-    CHANNEL_IN_USE: "Dieser Bot gehört schon zu einem anderen Agenten. Trenne ihn dort, oder nimm einen anderen Bot.",
-    CHANNEL_UNREACHABLE: "Die Plattform antwortet gerade nicht; geändert wurde nichts. Versuch es gleich noch einmal.",
-    CHANNEL_NOT_CONNECTED: "Der Agent ist dort nicht mehr verbunden. Lade die Seite neu.",
-    CHANNEL_FAILED: "Die Plattform hat diesen Bot endgültig abgelehnt. Verbinde ihn mit einem neuen Token.",
-    CHANNEL_BUSY: "Die Plattform hat um Geduld gebeten. Es geht von selbst weiter.",
-    PAIRING_NOT_FOUND:
-      "Diesen Code gibt es nicht, oder er ist älter als eine Stunde. Bitte die Person, noch einmal zu schreiben.",
-    TOO_MANY_PEOPLE: "Auf der Liste sind schon 1000 Leute. Entferne einige, oder lass alle herein.",
-    STREAMS_OFF: "Der Betreiber dieses Berth hat Livestreams ausgeschaltet.",
     // agent: skills, memory, schedules
     Skills: "Fähigkeiten",
     Memory: "Gedächtnis",
@@ -559,7 +547,6 @@ export const german = {
     "It comes first in every prompt. Others are found when they fit what is said.":
       "Es steht immer ganz vorne. Anderes findet der Agent, wenn es zum Gesagten passt.",
     Remember: "Merken",
-    Cancel: "Abbrechen",
     "written by you": "von dir geschrieben",
     "noted in a conversation": "in einem Gespräch notiert",
     "from the summary of a long conversation": "aus der Zusammenfassung eines langen Gesprächs",
@@ -584,7 +571,6 @@ export const german = {
     "Search the memory": "Im Gedächtnis suchen",
     "Show all": "Alles zeigen",
     "Whose facts": "Wessen Wissen",
-    All: "Alles",
     Yours: "Deines",
     "Other people's": "Von anderen",
     Facts: "Wissen",
@@ -639,7 +625,6 @@ export const german = {
     Replace: "Ersetzen",
     "Set a key": "Schlüssel setzen",
     "Remove the key for {provider}": "Den Schlüssel für {provider} entfernen",
-    Remove: "Entfernen",
     "Key for {provider}": "Schlüssel für {provider}",
     "{name} is on": "{name} ist an",
     "{name} is off": "{name} ist aus",
@@ -714,9 +699,6 @@ export const german = {
     "It stands for {n} more that was missed.": "Er steht für {n} weiteren verpassten.",
     "It stands for {n} more that were missed.": "Er steht für {n} weitere verpasste.",
     "See the conversation": "Gespräch ansehen",
-    Running: "Läuft",
-    Done: "Fertig",
-    Failed: "Fehlgeschlagen",
     Cancelled: "Abgebrochen",
     "Left out": "Ausgelassen",
     "From the configuration": "Aus der Konfiguration",
@@ -746,12 +728,10 @@ export const german = {
     "New schedule": "Neuer Zeitplan",
     "Change the schedule": "Zeitplan ändern",
     "Make the schedule": "Zeitplan anlegen",
-    "What should it do?": "Was soll er tun?",
     "Read the forecast for Vienna and tell me whether I need an umbrella.":
       "Lies die Vorhersage für Wien und sag mir, ob ich einen Schirm brauche.",
     "Write it as you would say it in a chat, with all it needs to know.":
       "Schreib es so, wie du es im Chat sagen würdest, mit allem, was er wissen muss.",
-    Name: "Name",
     "Taken from the task if you leave it empty": "Leer: der Anfang der Aufgabe",
     "Time zone": "Zeitzone",
     "There is no such time zone. Choose one of the list.": "Diese Zeitzone gibt es nicht. Wähle eine aus der Liste.",
@@ -781,7 +761,6 @@ export const german = {
       "Lass dir von {name} jeden Morgen das Wetter sagen, freitags die Woche zusammenfassen oder stündlich nach etwas sehen. Du kannst es auch im Chat sagen: „Schick mir jeden Werktag um acht die Nachrichten.“",
     Console: "Konsole",
     API: "API",
-    "Public page": "Öffentliche Seite",
     Telegram: "Telegram",
     Discord: "Discord",
     WhatsApp: "WhatsApp",
@@ -802,5 +781,14 @@ export const german = {
     AGENT_STOPPED: "Der Agent ist angehalten. Starte ihn, und versuch es noch einmal.",
     OPERATION_IN_PROGRESS: "Der Agent wird gerade aktualisiert. Versuch es danach noch einmal.",
     CONFIG_CHANGED: "Die Konfiguration wurde inzwischen geändert. Sieh sie dir an, und ändere dann diese.",
+    CHANNEL_IN_USE: "Dieser Bot gehört schon zu einem anderen Agenten. Trenne ihn dort, oder nimm einen anderen Bot.",
+    CHANNEL_UNREACHABLE: "Die Plattform antwortet gerade nicht; geändert wurde nichts. Versuch es gleich noch einmal.",
+    CHANNEL_NOT_CONNECTED: "Der Agent ist dort nicht mehr verbunden. Lade die Seite neu.",
+    CHANNEL_FAILED: "Die Plattform hat diesen Bot endgültig abgelehnt. Verbinde ihn mit einem neuen Token.",
+    CHANNEL_BUSY: "Die Plattform hat um Geduld gebeten. Es geht von selbst weiter.",
+    PAIRING_NOT_FOUND:
+      "Diesen Code gibt es nicht, oder er ist älter als eine Stunde. Bitte die Person, noch einmal zu schreiben.",
+    TOO_MANY_PEOPLE: "Auf der Liste sind schon 1000 Leute. Entferne einige, oder lass alle herein.",
+    STREAMS_OFF: "Der Betreiber dieses Berth hat Livestreams ausgeschaltet.",
   },
 } satisfies { texts: Record<string, string>; errors: Record<string, string> };
