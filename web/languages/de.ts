@@ -600,7 +600,7 @@ export const german = {
     "Web pages": "Webseiten",
     "Reads a web page at an address. What it reads is marked as untrusted.":
       "Liest eine Webseite an einer Adresse. Was sie liest, gilt als nicht vertrauenswürdig.",
-    "The server must be able to reach the internet.": "Der Server muss das Internet erreichen.",
+    "a server that reaches the internet.": "einen Server, der das Internet erreicht.",
     Reminders: "Erinnerungen",
     "Comes back to something once, in the same conversation, at the time that you say.":
       "Kommt einmal auf etwas zurück, im selben Gespräch, wann du willst.",
@@ -609,7 +609,7 @@ export const german = {
     Wallet: "Wallet",
     "Sends from your wallet, trades and pays for web content, within your limits.":
       "Sendet aus deiner Wallet, tauscht und bezahlt Inhalte im Netz, innerhalb deiner Grenzen.",
-    "A wallet with money in it, and limits that you set on the wallet's page.":
+    "a wallet with money in it, and limits that you set on the wallet's page.":
       "eine Wallet mit Geld darin und Grenzen, die du auf ihrer Seite setzt.",
     "Keys of AI providers": "Schlüssel der KI-Anbieter",
     "With a key of its own, this agent calls the provider at your cost, and not at that of the server. A key is never shown again.":
@@ -620,11 +620,11 @@ export const german = {
     "The key for {provider} is removed": "Der Schlüssel für {provider} ist entfernt",
     Set: "Gesetzt",
     "No key": "Kein Schlüssel",
-    "Replace the key for {provider}": "Den Schlüssel für {provider} ersetzen",
-    "Set a key for {provider}": "Einen Schlüssel für {provider} setzen",
+    "Replace the key for {provider}": "Ersetzen: Schlüssel für {provider}",
+    "Set a key for {provider}": "Schlüssel setzen für {provider}",
     Replace: "Ersetzen",
     "Set a key": "Schlüssel setzen",
-    "Remove the key for {provider}": "Den Schlüssel für {provider} entfernen",
+    "Remove the key for {provider}": "Entfernen: Schlüssel für {provider}",
     "Key for {provider}": "Schlüssel für {provider}",
     "{name} is on": "{name} ist an",
     "{name} is off": "{name} ist aus",

@@ -6,7 +6,6 @@ import { type Text, t, text } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { TextAreaField } from "../../../parts/field.tsx";
 import { IconButton } from "../../../parts/icon-button.tsx";
-import { Badge } from "../../../parts/status.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { Fact } from "./data.ts";
 
@@ -31,17 +30,16 @@ export function FactRow({ fact, person, onPin, onForget, onCorrect, onPerson }: 
   const [isEditing, setEditing] = useState(false);
   const textId = useId();
   return (
-    <article
-      aria-labelledby={textId}
-      className={`group flex flex-col gap-1.5 border-edge border-b px-4 py-3 ${fact.pinned ? "bg-wash" : ""}`}
-    >
+    <article aria-labelledby={textId} className="flex flex-col gap-1.5 border-edge border-t px-4 py-3 hover:bg-hover">
       {isEditing ? (
         <Correction fact={fact} onSave={onCorrect} onEnd={() => setEditing(false)} />
       ) : (
         <div className="flex items-start gap-3">
-          <p id={textId} className="min-w-0 max-w-prose flex-1 whitespace-pre-wrap">
-            {fact.text}
-          </p>
+          <div className="min-w-0 flex-1">
+            <p id={textId} className="max-w-prose">
+              {fact.text}
+            </p>
+          </div>
           <div className="-my-1 flex shrink-0 gap-0.5">
             <IconButton label={fact.pinned ? t("Unpin") : t("Pin: always tell the agent")} onClick={onPin}>
               {fact.pinned ? <PinOff /> : <Pin />}
@@ -56,7 +54,12 @@ export function FactRow({ fact, person, onPin, onForget, onCorrect, onPerson }: 
         </div>
       )}
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-soft text-sm">
-        {fact.pinned && <Badge tone="busy">{t("Pinned")}</Badge>}
+        {fact.pinned && (
+          <span className="inline-flex items-center gap-1 rounded-full bg-wash px-2 font-medium text-sea text-xs">
+            <Pin className="size-3" aria-hidden="true" />
+            {t("Pinned")}
+          </span>
+        )}
         {fact.untrusted && (
           <span
             className="inline-flex items-center gap-1 rounded-full bg-warn-wash px-2 font-medium text-warn text-xs"

@@ -78,7 +78,7 @@ export default function MemoryPage() {
         )
       }
     >
-      <div className="-m-4 flex flex-col">
+      <div className="-m-4 flex flex-col overflow-hidden rounded-b-large">
         <MemoryIsOff agentId={agentId} />
         {isTeaching && (
           <TeachForm
@@ -92,7 +92,7 @@ export default function MemoryPage() {
             }}
           />
         )}
-        <div className="flex flex-wrap items-center gap-3 border-edge border-b px-4 py-3">
+        <div className="flex flex-wrap items-center gap-3 px-4 py-3">
           <div className="min-w-52 flex-1">
             <SearchField label={t("Search the memory")} value={query} onSearch={setQuery} />
           </div>

@@ -106,7 +106,7 @@ export function Editor({ agentId, schedule, onSaved, onClose }: Props) {
           label={t("What should it do?")}
           rows={3}
           required
-          autoFocus
+          data-autofocus
           maxLength={16_384}
           value={prompt}
           placeholder={t("Read the forecast for Vienna and tell me whether I need an umbrella.")}

@@ -9,7 +9,7 @@ import { Badge, Notice, Status, type Tone } from "../../../parts/status.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { RunStatus, Schedule } from "./data.ts";
 import { Runs } from "./runs.tsx";
-import { inWords, OWN_ZONE } from "./timing.ts";
+import { formatRun, inWords, OWN_ZONE } from "./timing.ts";
 
 export const STATUSES: Readonly<Record<RunStatus, { label: Text; tone: Tone }>> = {
   running: { label: text("Running"), tone: "busy" },
@@ -68,7 +68,19 @@ export function ScheduleRow({ agentId, schedule, isOpen, target, onOpen, onSwitc
         </div>
         <dl className="grid min-w-44 grid-cols-[auto_1fr] gap-x-2 text-sm">
           <dt className="text-soft">{t("Next")}</dt>
-          <dd>{nextRunAt === null ? enabled ? "–" : t("not planned") : <When at={nextRunAt} />}</dd>
+          <dd>
+            {nextRunAt === null ? (
+              enabled ? (
+                "–"
+              ) : (
+                t("not planned")
+              )
+            ) : (
+              <>
+                <When at={nextRunAt} /> <span className="whitespace-nowrap text-soft">{formatRun(nextRunAt)}</span>
+              </>
+            )}
+          </dd>
           <dt className="text-soft">{t("Last")}</dt>
           <dd className="flex flex-wrap gap-x-2">
             {lastStatus === null ? (

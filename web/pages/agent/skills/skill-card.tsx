@@ -11,13 +11,19 @@ interface Props {
 }
 
 export function SkillCard({ skill, onSwitch }: Props) {
-  const { name, description, needs } = skillWords(skill);
+  const { name, description, needs, Icon } = skillWords(skill);
   return (
     <article
       aria-label={name}
-      className={`flex flex-col gap-2 rounded-large border p-3.5 ${skill.enabled ? "border-line bg-card" : "border-edge bg-page"}`}
+      className={`flex flex-col gap-2 rounded-large border border-edge p-3.5 ${skill.enabled ? "bg-card" : "bg-page"}`}
     >
-      <header className="flex items-start gap-3">
+      <header className="flex items-center gap-2.5">
+        <span
+          aria-hidden="true"
+          className={`grid size-8 shrink-0 place-items-center rounded-round ${skill.enabled ? "bg-wash text-sea" : "bg-well text-soft"}`}
+        >
+          <Icon className="size-4" />
+        </span>
         <h3 className="min-w-0 flex-1 font-semibold">{name}</h3>
         <Switch
           label={skill.enabled ? t("{name} is on", { name }) : t("{name} is off", { name })}

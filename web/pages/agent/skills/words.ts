@@ -1,6 +1,19 @@
 // The words for what skills and tools may do, and the texts of the built-in skills.
 
-import { Eye, HandCoins, type LucideIcon, PenLine, Send } from "lucide-react";
+import {
+  AlarmClock,
+  BrainCircuit,
+  CalendarClock,
+  Clock,
+  Eye,
+  Globe,
+  HandCoins,
+  type LucideIcon,
+  PenLine,
+  Puzzle,
+  Send,
+  Wallet,
+} from "lucide-react";
 import { type Text, t, text } from "../../../app/language.ts";
 import type { Tone } from "../../../parts/status.tsx";
 
@@ -58,6 +71,7 @@ export const CLASSES: readonly ClassWords[] = [
 export const classWords = (id: ToolClass): ClassWords | undefined => CLASSES.find((one) => one.id === id);
 
 interface SkillWords {
+  Icon: LucideIcon;
   name: Text;
   description: Text;
   needs?: Text;
@@ -65,30 +79,36 @@ interface SkillWords {
 
 const BUILT_IN: Readonly<Record<string, SkillWords>> = {
   clock: {
+    Icon: Clock,
     name: text("Clock"),
     description: text("Knows the time in every zone and calculates with dates."),
   },
   memory: {
+    Icon: BrainCircuit,
     name: text("Memory"),
     description: text("Remembers facts over conversations and finds them again."),
   },
   "web-fetch": {
+    Icon: Globe,
     name: text("Web pages"),
     description: text("Reads a web page at an address. What it reads is marked as untrusted."),
-    needs: text("The server must be able to reach the internet."),
+    needs: text("a server that reaches the internet."),
   },
   reminder: {
+    Icon: AlarmClock,
     name: text("Reminders"),
     description: text("Comes back to something once, in the same conversation, at the time that you say."),
   },
   schedule: {
+    Icon: CalendarClock,
     name: text("Schedules"),
     description: text("Does something again and again: “every weekday at eight, tell me the weather.”"),
   },
   wallet: {
+    Icon: Wallet,
     name: text("Wallet"),
     description: text("Sends from your wallet, trades and pays for web content, within your limits."),
-    needs: text("A wallet with money in it, and limits that you set on the wallet's page."),
+    needs: text("a wallet with money in it, and limits that you set on the wallet's page."),
   },
 };
 
@@ -97,8 +117,14 @@ export function skillWords({ id, name, description, source }: Skill): {
   name: string;
   description: string;
   needs: string | undefined;
+  Icon: LucideIcon;
 } {
   const words = source === "built-in" ? BUILT_IN[id] : undefined;
-  if (!words) return { name, description, needs: undefined };
-  return { name: t(words.name), description: t(words.description), needs: words.needs && t(words.needs) };
+  if (!words) return { name, description, needs: undefined, Icon: Puzzle };
+  return {
+    name: t(words.name),
+    description: t(words.description),
+    needs: words.needs && t(words.needs),
+    Icon: words.Icon,
+  };
 }
