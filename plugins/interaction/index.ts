@@ -1,4 +1,5 @@
 // Interaction: routes by which people and programs talk to their agent, and by which the web changes it on the backend.
+import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
@@ -8,6 +9,7 @@ import { skills } from "../skills/index.ts";
 import { createAgentActions } from "./agent-actions.ts";
 import { createAgentViews } from "./agent-views.ts";
 import { backendRoutes } from "./backend-routes.ts";
+import { credentialRoutes } from "./credential-routes.ts";
 import { webRoutes } from "./web-routes.ts";
 
 export const interaction = plugin("interaction", (host) => {
@@ -21,7 +23,9 @@ export const interaction = plugin("interaction", (host) => {
   const actions = createAgentActions({ ...host.kernel, ...services });
   return {
     service: {},
-    web: webRoutes({ ...services, ...actions, views: createAgentViews(services) }),
+    web: new Elysia({ name: "interaction.all" })
+      .use(webRoutes({ ...services, ...actions, views: createAgentViews(services) }))
+      .use(credentialRoutes({ ...host.kernel, ...services })),
     backend: backendRoutes(services),
   };
 });

@@ -95,7 +95,9 @@ const EVENT_TYPES = [
   "channel.pairing",
   "stream.state",
   "budget.exceeded",
-  "schedule.failed",
+  "schedule.started",
+  "schedule.ended",
+  "schedule.paused",
 ] as const;
 
 export const connectionState = {

@@ -23,6 +23,8 @@ export function Dialog({ title, onClose, actions, width = "narrow", children }: 
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
+    // Without it the first button gets the focus, which closes.
+    dialog?.querySelector<HTMLElement>("[data-autofocus]")?.focus();
     return () => dialog?.close();
   }, []);
   return (

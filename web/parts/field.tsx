@@ -3,7 +3,7 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 
 export const CONTROL =
-  "w-full rounded-round border border-line bg-card px-2.5 py-1.5 text-ink placeholder:text-soft disabled:opacity-60 aria-[invalid=true]:border-bad";
+  "min-h-9 w-full rounded-round border border-line bg-card px-2.5 py-1.5 text-ink placeholder:text-soft disabled:opacity-60 aria-[invalid=true]:border-bad";
 
 interface FieldProps {
   label: string;

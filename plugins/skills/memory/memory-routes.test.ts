@@ -126,6 +126,7 @@ test("foreign agents are 404 on every route; a fact of another agent too", async
   for (const answer of [
     await eve.get(path()),
     await eve.get(`/api/agents/${agentId}/skills`),
+    await eve.get(`/api/agents/${agentId}/credentials`),
     await eve.post(path(), { text: 7 }),
     await eve.patch(`${path()}/${id}`, { pinned: true }),
     await eve.delete(`${path()}/${id}`),
@@ -156,4 +157,14 @@ test("skills are listed with what they may do, and what decides that they are on
   expect(await of("wallet")).toMatchObject({ enabled: true, decidedBy: "config" });
   await ada.post("/api/agent", { action: "update-skill", agentId, skillId: "wallet", enabled: false });
   expect(await of("wallet")).toMatchObject({ enabled: false, decidedBy: "owner" });
+});
+
+test("the keys of providers are listed by name, and never shown", async () => {
+  const at = `/api/agents/${agentId}/credentials`;
+  const key = `sk-${"a".repeat(40)}`;
+  await ada.post("/api/agent", { action: "set-credential", agentId, key: "provider_5", value: key });
+  const { body, text } = await ada.get<{ credentials: { key: string; label: string; configured: boolean }[] }>(at);
+  expect(body.credentials).toContainEqual({ key: "provider_5", label: "OpenAI", configured: true });
+  expect(body.credentials.filter(({ configured }) => configured)).toHaveLength(1);
+  expect(text).not.toContain(key);
 });

@@ -1,6 +1,16 @@
 // The table of an agent's pages: one row each, shown in this order beside the page.
 
-import { Bot, Cable, Globe, type LucideIcon, MessagesSquare, Radio } from "lucide-react";
+import {
+  Blocks,
+  Bot,
+  BrainCircuit,
+  Cable,
+  CalendarClock,
+  Globe,
+  type LucideIcon,
+  MessagesSquare,
+  Radio,
+} from "lucide-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import { type Text, text } from "../../app/language.ts";
 
@@ -53,5 +63,28 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: Radio,
     group: "reach",
     Component: lazy(() => import("./stream/index.tsx")),
+  { path: "/public", label: text("Public page"), Icon: Globe, Component: lazy(() => import("./public/index.tsx")) },
+  { path: "/gateway", label: text("Gateway"), Icon: Cable, Component: lazy(() => import("./gateway/index.tsx")) },
+  { path: "/stream", label: text("Live stream"), Icon: Radio, Component: lazy(() => import("./stream/index.tsx")) },
+  {
+    path: "/skills",
+    label: text("Skills"),
+    group: "make",
+    Icon: Blocks,
+    Component: lazy(() => import("./skills/index.tsx")),
+  },
+  {
+    path: "/memory",
+    label: text("Memory"),
+    group: "make",
+    Icon: BrainCircuit,
+    Component: lazy(() => import("./memory/index.tsx")),
+  },
+  {
+    path: "/schedules",
+    label: text("Schedules"),
+    group: "make",
+    Icon: CalendarClock,
+    Component: lazy(() => import("./schedules/index.tsx")),
   },
 ];

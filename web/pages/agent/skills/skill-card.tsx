@@ -1,0 +1,73 @@
+// A skill: what it is for, what it may do, what it needs, and its switch.
+
+import { t } from "../../../app/language.ts";
+import { Switch } from "../../../parts/field.tsx";
+import { Badge } from "../../../parts/status.tsx";
+import { classWords, type Skill, skillWords } from "./words.ts";
+
+interface Props {
+  skill: Skill;
+  onSwitch: (isOn: boolean) => void;
+}
+
+export function SkillCard({ skill, onSwitch }: Props) {
+  const { name, description, needs, Icon } = skillWords(skill);
+  return (
+    <article
+      aria-label={name}
+      className={`flex flex-col gap-2 rounded-large border border-edge p-3.5 ${skill.enabled ? "bg-card" : "bg-page"}`}
+    >
+      <header className="flex items-center gap-2.5">
+        <span
+          aria-hidden="true"
+          className={`grid size-8 shrink-0 place-items-center rounded-round ${skill.enabled ? "bg-wash text-sea" : "bg-well text-soft"}`}
+        >
+          <Icon className="size-4" />
+        </span>
+        <h3 className="min-w-0 flex-1 font-semibold">{name}</h3>
+        <Switch
+          label={skill.enabled ? t("{name} is on", { name }) : t("{name} is off", { name })}
+          isLabelHidden
+          isOn={skill.enabled}
+          onChange={onSwitch}
+        />
+      </header>
+      <p className="text-soft">{description}</p>
+      <ul className="flex flex-wrap gap-1.5">
+        {skill.permissions.map((permission) => {
+          const words = classWords(permission);
+          return (
+            words && (
+              <li key={permission} title={t(words.hint)}>
+                <Badge tone={words.tone}>{t(words.label)}</Badge>
+              </li>
+            )
+          );
+        })}
+        {skill.untrusted && (
+          <li>
+            <Badge tone="warn">{t("From outside")}</Badge>
+          </li>
+        )}
+      </ul>
+      {needs && <p className="text-soft text-sm">{t("Needs: {needs}", { needs })}</p>}
+      {skill.decidedBy === "config" && (
+        <p className="text-soft text-sm">{t("The configuration decides this. The switch here comes first.")}</p>
+      )}
+      <details className="mt-auto text-sm">
+        <summary className="text-soft hover:text-ink">{t("Its tools")}</summary>
+        <dl className="mt-2 flex flex-col gap-2">
+          {skill.tools.map((tool) => (
+            <div key={tool.name}>
+              <dt className="flex flex-wrap items-center gap-2">
+                <code className="font-mono">{tool.name}</code>
+                {tool.ownerOnly && <Badge>{t("Only with you")}</Badge>}
+              </dt>
+              <dd className="text-soft">{tool.description}</dd>
+            </div>
+          ))}
+        </dl>
+      </details>
+    </article>
+  );
+}

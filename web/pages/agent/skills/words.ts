@@ -1,0 +1,130 @@
+// The words for what skills and tools may do, and the texts of the built-in skills.
+
+import {
+  AlarmClock,
+  BrainCircuit,
+  CalendarClock,
+  Clock,
+  Eye,
+  Globe,
+  HandCoins,
+  type LucideIcon,
+  PenLine,
+  Puzzle,
+  Send,
+  Wallet,
+} from "lucide-react";
+import { type Text, t, text } from "../../../app/language.ts";
+import type { Tone } from "../../../parts/status.tsx";
+
+export type ToolClass = "read" | "write" | "spend" | "outside";
+export type Approval = "allow" | "ask" | "deny";
+
+/** An item of `GET /api/agents/:id/skills`. */
+export interface Skill {
+  id: string;
+  name: string;
+  description: string;
+  version: string;
+  enabled: boolean;
+  decidedBy: "owner" | "config" | "default";
+  permissions: ToolClass[];
+  source: string;
+  untrusted: boolean;
+  tools: { name: string; description: string; class: ToolClass; ownerOnly: boolean }[];
+}
+
+interface ClassWords {
+  id: ToolClass;
+  label: Text;
+  hint: Text;
+  tone: Tone;
+  Icon: LucideIcon;
+}
+
+/** From the harmless to the dangerous. */
+export const CLASSES: readonly ClassWords[] = [
+  { id: "read", label: text("Reads"), hint: text("Looks something up and changes nothing."), tone: "idle", Icon: Eye },
+  {
+    id: "write",
+    label: text("Changes its own data"),
+    hint: text("Writes facts, reminders and schedules of this agent."),
+    tone: "busy",
+    Icon: PenLine,
+  },
+  {
+    id: "spend",
+    label: text("Spends money"),
+    hint: text("Moves money from your wallet."),
+    tone: "bad",
+    Icon: HandCoins,
+  },
+  {
+    id: "outside",
+    label: text("Acts outside"),
+    hint: text("Sends something to somebody, or changes something elsewhere."),
+    tone: "warn",
+    Icon: Send,
+  },
+];
+
+export const classWords = (id: ToolClass): ClassWords | undefined => CLASSES.find((one) => one.id === id);
+
+interface SkillWords {
+  Icon: LucideIcon;
+  name: Text;
+  description: Text;
+  needs?: Text;
+}
+
+const BUILT_IN: Readonly<Record<string, SkillWords>> = {
+  clock: {
+    Icon: Clock,
+    name: text("Clock"),
+    description: text("Knows the time in every zone and calculates with dates."),
+  },
+  memory: {
+    Icon: BrainCircuit,
+    name: text("Memory"),
+    description: text("Remembers facts over conversations and finds them again."),
+  },
+  "web-fetch": {
+    Icon: Globe,
+    name: text("Web pages"),
+    description: text("Reads a web page at an address. What it reads is marked as untrusted."),
+    needs: text("a server that reaches the internet."),
+  },
+  reminder: {
+    Icon: AlarmClock,
+    name: text("Reminders"),
+    description: text("Comes back to something once, in the same conversation, at the time that you say."),
+  },
+  schedule: {
+    Icon: CalendarClock,
+    name: text("Schedules"),
+    description: text("Does something again and again: “every weekday at eight, tell me the weather.”"),
+  },
+  wallet: {
+    Icon: Wallet,
+    name: text("Wallet"),
+    description: text("Sends from your wallet, trades and pays for web content, within your limits."),
+    needs: text("a wallet with money in it, and limits that you set on the wallet's page."),
+  },
+};
+
+/** The name and description in the viewer's language; skills from elsewhere have only their own. */
+export function skillWords({ id, name, description, source }: Skill): {
+  name: string;
+  description: string;
+  needs: string | undefined;
+  Icon: LucideIcon;
+} {
+  const words = source === "built-in" ? BUILT_IN[id] : undefined;
+  if (!words) return { name, description, needs: undefined, Icon: Puzzle };
+  return {
+    name: t(words.name),
+    description: t(words.description),
+    needs: words.needs && t(words.needs),
+    Icon: words.Icon,
+  };
+}

@@ -1,0 +1,24 @@
+// Where a conversation is held: a neutral icon and the name. The makers' own logos are theirs.
+
+import { CodeXml, Gamepad2, Globe, type LucideIcon, MessageSquare, Phone, Plug, Send } from "lucide-react";
+import { type Text, t, text } from "../app/language.ts";
+
+const PLATFORMS: Readonly<Record<string, { Icon: LucideIcon; label: Text }>> = {
+  web: { Icon: MessageSquare, label: text("Console") },
+  api: { Icon: CodeXml, label: text("API") },
+  public: { Icon: Globe, label: text("Public page") },
+  channel_a: { Icon: Send, label: text("Telegram") },
+  channel_b: { Icon: Gamepad2, label: text("Discord") },
+  channel_c: { Icon: Phone, label: text("WhatsApp") },
+};
+
+/** The platform's name for people; an unknown one's id. */
+export const platformName = (id: string): string => {
+  const known = PLATFORMS[id];
+  return known ? t(known.label) : id;
+};
+
+export function PlatformIcon({ id, className = "size-4" }: { id: string; className?: string }) {
+  const { Icon } = PLATFORMS[id] ?? { Icon: Plug };
+  return <Icon role="img" aria-label={platformName(id)} className={`shrink-0 ${className}`} />;
+}
