@@ -19,16 +19,16 @@ export function Answer({ provider, result }: { provider: string; result: TryResu
   }
   const { reply, model, ms, costUsd } = result;
   return (
-    <figure role="status" className="rounded-large border border-edge bg-well p-3">
-      <figcaption className="mb-2">
+    <div role="status" className="rounded-large border border-edge bg-well p-3">
+      <p className="mb-2">
         <Status tone="good">{t("{provider} answers", { provider })}</Status>
-      </figcaption>
+      </p>
       <blockquote className="w-fit max-w-prose rounded-large rounded-tl-none border border-edge bg-card px-3 py-2">
         {reply || t("(The model answered without words.)")}
       </blockquote>
       <p className="mt-2 text-soft text-sm">
         {t("{model}, in {time}, for {cost}", { model, time: formatDuration(ms), cost: formatCost(costUsd) })}
       </p>
-    </figure>
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 // How far the person has come with the first run, and which steps they left out.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { useLocation } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api } from "../../../app/api.ts";
@@ -46,6 +47,11 @@ export function useSetup() {
   );
   const current = steps.find(({ id }) => id === wanted)?.id;
   const step = current ?? (wanted === "done" ? "done" : (steps.find(({ status }) => status === "open")?.id ?? "done"));
+
+  // A step stays until the person goes on, also when it is done meanwhile.
+  useEffect(() => {
+    if (data && wanted !== step) navigate(`/welcome?step=${step}`, { replace: true });
+  }, [data, wanted, step, navigate]);
 
   /** To the next step after this one that is not done; the person may have come back to an earlier one. */
   async function goOn(after: StepId): Promise<void> {

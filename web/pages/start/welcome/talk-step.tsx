@@ -101,7 +101,9 @@ export function TalkStep({ agent, serving, onDone, onSkip }: Props) {
 function Log({ messages, name, children }: { messages: readonly Message[]; name: string; children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: follows the words as they come
-  useEffect(() => box.current?.scrollTo({ top: box.current.scrollHeight }), [messages]);
+  useEffect(() => {
+    box.current?.scrollTo({ top: box.current.scrollHeight });
+  }, [messages]);
   return (
     <div
       ref={box}
