@@ -593,7 +593,7 @@ export const german = {
     "Let others talk to it": "Lass andere mit ihm reden",
     "Discord, WhatsApp, a page for everybody, a chat on your website.":
       "Discord, WhatsApp, eine Seite für alle, ein Chat auf deiner Website.",
-    "See what it costs": "Sieh, was er kostet",
+    "See what it costs": "Sieh, was es kostet",
     "By day, model and agent, with budgets that hold.": "Nach Tag, Modell und Agent, mit Budgets, die halten.",
     "Invite people": "Leute einladen",
     "Each with a plan and agents of their own.": "Alle mit eigenem Tarif und eigenen Agenten.",
@@ -603,7 +603,7 @@ export const german = {
       "{name} ist für dich da. Hier geht es meistens weiter.",
     "Come back whenever you like: the tour goes on where you left it.":
       "Komm wieder, wann du magst: Die Tour geht dort weiter, wo du aufgehört hast.",
-    "Use it from your own program": "Benutze ihn aus deinem Programm",
+    "Use it from your own program": "Benutze alles aus deinem Programm",
     "Everything here is an API, too.": "Alles hier gibt es auch als API.",
     "Left out until later": "Für später aufgehoben",
     "Do it now": "Jetzt machen",
@@ -686,6 +686,7 @@ export const german = {
     "It answers with a token such as <c>123456:AAF…</c>. Paste it here.":
       "Er antwortet mit einem Token wie <c>123456:AAF…</c>. Füge es hier ein.",
     "Token of your bot": "Token deines Bots",
+    "Paste the token here first.": "Füge das Token zuerst hier ein.",
     "It is sealed, and only used to talk to Telegram.": "Es wird versiegelt und nur benutzt, um mit Telegram zu reden.",
     "Asking Telegram…": "Fragt Telegram …",
     "Connect Telegram": "Telegram verbinden",

@@ -110,7 +110,7 @@ export function KeyForm({ providers, onStored }: Props) {
         }
       />
       <div>
-        <Button type="submit" look="primary" isBusy={isBusy}>
+        <Button type="submit" look={outcome?.result.ok ? "quiet" : "primary"} isBusy={isBusy}>
           {isBusy ? t("Asking {provider}…", { provider: provider.label }) : t("Check and keep this key")}
         </Button>
       </div>

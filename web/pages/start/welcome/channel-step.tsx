@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { Link } from "wouter";
 import { api, path } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
 import { useLive } from "../../../app/events.ts";
@@ -61,9 +62,9 @@ export function ChannelStep({ agent, onDone, onSkip }: Props) {
       <p className="text-soft">
         {rich("Rather Discord or WhatsApp? They are under <a>Channels</a>.", {
           a: (words, name) => (
-            <a key={name} href={`/agents/${agent.id}/channels`} className="text-sea underline">
+            <Link key={name} href={`/agents/${agent.id}/channels`} className="text-sea underline">
               {words}
-            </a>
+            </Link>
           ),
         })}
       </p>
@@ -75,10 +76,13 @@ function Connect({ agentId, onConnected }: { agentId: string; onConnected: () =>
   const [token, setToken] = useState("");
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
+  const [isMissing, setMissing] = useState(false);
   const issue = error instanceof ApiError ? error.issueAt("token") : undefined;
   async function connect(event: FormEvent): Promise<void> {
     event.preventDefault();
-    if (isBusy || token.trim() === "") return;
+    if (isBusy) return;
+    setMissing(token.trim() === "");
+    if (token.trim() === "") return;
     setBusy(true);
     setError(undefined);
     try {
@@ -118,11 +122,11 @@ function Connect({ agentId, onConnected }: { agentId: string; onConnected: () =>
             className="font-mono"
             value={token}
             onChange={(event) => setToken(event.target.value)}
-            error={issue}
+            error={isMissing && token === "" ? t("Paste the token here first.") : issue}
           />
           {error !== undefined && !issue && <ErrorNote error={error} />}
           <div>
-            <Button type="submit" look="primary" isBusy={isBusy} disabled={token.trim() === ""}>
+            <Button type="submit" look="primary" isBusy={isBusy}>
               {isBusy ? t("Asking Telegram…") : t("Connect Telegram")}
             </Button>
           </div>

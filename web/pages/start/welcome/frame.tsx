@@ -79,7 +79,7 @@ function StepLink({ step: { id, label, status }, number, isHere }: { step: Step;
         >
           <Mark status={status} number={number} />
         </span>
-        <span className="truncate text-xs lg:text-base">
+        <span className="text-xs leading-4 lg:text-base">
           {t(label)}
           <StatusWord status={status} />
         </span>

@@ -19,7 +19,7 @@ export function Harbour({ progress }: { progress: number }) {
         <path d="M244 88h76M256 88v44M280 88v44M304 88v44" />
         <path d="M300 88V58h-14" />
       </g>
-      <circle cx="284" cy="60" r="3" fill="var(--series-2)" />
+      <circle cx="284" cy="60" r="3" fill="var(--rail-ink)" />
       <g
         style={{ transform: `translateX(${x}px)`, transition: "transform var(--calm) var(--ease)" }}
         fill="none"
