@@ -51,7 +51,7 @@ test("a key is added, tried, replaced, removed, and taken back by undo", async (
   await page.getByRole("button", { name: "Check and keep this key" }).click();
   await page.getByRole("dialog").getByText("Ahoy!").waitFor();
   await page.keyboard.press("Escape");
-  await row.getByText("Key …7Q2z, stored here.").waitFor();
+  await row.getByText(/Key …7Q2z, stored here/).waitFor();
   upstream.script("Still here");
   await row.getByRole("button", { name: "Try it" }).click();
   await row.getByText("Still here").waitFor();
@@ -62,7 +62,7 @@ test("a key is added, tried, replaced, removed, and taken back by undo", async (
   await row.getByRole("button", { name: "Remove" }).click();
   await row.getByText("No key").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
-  await row.getByText("Key …7Q2z, stored here.").waitFor();
+  await row.getByText(/Key …7Q2z, stored here/).waitFor();
   expect(await stored()).toEqual(["provider_5"]);
   expect(await page.content()).not.toContain(KEY);
   expect(console.complaints()).toEqual([]);
@@ -91,11 +91,11 @@ test("default models are searched, chosen and taken back", async () => {
   await page.getByRole("searchbox", { name: "Search models" }).fill("evil");
   await page.getByRole("button", { name: /<img src=/ }).waitFor();
   await page.getByRole("searchbox", { name: "Search models" }).fill("gpt-5-mini");
-  await page.getByRole("button", { name: /provider_5:gpt-5-mini/ }).click();
+  await page.getByRole("button", { name: /gpt-5-mini, OpenAI/ }).click();
   await page.getByText("Agents use it from their next turn on").waitFor();
-  await page.getByText("provider_5:gpt-5-mini", { exact: true }).waitFor();
+  await page.getByText("gpt-5-mini", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.getByText("provider_5:gpt-5-mini", { exact: true }).waitFor({ state: "detached" });
+  await page.getByText("gpt-5-mini", { exact: true }).waitFor({ state: "detached" });
   expect(console.complaints()).toEqual([]);
 }, 60_000);
 
@@ -167,7 +167,7 @@ test("the page is accessible, with its dialogs", async () => {
         .getByRole("button", { name: language === "de" ? "Anderes wählen" : "Choose another" })
         .first()
         .click();
-      await page.getByText("provider_5:gpt-5-mini").first().waitFor();
+      await page.getByText("gpt-5-mini").first().waitFor();
     },
   });
 }, 180_000);

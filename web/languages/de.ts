@@ -737,8 +737,8 @@ export const german = {
     "Found on this machine, without a key.": "Auf diesem Rechner gefunden, ohne Schlüssel.",
     "Key …{end}, from the environment ({variable}).": "Schlüssel …{end}, aus der Umgebung ({variable}).",
     "A key from the environment ({variable}).": "Ein Schlüssel aus der Umgebung ({variable}).",
-    "Key …{end}, stored here.": "Schlüssel …{end}, hier gespeichert.",
-    "A key that is stored here.": "Ein Schlüssel, der hier gespeichert ist.",
+    "Key …{end}, stored here": "Schlüssel …{end}, hier gespeichert",
+    "A key that is stored here": "Ein Schlüssel, hier gespeichert",
     "Address: {address}": "Adresse: {address}",
     "The key that is stored here waits: the one of the environment is used.":
       "Der hier gespeicherte Schlüssel wartet: Der aus der Umgebung gilt.",
@@ -830,6 +830,7 @@ export const german = {
     "{n} from the cache, for nothing": "{n} aus dem Zwischenspeicher, gratis",
     "{n} calls are estimates": "{n} Aufrufe sind geschätzt",
     "Paid by credits": "Mit Guthaben bezahlt",
+    "The plan's part is used first.": "Zuerst wird der Anteil des Tarifs verbraucht.",
     "{usd} a call": "{usd} je Aufruf",
     "Export as CSV": "Als CSV speichern",
     Together: "Zusammen",

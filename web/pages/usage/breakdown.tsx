@@ -40,9 +40,9 @@ const Share = ({ share }: { share: number }) => (
 
 export function Breakdown({ report: { models, agents, total } }: { report: Report }) {
   const modelName = ({ providerName, model }: Report["models"][number]): ReactNode => (
-    <>
+    <div className="min-w-44">
       <span className="font-mono text-sm">{model}</span> <span className="text-soft text-sm">{providerName}</span>
-    </>
+    </div>
   );
   return (
     <>
@@ -61,7 +61,15 @@ export function Breakdown({ report: { models, agents, total } }: { report: Repor
         <Table
           label={t("Cost by agent")}
           columns={[
-            { key: "agent", head: t("Agent"), cell: (row) => <AgentName {...row} /> },
+            {
+              key: "agent",
+              head: t("Agent"),
+              cell: (row) => (
+                <div className="min-w-44">
+                  <AgentName {...row} />
+                </div>
+              ),
+            },
             ...sumColumns<Report["agents"][number]>(total),
           ]}
           rows={agents}

@@ -101,7 +101,11 @@ function Figures({ total }: { total: Sums }) {
       <Figure
         label={t("Calls of models")}
         value={formatNumber(calls)}
-        hint={cachedCalls > 0 && t("{n} from the cache, for nothing", { n: formatNumber(cachedCalls) })}
+        hint={
+          cachedCalls > 0
+            ? t("{n} from the cache, for nothing", { n: formatNumber(cachedCalls) })
+            : calls > 0 && t("{usd} a call", { usd: formatUsd(costUsd / calls) })
+        }
       />
       <Figure
         label={t("Tokens in, out")}
@@ -111,7 +115,7 @@ function Figures({ total }: { total: Sums }) {
       <Figure
         label={t("Paid by credits")}
         value={formatUsd(creditsUsd)}
-        hint={calls > 0 && t("{usd} a call", { usd: formatUsd(costUsd / calls) })}
+        hint={creditsUsd === 0 && t("The plan's part is used first.")}
       />
     </dl>
   );

@@ -11,7 +11,7 @@ import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { SearchField } from "../../../parts/search-field.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
-import type { ChosenModel } from "../providers.ts";
+import type { ChosenModel, Provider } from "../providers.ts";
 
 interface Offered {
   model: string;
@@ -38,7 +38,11 @@ const LABELS: Readonly<Record<Choice, { label: Text; hint: Text }>> = {
   model_b: { label: text("Second choice"), hint: text("Often a smaller, cheaper one (model_b).") },
 };
 
-export function DefaultModels() {
+/** The provider's own id in `provider_N:id`. */
+const idOf = (reference: string) => reference.slice(reference.indexOf(":") + 1);
+
+export function DefaultModels({ providers }: { providers: readonly Provider[] }) {
+  const labelOf = (reference: string) => providers.find(({ id }) => reference.startsWith(`${id}:`))?.label ?? reference;
   const client = useQueryClient();
   const { data, error, refetch } = useQuery({ queryKey: KEY, queryFn: () => api.get<Answer>(ADDRESS, { limit: 1 }) });
   const [open, setOpen] = useState<Choice>();
@@ -80,7 +84,10 @@ export function DefaultModels() {
           <li key={one.choice} className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
             <div className="min-w-0 flex-1 basis-56">
               <h3 className="font-semibold">{t(LABELS[one.choice].label)}</h3>
-              <p className="font-mono text-sm">{one.model}</p>
+              <p>
+                <span className="font-mono text-sm">{idOf(one.model)}</span>{" "}
+                <span className="text-soft text-sm">{labelOf(one.model)}</span>
+              </p>
               <p className="text-soft text-sm">
                 <Why chosen={one} />
               </p>
@@ -164,7 +171,9 @@ function ChooseModel({ title, current, onChoose, onClose }: ChooseProps) {
               >
                 <span className="min-w-0 flex-1 basis-56">
                   <span className="block font-medium">{one.name}</span>
-                  <span className="block font-mono text-soft text-sm">{one.model}</span>
+                  <span className="block text-soft text-sm">
+                    <span className="font-mono">{idOf(one.model)}</span>, {one.provider}
+                  </span>
                 </span>
                 <span className="text-soft text-sm">{describePrice(one)}</span>
               </button>

@@ -37,7 +37,7 @@ export default function ModelsPage() {
           <Serving list={data} />
           {data.serving !== "demo" && (
             <Section title={t("Default models")} hint={t("What agents think with that name no model of their own.")}>
-              <DefaultModels />
+              <DefaultModels providers={data.providers} />
             </Section>
           )}
           <Section

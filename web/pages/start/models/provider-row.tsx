@@ -73,7 +73,14 @@ export function ProviderRow({ provider, isHidden, onHide, onForgotten, onKey, on
 }
 
 function State({ provider: { health }, inUse }: { provider: Provider; inUse: boolean }) {
-  if (!inUse) return <Status tone="idle">{t("not set up")}</Status>;
+  const normal = "font-normal text-base";
+  if (!inUse) {
+    return (
+      <span className={normal}>
+        <Status tone="idle">{t("not set up")}</Status>
+      </span>
+    );
+  }
   const states: Record<string, [Tone, string]> = {
     up: ["good", t("answers")],
     down: ["bad", t("can't be reached")],
@@ -82,7 +89,7 @@ function State({ provider: { health }, inUse }: { provider: Provider; inUse: boo
   };
   const [tone, word] = states[health ?? "unknown"] ?? ["busy", t("not asked yet")];
   return (
-    <span className="font-normal text-base">
+    <span className={normal}>
       <Status tone={tone}>{word}</Status>
     </span>
   );
@@ -104,7 +111,16 @@ function Source({ provider }: { provider: Provider }) {
         </>
       )}
       {keySource === "stored" && (
-        <>{keyEnd ? t("Key …{end}, stored here.", { end }) : t("A key that is stored here.")} </>
+        <>
+          {keyEnd ? t("Key …{end}, stored here", { end }) : t("A key that is stored here")}
+          {updatedAt !== null && (
+            <>
+              {" "}
+              <When at={updatedAt} />
+            </>
+          )}
+          .{" "}
+        </>
       )}
       {!hasKey && !isOllama && !hasOwnAddress && t("No key")}
       {hasOwnAddress && (
@@ -114,7 +130,6 @@ function Source({ provider }: { provider: Provider }) {
         </>
       )}
       {isOverridden && <>{t("The key that is stored here waits: the one of the environment is used.")} </>}
-      {updatedAt !== null && keySource === "stored" && <When at={updatedAt} />}
     </>
   );
 }
