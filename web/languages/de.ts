@@ -533,18 +533,6 @@ export const german = {
       "Wer gerade Video sendet, wird getrennt und braucht den neuen Schlüssel. Die Adresse für Zuschauer bleibt.",
     "The key is replaced. Enter the new one in your program.":
       "Der Schlüssel ist ersetzt. Trag den neuen in dein Programm ein.",
-  },
-  /** Instead of the API's English text of an error, by its code. */
-  errors: {
-    CHANNEL_IN_USE: "Dieser Bot gehört schon zu einem anderen Agenten. Trenne ihn dort, oder nimm einen anderen Bot.",
-    CHANNEL_UNREACHABLE: "Die Plattform antwortet gerade nicht; geändert wurde nichts. Versuch es gleich noch einmal.",
-    CHANNEL_NOT_CONNECTED: "Der Agent ist dort nicht mehr verbunden. Lade die Seite neu.",
-    CHANNEL_FAILED: "Die Plattform hat diesen Bot endgültig abgelehnt. Verbinde ihn mit einem neuen Token.",
-    CHANNEL_BUSY: "Die Plattform hat um Geduld gebeten. Es geht von selbst weiter.",
-    PAIRING_NOT_FOUND:
-      "Diesen Code gibt es nicht, oder er ist älter als eine Stunde. Bitte die Person, noch einmal zu schreiben.",
-    TOO_MANY_PEOPLE: "Auf der Liste sind schon 1000 Leute. Entferne einige, oder lass alle herein.",
-    STREAMS_OFF: "Der Betreiber dieses Berth hat Livestreams ausgeschaltet.",
     // pages/start
     "One key for nearly every model": "Ein Schlüssel für fast jedes Modell",
     "Has a free allowance": "Hat ein Gratis-Kontingent",
@@ -628,7 +616,6 @@ export const german = {
     "An Ollama runs on this machine. Its models cost nothing, and nothing leaves the machine.":
       "Auf diesem Rechner läuft ein Ollama. Seine Modelle kosten nichts, und nichts verlässt den Rechner.",
     "Use Ollama, too": "Auch Ollama benutzen",
-    "Make your first agent": "Mach deinen ersten Agenten",
     "Choose what it should be good at. Everything can be changed later, in plain words.":
       "Wähle, was er gut können soll. Alles lässt sich später ändern, in einfachen Worten.",
     "{name} is there already.": "{name} ist schon da.",
@@ -637,7 +624,6 @@ export const german = {
     "Its name": "Sein Name",
     "People see it in chats.": "Er steht in den Chats.",
     "Give it a name.": "Gib ihm einen Namen.",
-    "Make the agent": "Agenten machen",
     "Make another one": "Noch einen machen",
     "Your plan has no room for an agent yet. Ask whoever runs this Berth for a plan, then come back here.":
       "Dein Tarif hat noch keinen Platz für einen Agenten. Bitte die Person, die dieses Berth betreibt, um einen Tarif, und komm dann wieder.",
@@ -649,7 +635,6 @@ export const german = {
     Steps: "Schritte",
     "Step {number} of {count}": "Schritt {number} von {count}",
     "<a>Leave the tour</a>": "<a>Tour verlassen</a>",
-    "(done)": "(erledigt)",
     "(skipped)": "(ausgelassen)",
     "Skip this step": "Diesen Schritt auslassen",
     "Hello! What can you do for me?": "Hallo! Was kannst du für mich tun?",
@@ -661,7 +646,6 @@ export const german = {
     "Chat with {name}": "Chat mit {name}",
     "Your message": "Deine Nachricht",
     "Write to {name}": "Schreib an {name}",
-    Send: "Senden",
     "This was the demo model: it shows how it works. A real one understands you.":
       "Das war das Demo-Modell: Es zeigt, wie es geht. Ein echtes versteht dich.",
     "Choose a real model": "Ein echtes Modell wählen",
@@ -686,11 +670,10 @@ export const german = {
     "It answers with a token such as <c>123456:AAF…</c>. Paste it here.":
       "Er antwortet mit einem Token wie <c>123456:AAF…</c>. Füge es hier ein.",
     "Token of your bot": "Token deines Bots",
-    "Paste the token here first.": "Füge das Token zuerst hier ein.",
     "It is sealed, and only used to talk to Telegram.": "Es wird versiegelt und nur benutzt, um mit Telegram zu reden.",
+    "Paste the token here first.": "Füge das Token zuerst hier ein.",
     "Asking Telegram…": "Fragt Telegram …",
     "Connect Telegram": "Telegram verbinden",
-    connected: "verbunden",
     "QR code of {address}": "QR-Code von {address}",
     "{name} knows you, and answers you in Telegram.": "{name} kennt dich und antwortet dir in Telegram.",
     "Now write to it: point your phone's camera at the code, or open the chat. Then come back here and say that it is you.":
@@ -715,8 +698,6 @@ export const german = {
     "No model has this name": "Kein Modell heißt so",
     "Try fewer letters, or add a key of its provider.":
       "Versuch es mit weniger Buchstaben, oder füge einen Schlüssel seines Anbieters hinzu.",
-    "{n} model": "{n} Modell",
-    "{n} models": "{n} Modelle",
     "Show more": "Mehr zeigen",
     "reads {n} tokens": "liest {n} Tokens",
     "price not known, {window}": "Preis unbekannt, {window}",
@@ -724,11 +705,8 @@ export const german = {
     "{input} in, {output} out per million, {window}": "{input} hinein, {output} heraus je Million, {window}",
     "The settings of {provider} are removed": "Die Einstellungen von {provider} werden entfernt",
     "No key": "Kein Schlüssel",
-    "Try it": "Ausprobieren",
     "Own server": "Eigener Server",
-    "Replace the key": "Schlüssel ersetzen",
     "Add a key": "Schlüssel hinzufügen",
-    Remove: "Entfernen",
     "not set up": "nicht eingerichtet",
     answers: "antwortet",
     "can't be reached": "nicht erreichbar",
@@ -751,7 +729,6 @@ export const german = {
     "Asking it…": "Fragt ihn …",
     "Check and keep this address": "Adresse prüfen und behalten",
     "The server": "Der Server",
-    Models: "Modelle",
     "Which models answer for your agents, and with whose keys.":
       "Welche Modelle für deine Agenten antworten, und mit wessen Schlüsseln.",
     "Default models": "Voreingestellte Modelle",
@@ -781,7 +758,6 @@ export const german = {
     "A deleted agent": "Ein gelöschter Agent",
     "7 days": "7 Tage",
     "30 days": "30 Tage",
-    "This month": "Dieser Monat",
     "3 months": "3 Monate",
     "12 months": "12 Monate",
     Other: "Andere",
@@ -790,14 +766,13 @@ export const german = {
       "Wer dieses Berth betreibt, vergibt die Tarife. Mit eigenen Schlüsseln kostet die Nutzung von Modellen hier nichts.",
     yours: "deiner",
     "No agents of one's own": "Keine eigenen Agenten",
+    "{n} agent": "{n} Agent",
+    "{n} agents": "{n} Agenten",
     "Model use without a limit": "Modelle ohne Grenze",
     "{usd} of model use a month": "{usd} für Modelle im Monat",
-    Calls: "Aufrufe",
     "Tokens in, out": "Tokens hinein, heraus",
-    Cost: "Kosten",
     Share: "Anteil",
     "Cost by model": "Kosten nach Modell",
-    Model: "Modell",
     "The 200 dearest; the CSV has all.": "Die 200 teuersten; die CSV-Datei hat alle.",
     "Cost by agent": "Kosten nach Agent",
     "Your own API calls": "Deine eigenen API-Aufrufe",
@@ -816,7 +791,6 @@ export const german = {
     "No agent has a budget": "Kein Agent hat ein Budget",
     "Set one a day or a month under <a>an agent's set-up</a>, and this much is never exceeded.":
       "Lege eines je Tag oder Monat in den <a>Einstellungen eines Agenten</a> fest, und mehr wird es nie.",
-    Today: "Heute",
     Usage: "Verbrauch",
     "What your agents cost, and how much of your plan and budgets is used.":
       "Was deine Agenten kosten, und wie viel von Tarif und Budgets verbraucht ist.",
@@ -828,16 +802,26 @@ export const german = {
     "{usd} of it on own keys": "{usd} davon mit eigenen Schlüsseln",
     "Calls of models": "Aufrufe von Modellen",
     "{n} from the cache, for nothing": "{n} aus dem Zwischenspeicher, gratis",
+    "{usd} a call": "{usd} je Aufruf",
     "{n} calls are estimates": "{n} Aufrufe sind geschätzt",
     "Paid by credits": "Mit Guthaben bezahlt",
     "The plan's part is used first.": "Zuerst wird der Anteil des Tarifs verbraucht.",
-    "{usd} a call": "{usd} je Aufruf",
     "Export as CSV": "Als CSV speichern",
+    // parts and others
     Together: "Zusammen",
     Legend: "Legende",
   },
   /** Instead of the API's English text of an error, by its code. */
   errors: {
+    CHANNEL_IN_USE: "Dieser Bot gehört schon zu einem anderen Agenten. Trenne ihn dort, oder nimm einen anderen Bot.",
+    CHANNEL_UNREACHABLE: "Die Plattform antwortet gerade nicht; geändert wurde nichts. Versuch es gleich noch einmal.",
+    CHANNEL_NOT_CONNECTED: "Der Agent ist dort nicht mehr verbunden. Lade die Seite neu.",
+    CHANNEL_FAILED: "Die Plattform hat diesen Bot endgültig abgelehnt. Verbinde ihn mit einem neuen Token.",
+    CHANNEL_BUSY: "Die Plattform hat um Geduld gebeten. Es geht von selbst weiter.",
+    PAIRING_NOT_FOUND:
+      "Diesen Code gibt es nicht, oder er ist älter als eine Stunde. Bitte die Person, noch einmal zu schreiben.",
+    TOO_MANY_PEOPLE: "Auf der Liste sind schon 1000 Leute. Entferne einige, oder lass alle herein.",
+    STREAMS_OFF: "Der Betreiber dieses Berth hat Livestreams ausgeschaltet.",
     SET_BY_ENVIRONMENT:
       "Die Umgebung legt das fest, und sie gilt. Entferne es dort und starte neu, um es hier zu ändern.",
     KEY_REQUIRED:
