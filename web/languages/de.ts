@@ -808,6 +808,12 @@ export const german = {
     "The plan's part is used first.": "Zuerst wird der Anteil des Tarifs verbraucht.",
     "Export as CSV": "Als CSV speichern",
     // parts and others
+    "First steps": "Erste Schritte",
+    "One step of the tour is left.": "Ein Schritt der Tour ist noch offen.",
+    "{n} steps of the tour are left.": "{n} Schritte der Tour sind noch offen.",
+    "It takes a minute or two.": "Es dauert ein, zwei Minuten.",
+    "Go on with the tour": "Mit der Tour weitermachen",
+    "Leave it out": "Auslassen",
     Together: "Zusammen",
     Legend: "Legende",
   },
