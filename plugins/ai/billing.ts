@@ -16,7 +16,7 @@ import { createLedger } from "./ledger/ledger.ts";
 import { createOwnershipTransfer } from "./ledger/ownership-transfer.ts";
 import { allowanceOf } from "./ledger/plan-allowance.ts";
 import { pruneLedger } from "./ledger/retention.ts";
-import { budgetSettings } from "./settings.ts";
+import { budgetSettings, providerSettings } from "./settings.ts";
 import { usageDetailRoutes } from "./usage/usage-detail-routes.ts";
 import { usageRoutes } from "./usage/usage-routes.ts";
 
@@ -58,6 +58,11 @@ export function createBilling({ kernel, authService, agents }: Deps) {
   agents.onTransfer(transfer.transferStatements);
   kernel.jobs.every("ai.prune-ledger", DAY, async () => void (await pruneLedger(database)));
 
+  const labelOf = (provider: string) => {
+    const definition = config.of(providerSettings).registry.find(provider);
+    return definition ? config.of(providerSettings).of(definition.id).label : provider;
+  };
+
   return {
     ledger,
     isUnlimited: async (userId: string) => (await accountAllowance(userId)).microUsd === Number.POSITIVE_INFINITY,
@@ -71,7 +76,7 @@ export function createBilling({ kernel, authService, agents }: Deps) {
     /** The response cache of an agent that has it enabled. */
     turnCache: turnCaches.forTurn,
     backupRows: turnCaches.backupRows,
-    web: usageRoutes({ database, budgets, authService, agents })
+    web: usageRoutes({ database, budgets, authService, agents, labelOf })
       .use(usageDetailRoutes({ database, budgets, authService, agents }))
       .use(cacheWebRoutes({ backend, authService, agents, turnCaches })),
     backend: cacheBackendRoutes({ agents, turnCaches }),

@@ -1,6 +1,6 @@
 // The entries of the rail and of the command palette, one row each.
 
-import { Bot, type LucideIcon } from "lucide-react";
+import { Bot, BrainCircuit, Coins, type LucideIcon } from "lucide-react";
 import { type Text, text } from "./language.ts";
 
 export interface NavigationEntry {
@@ -13,6 +13,14 @@ export interface NavigationEntry {
 
 export const MAIN_ENTRIES: readonly NavigationEntry[] = [
   { path: "/", label: text("Agents"), Icon: Bot, keywords: "home list bots" },
+  { path: "/usage", label: text("Usage"), Icon: Coins, keywords: "cost money budget plan credits csv" },
 ];
 
-export const ADMIN_ENTRIES: readonly NavigationEntry[] = [];
+export const ADMIN_ENTRIES: readonly NavigationEntry[] = [
+  {
+    path: "/admin/models",
+    label: text("Models"),
+    Icon: BrainCircuit,
+    keywords: "keys providers ollama openrouter openai anthropic gemini groq demo",
+  },
+];

@@ -30,5 +30,8 @@ export const PAGES: readonly Page[] = [
   page("/", "agents", () => import("../pages/agents/index.tsx")),
   page("/agents", "agents", () => import("../pages/agents/index.tsx")),
   page("/account/*?", "account", () => import("../pages/account/index.tsx")),
+  page("/welcome", "start", () => import("../pages/start/welcome/index.tsx"), { bare: true }),
+  page("/usage", "usage", () => import("../pages/usage/index.tsx")),
+  page("/admin/models", "start", () => import("../pages/start/models/index.tsx"), { admin: true }),
   page("/agents/:id/*?", "agent", () => import("../pages/agent/index.tsx")),
 ];

@@ -53,7 +53,7 @@ export function Table<Row>({ label, columns, rows, keyOf, sorting, onSort }: Pro
               {columns.map((column) => (
                 <td
                   key={column.key}
-                  className={`px-2 py-1.5 align-top first:pl-0 last:pr-0 ${column.isNumber ? "text-right" : ""}`}
+                  className={`px-2 py-1.5 align-top first:pl-0 last:pr-0 ${column.isNumber ? "whitespace-nowrap text-right" : ""}`}
                 >
                   {column.cell(row)}
                 </td>

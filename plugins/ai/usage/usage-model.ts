@@ -26,7 +26,15 @@ const report = {
   to: date("Last day, UTC"),
   total: t.Object(sums),
   days: t.Array(t.Object({ date: date("UTC"), ...sums }), { description: "Days with calls, oldest first" }),
-  models: t.Array(t.Object({ provider: t.String(), model: t.String(), ...sums }), { description: "The dearest first" }),
+  models: t.Array(
+    t.Object({
+      provider: t.String(),
+      providerName: t.String({ description: "For people" }),
+      model: t.String(),
+      ...sums,
+    }),
+    { description: "The dearest first" },
+  ),
 };
 
 const budget = t.Object({

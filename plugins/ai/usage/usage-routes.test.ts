@@ -98,7 +98,7 @@ describe("a report", () => {
       to: today(),
       total: sums(4, 4 * COST),
       days: [{ date: today(), ...sums(4, 4 * COST) }],
-      models: [{ provider: "provider_5", model: MODEL, ...sums(4, 4 * COST) }],
+      models: [{ provider: "provider_5", providerName: "OpenAI", model: MODEL, ...sums(4, 4 * COST) }],
       agents: [
         { agentId: agent.id, name, ...sums(3, 3 * COST) },
         { agentId: null, name: null, ...sums(1, COST) },
@@ -121,7 +121,7 @@ describe("a report", () => {
       to: today(),
       total: sums(3, 3 * COST),
       days: [{ date: today(), ...sums(3, 3 * COST) }],
-      models: [{ provider: "provider_5", model: MODEL, ...sums(3, 3 * COST) }],
+      models: [{ provider: "provider_5", providerName: "OpenAI", model: MODEL, ...sums(3, 3 * COST) }],
       budget: {
         day: { limitUsd: 1, spentUsd, resetsAt: expect.any(String) },
         month: { limitUsd: null, spentUsd, resetsAt: expect.any(String) },

@@ -18,11 +18,13 @@ interface Deps extends Pick<Kernel, "database"> {
   budgets: SettingsOf<typeof budgetSettings>["planMicroUsd"];
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "find" | "settings">;
+  /** A provider's name for people. */
+  labelOf(provider: string): string;
 }
 
 export const description = `Days are UTC; without \`from\` the last 30, at most ${MAX_DAYS}. Calls in progress are not included.`;
 
-export function usageRoutes({ database, budgets, authService, agents }: Deps) {
+export function usageRoutes({ database, budgets, authService, agents, labelOf }: Deps) {
   const reports = createUsageReports({ database });
   const accountReports = createAccountReports({ database });
   const dates = ({ from, to }: DayRange) => ({ from: dateOf(from), to: dateOf(to) });
@@ -34,6 +36,11 @@ export function usageRoutes({ database, budgets, authService, agents }: Deps) {
   }
 
   const { namesOf } = createAgentNames(agents);
+  /** A provider that this build does not have any more keeps its id. */
+  const withProviderName = <Item extends { provider: string }>(item: Item) => ({
+    ...item,
+    providerName: labelOf(item.provider),
+  });
 
   return new Elysia({ name: "ai.usage" })
     .use(authService.identities.guards)
@@ -55,6 +62,7 @@ export function usageRoutes({ database, budgets, authService, agents }: Deps) {
         return {
           ...dates(range),
           ...report,
+          models: report.models.map(withProviderName),
           agents: report.agents.map((one) => ({ name: names.get(one.agentId ?? "") ?? null, ...one })),
           plan: {
             plan,
@@ -81,7 +89,8 @@ export function usageRoutes({ database, budgets, authService, agents }: Deps) {
           budgetStatus(agentId, "day", budget?.usdPerDay ?? null),
           budgetStatus(agentId, "month", budget?.usdPerMonth ?? null),
         ]);
-        return { agentId, ...dates(range), ...report, budget: { day, month } };
+        const models = report.models.map(withProviderName);
+        return { agentId, ...dates(range), ...report, models, budget: { day, month } };
       },
       {
         ownAgent: { scope: "read", kind: "data" },

@@ -63,9 +63,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: Radio,
     group: "reach",
     Component: lazy(() => import("./stream/index.tsx")),
-  { path: "/public", label: text("Public page"), Icon: Globe, Component: lazy(() => import("./public/index.tsx")) },
-  { path: "/gateway", label: text("Gateway"), Icon: Cable, Component: lazy(() => import("./gateway/index.tsx")) },
-  { path: "/stream", label: text("Live stream"), Icon: Radio, Component: lazy(() => import("./stream/index.tsx")) },
+  },
   {
     path: "/skills",
     label: text("Skills"),

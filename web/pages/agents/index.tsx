@@ -21,9 +21,13 @@ import { VirtualGrid } from "../../parts/virtual-grid.tsx";
 import { AgentCard, AgentRow, CARD_HEIGHT, ROW_COLUMNS, ROW_HEIGHT } from "./agent-item.tsx";
 import { FirstAgent } from "./first-agent.tsx";
 import { SelectionBar } from "./selection.tsx";
+import { SetupNote } from "./setup-note.tsx";
 import { Summary } from "./summary.tsx";
 import { useAgents } from "./use-agents.ts";
 import { useView } from "./view.ts";
+
+/** Somebody with more agents has found the way. */
+const NEWCOMER_AGENTS = 3;
 
 const AgentMenu = lazy(() => import("./agent-menu.tsx"));
 
@@ -167,6 +171,7 @@ export default function AgentsPage() {
           </p>
         </>
       )}
+      {data && data.counts.total <= NEWCOMER_AGENTS && <SetupNote />}
       {menu && (
         <Suspense>
           <AgentMenu {...menu} onClose={() => setMenu(undefined)} />

@@ -1,6 +1,7 @@
 // Lists what the command palette offers: pages, the caller's agents with their pages, and actions.
 
-import { BookOpen, Bot, type LucideIcon, Moon, Plus, Sun } from "lucide-react";
+import { BookOpen, Bot, Compass, type LucideIcon, Moon, Plus, Sun } from "lucide-react";
+import { navigate } from "wouter/use-browser-location";
 import type { OverviewPage } from "../../app/agents.ts";
 import { api } from "../../app/api.ts";
 import { t, text } from "../../app/language.ts";
@@ -24,6 +25,7 @@ export type Command = (Shown & { path: string }) | (Shown & { run: () => void })
 /** Actions of the whole console. A page adds its own here, one row each. */
 const ACTIONS = [
   { label: text("New agent"), Icon: Plus, keywords: "make create add bot template", run: () => openNewAgent() },
+  { label: text("First steps"), Icon: Compass, keywords: "welcome tour setup begin", run: () => navigate("/welcome") },
   { label: text("Light theme"), Icon: Sun, keywords: "bright", run: () => changeTheme("light") },
   { label: text("Dark theme"), Icon: Moon, keywords: "night", run: () => changeTheme("dark") },
   { label: text("Theme as the system"), Icon: Moon, run: () => changeTheme("system") },

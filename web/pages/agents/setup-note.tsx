@@ -1,0 +1,44 @@
+// Reminds a newcomer of the steps of the first run that are still open, until they are done or left out.
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api } from "../../app/api.ts";
+import { t, tn } from "../../app/language.ts";
+import { Button, ButtonLink } from "../../parts/button.tsx";
+import { messageOf } from "../../parts/error-note.tsx";
+import { Notice } from "../../parts/status.tsx";
+import { showError } from "../../parts/toast.tsx";
+
+interface Setup {
+  steps: { id: string; status: "done" | "skipped" | "open" }[];
+}
+
+const KEY = ["setup"] as const;
+
+export function SetupNote() {
+  const client = useQueryClient();
+  const { data } = useQuery({ queryKey: KEY, queryFn: () => api.get<Setup>("/api/setup"), staleTime: 60_000 });
+  const skip = useMutation({
+    mutationFn: (steps: string[]) => api.put<Setup>("/api/setup/skipped", { steps }),
+    onSuccess: (setup) => client.setQueryData(KEY, setup),
+    onError: (error) => showError(messageOf(error)),
+  });
+  const open = data?.steps.filter(({ status }) => status === "open") ?? [];
+  if (open.length === 0) return null;
+  const left = data?.steps.filter(({ id, status }) => id !== "account" && status !== "done").map(({ id }) => id) ?? [];
+  return (
+    <aside aria-label={t("First steps")} className="mt-5">
+      <Notice>
+        <p>
+          {tn("One step of the tour is left.", "{n} steps of the tour are left.", open.length)}{" "}
+          {t("It takes a minute or two.")}
+        </p>
+        <div className="flex flex-wrap gap-2">
+          <ButtonLink href="/welcome">{t("Go on with the tour")}</ButtonLink>
+          <Button look="bare" isBusy={skip.isPending} onClick={() => skip.mutate(left)}>
+            {t("Leave it out")}
+          </Button>
+        </div>
+      </Notice>
+    </aside>
+  );
+}

@@ -1,0 +1,113 @@
+// The second step: an agent made from a template.
+
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useMemo, useState } from "react";
+import { api, call } from "../../../app/api.ts";
+import { language, t } from "../../../app/language.ts";
+import { Button, ButtonLink } from "../../../parts/button.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { Skeleton } from "../../../parts/skeleton.tsx";
+import { Notice } from "../../../parts/status.tsx";
+import { Tiles } from "../../../parts/tiles.tsx";
+import { StepPage } from "./frame.tsx";
+import type { Setup } from "./setup.ts";
+
+interface Template {
+  id: string;
+  name: string;
+  description: string;
+}
+
+interface Props {
+  setup: Setup;
+  onDone: () => void;
+  onSkip: () => void;
+}
+
+export function AgentStep({ setup: { agent, canMakeAgents }, onDone, onSkip }: Props) {
+  return (
+    <StepPage
+      title={t("Make your first agent")}
+      intro={t("Choose what it should be good at. Everything can be changed later, in plain words.")}
+      onSkip={agent ? undefined : onSkip}
+    >
+      {agent && (
+        <Notice tone="good">
+          <p>{t("{name} is there already.", { name: agent.name })}</p>
+          <Button look="primary" onClick={onDone}>
+            {t("Go on with {name}", { name: agent.name })}
+          </Button>
+        </Notice>
+      )}
+      {canMakeAgents ? <MakeAgent isFirst={!agent} onDone={onDone} /> : !agent && <NoRoom />}
+    </StepPage>
+  );
+}
+
+function MakeAgent({ isFirst, onDone }: { isFirst: boolean; onDone: () => void }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["templates", language],
+    queryFn: () =>
+      call<{ templates: Template[] }>("GET", "/api/templates", { headers: { "accept-language": language } }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const [chosen, setChosen] = useState("");
+  const [typedName, setTypedName] = useState<string>();
+  const template = data?.templates.find(({ id }) => id === chosen) ?? data?.templates[0];
+  const name = typedName ?? template?.name ?? "";
+  // The same for the same wish, so that a second try after a lost answer makes no second agent.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another wish needs another key
+  const idempotencyKey = useMemo(() => randomKey(), [template?.id, name]);
+  const make = useMutation({
+    mutationFn: (body: { name: string; template: string }) =>
+      api.post("/api/agents/provision", body, {
+        idempotencyKey,
+        headers: { "accept-language": language },
+      }),
+    onSuccess: onDone,
+  });
+  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (!data || !template) return <Skeleton className="h-64" />;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!make.isPending && name.trim() !== "") make.mutate({ name: name.trim(), template: template.id });
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
+      <Tiles
+        label={t("What should it be?")}
+        value={template.id}
+        onChange={setChosen}
+        options={data.templates.map(({ id, name: label, description }) => ({ value: id, label, hint: description }))}
+      />
+      <TextField
+        label={t("Its name")}
+        hint={t("People see it in chats.")}
+        maxLength={64}
+        value={name}
+        onChange={(event) => setTypedName(event.target.value)}
+        error={name.trim() === "" ? t("Give it a name.") : undefined}
+      />
+      {make.error && <ErrorNote error={make.error} />}
+      <div>
+        <Button type="submit" look={isFirst ? "primary" : "quiet"} isBusy={make.isPending}>
+          {isFirst ? t("Make the agent") : t("Make another one")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Also works without https, where browsers have no `randomUUID`. */
+function randomKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Without a subscription a person can't have agents; an admin decides that. */
+const NoRoom = () => (
+  <Notice tone="warn">
+    <p>{t("Your plan has no room for an agent yet. Ask whoever runs this Berth for a plan, then come back here.")}</p>
+    <ButtonLink href="/usage">{t("See what the plans include")}</ButtonLink>
+  </Notice>
+);
