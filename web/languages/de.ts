@@ -80,7 +80,6 @@ export const german = {
     "What this page asked of the API, newest first. Make an API key under Account and put it into BERTH_KEY.":
       "Was diese Seite von der API wollte, das Neueste zuerst. Erstelle unter „Konto“ einen API-Schlüssel und lege ihn in BERTH_KEY ab.",
     "This page as code": "Diese Seite als Code",
-
     // pages/agents, and what is shown of agents everywhere
     "New agent": "Neuer Agent",
     Cancel: "Abbrechen",
@@ -176,7 +175,6 @@ export const german = {
     "{name} runs": "{name} läuft",
     "{name} is stopped": "{name} ist angehalten",
     "{name} was restarted": "{name} wurde neu gestartet",
-
     // models
     "Choose a model": "Modell wählen",
     "Name or id": "Name oder Kennung",
@@ -206,7 +204,6 @@ export const german = {
     Free: "Kostenlos",
     "{in} in, {out} out per million tokens": "{in} ein, {out} aus je Million Tokens",
     "{n} tokens at once": "{n} Tokens auf einmal",
-
     // pages/agent: the frame and the overview
     Rename: "Umbenennen",
     "Make it yours": "Gestalten",
@@ -536,7 +533,6 @@ export const german = {
       "Wer gerade Video sendet, wird getrennt und braucht den neuen Schlüssel. Die Adresse für Zuschauer bleibt.",
     "The key is replaced. Enter the new one in your program.":
       "Der Schlüssel ist ersetzt. Trag den neuen in dein Programm ein.",
-
     // account
     "Confirm that it is you": "Bestätige, dass du es bist",
     Confirm: "Bestätigen",
@@ -1044,37 +1040,6 @@ export const german = {
     "Leave it out": "Auslassen",
     Together: "Zusammen",
     Legend: "Legende",
-  },
-  /** Instead of the API's English text of an error, by its code. */
-  errors: {
-    // account
-    BAD_CREDENTIALS: "Das Passwort stimmt nicht.",
-    INVALID_EMAIL: "Das ist keine gültige E-Mail-Adresse.",
-    EMAIL_IN_USE: "Diese Adresse gehört zu einem anderen Konto.",
-    INVALID_TOTP: "Dieser Code stimmt nicht oder wurde schon benutzt.",
-    INVALID_CODE: "Dieser Code stimmt nicht, ist abgelaufen, oder wurde schon benutzt.",
-    TOTP_REQUIRED: "Gib einen Code deiner Authenticator-App oder einen Wiederherstellungscode ein.",
-    TWO_FACTOR_ON: "Der zweite Faktor ist schon eingeschaltet.",
-    TWO_FACTOR_OFF: "Der zweite Faktor ist schon aus.",
-    INVALID_PASSWORD: "Dieses Passwort ist zu kurz oder zu lang.",
-    PASSWORD_TOO_COMMON: "Dieses Passwort ist zu leicht zu erraten. Wähle ein anderes.",
-    RECENT_SIGN_IN_REQUIRED:
-      "Melde dich zuerst noch einmal an: Das braucht eine Anmeldung in den letzten zehn Minuten.",
-    TOO_MANY_KEYS: "Du hast so viele API-Schlüssel, wie möglich sind. Widerrufe einen, den du nicht mehr brauchst.",
-    KEY_NOT_FOUND: "Diesen API-Schlüssel gibt es nicht mehr.",
-    SESSION_NOT_FOUND: "Dieses Gerät ist schon abgemeldet.",
-    SIGN_IN_NOT_FOUND: "Diese Anmeldung gibt es nicht mehr.",
-    LAST_SIGN_IN:
-      "Das ist der einzige Weg in dein Konto. Setze zuerst ein Passwort, oder verknüpfe eine andere Anmeldung.",
-    SIGN_IN_IS_ADDRESS: "Dieses Wallet ist der Name deines Kontos. Gib dem Konto zuerst eine E-Mail-Adresse.",
-    ALREADY_LINKED: "Dieses Wallet gehört schon zu einem anderen Konto.",
-    TOO_MANY_SIGN_INS: "Mehr Anmeldungen kann dein Konto nicht haben. Entferne zuerst eine.",
-    PROVIDER_UNAVAILABLE: "Der Anbieter ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
-    ACCOUNT_IN_USE: "Im Konto entstehen gerade Agenten. Versuch es gleich noch einmal.",
-    RATE_LIMITED: "Zu viele Anfragen. Warte eine Weile, und versuch es dann noch einmal.",
-    INVALID_SIGNATURE: "Diese Adresse hat die Nachricht nicht unterschrieben.",
-    INVALID_NONCE: "Diese Nachricht wurde schon benutzt oder ist abgelaufen. Unterschreib eine neue.",
-
     // agent: skills, memory, schedules
     Skills: "Fähigkeiten",
     Memory: "Gedächtnis",
@@ -1105,7 +1070,6 @@ export const german = {
     "Correct this fact": "Dieses Wissen verbessern",
     "With your words it counts as yours, and is trusted.":
       "Mit deinen Worten gilt es als deines, und der Agent vertraut ihm.",
-    Save: "Sichern",
     Forgotten: "Vergessen",
     "Facts that {name} keeps beyond a conversation. What other people say stays in their own conversations.":
       "Was sich {name} über ein Gespräch hinaus merkt. Was andere sagen, bleibt in ihren eigenen Gesprächen.",
@@ -1161,7 +1125,6 @@ export const german = {
       "Der Agent benutzt jetzt den Schlüssel deines Kontos für {provider}",
     "The key for {provider} is removed": "Der Schlüssel für {provider} ist entfernt",
     Set: "Gesetzt",
-    "No key": "Kein Schlüssel",
     "Replace the key for {provider}": "Ersetzen: Schlüssel für {provider}",
     "Set a key for {provider}": "Schlüssel setzen für {provider}",
     Replace: "Ersetzen",
@@ -1230,7 +1193,6 @@ export const german = {
     "Cron text": "Cron-Text",
     "Minute, hour, day, month, weekday: 0 9 * * MON-FRI. Or a name such as @daily.":
       "Minute, Stunde, Tag, Monat, Wochentag: 0 9 * * MON-FRI. Oder ein Name wie @daily.",
-    On: "An",
     "Choose a day.": "Wähle einen Tag.",
     "History of {name}": "Verlauf von {name}",
     "It has not run yet. Its last hundred runs appear here.":
@@ -1241,7 +1203,6 @@ export const german = {
     "It stands for {n} more that was missed.": "Er steht für {n} weiteren verpassten.",
     "It stands for {n} more that were missed.": "Er steht für {n} weitere verpasste.",
     "See the conversation": "Gespräch ansehen",
-    Cancelled: "Abgebrochen",
     "Left out": "Ausgelassen",
     "From the configuration": "Aus der Konfiguration",
     "Made in a chat": "Im Chat erstellt",
@@ -1251,7 +1212,6 @@ export const german = {
     "not planned": "nicht geplant",
     Last: "Letzter",
     never: "nie",
-    To: "An",
     "Run {name} now": "{name} jetzt ausführen",
     "Change {name}": "{name} ändern",
     "Delete {name}": "{name} löschen",
@@ -1275,7 +1235,6 @@ export const german = {
     "Write it as you would say it in a chat, with all it needs to know.":
       "Schreib es so, wie du es im Chat sagen würdest, mit allem, was er wissen muss.",
     "Taken from the task if you leave it empty": "Leer: der Anfang der Aufgabe",
-    "Time zone": "Zeitzone",
     "There is no such time zone. Choose one of the list.": "Diese Zeitzone gibt es nicht. Wähle eine aus der Liste.",
     "Times follow its clocks, in summer too.": "Die Zeiten folgen ihren Uhren, auch im Sommer.",
     "Times missed while Berth or the agent was stopped":
@@ -1303,12 +1262,37 @@ export const german = {
       "Lass dir von {name} jeden Morgen das Wetter sagen, freitags die Woche zusammenfassen oder stündlich nach etwas sehen. Du kannst es auch im Chat sagen: „Schick mir jeden Werktag um acht die Nachrichten.“",
     Console: "Konsole",
     API: "API",
-    Telegram: "Telegram",
     Discord: "Discord",
     WhatsApp: "WhatsApp",
   },
   /** Instead of the API's English text of an error, by its code. */
   errors: {
+    BAD_CREDENTIALS: "Das Passwort stimmt nicht.",
+    INVALID_EMAIL: "Das ist keine gültige E-Mail-Adresse.",
+    EMAIL_IN_USE: "Diese Adresse gehört zu einem anderen Konto.",
+    INVALID_TOTP: "Dieser Code stimmt nicht oder wurde schon benutzt.",
+    INVALID_CODE: "Dieser Code stimmt nicht, ist abgelaufen, oder wurde schon benutzt.",
+    TOTP_REQUIRED: "Gib einen Code deiner Authenticator-App oder einen Wiederherstellungscode ein.",
+    TWO_FACTOR_ON: "Der zweite Faktor ist schon eingeschaltet.",
+    TWO_FACTOR_OFF: "Der zweite Faktor ist schon aus.",
+    INVALID_PASSWORD: "Dieses Passwort ist zu kurz oder zu lang.",
+    PASSWORD_TOO_COMMON: "Dieses Passwort ist zu leicht zu erraten. Wähle ein anderes.",
+    RECENT_SIGN_IN_REQUIRED:
+      "Melde dich zuerst noch einmal an: Das braucht eine Anmeldung in den letzten zehn Minuten.",
+    TOO_MANY_KEYS: "Du hast so viele API-Schlüssel, wie möglich sind. Widerrufe einen, den du nicht mehr brauchst.",
+    KEY_NOT_FOUND: "Diesen API-Schlüssel gibt es nicht mehr.",
+    SESSION_NOT_FOUND: "Dieses Gerät ist schon abgemeldet.",
+    SIGN_IN_NOT_FOUND: "Diese Anmeldung gibt es nicht mehr.",
+    LAST_SIGN_IN:
+      "Das ist der einzige Weg in dein Konto. Setze zuerst ein Passwort, oder verknüpfe eine andere Anmeldung.",
+    SIGN_IN_IS_ADDRESS: "Dieses Wallet ist der Name deines Kontos. Gib dem Konto zuerst eine E-Mail-Adresse.",
+    ALREADY_LINKED: "Dieses Wallet gehört schon zu einem anderen Konto.",
+    TOO_MANY_SIGN_INS: "Mehr Anmeldungen kann dein Konto nicht haben. Entferne zuerst eine.",
+    PROVIDER_UNAVAILABLE: "Der Anbieter ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
+    ACCOUNT_IN_USE: "Im Konto entstehen gerade Agenten. Versuch es gleich noch einmal.",
+    RATE_LIMITED: "Zu viele Anfragen. Warte eine Weile, und versuch es dann noch einmal.",
+    INVALID_SIGNATURE: "Diese Adresse hat die Nachricht nicht unterschrieben.",
+    INVALID_NONCE: "Diese Nachricht wurde schon benutzt oder ist abgelaufen. Unterschreib eine neue.",
     FACT_EXISTS: "Der Agent weiß das schon. Lösch eines von beiden.",
     EMPTY_FACT: "Da steht nichts. Schreib es auf, oder vergiss es.",
     FACT_TOO_LONG: "Das ist zu lang: höchstens 2000 Zeichen. Teile es auf.",
