@@ -7,6 +7,7 @@ import { type Client, createClient } from "../support/client.ts";
 import { member } from "../support/members.ts";
 import { type Oidc, startOidc } from "../support/oidc.ts";
 import { newGooglePerson } from "../support/providers.ts";
+import { createWallet } from "../support/wallets.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
 import { codeOf, enableTwoFactor, injectWallet } from "./support/credentials.ts";
 
@@ -157,6 +158,31 @@ describe("security", () => {
     await view.page.getByText("Only 2 recovery codes are left.").waitFor();
   }, 60_000);
 });
+
+test("an account of a wallet sets its first password and an address; its only way in can't be removed", async () => {
+  const wallet = createWallet();
+  const ada = createClient(berth);
+  const { body } = await ada.get<{ message: string }>(`/api/auth/nonce?address=${wallet.address}`);
+  const proof = { message: body.message, signature: await wallet.sign(body.message) };
+  await ada.post("/api/auth/callback/wallet", proof, { headers: { accept: "application/json" } });
+  await using view = await open("/account/sign-ins", ada);
+  const { page } = view;
+  await page.getByText("the only way in, or the name of your account").waitFor();
+  expect(await button(page, "Remove Wallet").count()).toBe(0);
+  await view.console.open("/account/security");
+  await page.getByLabel("New password").fill("a first password");
+  await button(page, "Set a password").click();
+  await toast(page, "Password saved.");
+  await page.getByLabel("Current password").waitFor();
+  await view.console.open("/account");
+  await button(page, "Add an address").click();
+  const email = `wallet-${crypto.randomUUID()}@example.com`;
+  await page.getByRole("dialog").getByLabel("New address").fill(email);
+  await page.getByRole("dialog").getByLabel("Current password").fill("a first password");
+  await button(page, "Send the link").click();
+  await page.getByText("Not verified").waitFor();
+  expect(view.console.complaints()).toEqual([]);
+}, 60_000);
 
 test("devices are listed in words, and signed out one by one or all others", async () => {
   const ada = await member(berth);

@@ -15,7 +15,7 @@ import { When } from "../../../parts/when.tsx";
 import { useConfirmation } from "../confirmation.tsx";
 import { linkFailure } from "./link-failure.ts";
 import { SocialSection } from "./social-section.tsx";
-import { injectedWallet, signWith } from "./wallet.ts";
+import { injectedWallet, type SignedMessage, signWith, type Wallet } from "./wallet.ts";
 
 interface SignIn {
   id: string;
@@ -61,11 +61,13 @@ export default function SignInsPage() {
             {t("Link one, and a click is enough to sign in. It is also a way back in if you forget your password.")}
           </EmptyState>
         )}
-        <ul className="-my-2">
-          {data?.signIns.map((signIn) => (
-            <SignInRow key={signIn.id} signIn={signIn} />
-          ))}
-        </ul>
+        {data && data.signIns.length > 0 && (
+          <ul className="-my-2">
+            {data.signIns.map((signIn) => (
+              <SignInRow key={signIn.id} signIn={signIn} />
+            ))}
+          </ul>
+        )}
         {data && offers.data && <LinkButtons signIns={data.signIns} providers={offers.data.providers} />}
       </Section>
       <SocialSection />
@@ -140,15 +142,17 @@ function LinkButtons({ signIns, providers }: { signIns: SignIn[]; providers: Off
       location.assign(url);
     });
   const linkWallet = useMutation({
-    mutationFn: () =>
-      run(async (currentPassword) => {
-        if (!wallet) return;
-        const proof = await signWith(wallet);
+    mutationFn: (from: Wallet) => {
+      // Kept for the second try, with the password, so that it is signed once.
+      let proof: SignedMessage | undefined;
+      return run(async (currentPassword) => {
+        proof ??= await signWith(from);
         if (!proof) return;
         await api.post("/api/settings/sign-ins/wallet", { ...proof, ...(currentPassword && { currentPassword }) });
         showToast(t("The wallet is linked"));
         await queries.invalidateQueries({ queryKey: KEY });
-      }),
+      });
+    },
   });
   const missing = providers.filter(({ id }) => !signIns.some(({ provider }) => provider === id));
   if (missing.length === 0 && !wallet)
@@ -165,7 +169,7 @@ function LinkButtons({ signIns, providers }: { signIns: SignIn[]; providers: Off
         </Button>
       ))}
       {wallet && (
-        <Button isBusy={linkWallet.isPending} onClick={() => linkWallet.mutate()}>
+        <Button isBusy={linkWallet.isPending} onClick={() => linkWallet.mutate(wallet)}>
           {t("Link a wallet")}
         </Button>
       )}

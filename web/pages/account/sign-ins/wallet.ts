@@ -5,7 +5,7 @@ import { t } from "../../../app/language.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { showError } from "../../../parts/toast.tsx";
 
-interface Wallet {
+export interface Wallet {
   request(call: { method: string; params?: readonly string[] }): Promise<unknown>;
 }
 
@@ -20,8 +20,13 @@ const isWallet = (value: unknown): value is Wallet =>
 
 const REFUSED_BY_PERSON = 4001;
 
+export interface SignedMessage {
+  message: string;
+  signature: string;
+}
+
 /** A signed message; undefined if its owner declined or the wallet failed, which is shown. */
-export async function signWith(wallet: Wallet): Promise<{ message: string; signature: string } | undefined> {
+export async function signWith(wallet: Wallet): Promise<SignedMessage | undefined> {
   try {
     const accounts = await wallet.request({ method: "eth_requestAccounts" });
     const address = Array.isArray(accounts) ? String(accounts[0]) : "";
