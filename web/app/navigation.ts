@@ -1,6 +1,22 @@
 // The entries of the rail and of the command palette, one row each.
 
-import { Bot, BrainCircuit, Coins, type LucideIcon } from "lucide-react";
+import {
+  Activity,
+  Bot,
+  BrainCircuit,
+  ChartColumn,
+  Coins,
+  Container,
+  Gauge,
+  HardDrive,
+  ListChecks,
+  type LucideIcon,
+  Package,
+  RadioTower,
+  ScrollText,
+  SlidersHorizontal,
+  Users,
+} from "lucide-react";
 import { type Text, text } from "./language.ts";
 
 export interface NavigationEntry {
@@ -17,10 +33,26 @@ export const MAIN_ENTRIES: readonly NavigationEntry[] = [
 ];
 
 export const ADMIN_ENTRIES: readonly NavigationEntry[] = [
+  { path: "/admin", label: text("Overview"), Icon: Gauge, keywords: "admin server health problems charts" },
+  { path: "/admin/users", label: text("Accounts"), Icon: Users, keywords: "users people plan invite password" },
+  { path: "/admin/agents", label: text("All agents"), Icon: Container, keywords: "fleet bots stop start" },
+  { path: "/admin/usage", label: text("Usage and cost"), Icon: ChartColumn, keywords: "spending money tokens" },
   {
     path: "/admin/models",
     label: text("Models"),
     Icon: BrainCircuit,
     keywords: "keys providers ollama openrouter openai anthropic gemini groq demo",
   },
+  {
+    path: "/admin/providers",
+    label: text("AI providers"),
+    Icon: Activity,
+    keywords: "health latency breaker spending",
+  },
+  { path: "/admin/channels", label: text("All channels"), Icon: RadioTower, keywords: "telegram discord whatsapp" },
+  { path: "/admin/jobs", label: text("Jobs and queues"), Icon: ListChecks, keywords: "waiting inbox outbox webhooks" },
+  { path: "/admin/storage", label: text("Storage and backups"), Icon: HardDrive, keywords: "disk database restore" },
+  { path: "/admin/settings", label: text("Server settings"), Icon: SlidersHorizontal, keywords: "environment doctor" },
+  { path: "/admin/audit", label: text("Audit log"), Icon: ScrollText, keywords: "changes history who" },
+  { path: "/admin/versions", label: text("Version and upgrade"), Icon: Package, keywords: "update runtime" },
 ];

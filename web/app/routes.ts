@@ -25,6 +25,8 @@ function page(
   return { path, Component, ...more };
 }
 
+const ADMIN = { admin: true } as const;
+
 /** The first row that matches is shown. Paths as in wouter: `:name`, `*` for the rest. */
 export const PAGES: readonly Page[] = [
   page("/", "agents", () => import("../pages/agents/index.tsx")),
@@ -34,4 +36,16 @@ export const PAGES: readonly Page[] = [
   page("/usage", "usage", () => import("../pages/usage/index.tsx")),
   page("/admin/models", "start", () => import("../pages/start/models/index.tsx"), { admin: true }),
   page("/agents/:id/*?", "agent", () => import("../pages/agent/index.tsx")),
+  page("/admin", "admin", () => import("../pages/admin/overview/index.tsx"), ADMIN),
+  page("/admin/users", "admin", () => import("../pages/admin/users/index.tsx"), ADMIN),
+  page("/admin/users/:id", "admin", () => import("../pages/admin/user/index.tsx"), ADMIN),
+  page("/admin/agents", "admin", () => import("../pages/admin/agents/index.tsx"), ADMIN),
+  page("/admin/usage", "admin", () => import("../pages/admin/usage/index.tsx"), ADMIN),
+  page("/admin/providers", "admin", () => import("../pages/admin/providers/index.tsx"), ADMIN),
+  page("/admin/channels", "admin", () => import("../pages/admin/channels/index.tsx"), ADMIN),
+  page("/admin/jobs", "admin", () => import("../pages/admin/jobs/index.tsx"), ADMIN),
+  page("/admin/storage", "admin", () => import("../pages/admin/storage/index.tsx"), ADMIN),
+  page("/admin/settings", "admin", () => import("../pages/admin/settings/index.tsx"), ADMIN),
+  page("/admin/audit", "admin", () => import("../pages/admin/audit/index.tsx"), ADMIN),
+  page("/admin/versions", "admin", () => import("../pages/admin/versions/index.tsx"), ADMIN),
 ];

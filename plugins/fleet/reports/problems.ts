@@ -157,8 +157,8 @@ function providerProblems({ providers, isDemo }: ProblemFacts): Problem[] {
         code: "DEMO_MODEL",
         severity: "warning",
         message: "No AI provider is set up: the built-in demo model answers.",
-        action: "Set the key of a provider, then restart.",
-        link: "/admin/providers",
+        action: "Give the key of a provider.",
+        link: "/admin/models",
         values: {},
       },
     ];

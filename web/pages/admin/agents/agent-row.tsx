@@ -1,0 +1,112 @@
+// One agent of the list: who owns it, how it does, what it costs, and a button to stop or start it.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api, path } from "../../../app/api.ts";
+import { formatNumber, formatUsd, t, tn } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { messageOf } from "../../../parts/error-note.tsx";
+import { Badge, Status } from "../../../parts/status.tsx";
+import { showError, showToast } from "../../../parts/toast.tsx";
+import { When } from "../../../parts/when.tsx";
+import type { FleetAgent } from "../api-types.ts";
+import { CHANNEL_STATES, platformName } from "../channel-texts.ts";
+
+export function AgentRow({ agent }: { agent: FleetAgent }) {
+  const { name, owner, channels, costTodayUsd, errorsToday, lastActivityAt, reason } = agent;
+  return (
+    <article className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 border-edge border-b px-4 py-2 hover:bg-hover lg:grid-cols-[minmax(0,2.2fr)_minmax(0,1.6fr)_minmax(0,1.4fr)_minmax(0,1.2fr)_5.5rem]">
+      <div className="min-w-0">
+        <h2 className="truncate font-medium">{name}</h2>
+        <p className="truncate text-soft text-sm">
+          <Link href={`/admin/users/${owner.id}`} className="text-sea hover:underline">
+            {owner.email}
+          </Link>
+        </p>
+      </div>
+      <div className="min-w-0 max-lg:order-3 max-lg:col-span-2">
+        <AgentState agent={agent} />
+        {reason && (
+          <p className="line-clamp-2 text-soft text-sm" title={reason}>
+            {reason}
+          </p>
+        )}
+      </div>
+      <ul aria-label={t("Channels")} className="flex min-w-0 flex-wrap gap-x-3 max-lg:order-4 max-lg:col-span-2">
+        {channels.map(({ channel, state }) => (
+          <li key={channel}>
+            <Status tone={CHANNEL_STATES[state].tone}>
+              {platformName(channel)}
+              <span className="sr-only"> {t(CHANNEL_STATES[state].label)}</span>
+            </Status>
+          </li>
+        ))}
+      </ul>
+      <div className="min-w-0 text-sm max-lg:order-5 max-lg:col-span-2">
+        <p>
+          {t("{amount} today", { amount: formatUsd(costTodayUsd) })}
+          {errorsToday > 0 && (
+            <span className="text-bad">
+              {" "}
+              · {tn("{n} error", "{n} errors", errorsToday, { n: formatNumber(errorsToday) })}
+            </span>
+          )}
+        </p>
+        <p className="text-soft">
+          {lastActivityAt ? (
+            <>
+              {t("Active")} <When at={lastActivityAt} />
+            </>
+          ) : (
+            t("No conversation yet")
+          )}
+        </p>
+      </div>
+      <div className="justify-self-end max-lg:order-2">
+        <StopOrStart agent={agent} />
+      </div>
+    </article>
+  );
+}
+
+function AgentState({ agent: { status, owner, model } }: { agent: FleetAgent }) {
+  return (
+    <p className="flex flex-wrap items-center gap-x-2">
+      {status === "error" ? (
+        <Status tone="bad">{t("Does not come up")}</Status>
+      ) : status === "stopped" ? (
+        <Status tone="idle">{t("Stopped")}</Status>
+      ) : (
+        <Status tone="good">{t("Answers")}</Status>
+      )}
+      <span className="truncate text-soft text-sm">{model}</span>
+      {owner.disabled && <Badge>{t("Account disabled")}</Badge>}
+    </p>
+  );
+}
+
+function StopOrStart({ agent: { id, name, status } }: { agent: FleetAgent }) {
+  const client = useQueryClient();
+  const isStopped = status === "stopped";
+  const operate = useMutation({
+    mutationFn: (operation: "start" | "stop") => api.post(path`/api/admin/agents/${id}/${operation}`),
+    onSuccess(_, operation) {
+      const isStop = operation === "stop";
+      showToast(isStop ? t("{name} is stopped.", { name }) : t("{name} answers again.", { name }), {
+        label: t("Undo"),
+        run: () => operate.mutate(isStop ? "start" : "stop"),
+      });
+    },
+    onError: (error) => showError(messageOf(error)),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["admin", "agents"] }),
+  });
+  return (
+    <Button
+      isBusy={operate.isPending}
+      aria-label={isStopped ? t("Start {name}", { name }) : t("Stop {name}", { name })}
+      onClick={() => operate.mutate(isStopped ? "start" : "stop")}
+    >
+      {isStopped ? t("Start") : t("Stop")}
+    </Button>
+  );
+}

@@ -1,0 +1,97 @@
+// Entries of the audit log. All their texts are shown as text: names of accounts and agents are chosen by people.
+
+import { Link } from "wouter";
+import { type Text, t, text } from "../../../app/language.ts";
+import { type Column, Table } from "../../../parts/table.tsx";
+import { When } from "../../../parts/when.tsx";
+import type { AuditEntry } from "../api-types.ts";
+
+export const ACTIONS: Readonly<Record<string, Text>> = {
+  "user.create": text("Made an account"),
+  "user.invite": text("Invited a person"),
+  "user.update": text("Changed an account"),
+  "user.disable": text("Disabled an account"),
+  "user.enable": text("Enabled an account"),
+  "user.delete": text("Deleted an account"),
+  "user.reset-password": text("Made a link for a new password"),
+  "user.two-factor-off": text("Turned off a second factor"),
+  "subscription.set": text("Gave a plan"),
+  "subscription.remove": text("Ended a plan"),
+  "agent.start": text("Started an agent"),
+  "agent.stop": text("Stopped an agent"),
+  "job.retry": text("Tried a job again"),
+  "job.discard": text("Discarded a job"),
+  "backup.create": text("Made a backup"),
+  "backup.download": text("Downloaded a backup"),
+  "backup.delete": text("Deleted a backup"),
+  "model-provider.set": text("Changed a provider’s key"),
+};
+
+export const actionLabel = (action: string): string => {
+  const label = ACTIONS[action];
+  return label === undefined ? action : t(label);
+};
+
+export const AuditTable = ({ entries }: { entries: readonly AuditEntry[] }) => (
+  <Table label={t("Audit log")} columns={columns()} rows={entries} keyOf={({ id }) => id} />
+);
+
+const columns = (): Column<AuditEntry>[] => [
+  { key: "at", head: t("Time"), cell: ({ at }) => <When at={at} /> },
+  {
+    key: "actor",
+    head: t("Who"),
+    cell: ({ actor, address }) => (
+      <div className="min-w-32">
+        {actor.kind === "command" ? t("{name}, on the command line", { name: actor.name }) : actor.name}
+        {address && <span className="block text-soft text-sm">{address}</span>}
+      </div>
+    ),
+  },
+  {
+    key: "action",
+    head: t("Action"),
+    cell: ({ action }) => <span className="block min-w-32">{actionLabel(action)}</span>,
+  },
+  { key: "target", head: t("Of what"), cell: ({ target }) => <Target {...target} /> },
+  { key: "details", head: t("Details"), cell: ({ details }) => <Details details={details} /> },
+];
+
+function Target({ kind, id, name }: AuditEntry["target"]) {
+  if (kind === "user" && id) {
+    return (
+      <Link href={`/admin/users/${id}`} className="text-sea hover:underline">
+        {name}
+      </Link>
+    );
+  }
+  if (kind === "agent") {
+    return (
+      <Link href={`/admin/agents?query=${id}`} className="text-sea hover:underline">
+        {name}
+      </Link>
+    );
+  }
+  return <>{name}</>;
+}
+
+/** A change as "plan: free → pro", other facts as "owner: ada@example.com". */
+function Details({ details }: Pick<AuditEntry, "details">) {
+  const rows = Object.entries(details);
+  if (rows.length === 0) return <>–</>;
+  return (
+    <dl className="min-w-40 text-sm">
+      {rows.map(([field, value]) => (
+        <div key={field} className="flex flex-wrap gap-x-1.5">
+          <dt className="text-soft">{field}:</dt>
+          <dd>{isChange(value) ? `${plain(value.from)} → ${plain(value.to)}` : plain(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
+  typeof value === "object" && value !== null && "from" in value && "to" in value;
+
+const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -1,0 +1,77 @@
+// Jobs that were given up: why, and buttons to try each again or to discard it.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api, path } from "../../../app/api.ts";
+import { t, tn } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { messageOf } from "../../../parts/error-note.tsx";
+import { Table } from "../../../parts/table.tsx";
+import { showError, showToast, withUndo } from "../../../parts/toast.tsx";
+import { When } from "../../../parts/when.tsx";
+import type { FailedJob } from "../api-types.ts";
+
+export function FailedJobs({ jobs }: { jobs: readonly FailedJob[] }) {
+  const client = useQueryClient();
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const refresh = () => client.invalidateQueries({ queryKey: ["admin", "jobs"] });
+  const show = (id: string) => setHidden((before) => new Set([...before].filter((one) => one !== id)));
+  const hide = (id: string) => {
+    setHidden((before) => new Set([...before, id]));
+    return () => show(id);
+  };
+  const retry = useMutation({
+    mutationFn: (id: string) => api.post(path`/api/admin/jobs/${id}/retry`),
+    onSuccess: () => showToast(t("The job is tried again.")),
+    onError: (error) => showError(messageOf(error)),
+    onSettled: () => void refresh(),
+  });
+  const discard = (id: string) =>
+    withUndo(
+      t("The job is discarded."),
+      () => hide(id),
+      async () => {
+        await api.delete(path`/api/admin/jobs/${id}`);
+        await refresh();
+      },
+    );
+  return (
+    <Table
+      label={t("Failed for good")}
+      rows={jobs.filter(({ id }) => !hidden.has(id))}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: "kind",
+          head: t("Kind"),
+          cell: ({ kind, attempts }) => (
+            <>
+              <code className="font-mono text-sm">{kind}</code>
+              <span className="block text-soft text-sm">{tn("{n} try", "{n} tries", attempts)}</span>
+            </>
+          ),
+        },
+        {
+          key: "error",
+          head: t("Why"),
+          cell: ({ error }) => <span className="block min-w-48 max-w-prose">{error ?? t("No reason was given.")}</span>,
+        },
+        { key: "created", head: t("Made"), cell: ({ createdAt }) => <When at={createdAt} /> },
+        {
+          key: "actions",
+          head: t("Actions"),
+          cell: ({ id }) => (
+            <div className="flex gap-2">
+              <Button isBusy={retry.isPending && retry.variables === id} onClick={() => retry.mutate(id)}>
+                {t("Try again")}
+              </Button>
+              <Button look="danger" onClick={() => discard(id)}>
+                {t("Discard")}
+              </Button>
+            </div>
+          ),
+        },
+      ]}
+    />
+  );
+}

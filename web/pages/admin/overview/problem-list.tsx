@@ -1,0 +1,47 @@
+// What is wrong, the worst first, each with what to do; or that all is well.
+
+import { CircleCheck, Info, OctagonAlert, TriangleAlert } from "lucide-react";
+import { t } from "../../../app/language.ts";
+import { ButtonLink } from "../../../parts/button.tsx";
+import type { Problem } from "../api-types.ts";
+import { describeProblem } from "../problem-texts.ts";
+
+const LOOKS = {
+  error: { Icon: OctagonAlert, ground: "bg-bad-wash", ink: "text-bad" },
+  warning: { Icon: TriangleAlert, ground: "bg-warn-wash", ink: "text-warn" },
+  info: { Icon: Info, ground: "bg-wash", ink: "text-sea" },
+} as const;
+
+export function ProblemList({ problems }: { problems: readonly Problem[] }) {
+  if (problems.length === 0) {
+    return (
+      <p className="mb-5 flex items-center gap-2 rounded-large bg-good-wash px-4 py-3 font-medium text-good">
+        <CircleCheck className="size-5 shrink-0" aria-hidden="true" />
+        {t("Nothing is wrong.")}
+      </p>
+    );
+  }
+  return (
+    <ul aria-label={t("What is wrong")} className="mb-5 flex flex-col gap-2">
+      {problems.map((problem) => (
+        <ProblemRow key={problem.code + problem.link} problem={problem} />
+      ))}
+    </ul>
+  );
+}
+
+function ProblemRow({ problem }: { problem: Problem }) {
+  const { Icon, ground, ink } = LOOKS[problem.severity];
+  const { message, action } = describeProblem(problem);
+  const isHere = problem.link === "/admin";
+  return (
+    <li className={`flex flex-wrap items-center gap-x-3 gap-y-2 rounded-large px-4 py-2.5 ${ground}`}>
+      <Icon className={`size-5 shrink-0 ${ink}`} aria-hidden="true" />
+      <div className="min-w-0 flex-[1_1_16rem]">
+        <p className={`font-semibold ${ink}`}>{message}</p>
+        <p className="max-w-prose">{action}</p>
+      </div>
+      {!isHere && <ButtonLink href={problem.link}>{t("Have a look")}</ButtonLink>}
+    </li>
+  );
+}

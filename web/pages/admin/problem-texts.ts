@@ -1,0 +1,96 @@
+// The problems of the overview in the viewer's language; a problem that is new here is shown as the server words it.
+
+import { formatBytes, formatDuration, formatNumber, type Text, t, text } from "../../app/language.ts";
+import type { Problem } from "./api-types.ts";
+
+const TEXTS: Readonly<Record<string, { message: Text; action: Text }>> = {
+  DATABASE_FAILING: {
+    message: text("The database can't be written."),
+    action: text(
+      "Look at the free disk space and at the log of the service. Messages are refused until it works again.",
+    ),
+  },
+  DISK_FULL: {
+    message: text("Only {bytes} ({percent} %) of the disk are free."),
+    action: text("Delete old backups, or give the data folder a larger disk."),
+  },
+  NO_BACKUP: {
+    message: text("There is no backup here yet."),
+    action: text("Make one now, or let the machine make them with “berth backup”."),
+  },
+  OLD_BACKUP: {
+    message: text("The last backup here is {days} days old."),
+    action: text("Make one now, or let the machine make them with “berth backup”."),
+  },
+  MESSAGES_WAIT: {
+    message: text("Messages without a reply: {count}. The oldest has waited for {minutes} min."),
+    action: text("Look at the providers: a slow or failing model is the usual reason."),
+  },
+  REPLIES_WAIT: {
+    message: text("Replies that are not delivered yet: {count}. The oldest has waited for {minutes} min."),
+    action: text("Look at the channels: a platform may be down, or refuse a bot."),
+  },
+  WEBHOOKS_WAIT: {
+    message: text("Webhook deliveries that wait: {count}. The oldest has waited for {minutes} min."),
+    action: text("Their receivers don't answer. Berth tries again by itself."),
+  },
+  JOBS_FAILED: {
+    message: text("Background jobs that failed for good: {count}."),
+    action: text("Read why, then try them again or discard them."),
+  },
+  JOBS_LATE: {
+    message: text("Background jobs that are late: {count}."),
+    action: text("The service has more to do than it can, or one kind of job is stuck."),
+  },
+  DEMO_MODEL: {
+    message: text("No AI provider is set up: the built-in demo model answers."),
+    action: text("Give the key of a provider."),
+  },
+  PROVIDER_DOWN: {
+    message: text("{name} can't be reached."),
+    action: text("Check its status page, its key and your balance there. Other providers are used where they can be."),
+  },
+  PROVIDER_PAUSED: {
+    message: text("Calls of {name} are paused, since most of them failed."),
+    action: text("Check its status page, its key and your balance there. Other providers are used where they can be."),
+  },
+  PROVIDER_FAILING: {
+    message: text("{percent} % of the last calls of {name} failed."),
+    action: text("Check its status page, its key and your balance there."),
+  },
+  AGENTS_FAILED: {
+    message: text("Agents that don't come up: {count}."),
+    action: text("Read the reason of each. Berth keeps trying to start them."),
+  },
+  CHANNELS_FAILED: {
+    message: text("Channels that failed and are not tried again: {count}."),
+    action: text("Mostly their owners have to give a new token. They have been told."),
+  },
+  CHANNELS_BACK_OFF: {
+    message: text("Channels that wait to connect again: {count}."),
+    action: text("If there are many of one platform, it is down, or this machine can't reach it."),
+  },
+  EVENT_LOOP_SLOW: {
+    message: text("Everything stood still for {ms} within the last minutes."),
+    action: text("Give the service a faster processor, or move other programs off this machine."),
+  },
+  SETTINGS: {
+    message: text("Settings that need a look: {count}."),
+    action: text("Read what is wrong with them."),
+  },
+};
+
+export function describeProblem({ code, message, action, values }: Problem): { message: string; action: string } {
+  const own = TEXTS[code];
+  if (!own) return { message, action };
+  const shown = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      if (typeof value === "string") return [name, value];
+      return [
+        name,
+        name === "bytes" ? formatBytes(value) : name === "ms" ? formatDuration(value) : formatNumber(value),
+      ];
+    }),
+  );
+  return { message: t(own.message, shown), action: t(own.action, shown) };
+}

@@ -1,0 +1,37 @@
+// What admins changed of an account, newest first.
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api } from "../../../app/api.ts";
+import { t } from "../../../app/language.ts";
+import { Loaded } from "../../../parts/loaded.tsx";
+import { Section } from "../../../parts/page.tsx";
+import type { AuditPage } from "../api-types.ts";
+import { AuditTable } from "../audit/audit-table.tsx";
+
+export function AccountHistory({ userId }: { userId: string }) {
+  const query = useQuery({
+    queryKey: ["admin", "audit", "user", userId],
+    queryFn: () => api.get<AuditPage>("/api/admin/audit", { user: userId, limit: 10 }),
+  });
+  return (
+    <Section
+      title={t("Changes by admins")}
+      actions={
+        <Link href={`/admin/audit?user=${userId}`} className="text-sea underline">
+          {t("All")}
+        </Link>
+      }
+    >
+      <Loaded query={query} height="h-24">
+        {({ entries }) =>
+          entries.length === 0 ? (
+            <p className="text-soft">{t("No admin has changed anything here.")}</p>
+          ) : (
+            <AuditTable entries={entries} />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,111 @@
+// The plan of an account: given for some days or taken away, and its credits.
+
+import { type FormEvent, useState } from "react";
+import { api, path } from "../../../app/api.ts";
+import { formatNumber, t } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { SelectField, TextField } from "../../../parts/field.tsx";
+import { Section } from "../../../parts/page.tsx";
+import { showToast } from "../../../parts/toast.tsx";
+import { When } from "../../../parts/when.tsx";
+import type { AccountDetail } from "../api-types.ts";
+import { useAccountChange } from "./use-account-change.ts";
+
+const PLANS = ["starter", "pro", "enterprise"];
+
+export function PlanForm({ account }: { account: AccountDetail }) {
+  const { subscription } = account;
+  const [plan, setPlan] = useState(subscription?.plan ?? "starter");
+  const [days, setDays] = useState("30");
+  const [credits, setCredits] = useState(String(account.credits));
+  const base = path`/api/admin/users/${account.id}`;
+  const give = useAccountChange<void>(
+    account.id,
+    () => api.put<AccountDetail>(`${base}/subscription`, { plan, days: Number(days) }),
+    () => showToast(t("The plan is in force.")),
+  );
+  const end = useAccountChange<void>(
+    account.id,
+    () => api.delete<AccountDetail>(`${base}/subscription`),
+    () => showToast(t("The plan is “free” now.")),
+  );
+  const change = useAccountChange<void>(
+    account.id,
+    () => api.patch<AccountDetail>(base, { credits: Number(credits) }),
+    () => showToast(t("The credits are changed.")),
+  );
+  const submit = (work: () => void) => (event: FormEvent) => {
+    event.preventDefault();
+    work();
+  };
+  return (
+    <Section title={t("Plan and credits")}>
+      <p className="mb-4">
+        {subscription ? (
+          <>
+            <strong className="font-semibold">{subscription.plan}</strong>,{" "}
+            {subscription.active ? t("in force until") : t("ended")} <When at={subscription.currentPeriodEnd} isExact />
+          </>
+        ) : (
+          t("No subscription: the plan is “{plan}”.", { plan: account.plan })
+        )}
+      </p>
+      <form onSubmit={submit(() => give.mutate())} className="flex flex-wrap items-end gap-3">
+        <div className="w-36">
+          <SelectField label={t("Plan")} className="h-9" value={plan} onChange={(event) => setPlan(event.target.value)}>
+            {PLANS.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </SelectField>
+        </div>
+        <div className="w-28">
+          <TextField
+            label={t("For days")}
+            className="h-9"
+            type="number"
+            min={1}
+            max={36_500}
+            required
+            value={days}
+            onChange={(event) => setDays(event.target.value)}
+          />
+        </div>
+        <Button type="submit" isBusy={give.isPending} className="min-h-9">
+          {t("Give the plan")}
+        </Button>
+        {subscription && (
+          <Button look="danger" className="min-h-9" isBusy={end.isPending} onClick={() => end.mutate()}>
+            {t("End it now")}
+          </Button>
+        )}
+      </form>
+      <form onSubmit={submit(() => change.mutate())} className="mt-5 flex flex-wrap items-end gap-3">
+        <div className="w-36">
+          <TextField
+            label={t("Credits")}
+            className="h-9"
+            type="number"
+            min={0}
+            max={1_000_000_000}
+            required
+            value={credits}
+            onChange={(event) => setCredits(event.target.value)}
+          />
+        </div>
+        <Button
+          type="submit"
+          className="min-h-9"
+          isBusy={change.isPending}
+          disabled={credits === String(account.credits)}
+        >
+          {t("Set the credits")}
+        </Button>
+        <p className="w-full text-soft text-sm">
+          {t("Now {credits}. Credits pay for models once the part that the plan includes is used up.", {
+            credits: formatNumber(account.credits),
+          })}
+        </p>
+      </form>
+    </Section>
+  );
+}

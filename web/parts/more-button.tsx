@@ -1,0 +1,19 @@
+// Loads the next page of a list.
+
+import { t } from "../app/language.ts";
+import { Button } from "./button.tsx";
+
+interface Props {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+}
+
+export function MoreButton({ query: { hasNextPage, isFetchingNextPage, fetchNextPage } }: Props) {
+  if (!hasNextPage) return null;
+  return (
+    <div className="mt-3">
+      <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        {t("Show more")}
+      </Button>
+    </div>
+  );
+}
