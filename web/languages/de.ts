@@ -1080,7 +1080,6 @@ export const german = {
     "Save mine (based on version {version})": "Meines speichern (aus Version {version})",
     "Take theirs": "Das andere nehmen",
     "Unsaved changes": "Ungespeicherte Änderungen",
-    Discard: "Verwerfen",
     Save: "Speichern",
     "The language model that writes the answers. Dearer ones reason better, cheaper ones are faster.":
       "Das Sprachmodell, das die Antworten schreibt. Teurere denken besser nach, günstigere sind schneller.",

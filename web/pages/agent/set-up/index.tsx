@@ -123,6 +123,7 @@ function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
           <Budget {...field} id={id} />
         </>
       )}
+      {!isJson && <Cache id={id} />}
       <SaveBar
         isDirty={isDirty}
         isBusy={save.isPending}
@@ -134,7 +135,6 @@ function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
           draft.discard();
         }}
       />
-      {!isJson && <Cache id={id} />}
     </form>
   );
 }

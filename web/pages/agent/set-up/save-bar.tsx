@@ -26,27 +26,18 @@ export function SaveBar({ isDirty, isBusy, isBlocked, onSave, onDiscard }: Props
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
   }, []);
+  if (!isDirty) return null;
   return (
-    <div className="sticky bottom-0 z-20 -mx-1 mb-5 h-14">
-      {isDirty && (
-        <div className="flex flex-wrap items-center gap-2 rounded-large border border-line bg-raised px-3 py-2 shadow-raised">
-          <p role="status" className="mr-auto">
-            {t("Unsaved changes")}
-          </p>
-          <Button look="bare" disabled={isBusy} onClick={onDiscard}>
-            {t("Discard")}
-          </Button>
-          <Button
-            look="primary"
-            type="submit"
-            isBusy={isBusy}
-            disabled={isBlocked}
-            aria-keyshortcuts="Control+S Meta+S"
-          >
-            {t("Save")}
-          </Button>
-        </div>
-      )}
+    <div className="sticky bottom-3 z-20 flex flex-wrap items-center gap-2 rounded-large border border-line bg-raised px-3 py-2 shadow-raised">
+      <p role="status" className="mr-auto">
+        {t("Unsaved changes")}
+      </p>
+      <Button look="bare" disabled={isBusy} onClick={onDiscard}>
+        {t("Discard")}
+      </Button>
+      <Button look="primary" type="submit" isBusy={isBusy} disabled={isBlocked} aria-keyshortcuts="Control+S Meta+S">
+        {t("Save")}
+      </Button>
     </div>
   );
 }
