@@ -111,7 +111,10 @@ export function useOperation(): (agent: { id: string; name: string }, operation:
   return async function run({ id, name }, operation) {
     const { status, undo } = RESULTS[operation];
     patchOverview(client, id, { status, statusReason: null });
-    client.setQueryData<{ agent: object }>(["agent", id], (data) => data && { agent: { ...data.agent, status } });
+    client.setQueryData<{ agent: object }>(
+      ["agent", id, "detail"],
+      (data) => data && { agent: { ...data.agent, status } },
+    );
     try {
       await operateAgent(id, operation);
       showToast(doneText(operation, name), undo && { label: t("Undo"), run: () => void run({ id, name }, undo) });
@@ -120,7 +123,7 @@ export function useOperation(): (agent: { id: string; name: string }, operation:
     }
     await Promise.all([
       client.invalidateQueries({ queryKey: OVERVIEW_KEY }),
-      client.invalidateQueries({ queryKey: ["agent", id] }),
+      client.invalidateQueries({ queryKey: ["agent", id, "detail"] }),
     ]);
   };
 }

@@ -20,11 +20,16 @@ export interface Agent {
   verified: boolean;
 }
 
-export const agentKey = (id: string) => ["agent", id] as const;
+/** Everything else of an agent has a key that begins with `["agent", id]`. */
+export const agentKey = (id: string) => ["agent", id, "detail"] as const;
 
 export function useAgentQuery(id: string) {
   const key = agentKey(id);
-  useLive(key, ["agent."], ({ data }) => data.agentId === id || data.id === id);
+  useLive(
+    key,
+    ["agent.status", "agent.updated", "agent.verified", "agent.deleted"],
+    ({ data }) => data.agentId === id || data.id === id,
+  );
   return useQuery({ queryKey: key, queryFn: () => api.get<{ agent: Agent }>(path`/api/agents/${id}`) });
 }
 

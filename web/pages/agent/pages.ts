@@ -7,9 +7,11 @@ import {
   Cable,
   CalendarClock,
   Globe,
+  History,
   type LucideIcon,
   MessagesSquare,
   Radio,
+  SlidersHorizontal,
 } from "lucide-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import { type Text, text } from "../../app/language.ts";
@@ -36,6 +38,13 @@ export type AgentPageGroup = keyof typeof AGENT_PAGE_GROUPS;
 
 export const AGENT_PAGES: readonly AgentPage[] = [
   { path: "", label: text("Overview"), Icon: Bot, Component: lazy(() => import("./overview/index.tsx")) },
+  {
+    path: "/set-up",
+    label: text("Set-up"),
+    Icon: SlidersHorizontal,
+    group: "make",
+    Component: lazy(() => import("./set-up/index.tsx")),
+  },
   {
     path: "/channels/:channel?",
     label: text("Channels"),
@@ -84,5 +93,12 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     group: "make",
     Icon: CalendarClock,
     Component: lazy(() => import("./schedules/index.tsx")),
+  },
+  {
+    path: "/history",
+    label: text("History"),
+    Icon: History,
+    group: "keep",
+    Component: lazy(() => import("./history/index.tsx")),
   },
 ];

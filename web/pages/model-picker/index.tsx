@@ -38,8 +38,9 @@ export default function ModelPicker({ chosen, onChoose, onClose }: Props) {
     placeholderData: (before) => before,
     staleTime: 5 * 60_000,
   });
-  const models = data?.pages.flatMap((page) => page.models) ?? [];
   const [first] = data?.pages ?? [];
+  // The demo answers by itself where no model can; it is nothing to choose.
+  const models = data?.pages.flatMap((page) => page.models.filter(({ available }) => !(page.demo && available))) ?? [];
   const typed = query.trim();
   const isExact = models.some(({ id, reference }) => id === typed || reference === typed);
   const canUseTyped = /^\S{3,200}$/.test(typed) && !isExact;

@@ -1,23 +1,14 @@
 // What to do next with a new agent; it disappears when all is done.
 
-import { useQuery } from "@tanstack/react-query";
 import { Circle, CircleCheck } from "lucide-react";
 import { Link } from "wouter";
 import type { AgentOverview } from "../../../app/agents.ts";
-import { api, path } from "../../../app/api.ts";
 import { t } from "../../../app/language.ts";
 import { Section } from "../../../parts/page.tsx";
-
-interface Config {
-  instructions?: unknown;
-  budget?: unknown;
-}
+import { useCurrentConfig } from "../config/config-data.ts";
 
 export function NextSteps({ agent }: { agent: AgentOverview }) {
-  const { data } = useQuery({
-    queryKey: ["agent", agent.id, "config"],
-    queryFn: () => api.get<{ config: Config }>(path`/api/agents/${agent.id}/config`),
-  });
+  const { data } = useCurrentConfig(agent.id);
   if (!data) return null;
   const { instructions, budget } = data.config;
   const written = typeof instructions === "string" ? instructions.trim() : "";

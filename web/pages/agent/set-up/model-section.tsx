@@ -1,0 +1,33 @@
+// The model that answers for an agent.
+
+import { t } from "../../../app/language.ts";
+import { ModelChoice } from "../../../parts/model-choice.tsx";
+import { Section } from "../../../parts/page.tsx";
+import { withKey } from "../config/config-changes.ts";
+import type { SetUp } from "./draft.ts";
+
+interface Props {
+  agentId: string;
+  current: SetUp;
+  onChange: (next: SetUp) => void;
+  noteAt: (path: string) => string | undefined;
+}
+
+export function ModelSection({ agentId, current, onChange, noteAt }: Props) {
+  const { choice, config } = current;
+  return (
+    <Section
+      title={t("Model")}
+      hint={t("The language model that writes the answers. Dearer ones reason better, cheaper ones are faster.")}
+    >
+      <ModelChoice
+        agentId={agentId}
+        value={{ choice, own: typeof config.model === "string" ? config.model : "" }}
+        error={noteAt("model")}
+        onChange={({ choice, own }) =>
+          onChange({ choice, config: withKey(config, "model", choice === "custom" && own ? own : undefined) })
+        }
+      />
+    </Section>
+  );
+}

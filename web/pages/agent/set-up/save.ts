@@ -1,0 +1,49 @@
+// Saves a set-up, but only over the version that it was made from.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { OVERVIEW_KEY } from "../../../app/agents.ts";
+import { api, path } from "../../../app/api.ts";
+import { ApiError } from "../../../app/errors.ts";
+import { t } from "../../../app/language.ts";
+import { showToast } from "../../../parts/toast.tsx";
+import { type Agent, agentKey } from "../agent.tsx";
+import { isEqual } from "../config/config-changes.ts";
+import { type CurrentConfig, currentKey, versionsKey } from "../config/config-data.ts";
+import type { SetUp, Stored } from "./draft.ts";
+
+export interface Issue {
+  path: string;
+  message: string;
+}
+
+interface Answer {
+  agent: Agent;
+  warnings?: Issue[];
+}
+
+export function useSave(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    async mutationFn({ next, from }: { next: SetUp; from: Stored }): Promise<Stored & { warnings: Issue[] }> {
+      const isConfigured = !isEqual(next.config, from.config);
+      const { agent, warnings = [] } = await api.patch<Answer>(path`/api/agents/${id}`, {
+        ...(next.choice !== from.choice && { model: next.choice }),
+        ...(isConfigured && { config: next.config, configVersion: from.version }),
+      });
+      client.setQueryData(agentKey(id), { agent });
+      return { ...next, version: from.version + (isConfigured ? 1 : 0), warnings };
+    },
+    onSuccess({ version, config }) {
+      client.setQueryData<CurrentConfig>(currentKey(id), { version, config });
+      void client.invalidateQueries({ queryKey: versionsKey(id) });
+      void client.invalidateQueries({ queryKey: OVERVIEW_KEY });
+      showToast(t("Saved. It counts from the next message on."));
+    },
+    onError(error) {
+      // What the other one has saved appears beside the changes here.
+      if (isConflict(error)) void client.invalidateQueries({ queryKey: currentKey(id) });
+    },
+  });
+}
+
+export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.code === "CONFIG_CHANGED";
