@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
+import { type Discord, startDiscord, tokenFor } from "../support/discord.ts";
 import { member, provision } from "../support/members.ts";
 import { type FakeBot, startTelegram, type Telegram } from "../support/telegram.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
@@ -11,17 +12,22 @@ import { expectAccessible, openConsole } from "./support/console.ts";
 const HOSTILE = '<img src=x onerror=alert(1)>\u202e"><script>alert(1)</script> [x](javascript:alert(1))';
 
 let telegram: Telegram;
+let discord: Discord;
 let berth: Berth;
 let ada: Client;
 let next = 500_000;
 
 beforeAll(async () => {
   telegram = await startTelegram();
-  berth = await startBerth({ env: { CHANNEL_A_API_ROOT: telegram.url, CHANNEL_A_MODE: "polling" } });
+  discord = await startDiscord();
+  berth = await startBerth({
+    env: { CHANNEL_A_API_ROOT: telegram.url, CHANNEL_A_MODE: "polling", CHANNEL_B_API_ROOT: discord.url },
+  });
   ada = await member(berth, "enterprise");
 }, 60_000);
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
+  await discord?.stop();
   await telegram?.stop();
 });
 
@@ -74,6 +80,30 @@ describe("a newcomer", () => {
     await page.reload();
     await page.getByRole("heading", { name: "Write to it now" }).waitFor();
     expect(await page.content()).not.toContain(token);
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("adds a bot of Discord to a server, and shows it who they are by a code", async () => {
+    const { id } = await provision(ada, "Second Mate");
+    const token = tokenFor("515151515151515001");
+    const bot = discord.addBot(token, { username: "second_mate" });
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(`/agents/${id}/channels/channel_b`);
+    await page.getByLabel("Token of the bot").fill("515151515151515001");
+    await page.getByText("This is an id, not the token.").waitFor();
+    await page.getByLabel("Token of the bot").fill(token);
+    await page.getByRole("button", { name: "Connect second_mate" }).click();
+    const invite = page.getByRole("link", { name: "Add @second_mate to your server" });
+    const { searchParams } = new URL((await invite.getAttribute("href")) ?? "");
+    expect(searchParams.get("client_id")).toBe(bot.id);
+    expect(searchParams.get("scope")).toBe("bot applications.commands");
+    const code = (await page.locator("main .font-mono", { hasText: /^[A-Z2-9]{10}$/ }).textContent()) ?? "";
+    const dm = bot.dm();
+    bot.userSays(dm, ` ${code.trim().toLowerCase()} `);
+    await page.getByText("Owner", { exact: true }).waitFor();
+    bot.userSays(dm, "hello");
+    await discord.waitFor(() => bot.sent(dm).some(({ text }) => text.includes("Hello")));
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 

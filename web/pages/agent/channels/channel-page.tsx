@@ -76,7 +76,7 @@ function Connected({ kind, connection }: { kind: ChannelKind; connection: Connec
           </div>
         </Section>
       )}
-      {!mustReplace && <FirstWords kind={kind} connection={connection} />}
+      {!mustReplace && connection.problem !== "agent_stopped" && <FirstWords kind={kind} connection={connection} />}
       <PeopleSection kind={kind} connection={connection} />
       <RulesSection kind={kind} />
       {!mustReplace && (

@@ -1,11 +1,13 @@
 // The steps on each platform until a person holds a bot's token, in words for those who never did this.
 
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { rich, type Text, t, text } from "../../../app/language.ts";
 import { CopyButton } from "../../../parts/copy-button.tsx";
-import { Markdown } from "../../../parts/markdown.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
 import type { ChannelKind } from "./data.ts";
+
+/** Only for platforms without a guide here, since it brings the parser. */
+const Markdown = lazy(async () => ({ default: (await import("../../../parts/markdown.tsx")).Markdown }));
 
 const link = (href: string) => (words: string, key: string) => (
   <OutsideLink key={key} href={href}>
@@ -78,7 +80,13 @@ const GUIDES: Readonly<Record<string, () => ReactNode[]>> = {
 
 export function Guide({ kind }: { kind: ChannelKind }) {
   const steps = GUIDES[kind.channel]?.();
-  if (!steps) return <Markdown text={kind.guide.token} />;
+  if (!steps) {
+    return (
+      <Suspense>
+        <Markdown text={kind.guide.token} />
+      </Suspense>
+    );
+  }
   return (
     <ol className="flex flex-col gap-3">
       {steps.map((step, index) => (
