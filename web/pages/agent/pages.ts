@@ -8,6 +8,7 @@ import {
   CalendarClock,
   Globe,
   type LucideIcon,
+  MessageSquare,
   MessagesSquare,
   Radio,
 } from "lucide-react";
@@ -36,6 +37,13 @@ export type AgentPageGroup = keyof typeof AGENT_PAGE_GROUPS;
 
 export const AGENT_PAGES: readonly AgentPage[] = [
   { path: "", label: text("Overview"), Icon: Bot, Component: lazy(() => import("./overview/index.tsx")) },
+  {
+    path: "/chat/:conversationId?",
+    label: text("Chat"),
+    Icon: MessageSquare,
+    isFull: true,
+    Component: lazy(() => import("./chat/index.tsx")),
+  },
   {
     path: "/channels/:channel?",
     label: text("Channels"),
