@@ -140,7 +140,7 @@ export function createRuntime(deps: Deps) {
     runningTurns,
     lanes,
     liveTurns,
-    uploads: undefined,
+    uploads,
     enqueue,
   });
   const whileQuiesced = createQuiesce({ lanes, runningTurns, sessions, timeoutMs: timings?.quiesceTimeout });
@@ -311,7 +311,7 @@ export const runtime = plugin("runtime", (host) => {
     ...services,
     ...turns,
     auth: host.use(auth),
-    uploads: undefined,
+    uploads: host.use(uploads),
   });
   return {
     web: messageList.web.use(conversations.web),

@@ -1,15 +1,15 @@
 // Where a conversation is held: a neutral icon and the name. The makers' own logos are theirs.
 
-import { CodeXml, Gamepad2, Globe, type LucideIcon, MessageSquare, Phone, Plug, Send } from "lucide-react";
+import { AppWindow, CodeXml, Globe, type LucideIcon, MessageCircle, MessagesSquare, Plug, Send } from "lucide-react";
 import { type Text, t, text } from "../app/language.ts";
 
 const PLATFORMS: Readonly<Record<string, { Icon: LucideIcon; label: Text }>> = {
-  web: { Icon: MessageSquare, label: text("Console") },
+  web: { Icon: AppWindow, label: text("Console") },
   api: { Icon: CodeXml, label: text("API") },
   public: { Icon: Globe, label: text("Public page") },
   channel_a: { Icon: Send, label: text("Telegram") },
-  channel_b: { Icon: Gamepad2, label: text("Discord") },
-  channel_c: { Icon: Phone, label: text("WhatsApp") },
+  channel_b: { Icon: MessagesSquare, label: text("Discord") },
+  channel_c: { Icon: MessageCircle, label: text("WhatsApp") },
 };
 
 /** The platform's name for people; an unknown one's id. */

@@ -1,7 +1,7 @@
 // Reads the messages of one conversation in pages, newest first, with the steps and figures of the turns behind them.
 import type { Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import type { Uploads } from "../live/detached-turns.ts";
+import type { UploadService } from "../../uploads/index.ts";
 import type { ShownStep, ShownSteps } from "./shown-steps.ts";
 import type { TurnList } from "./turn-list.ts";
 import { findRunning, type TurnError, type TurnState, turnError, turnState } from "./turn-states.ts";
@@ -35,7 +35,7 @@ export interface MessagePage {
 interface Deps extends Pick<Kernel, "database"> {
   turnList: Pick<TurnList, "figures">;
   steps: Pick<ShownSteps, "showSteps">;
-  uploads: Uploads | undefined;
+  uploads: Pick<UploadService, "ofMessages">;
 }
 
 /** Characters of a page; a page of long texts has fewer messages, but one at least. */
@@ -96,10 +96,7 @@ export function createConversationMessages({ database, turnList, steps, uploads 
     const messages = rows.map((row) => toView(row, running));
     const replies = messages.filter(({ role }) => role === "assistant").map(({ turnId }) => turnId);
     const asked = messages.filter(({ role }) => role === "user").map(({ id }) => id);
-    const [usedBy, filesOf] = await Promise.all([
-      turnList.figures(replies),
-      uploads?.ofMessages(agent.id, asked) ?? new Map(),
-    ]);
+    const [usedBy, filesOf] = await Promise.all([turnList.figures(replies), uploads.ofMessages(agent.id, asked)]);
     const receivedAt = new Map(rows.map((row) => [String(row.id), Number(row.received_at ?? row.created_at)]));
     for (const message of messages) {
       if (message.role === "user") {

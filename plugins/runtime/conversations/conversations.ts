@@ -3,7 +3,8 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { ai as aiPlugin } from "../../ai/index.ts";
 import type { auth } from "../../auth/index.ts";
-import type { DetachedTurns, Uploads } from "../live/detached-turns.ts";
+import type { UploadService } from "../../uploads/index.ts";
+import type { DetachedTurns } from "../live/detached-turns.ts";
 import type { LiveTurns } from "../live/live-turns.ts";
 import { createTurnStream } from "../live/turn-stream.ts";
 import { backendRoutes } from "./backend-routes.ts";
@@ -20,7 +21,7 @@ interface Deps extends Pick<Kernel, "database" | "log" | "backend" | "config" | 
   steps: ShownSteps;
   liveTurns: LiveTurns;
   detachedTurns: DetachedTurns;
-  uploads: Uploads | undefined;
+  uploads: Pick<UploadService, "ofMessages">;
 }
 
 export function createConversations(deps: Deps) {

@@ -3,23 +3,13 @@ import { GuardFailed, guard } from "../../../src/kernel/database/database.ts";
 import { AppError, invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Agent } from "../../agents/index.ts";
+import type { UploadService } from "../../uploads/index.ts";
 import { agentStoppedError, alreadySettledError, cancelledError } from "../errors.ts";
-import type { Attachment } from "../inbox/attachments.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { RunningTurns } from "../turn/running-turns.ts";
 import type { LiveTurns } from "./live-turns.ts";
-
-/** The files that an owner has given to an agent, as the plugin of uploads serves them. */
-export interface Uploads {
-  attachmentsOf(agentId: string, uploadIds: readonly string[]): Promise<Attachment[]>;
-  notesOf(attachments: readonly Attachment[]): string;
-  ofMessages(
-    agentId: string,
-    messageIds: readonly string[],
-  ): Promise<Map<string, { id: string; name: string; type: string; size: number }[]>>;
-}
 
 export interface DetachedMessage {
   message?: string | undefined;
@@ -35,7 +25,7 @@ interface Deps extends Pick<Kernel, "database"> {
   runningTurns: RunningTurns;
   lanes: Pick<Lanes<InboxEntry>, "entriesOf">;
   liveTurns: LiveTurns;
-  uploads: Uploads | undefined;
+  uploads: Pick<UploadService, "attachmentsOf" | "notesOf">;
   /** Hands a stored entry to its lane. */
   enqueue(entry: InboxEntry): void;
 }
@@ -54,7 +44,6 @@ export function createDetachedTurns(deps: Deps) {
 
   async function readAttachments(agentId: string, { attachments = [], voice = [] }: DetachedMessage) {
     if (attachments.length === 0) return [];
-    if (!uploads) throw invalidInput({ path: "attachments", message: "Files can't be sent here." });
     const found = await uploads.attachmentsOf(agentId, attachments);
     return found.map((file, n) => (voice.includes(attachments[n] ?? "") ? { ...file, voice: true } : file));
   }
@@ -72,10 +61,7 @@ export function createDetachedTurns(deps: Deps) {
       if (agent.status === "stopped") throw agentStoppedError();
       if (runningTurns.isStopping()) throw new AppError(503, "STOPPING", "Berth is stopping. Try again shortly.");
       const files = await readAttachments(agent.id, given);
-      const content = [
-        files.length > 0 ? (uploads?.notesOf(files) ?? "") : "",
-        given.message?.trim() ? given.message : "",
-      ];
+      const content = [files.length > 0 ? uploads.notesOf(files) : "", given.message?.trim() ? given.message : ""];
       const text = content.filter(Boolean).join("\n");
       if (text === "") throw invalidInput({ path: "message", message: "Give a message or a file." });
       await requireRoom(agent.id);

@@ -9,6 +9,7 @@ import {
   Globe,
   History,
   type LucideIcon,
+  MessageSquare,
   MessagesSquare,
   Radio,
   SlidersHorizontal,
@@ -38,6 +39,13 @@ export type AgentPageGroup = keyof typeof AGENT_PAGE_GROUPS;
 
 export const AGENT_PAGES: readonly AgentPage[] = [
   { path: "", label: text("Overview"), Icon: Bot, Component: lazy(() => import("./overview/index.tsx")) },
+  {
+    path: "/chat/:conversationId?",
+    label: text("Chat"),
+    Icon: MessageSquare,
+    isFull: true,
+    Component: lazy(() => import("./chat/index.tsx")),
+  },
   {
     path: "/set-up",
     label: text("Set-up"),

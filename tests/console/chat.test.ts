@@ -1,0 +1,477 @@
+// The chat page in Chromium: writing, streaming, resuming, tools, approvals, files, voice, other channels, hostile texts.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { type Berth, startBerth } from "../support/berth.ts";
+import type { Client } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
+import { member, provision } from "../support/members.ts";
+import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { expectAccessible, openConsole } from "./support/console.ts";
+import { storeConversation } from "./support/conversations.ts";
+import { HOSTILE_TEXTS } from "./support/hostile.ts";
+
+let upstream: Upstream;
+let outside: ReturnType<typeof Bun.serve>;
+let berth: Berth;
+let ada: Client;
+let agentId: string;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  outside = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("Remind them of the storm.") });
+  berth = await startBerth({
+    env: {
+      PROVIDER_5_BASE_URL: upstream.url,
+      PROVIDER_5_API_KEY: "sk-test",
+      MODEL_A: "provider_5:fake-small",
+      // The prices of its models are not known, so that they count as dear ones.
+      AI_PLAN_BUDGETS_USD_PER_MONTH: "enterprise:500",
+      AI_UNPAID_BUDGET_USD_PER_DAY: "500",
+      OUTBOUND_ALLOW: "127.0.0.1/32",
+      RATE_LIMITS: "off",
+    },
+  });
+  ada = await member(berth, "enterprise");
+}, 60_000);
+beforeEach(async () => {
+  upstream.reset();
+  agentId = (await provision(ada, "Harbour")).id;
+});
+afterAll(async () => {
+  await berth?.[Symbol.asyncDispose]();
+  await outside?.stop(true);
+  await upstream?.stop();
+});
+
+const chat = (rest = "") => `/agents/${agentId}/chat${rest}`;
+const field = (page: Page) => page.getByRole("textbox", { name: /Message to|Nachricht an/ });
+const feed = (page: Page) =>
+  page
+    .getByRole("region", { name: /^(?:Conversation|Gespräch)$/ })
+    .getByRole("region", { name: /^(?:Messages of|Nachrichten dieses)/ });
+const say = async (page: Page, text: string) => {
+  await field(page).fill(text);
+  await field(page).press("Enter");
+};
+
+/** A conversation with one message and its reply. */
+async function talked(message = "Ahoy"): Promise<string> {
+  const { body } = await ada.post<{ turnId: string; conversationId: string }>(`/api/agents/${agentId}/conversations`, {
+    message,
+  });
+  await Array.fromAsync(ada.sse(`/api/agents/${agentId}/turns/${body.turnId}/events`));
+  return body.conversationId;
+}
+
+describe("writing to an agent", () => {
+  test("streams the reply with its tools; the turn behind it, the list and a reload show the same", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    let go: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    upstream.script(async ({ toolResults }) => {
+      if (toolResults.length === 0) return { toolCalls: [{ name: "remember", arguments: { fact: "Likes tables." } }] };
+      await gate;
+      return "It is **deep**:\n\n| Quay | Metres |\n|---|---|\n| North | 8.4 |\n\n```ts\nconst depth = 8.4;\n```";
+    });
+    await console.open(chat("/new"));
+    await say(page, "How deep is it?");
+    await page.waitForURL(/\/chat\/sess_/);
+    await page.getByText("Used 1 tool: remember").waitFor();
+    // A reload in the middle loses nothing.
+    await page.reload();
+    await page.getByText("Used 1 tool: remember").waitFor();
+    await page.getByText(/Thinks|Writes/).waitFor();
+    go();
+    await feed(page).getByRole("cell", { name: "8.4" }).waitFor();
+    await page.getByText("fake-small ·").waitFor();
+    expect(await feed(page).locator("strong").textContent()).toBe("deep");
+    await page.getByText("Used 1 tool: remember").click();
+    await feed(page)
+      .locator("summary", { hasText: /^remember/ })
+      .click();
+    await feed(page).getByRole("region", { name: "Input" }).getByText("Likes tables.").waitFor();
+
+    await page.getByRole("button", { name: /tokens ·/ }).click();
+    const panel = page.getByRole("dialog", { name: "The turn behind this reply" });
+    await panel.getByText("remember", { exact: true }).waitFor();
+    expect(page.url()).toContain("turn=");
+    await page.keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+
+    const row = page.getByRole("navigation", { name: "Conversations" }).getByRole("link", { name: /How deep is it/ });
+    expect(await row.getAttribute("aria-current")).toBe("page");
+    await page.getByRole("link", { name: "New conversation" }).click();
+    await page.getByText("Talk to Harbour").waitFor();
+    await page.goBack();
+    await feed(page).getByRole("cell", { name: "8.4" }).waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("Shift+Enter begins a line, the draft survives a reload, and the reply can be stopped and tried again", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(chat("/new"));
+    await field(page).fill("one");
+    await field(page).press("Shift+Enter");
+    await field(page).pressSequentially("two");
+    await page.reload();
+    await field(page).waitFor();
+    expect(await field(page).inputValue()).toBe("one\ntwo");
+    upstream.script({ hang: true });
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Stop the reply" }).click();
+    await page.getByText("You stopped the reply.").waitFor();
+    upstream.script("Back again.");
+    await page.getByRole("button", { name: "Try again", exact: true }).click();
+    await feed(page).getByText("Back again.").waitFor();
+    expect(upstream.chats.at(-1)?.lastUser).toBe("one\ntwo");
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("a lost connection loses nothing: the message is sent once, and the reply goes on where it was", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page, context } = console;
+    const id = await talked();
+    await console.open(chat(`/${id}`));
+    await field(page).waitFor();
+    await context.setOffline(true);
+    await say(page, "Are you there?");
+    await page.getByText("Not sent yet.").waitFor();
+    let go: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    upstream.script(async ({ toolResults }) => {
+      if (toolResults.length === 0)
+        return { text: "I look.", toolCalls: [{ name: "remember", arguments: { fact: "x" } }] };
+      await gate;
+      return "Yes, I am.";
+    });
+    await context.setOffline(false);
+    await feed(page).getByText("I look.").waitFor();
+    expect(await page.getByText("Not sent yet.").count()).toBe(0);
+    await context.setOffline(true);
+    go();
+    await eventually(async () => {
+      const { body } = await ada.get<{ turns: { status: string }[] }>(`/api/agents/${agentId}/turns?limit=1`);
+      return body.turns[0]?.status === "done";
+    });
+    await context.setOffline(false);
+    await feed(page).getByText("Yes, I am.").waitFor();
+    expect(await feed(page).getByText("Are you there?").count()).toBe(1);
+    expect(upstream.chats.filter(({ lastUser }) => lastUser === "Are you there?").length).toBe(2);
+  }, 60_000);
+
+  test("two tabs show the same while a reply is written", async () => {
+    const id = await talked();
+    await using console = await openConsole(berth, ada);
+    await console.open(chat(`/${id}`));
+    const second = await console.context.newPage();
+    await second.goto(chat(`/${id}`));
+    await feed(second).getByText("echo: Ahoy").waitFor();
+    upstream.script({ pieces: ["Half ", "of it"], hangAfter: 2 });
+    await say(console.page, "Tell both");
+    for (const page of [console.page, second]) {
+      await feed(page).getByText("Tell both").waitFor();
+      await feed(page).getByText("Half").waitFor();
+    }
+    await second.getByRole("button", { name: "Stop the reply" }).click();
+    for (const page of [console.page, second]) await page.getByText("You stopped the reply.").waitFor();
+  }, 60_000);
+
+  test("errors say what to do: a spent budget, a stopped agent, too much at once, unknown conversations", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await ada.put(`/api/agents/${agentId}/config`, { budget: { usdPerDay: 0.000001 } });
+    await console.open(chat("/new"));
+    await say(page, "Hello");
+    await page.getByText(/The budget is used up/).waitFor();
+    // The server refuses: the message stays, with the reason.
+    for (const [status, code, words] of [
+      [409, "AGENT_STOPPED", "Not sent: This agent is stopped"],
+      [400, "INVALID_INPUT", "Not sent: Too long"],
+      [429, "TOO_MANY_WAITING", "Not sent yet."],
+      [503, "STOPPING", "Not sent yet."],
+    ] as const) {
+      const error = words.includes(":") ? words.slice("Not sent: ".length) : "later";
+      await page.route("**/conversations/**", (route) =>
+        route.request().method() === "POST"
+          ? route.fulfill({ status, json: { error, message: error, code } })
+          : route.continue(),
+      );
+      await say(page, `Refused with ${status}`);
+      await page.getByRole("alert").getByText(words).waitFor();
+      await page.getByRole("button", { name: "Remove this message" }).click();
+      await page.unroute("**/conversations/**");
+    }
+    await page.goto(chat("/sess_0000000000000000"));
+    await page.getByText("This agent has no conversation with this id.").waitFor();
+    await page.goto("/agents/00000000-0000-7000-8000-000000000000/chat");
+    await page.getByRole("alert").waitFor();
+  }, 60_000);
+
+  test("a call that needs approval is asked about in place; after it the agent goes on", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    upstream.script(({ toolResults, lastUser }) => {
+      const last = toolResults.at(-1)?.content ?? "";
+      if (last.includes("was not run")) return "Please approve it.";
+      if (last !== "" && !lastUser.startsWith("Read")) return "It is set.";
+      if (last === "" && lastUser.startsWith("Read"))
+        return { toolCalls: [{ name: "web_fetch", arguments: { url: outside.url.href } }] };
+      return { toolCalls: [{ name: "remind_me", arguments: { text: "Storm", inMinutes: 5 } }] };
+    });
+    await console.open(chat("/new"));
+    await say(page, "Read this page");
+    const card = page.getByRole("region", { name: "Approval for remind_me" });
+    await card.getByText("Set a reminder in 5 minutes: Storm").waitFor();
+    await card.getByText("Exactly what remind_me is called with").click();
+    await card.getByText('"inMinutes": 5').waitFor();
+    await card.getByRole("button", { name: "Approve once" }).click();
+    await page.getByText("You approved remind_me; it ran.").waitFor();
+    await feed(page).getByText("It is set.").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+});
+
+describe("files and voice", () => {
+  const PIXEL = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
+
+  test("are chosen, shown as chips, sent and shown in the conversation", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    upstream.script("I have seen them.");
+    await console.open(chat("/new"));
+    await page.locator('input[type="file"]').setInputFiles([
+      { name: "boat.png", mimeType: "image/png", buffer: PIXEL },
+      { name: "plan <img src=x>.txt", mimeType: "text/plain", buffer: Buffer.from("Berth 3 at nine") },
+    ]);
+    const chips = page.getByRole("list", { name: "Files of this message" });
+    await chips.getByText("boat.png").waitFor();
+    await eventually(async () => (await chips.getByText("is uploaded").count()) === 0);
+    await page.getByRole("button", { name: "Remove boat.png" }).focus();
+    await say(page, "See these");
+    await feed(page).getByRole("img", { name: "boat.png" }).waitFor();
+    await feed(page)
+      .getByRole("link", { name: /plan <img src=x>/ })
+      .waitFor();
+    expect(await feed(page).getByText("[photo").count()).toBe(0);
+    await eventually(() => upstream.chats.length > 0);
+    expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("Berth 3 at nine");
+    expect(await page.locator("img[src=x]").count()).toBe(0);
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("a recording is sent as a file that models read", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    // A tone stands for the microphone.
+    await page.addInitScript(() => {
+      const tone = async () => {
+        const audio = new AudioContext();
+        const source = audio.createOscillator();
+        const out = audio.createMediaStreamDestination();
+        source.connect(out);
+        source.start();
+        return out.stream;
+      };
+      Object.defineProperty(navigator, "mediaDevices", { value: { getUserMedia: tone } });
+    });
+    await console.open(chat("/new"));
+    await page.getByRole("button", { name: "Record your voice" }).click();
+    await page.getByText("0:01").waitFor();
+    await page.getByRole("button", { name: "Use the recording" }).click();
+    await page.getByRole("list", { name: "Files of this message" }).getByText("voice.wav").waitFor();
+    await page.getByText("is uploaded").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Send" }).click();
+    await feed(page).locator("audio").waitFor();
+    const { body } = await ada.get<{ uploads: { type: string; size: number }[] }>(`/api/agents/${agentId}/uploads`);
+    expect(body.uploads[0]?.type).toMatch(/^audio\/.*wav/);
+    expect(body.uploads[0]?.size).toBeGreaterThan(10_000);
+  }, 60_000);
+});
+
+describe("conversations of other channels", () => {
+  test("are read as they happened, found by their words, and not written into", async () => {
+    await storeConversation(berth, {
+      agentId,
+      platform: "channel_a",
+      name: "Bob Müller",
+      messages: ["Is the crane free?"],
+    });
+    await storeConversation(berth, { agentId, platform: "channel_c", name: "Ilse", messages: ["We arrive at six."] });
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(chat());
+    const list = page.getByRole("navigation", { name: "Conversations" });
+    await list.getByRole("link", { name: /Ilse/ }).waitFor();
+    await list.getByRole("searchbox").fill("CRANE");
+    await list.getByRole("link", { name: /Ilse/ }).waitFor({ state: "detached" });
+    expect(page.url()).toContain("query=CRANE");
+    await list.getByRole("link", { name: /Bob Müller/ }).click();
+    await feed(page).getByText("Is the crane free?", { exact: true }).waitFor();
+    await feed(page).getByText("Bob Müller").first().waitFor();
+    await page.getByText("This conversation is held on Telegram.").waitFor();
+    expect(await field(page).count()).toBe(0);
+    await page.reload();
+    await feed(page).getByText("Is the crane free?", { exact: true }).waitFor();
+    expect(await list.getByRole("searchbox").inputValue()).toBe("CRANE");
+    await list.getByRole("searchbox").fill("nothing like it");
+    await list.getByText("Nothing found").waitFor();
+  }, 60_000);
+
+  test("5,000 messages open at once, at the end; older ones come while the place stays", async () => {
+    const messages = Array.from({ length: 2_500 }, (_, n) => `Message ${n} ${"and more ".repeat(n % 9)}`);
+    const id = await storeConversation(berth, { agentId, platform: "channel_a", name: "Bob", messages });
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(chat());
+    const row = page.getByRole("link", { name: /Bob/ });
+    await row.waitFor();
+    // From the click to the painted last message, in the page's own time.
+    const ms = await page.evaluate(async (name) => {
+      const link = [...document.querySelectorAll("a")].find((a) => a.textContent?.includes(name));
+      const started = performance.now();
+      link?.click();
+      while (
+        !document
+          .querySelector('[aria-label="Messages of this conversation"] ol')
+          ?.textContent?.includes("Message 2499")
+      )
+        await new Promise(requestAnimationFrame);
+      return performance.now() - started;
+    }, "Bob");
+    expect(page.url()).toContain(id);
+    process.stdout.write(`5,000 messages: ${Math.round(ms)} ms\n`);
+    expect(ms).toBeLessThan(600);
+    const box = feed(page);
+    const state = () =>
+      box.evaluate((element) => ({
+        rows: element.querySelectorAll("li").length,
+        fromEnd: element.scrollHeight - element.clientHeight - element.scrollTop,
+      }));
+    const { rows, fromEnd } = await state();
+    expect(rows).toBeLessThan(60);
+    expect(fromEnd).toBeLessThan(5);
+
+    await box.evaluate((element) => element.scrollTo({ top: 0 }));
+    await page.getByRole("button", { name: "Jump to the latest" }).waitFor();
+    // The older page came in above; what was seen is still there.
+    await eventually(async () => (await state()).fromEnd > 6_000);
+    await feed(page)
+      .getByText(/^Message 247\d/)
+      .first()
+      .waitFor();
+    await page.getByRole("button", { name: "Jump to the latest" }).click();
+    await feed(page)
+      .getByText(/^Message 2499/)
+      .waitFor();
+    expect((await state()).rows).toBeLessThan(60);
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+});
+
+test("hostile texts stay texts: in messages, replies, names, tools and files nothing becomes an element or a request", async () => {
+  const id = await storeConversation(berth, {
+    agentId,
+    platform: "channel_a",
+    name: HOSTILE_TEXTS[0] ?? "",
+    messages: [...HOSTILE_TEXTS],
+    reply: (text) => text,
+    steps: HOSTILE_TEXTS.map((text) => ({ tool: text, input: JSON.stringify({ text }), result: text, ok: true })),
+  });
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await console.open(chat(`/${id}`));
+  await feed(page).getByRole("listitem").first().waitFor();
+  const box = feed(page);
+  const seen = new Set<string>();
+  for (let round = 0; round < 40; round++) {
+    for (const summary of await box.locator("details:not([open]) > summary").all()) {
+      await summary.click({ timeout: 1_000 }).catch(() => undefined);
+    }
+    for (const tag of await box.evaluate((element) => [
+      ...new Set([...element.querySelectorAll("*")].map(({ localName }) => localName)),
+    ])) {
+      seen.add(tag);
+    }
+    const isAtStart = await box.evaluate((element) => {
+      element.scrollBy({ top: -element.clientHeight });
+      return element.scrollTop === 0;
+    });
+    if (isAtStart) break;
+  }
+  for (const tag of [
+    "script",
+    "img",
+    "iframe",
+    "object",
+    "embed",
+    "style",
+    "form",
+    "svg:not([class])",
+    "base",
+    "meta",
+    "link",
+  ]) {
+    expect([tag, seen.has(tag)]).toEqual([tag, false]);
+  }
+  const links = await box.locator("a").evaluateAll((found) => found.map((a) => (a as HTMLAnchorElement).href));
+  for (const href of links) expect(href).toMatch(/^(?:https?|mailto):/);
+  expect(requests.filter((url) => new URL(url).origin !== new URL(berth.web).origin)).toEqual([]);
+  expect(await page.evaluate("globalThis.hacked")).toBeUndefined();
+  expect(console.complaints()).toEqual([]);
+}, 120_000);
+
+test("the page is accessible: a conversation, its turn, an approval, another channel, the beginning", async () => {
+  upstream.script(({ toolResults, lastUser }) => {
+    const last = toolResults.at(-1)?.content ?? "";
+    if (lastUser.startsWith("Read")) {
+      if (last.includes("was not run")) return "Please approve it.";
+      if (last === "") return { toolCalls: [{ name: "web_fetch", arguments: { url: outside.url.href } }] };
+      return { toolCalls: [{ name: "remind_me", arguments: { text: "Storm", inMinutes: 5 } }] };
+    }
+    return last === ""
+      ? { toolCalls: [{ name: "remember", arguments: { fact: "x" } }] }
+      : "Here:\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\n```ts\nlet a = 1;\n```\n\n> quoted [link](https://example.com)";
+  });
+  const id = await talked("Show me everything");
+  const approval = await talked("Read this page");
+  const channel = await storeConversation(berth, {
+    agentId,
+    platform: "channel_b",
+    name: "deckhand",
+    messages: ["Hi"],
+  });
+  await expectAccessible(berth, ada, chat(`/${id}`), {
+    name: "chat",
+    async prepare(page) {
+      await feed(page).locator("summary").first().click();
+      await feed(page)
+        .locator("summary", { hasText: /^remember/ })
+        .click();
+    },
+  });
+  await expectAccessible(berth, ada, chat(`/${id}`), {
+    name: "chat-turn",
+    async prepare(page) {
+      await page.getByRole("button", { name: /fake-small/ }).click();
+      await page.getByRole("dialog").getByText("remember", { exact: true }).waitFor();
+    },
+  });
+  await expectAccessible(berth, ada, chat(`/${approval}`), {
+    name: "chat-approval",
+    prepare: (page) => page.getByRole("region", { name: /remind_me/ }).waitFor(),
+  });
+  await expectAccessible(berth, ada, chat(`/${channel}`), { name: "chat-channel" });
+  await expectAccessible(berth, ada, chat("/new"), { name: "chat-new" });
+  await expectAccessible(berth, ada, chat(), { name: "chat-list" });
+}, 240_000);

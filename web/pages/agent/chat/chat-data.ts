@@ -1,0 +1,220 @@
+// Reads conversations and their messages. The newest page of a conversation is read again when something happens in it;
+// older ones are added above and stay.
+
+import { type QueryClient, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useRef } from "react";
+import { api, path } from "../../../app/api.ts";
+import { useEvents, useLive } from "../../../app/events.ts";
+
+/** An item of `GET /api/agents/:id/conversations`. */
+export interface ConversationView {
+  id: string;
+  platform: string;
+  name: string;
+  isGroup: boolean;
+  topic: string | null;
+  title: string;
+  preview: string;
+  previewRole: "user" | "assistant";
+  messageCount: number;
+  waiting: number;
+  status: "active" | "idle" | "completed";
+  lastActivityAt: string;
+  match: { seq: number; text: string } | null;
+}
+
+interface ConversationPage {
+  conversations: ConversationView[];
+  nextCursor: string | null;
+  complete: boolean;
+}
+
+/** A file of a message. */
+export interface Attached {
+  id: string;
+  name: string;
+  type: string;
+  size: number;
+}
+
+export interface StepView {
+  name: string;
+  input: unknown;
+  result: string;
+  ok: boolean;
+  ms: number | null;
+}
+
+/** An item of `GET /api/agents/:id/conversations/:conversationId/messages`. */
+export interface MessageView {
+  id: string;
+  seq: number | null;
+  role: "user" | "assistant";
+  kind: "message" | "command" | "reminder";
+  text: string;
+  senderName: string;
+  byOwner: boolean;
+  createdAt: string;
+  turnId: string;
+  state: "running" | "waiting" | "done" | "failed" | "cancelled";
+  error: { code: string; message: string } | null;
+  steps: StepView[];
+  attachments: Attached[];
+  usage: { model: string | null; inputTokens: number; outputTokens: number; costUsd: number; ms: number } | null;
+}
+
+interface MessagePage {
+  messages: MessageView[];
+  before: number | null;
+}
+
+/** What is known of a conversation's messages, oldest first. */
+export interface Known {
+  messages: MessageView[];
+  /** The position before which older ones are read; null at the beginning. */
+  before: number | null;
+}
+
+const PAGE = 50;
+const conversationsKey = (agentId: string) => ["conversations", agentId] as const;
+const messagesKey = (agentId: string, id: string) => ["conversation-messages", agentId, id] as const;
+
+export function useConversations(agentId: string, query: string, platform: string) {
+  const key = [...conversationsKey(agentId), query, platform];
+  useLive(conversationsKey(agentId), ["agent.message"], ({ data }) => data.agentId === agentId);
+  return useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) =>
+      api.get<ConversationPage>(
+        path`/api/agents/${agentId}/conversations`,
+        {
+          limit: PAGE,
+          ...(query && { query }),
+          ...(platform && { platform }),
+          ...(pageParam && { cursor: pageParam }),
+        },
+        signal,
+      ),
+    initialPageParam: "",
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    // Another search keeps the rows of the last one until its own have come.
+    placeholderData: (before) => before,
+    maxPages: 40,
+  });
+}
+
+export const useConversation = (agentId: string, id: string | undefined) =>
+  useQuery({
+    queryKey: [...conversationsKey(agentId), "one", id],
+    queryFn: ({ signal }) =>
+      api.get<ConversationView>(path`/api/agents/${agentId}/conversations/${id ?? ""}`, undefined, signal),
+    enabled: id !== undefined,
+  });
+
+export function useMessages(agentId: string, id: string | undefined) {
+  const client = useQueryClient();
+  const key = messagesKey(agentId, id ?? "");
+  const address = path`/api/agents/${agentId}/conversations/${id ?? ""}/messages`;
+  useLive(key, ["agent.message"], ({ data }) => data.sessionId === id);
+  const found = useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }) =>
+      withNewest(client.getQueryData<Known>(key), await api.get<MessagePage>(address, { limit: PAGE }, signal)),
+    enabled: id !== undefined,
+    staleTime: 0,
+  });
+  const isLoading = useRef(false);
+  return {
+    ...found,
+    /** Adds the page before the oldest known message. */
+    async loadOlder() {
+      const before = client.getQueryData<Known>(key)?.before;
+      if (isLoading.current || before === null || before === undefined) return;
+      isLoading.current = true;
+      try {
+        const page = await api.get<MessagePage>(address, { limit: 2 * PAGE, before });
+        client.setQueryData<Known>(key, (known) => known && withOlder(known, page));
+      } finally {
+        isLoading.current = false;
+      }
+    },
+  };
+}
+
+/** Joins the newest page with what is known; begins anew where messages between them are missing. */
+function withNewest(known: Known | undefined, page: MessagePage): Known {
+  const newest = page.messages.toReversed();
+  const first = newest.find(({ seq }) => seq !== null)?.seq;
+  const older = known?.messages.filter(({ seq }) => seq !== null && seq < (first ?? 0)) ?? [];
+  const isJoined = known?.messages.some(({ seq }) => seq !== null && seq === first) ?? false;
+  if (!known || !isJoined || older.length === 0) return { messages: newest, before: page.before };
+  return { messages: [...older, ...newest], before: known.before };
+}
+
+const withOlder = (known: Known, page: MessagePage): Known => {
+  const first = known.messages.find(({ seq }) => seq !== null)?.seq ?? Number.POSITIVE_INFINITY;
+  const older = page.messages.toReversed().filter(({ seq }) => seq !== null && seq < first);
+  return { messages: [...older, ...known.messages], before: page.before };
+};
+
+/** Shows a message that the server has taken, before it is read from there. */
+export function addSent(client: QueryClient, agentId: string, id: string, message: MessageView): void {
+  client.setQueryData<Known>(messagesKey(agentId, id), (known = { messages: [], before: null }) =>
+    known.messages.some((one) => one.id === message.id) ? known : { ...known, messages: [...known.messages, message] },
+  );
+}
+
+/** Reads a conversation again, with the list and what waits for approval. */
+export function refreshConversation(client: QueryClient, agentId: string, id: string): Promise<unknown> {
+  return Promise.all([
+    client.invalidateQueries({ queryKey: messagesKey(agentId, id) }),
+    client.invalidateQueries({ queryKey: conversationsKey(agentId) }),
+    client.invalidateQueries({ queryKey: approvalsKey(agentId) }),
+  ]);
+}
+
+/** Other tabs are told of what happens in this one before the server has an event for it. */
+const channel = new BroadcastChannel("berth-chat");
+
+export const tellOtherTabs = (agentId: string, id: string): void => channel.postMessage({ agentId, id });
+
+/** Reads again what another tab has changed. */
+export function useOtherTabs(agentId: string): void {
+  const client = useQueryClient();
+  const receive = useEffectEvent(({ data }: MessageEvent<{ agentId: string; id: string }>) => {
+    if (data.agentId === agentId) void refreshConversation(client, agentId, data.id);
+  });
+  useEffect(() => {
+    const listen = (event: MessageEvent) => receive(event);
+    channel.addEventListener("message", listen);
+    return () => channel.removeEventListener("message", listen);
+  }, []);
+}
+
+/** `GET /api/agents/:id/approvals`, as far as it is shown here. */
+export interface Approval {
+  id: string;
+  turnId: string;
+  tool: string;
+  class: "read" | "write" | "spend" | "outside";
+  summary: string;
+  input: unknown;
+  status: "pending" | "approved" | "denied" | "expired";
+  usedAt: string | null;
+}
+
+export const approvalsKey = (agentId: string) => ["approvals", agentId, "of-turns"] as const;
+
+/** Requests for approval by turn; read only where a turn has made one. */
+export function useApprovals(agentId: string, isWanted: boolean): ReadonlyMap<string, Approval[]> {
+  const client = useQueryClient();
+  useEvents(["approval."], ({ data }) => {
+    if (data.agentId === agentId) void client.invalidateQueries({ queryKey: approvalsKey(agentId) });
+  });
+  const { data } = useQuery({
+    queryKey: approvalsKey(agentId),
+    queryFn: () => api.get<{ approvals: Approval[] }>(path`/api/agents/${agentId}/approvals`, { limit: 100 }),
+    enabled: isWanted,
+  });
+  return Map.groupBy(data?.approvals ?? [], ({ turnId }) => turnId);
+}

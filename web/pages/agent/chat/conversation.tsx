@@ -1,0 +1,298 @@
+// A conversation: its messages with what goes on in it, and the place to write, where it is held here.
+
+import { useQueryClient } from "@tanstack/react-query";
+import { ArrowLeft, CloudOff, Lock, RotateCcw, X } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { Link } from "wouter";
+import { useParameter } from "../../../app/address.ts";
+import { api, path } from "../../../app/api.ts";
+import { ApiError } from "../../../app/errors.ts";
+import { formatTime, t, tn } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
+import { IconButton } from "../../../parts/icon-button.tsx";
+import { PlatformIcon, platformName } from "../../../parts/platform.tsx";
+import { Skeleton } from "../../../parts/skeleton.tsx";
+import { Status } from "../../../parts/status.tsx";
+import { showError, showToast } from "../../../parts/toast.tsx";
+import { VirtualFeed } from "../../../parts/virtual-feed.tsx";
+import {
+  type ConversationView,
+  type MessageView,
+  refreshConversation,
+  useApprovals,
+  useConversation,
+  useMessages,
+} from "./chat-data.ts";
+import { Composer } from "./composer/composer.tsx";
+import { type FeedItem, feedItems, openTurn } from "./feed-items.ts";
+import { type LiveTurn, useLiveTurn } from "./live-turn.ts";
+import { Approvals } from "./messages/approvals.tsx";
+import { LiveReply } from "./messages/live-reply.tsx";
+import { Column, NoReply, PersonMessage, Reply, wordsOf } from "./messages/message.tsx";
+import { type Unsent, useSending } from "./sending.ts";
+import { Welcome } from "./welcome.tsx";
+
+const TurnPanel = lazy(() => import("./messages/turn-panel.tsx"));
+
+const NONE: readonly MessageView[] = [];
+const keyOfItem = ({ key }: FeedItem) => key;
+
+interface Props {
+  agent: { id: string; name: string; status: string };
+  /** Undefined for one that is about to begin. */
+  id: string | undefined;
+  onBegun: (id: string) => void;
+}
+
+export function Conversation({ agent, id, onBegun }: Props) {
+  const client = useQueryClient();
+  const conversation = useConversation(agent.id, id);
+  const { data, error, refetch, loadOlder } = useMessages(agent.id, id);
+  const messages = data?.messages ?? NONE;
+  const sending = useSending(agent.id, id, onBegun);
+  const running = openTurn(messages);
+  const live = useLiveTurn(agent.id, running, () => {
+    if (id !== undefined) void refreshConversation(client, agent.id, id);
+  });
+  const hasRequests = (live?.approvals ?? 0) > 0 || messages.some(({ steps }) => steps.some(({ ok }) => !ok));
+  const approvals = useApprovals(agent.id, hasRequests);
+  const [panelTurn, setPanelTurn] = useParameter("turn");
+  const [wanted, setWanted] = useState<{ text: string }>();
+
+  const platform = conversation.data?.platform ?? (id === undefined ? "web" : undefined);
+  const canWrite = platform === "web";
+  const say = (text: string) => sending.send({ text, attachments: [], voice: [] });
+  const stop = async () => {
+    if (running === undefined) return;
+    try {
+      await api.post(path`/api/agents/${agent.id}/turns/${running}/cancel`);
+    } catch (caught) {
+      // It was over a moment before.
+      if (!(caught instanceof ApiError && caught.code === "ALREADY_SETTLED")) showError(messageOf(caught));
+    }
+  };
+  const onApproved = () => {
+    if (canWrite) say(t("I have approved it. Please go on."));
+    else showToast(t("Approved. Ask the agent to go on, where the conversation is held."));
+  };
+
+  const lastReply = messages.findLast(({ role }) => role === "assistant");
+  const isQuiet = canWrite && running === undefined;
+  const repeat = (message: MessageView | undefined) =>
+    isQuiet && message
+      ? () => sending.send({ text: wordsOf(message), attachments: message.attachments, voice: [] })
+      : undefined;
+  const approvalsOf = (turnId: string) => (
+    <Approvals agentId={agent.id} approvals={approvals.get(turnId) ?? []} onApproved={onApproved} />
+  );
+
+  const renderMessage = (message: MessageView) => {
+    if (message.role === "assistant") {
+      const question = messages.find(({ id: of }) => of === message.turnId);
+      return (
+        <Reply
+          name={agent.name}
+          message={message}
+          onOpenTurn={() => setPanelTurn(message.turnId)}
+          onRetry={message === lastReply ? repeat(question) : undefined}
+        >
+          {approvalsOf(message.turnId)}
+        </Reply>
+      );
+    }
+    const onEdit = canWrite && message.byOwner ? () => setWanted({ text: wordsOf(message) }) : undefined;
+    return (
+      <PersonMessage agentId={agent.id} message={message} onEdit={onEdit}>
+        <NoReply state={message.state} error={message.error} onRetry={repeat(message)} />
+      </PersonMessage>
+    );
+  };
+  const renderItem = (item: FeedItem): ReactNode => {
+    if (item.type === "day") return <Day at={item.at} />;
+    if (item.type === "message") return renderMessage(item.message);
+    if (item.type === "unsent") return <NotSent agentId={agent.id} message={item.message} {...sending} />;
+    return (
+      <LiveReply name={agent.name} turn={item.turn}>
+        {approvalsOf(item.turn.turnId)}
+      </LiveReply>
+    );
+  };
+
+  const isWhole = data?.before == null;
+  const items = useMemo(
+    () => feedItems(messages, isWhole, live, sending.unsent),
+    [messages, isWhole, live, sending.unsent],
+  );
+  const isNew = id === undefined && items.length === 0;
+  return (
+    <section aria-label={t("Conversation")} className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <Head agentId={agent.id} conversation={conversation.data} isNew={id === undefined} />
+      {error && !data && (
+        <Column className="py-4">
+          <ErrorNote error={error} onRetry={() => void refetch()} />
+        </Column>
+      )}
+      {isNew ? (
+        <Welcome name={agent.name} onSuggest={(text) => setWanted({ text })} />
+      ) : !data && id !== undefined && !error ? (
+        <Loading />
+      ) : (
+        <VirtualFeed
+          label={t("Messages of this conversation")}
+          items={items}
+          estimate={88}
+          keyOf={keyOfItem}
+          renderItem={renderItem}
+          onStart={() => void loadOlder().catch((caught: unknown) => showError(messageOf(caught)))}
+        />
+      )}
+      <Announcer name={agent.name} live={live} />
+      {agent.status === "stopped" && canWrite && <StoppedNote />}
+      {canWrite ? (
+        <Composer
+          agentId={agent.id}
+          agentName={agent.name}
+          draftKey={`${agent.id} ${id ?? "new"}`}
+          wanted={wanted}
+          isRunning={running !== undefined}
+          onSend={(outgoing) => sending.send(outgoing)}
+          onStop={() => void stop()}
+        />
+      ) : (
+        platform !== undefined && <Elsewhere platform={platform} />
+      )}
+      {panelTurn && (
+        <Suspense>
+          <TurnPanel agentId={agent.id} turnId={panelTurn} onClose={() => setPanelTurn("")} />
+        </Suspense>
+      )}
+    </section>
+  );
+}
+
+interface HeadProps {
+  agentId: string;
+  conversation: ConversationView | undefined;
+  isNew: boolean;
+}
+
+const Head = ({ agentId, conversation, isNew }: HeadProps) => (
+  <header className="flex min-h-12 items-center gap-2 border-edge border-b px-3 py-1.5">
+    <Link
+      href={`/agents/${agentId}/chat`}
+      aria-label={t("All conversations")}
+      title={t("All conversations")}
+      className="grid size-8 shrink-0 place-items-center rounded-round text-soft hover:bg-hover hover:text-ink md:hidden"
+    >
+      <ArrowLeft className="size-4" aria-hidden="true" />
+    </Link>
+    {conversation && <PlatformIcon id={conversation.platform} className="size-4 text-soft" />}
+    <div className="min-w-0">
+      <h2 className="truncate font-semibold">
+        <bdi>{isNew ? t("New conversation") : conversation ? titleOf(conversation) : "…"}</bdi>
+      </h2>
+      {conversation && (
+        <p className="truncate text-soft text-xs">
+          {platformName(conversation.platform)} ·{" "}
+          {tn("{n} message", "{n} messages", conversation.messageCount + conversation.waiting)}
+        </p>
+      )}
+    </div>
+  </header>
+);
+
+/** Who it is with, or what it is about. */
+export const titleOf = ({ platform, name, topic, title }: ConversationView): string =>
+  (platform === "web" || topic !== null ? title : name || title) || platformName(platform);
+
+const Day = ({ at }: { at: number }) => {
+  const days = Math.round((new Date().setHours(0, 0, 0, 0) - at) / 86_400_000);
+  const words =
+    days === 0
+      ? t("Today")
+      : days === 1
+        ? t("Yesterday")
+        : formatTime(at, { weekday: "long", day: "numeric", month: "long", ...(days > 300 && { year: "numeric" }) });
+  return (
+    <Column className="py-2">
+      <p className="flex items-center gap-3 text-soft text-xs before:h-px before:flex-1 before:bg-edge after:h-px after:flex-1 after:bg-edge">
+        {words}
+      </p>
+    </Column>
+  );
+};
+
+interface NotSentProps {
+  agentId: string;
+  message: Unsent;
+  sendAgain: (key: string) => void;
+  remove: (key: string) => void;
+}
+
+/** A message that is on its way, or why it is not. */
+function NotSent({ agentId, message, sendAgain, remove }: NotSentProps) {
+  const { key, problem } = message;
+  const shown = { ...message, kind: "message" as const, senderName: "", byOwner: true };
+  return (
+    <PersonMessage agentId={agentId} message={shown}>
+      {problem && (
+        <div role="alert" className="mt-1 flex max-w-[85%] flex-wrap items-center justify-end gap-2 text-sm">
+          <span className="inline-flex items-center gap-1.5 text-warn">
+            <CloudOff className="size-4 shrink-0" aria-hidden="true" />
+            {problem.isTriedAgain
+              ? t("Not sent yet. It is kept here, and sent when Berth answers again.")
+              : t("Not sent: {reason}", { reason: problem.message })}
+          </span>
+          {!problem.isTriedAgain && (
+            <Button onClick={() => sendAgain(key)}>
+              <RotateCcw aria-hidden="true" />
+              {t("Try again")}
+            </Button>
+          )}
+          <IconButton label={t("Remove this message")} onClick={() => remove(key)}>
+            <X />
+          </IconButton>
+        </div>
+      )}
+    </PersonMessage>
+  );
+}
+
+const Loading = () => (
+  <Column className="flex flex-1 flex-col justify-end gap-4 py-4">
+    <span role="status" className="sr-only">
+      {t("Loading…")}
+    </span>
+    <Skeleton className="h-10 w-2/3 self-end" />
+    <Skeleton className="h-24 w-full" />
+    <Skeleton className="h-10 w-1/2 self-end" />
+    <Skeleton className="h-32 w-full" />
+  </Column>
+);
+
+/** Says to screen readers that a reply is on its way and that it is there, not each word of it. */
+const Announcer = ({ name, live }: { name: string; live: LiveTurn | undefined }) => (
+  <p role="status" className="sr-only">
+    {live?.status === "running" && t("{name} is writing.", { name })}
+    {live?.status === "done" && t("{name} has answered.", { name })}
+  </p>
+);
+
+const StoppedNote = () => (
+  <Column className="pt-2">
+    <Status tone="idle">{t("This agent is stopped, so it does not answer. Start it to go on.")}</Status>
+  </Column>
+);
+
+const Elsewhere = ({ platform }: { platform: string }) => (
+  <Column className="py-3">
+    <p className="flex items-start gap-2 rounded-large border border-edge bg-card px-3 py-2 text-soft text-sm">
+      <Lock className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
+      {t(
+        "This conversation is held on {platform}. You read along here; whoever writes there would not see what you wrote here.",
+        { platform: platformName(platform) },
+      )}
+    </p>
+  </Column>
+);

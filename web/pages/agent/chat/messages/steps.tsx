@@ -1,0 +1,89 @@
+// The tools that a reply has used: one line that unfolds into each call with its input and result.
+
+import { Check, ChevronRight, LoaderCircle, X } from "lucide-react";
+import { formatDuration, t, tn } from "../../../../app/language.ts";
+import type { StepView } from "../chat-data.ts";
+import type { LiveStep } from "../live-turn.ts";
+
+type Shown = Pick<LiveStep, "name" | "input" | "state"> & { id: string; result?: string; ms?: number | null };
+
+export const toShown = (steps: readonly StepView[]): Shown[] =>
+  steps.map((step, index) => ({ ...step, id: String(index), state: step.ok ? "done" : "failed" }));
+
+const SUMMARY =
+  "inline-flex max-w-full items-center gap-1.5 rounded-round px-1.5 py-0.5 hover:bg-hover [&::-webkit-details-marker]:hidden [details[open]>&>svg:first-child]:rotate-90";
+
+export function Steps({ steps }: { steps: readonly Shown[] }) {
+  if (steps.length === 0) return null;
+  const running = steps.filter(({ state }) => state === "called");
+  const failed = steps.filter(({ state }) => state === "failed").length;
+  const ms = steps.reduce((sum, step) => sum + (step.ms ?? 0), 0);
+  return (
+    <details className="-ml-1.5 text-soft text-sm">
+      <summary className={`${SUMMARY} list-none`}>
+        <ChevronRight className="size-3.5 shrink-0 transition-transform" aria-hidden="true" />
+        {running.length > 0 ? (
+          <>
+            <LoaderCircle className="size-3.5 shrink-0 animate-spin text-sea" aria-hidden="true" />
+            <span className="truncate">{t("Uses {tool}…", { tool: running[0]?.name ?? "" })}</span>
+          </>
+        ) : (
+          <span className="truncate">
+            {tn("Used {n} tool: {names}", "Used {n} tools: {names}", steps.length, {
+              names: [...new Set(steps.map(({ name }) => name))].join(", "),
+            })}
+            {failed > 0 && <span className="text-warn"> · {tn("{n} did not work", "{n} did not work", failed)}</span>}
+            {ms > 0 && ` · ${formatDuration(ms)}`}
+          </span>
+        )}
+      </summary>
+      <ol className="mt-1 ml-2 flex flex-col border-edge border-l-2 pl-3">
+        {steps.map((step) => (
+          <li key={step.id} className="py-0.5">
+            <Step step={step} />
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function Step({ step: { name, input, state, result, ms } }: { step: Shown }) {
+  return (
+    <details>
+      <summary className={`${SUMMARY} list-none`}>
+        <ChevronRight className="size-3.5 shrink-0 transition-transform" aria-hidden="true" />
+        <StepMark state={state} />
+        <span className="truncate font-mono text-ink">{name}</span>
+        {ms !== undefined && ms !== null && <span className="shrink-0">{formatDuration(ms)}</span>}
+      </summary>
+      <div className="mt-1 mb-2 ml-5 flex flex-col gap-1.5">
+        <Detail label={t("Input")} text={typeof input === "string" ? input : JSON.stringify(input, undefined, 2)} />
+        {result !== undefined && <Detail label={t("Result")} text={result} />}
+      </div>
+    </details>
+  );
+}
+
+function StepMark({ state }: { state: Shown["state"] }) {
+  if (state === "called") {
+    return <LoaderCircle className="size-3.5 shrink-0 animate-spin text-sea" role="img" aria-label={t("runs")} />;
+  }
+  if (state === "done") return <Check className="size-3.5 shrink-0 text-good" role="img" aria-label={t("done")} />;
+  return <X className="size-3.5 shrink-0 text-warn" role="img" aria-label={t("did not work")} />;
+}
+
+/** Text of a tool, as it is. */
+export const Detail = ({ label, text }: { label: string; text: string | undefined }) => (
+  <div>
+    <p className="text-xs">{label}</p>
+    <pre
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      className="max-h-60 overflow-auto whitespace-pre-wrap rounded-round border border-edge bg-well p-2 font-mono text-ink text-xs"
+    >
+      <bdi>{text === undefined || text === "" ? "–" : text}</bdi>
+    </pre>
+  </div>
+);

@@ -1,0 +1,148 @@
+// The turn behind a reply: each call of the model and of a tool, with time, tokens and cost.
+
+import { useQuery } from "@tanstack/react-query";
+import { api, path } from "../../../../app/api.ts";
+import { formatDuration, formatNumber, formatTime, formatUsd, t } from "../../../../app/language.ts";
+import { Dialog } from "../../../../parts/dialog.tsx";
+import { ErrorNote } from "../../../../parts/error-note.tsx";
+import { Figure } from "../../../../parts/page.tsx";
+import { Skeleton } from "../../../../parts/skeleton.tsx";
+import { Detail } from "./steps.tsx";
+
+interface Step {
+  seq: number;
+  kind: "model" | "tool";
+  name: string;
+  input: unknown;
+  output: unknown;
+  ok: boolean;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  costUsd: number | null;
+  startedAt: string | null;
+  endedAt: string | null;
+}
+
+interface Turn {
+  turn: {
+    id: string;
+    model: string | null;
+    steps: number;
+    inputTokens: number;
+    outputTokens: number;
+    costUsd: number;
+    startedAt: string;
+    endedAt: string | null;
+  };
+  steps: Step[];
+}
+
+export default function TurnPanel({
+  agentId,
+  turnId,
+  onClose,
+}: {
+  agentId: string;
+  turnId: string;
+  onClose: () => void;
+}) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["turn", agentId, turnId],
+    queryFn: () => api.get<Turn>(path`/api/agents/${agentId}/turns/${turnId}`),
+  });
+  return (
+    <Dialog title={t("The turn behind this reply")} width="wide" onClose={onClose}>
+      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton className="h-40" />}
+      {data && <TurnDetails {...data} />}
+    </Dialog>
+  );
+}
+
+function TurnDetails({ turn, steps }: Turn) {
+  const { model, inputTokens, outputTokens, costUsd, startedAt, endedAt } = turn;
+  const longest = Math.max(1, ...steps.map((step) => msOf(step) ?? 0));
+  return (
+    <div className="flex flex-col gap-4">
+      <dl className="grid grid-cols-2 gap-3 sm:grid-cols-4">
+        <Figure label={t("Cost")} value={formatUsd(costUsd)} />
+        <Figure
+          label={t("Tokens")}
+          value={formatNumber(inputTokens + outputTokens)}
+          hint={t("{input} read, {output} written", {
+            input: formatNumber(inputTokens),
+            output: formatNumber(outputTokens),
+          })}
+        />
+        <Figure
+          label={t("Time")}
+          value={endedAt ? formatDuration(Date.parse(endedAt) - Date.parse(startedAt)) : "–"}
+          hint={formatTime(Date.parse(startedAt), { dateStyle: "short", timeStyle: "medium" })}
+        />
+        <Figure label={t("Model")} value={<span className="text-base">{model ?? "–"}</span>} />
+      </dl>
+      {steps.length === 0 ? (
+        <p className="text-soft">{t("No step of this turn was recorded: it was answered without a model.")}</p>
+      ) : (
+        <ol aria-label={t("Steps")} className="flex flex-col">
+          {steps.map((step) => (
+            <li key={step.seq} className="border-edge border-b py-2 last:border-b-0">
+              <StepRow step={step} longest={longest} />
+            </li>
+          ))}
+        </ol>
+      )}
+      <p className="text-soft text-sm">
+        {t("Tokens are the pieces of words in which models count. What is read includes the conversation so far.")}
+      </p>
+    </div>
+  );
+}
+
+const msOf = ({ startedAt, endedAt }: Step) =>
+  startedAt && endedAt ? Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)) : undefined;
+
+function StepRow({ step, longest }: { step: Step; longest: number }) {
+  const { seq, kind, name, ok, inputTokens, outputTokens, costUsd, input, output } = step;
+  const ms = msOf(step);
+  return (
+    <>
+      <div className="flex items-baseline gap-2">
+        <span className="w-5 shrink-0 text-right text-soft text-sm">{formatNumber(seq)}</span>
+        <span className="w-16 shrink-0 text-soft text-sm">{kind === "model" ? t("Model") : t("Tool")}</span>
+        <span className="min-w-0 flex-1 truncate font-mono text-sm">{name}</span>
+        {!ok && <span className="text-sm text-warn">{t("did not work")}</span>}
+        <span className="shrink-0 text-sm">{ms === undefined ? "–" : formatDuration(ms)}</span>
+      </div>
+      <div className="mt-1 ml-7 flex flex-col gap-1 text-soft text-sm">
+        <span aria-hidden="true" className="h-1 rounded-full bg-well">
+          <span
+            className={`block h-1 min-w-1 rounded-full ${kind === "model" ? "bg-fill" : "bg-line"}`}
+            style={{ width: `${(100 * (ms ?? 0)) / longest}%` }}
+          />
+        </span>
+        {inputTokens !== null && outputTokens !== null && costUsd !== null && (
+          <span>
+            {t("{input} tokens read, {output} written, {cost}", {
+              input: formatNumber(inputTokens),
+              output: formatNumber(outputTokens),
+              cost: formatUsd(costUsd),
+            })}
+          </span>
+        )}
+        {kind === "tool" && (
+          <details>
+            <summary>{t("Input and result")}</summary>
+            <div className="mt-1 flex flex-col gap-1.5">
+              <Detail
+                label={t("Input")}
+                text={typeof input === "string" ? input : JSON.stringify(input, undefined, 2)}
+              />
+              <Detail label={t("Result")} text={String(output ?? "")} />
+            </div>
+          </details>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,147 @@
+// A long feed that is read from its end, such as a conversation: it opens at the end, stays there while something is added,
+// and keeps its place when older entries come in above. Only the visible part is in the page.
+
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown } from "lucide-react";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
+import { t } from "../app/language.ts";
+
+interface Props<Item> {
+  label: string;
+  /** Oldest first. */
+  items: readonly Item[];
+  /** The height of an entry in pixels, as a first guess; each is measured. */
+  estimate: number;
+  keyOf: (item: Item) => string;
+  renderItem: (item: Item, index: number) => ReactNode;
+  /** Called when the beginning comes near, to load older entries. */
+  onStart?: (() => void) | undefined;
+}
+
+/** Pixels from the end within which the feed follows what is added, and from which on a button leads back. */
+const NEAR_END = 60;
+const AWAY = 300;
+/** Pixels from the beginning at which older entries are asked for. */
+const NEAR_START = 600;
+/** Pixels before the first entry and after the last. */
+const PADDING = 16;
+
+export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, onStart }: Props<Item>) {
+  const box = useRef<HTMLDivElement>(null);
+  const [isAway, setAway] = useState(false);
+  const keyAt = useCallback(
+    (index: number) => {
+      const item = items[index];
+      return item === undefined ? String(index) : keyOf(item);
+    },
+    [items, keyOf],
+  );
+  const virtual = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => estimate,
+    overscan: 6,
+    paddingStart: PADDING,
+    paddingEnd: PADDING,
+    getItemKey: keyAt,
+  });
+  const rows = virtual.getVirtualItems();
+  const isEmpty = items.length === 0;
+
+  // Whoever is at the end stays there, whatever grows: entries, their measured heights, or the box.
+  const isFollowing = useRef(true);
+  const height = virtual.getTotalSize();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the height
+  useLayoutEffect(() => {
+    if (isFollowing.current) scrollToEnd(box.current);
+  }, [height]);
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => {
+      if (isFollowing.current) scrollToEnd(element);
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  // Entries that come in above move the box by their height, so that the one that was first stays where it is.
+  const firstKey = isEmpty ? undefined : keyAt(0);
+  const lastFirst = useRef(firstKey);
+  const keepPlace = useEffectEvent((before: string | undefined) => {
+    const index = before === undefined ? -1 : items.findIndex((item) => keyOf(item) === before);
+    const [start] = index > 0 ? (virtual.getOffsetForIndex(index, "start") ?? []) : [];
+    if (start === undefined || !box.current || isFollowing.current) return;
+    box.current.scrollTop += start - PADDING;
+    lastTop.current = box.current.scrollTop;
+  });
+  useLayoutEffect(() => {
+    keepPlace(lastFirst.current);
+    lastFirst.current = firstKey;
+  }, [firstKey]);
+
+  const lastTop = useRef(0);
+  const onScroll = () => {
+    const top = box.current?.scrollTop ?? 0;
+    const distance = distanceFromEnd(box.current);
+    // Only a move upwards is the person's wish to leave the end; the rest is growth.
+    if (top < lastTop.current - 1 || distance <= NEAR_END) isFollowing.current = distance <= NEAR_END;
+    lastTop.current = top;
+    setAway(distance > AWAY && !isFollowing.current);
+    if (top < NEAR_START) onStart?.();
+  };
+
+  const reachStart = useEffectEvent(() => onStart?.());
+  // A feed that does not fill its box can't be scrolled.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the height
+  useEffect(() => {
+    if (!isEmpty && (box.current?.scrollTop ?? 0) < NEAR_START) reachStart();
+  }, [height, isEmpty]);
+
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div
+        ref={box}
+        role="region"
+        aria-label={label}
+        tabIndex={0}
+        onScroll={onScroll}
+        className="h-full overflow-y-auto [overflow-anchor:none]"
+      >
+        <ol className="relative w-full" style={{ height }}>
+          {rows.map(({ index, key, start }) => {
+            const item = items[index];
+            if (item === undefined) return null;
+            return (
+              <li
+                key={key}
+                ref={virtual.measureElement}
+                data-index={index}
+                className="absolute inset-x-0 top-0"
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {renderItem(item, index)}
+              </li>
+            );
+          })}
+        </ol>
+      </div>
+      {isAway && (
+        <button
+          type="button"
+          onClick={() => scrollToEnd(box.current)}
+          className="absolute bottom-3 left-1/2 flex -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-raised px-3 py-1 text-ink text-sm shadow-raised hover:bg-hover [&_svg]:size-3.5"
+        >
+          <ArrowDown aria-hidden="true" />
+          {t("Jump to the latest")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+const distanceFromEnd = (box: HTMLElement | null) => (box ? box.scrollHeight - box.clientHeight - box.scrollTop : 0);
+
+function scrollToEnd(box: HTMLElement | null): void {
+  if (box) box.scrollTop = box.scrollHeight;
+}
