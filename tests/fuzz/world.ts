@@ -43,7 +43,9 @@ export async function openWorld(): Promise<World> {
   telegram.addBot(BOT_TOKEN);
   const berth = await startBerth({ env: environmentOf(upstream, telegram) });
   /** By kind. */
-  const found = new Map<string, string[]>([["skills", ["clock", "memory", "reminder", "wallet", "web-fetch"]]]);
+  const found = new Map<string, string[]>([
+    ["skills", ["clock", "memory", "reminder", "schedule", "wallet", "web-fetch"]],
+  ]);
   const listOf = (kind: string) => found.get(kind) ?? [];
   const clients = new Map<Actor, Client>();
   const doubted = new Set<Actor>();

@@ -92,28 +92,30 @@ export default function MemoryPage() {
             }}
           />
         )}
-        <div className="flex flex-wrap items-center gap-3 px-4 py-3">
-          <div className="min-w-52 flex-1">
-            <SearchField label={t("Search the memory")} value={query} onSearch={setQuery} />
+        {(isFiltered || items?.length !== 0) && (
+          <div className="flex flex-wrap items-center gap-3 px-4 py-3">
+            <div className="min-w-52 flex-1">
+              <SearchField label={t("Search the memory")} value={query} onSearch={setQuery} />
+            </div>
+            {about ? (
+              <Button onClick={() => setAbout("")}>
+                {nameOf(about)}
+                <X aria-label={t("Show all")} />
+              </Button>
+            ) : (
+              <Choice
+                label={t("Whose facts")}
+                value={kind}
+                options={[
+                  { value: "", label: t("All") },
+                  { value: "own", label: t("Yours") },
+                  { value: "person", label: t("Other people's") },
+                ]}
+                onChange={setKind}
+              />
+            )}
           </div>
-          {about ? (
-            <Button onClick={() => setAbout("")}>
-              {nameOf(about)}
-              <X aria-label={t("Show all")} />
-            </Button>
-          ) : (
-            <Choice
-              label={t("Whose facts")}
-              value={kind}
-              options={[
-                { value: "", label: t("All") },
-                { value: "own", label: t("Yours") },
-                { value: "person", label: t("Other people's") },
-              ]}
-              onChange={setKind}
-            />
-          )}
-        </div>
+        )}
         {facts.error && !items && (
           <div className="p-4">
             <ErrorNote error={facts.error} onRetry={() => void facts.refetch()} />

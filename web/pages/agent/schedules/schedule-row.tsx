@@ -69,16 +69,12 @@ export function ScheduleRow({ agentId, schedule, isOpen, target, onOpen, onSwitc
         <dl className="grid min-w-44 grid-cols-[auto_1fr] gap-x-2 text-sm">
           <dt className="text-soft">{t("Next")}</dt>
           <dd>
-            {nextRunAt === null ? (
-              enabled ? (
-                "–"
-              ) : (
-                t("not planned")
-              )
-            ) : (
+            {enabled && nextRunAt !== null ? (
               <>
                 <When at={nextRunAt} /> <span className="whitespace-nowrap text-soft">{formatRun(nextRunAt)}</span>
               </>
+            ) : (
+              t("not planned")
             )}
           </dd>
           <dt className="text-soft">{t("Last")}</dt>

@@ -96,7 +96,8 @@ const dayNumber = (field: string) =>
 /** `Every weekday at 09:00`. */
 export function inWords({ cron, at }: { cron: string | null; at: string | null }): string {
   if (cron === null) return at === null ? "" : t("Once, on {time}", { time: formatTime(Date.parse(at)) });
-  const { rhythm, every, time, days, dayOfMonth } = fromCron(cron);
+  const { rhythm, every, days, dayOfMonth, ...rest } = fromCron(cron);
+  const time = clockTime(rest.time);
   switch (rhythm) {
     case "minutes":
       return every === "1" ? t("Every minute") : t("Every {every} minutes", { every });
@@ -114,6 +115,12 @@ export function inWords({ cron, at }: { cron: string | null; at: string | null }
       return t("By the cron text {cron}", { cron });
   }
 }
+
+/** `08:30` as the language writes it. */
+const clockTime = (time: string) =>
+  new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" }).format(
+    Date.parse(`1970-01-01T${time}Z`),
+  );
 
 const listOf = (items: string[]) => new Intl.ListFormat(language, { type: "conjunction" }).format(items);
 
