@@ -64,6 +64,7 @@ test("a newcomer comes from the link to an agent in Telegram", async () => {
   expect(await page.getByRole("radio", { name: "OpenAI" }).isChecked()).toBe(true);
   await click("Check and keep this key");
   await page.getByText("Ahoy! I am ready.").waitFor();
+  await page.getByRole("button", { name: "Go on" }).waitFor();
   expect(await page.getByLabel(/^Key of/).inputValue()).toBe("");
   await click("Go on");
 
