@@ -206,6 +206,15 @@ test("every step is accessible", async () => {
     name: "welcome-agent",
     prepare: async (page) => void (await page.getByRole("radio").first().waitFor()),
   });
+  await fresh.put("/api/admin/model-providers/provider_5", { apiKey: KEY });
+  upstream.script("Ahoy! I am ready when you are.");
+  await expectAccessible(berth, fresh, "/welcome?step=model", {
+    name: "welcome-model-ready",
+    async prepare(page, { language }) {
+      await page.getByRole("button", { name: language === "de" ? "Antworten lassen" : "See it answer" }).click();
+      await page.getByText("Ahoy! I am ready").waitFor();
+    },
+  });
   await expectAccessible(berth, fresh, "/welcome?step=done", { name: "welcome-done-early" });
   const client = await member(berth, "enterprise");
   await client.post("/api/agents/provision", { name: "Harbour", template: "assistant" });
