@@ -51,7 +51,7 @@ test("a key is added, tried, replaced, removed, and taken back by undo", async (
   await page.getByRole("button", { name: "Check and keep this key" }).click();
   await page.getByRole("dialog").getByText("Ahoy!").waitFor();
   await page.keyboard.press("Escape");
-  await row.getByText(/Key …7Q2z, stored here/).waitFor();
+  await row.getByText(/Key …7Q2z, stored/).waitFor();
   upstream.script("Still here");
   await row.getByRole("button", { name: "Try it" }).click();
   await row.getByText("Still here").waitFor();
@@ -62,7 +62,7 @@ test("a key is added, tried, replaced, removed, and taken back by undo", async (
   await row.getByRole("button", { name: "Remove" }).click();
   await row.getByText("No key").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
-  await row.getByText(/Key …7Q2z, stored here/).waitFor();
+  await row.getByText(/Key …7Q2z, stored/).waitFor();
   expect(await stored()).toEqual(["provider_5"]);
   expect(await page.content()).not.toContain(KEY);
   expect(console.complaints()).toEqual([]);

@@ -64,6 +64,7 @@ test("a newcomer comes from the link to an agent in Telegram", async () => {
   expect(await page.getByRole("radio", { name: "OpenAI" }).isChecked()).toBe(true);
   await click("Check and keep this key");
   await page.getByText("Ahoy! I am ready.").waitFor();
+  await page.getByRole("button", { name: "Go on" }).waitFor();
   expect(await page.getByLabel(/^Key of/).inputValue()).toBe("");
   await click("Go on");
 
@@ -204,6 +205,15 @@ test("every step is accessible", async () => {
   await expectAccessible(berth, fresh, "/welcome?step=agent", {
     name: "welcome-agent",
     prepare: async (page) => void (await page.getByRole("radio").first().waitFor()),
+  });
+  await fresh.put("/api/admin/model-providers/provider_5", { apiKey: KEY });
+  upstream.script("Ahoy! I am ready when you are.");
+  await expectAccessible(berth, fresh, "/welcome?step=model", {
+    name: "welcome-model-ready",
+    async prepare(page, { language }) {
+      await page.getByRole("button", { name: language === "de" ? "Antworten lassen" : "See it answer" }).click();
+      await page.getByText("Ahoy! I am ready").waitFor();
+    },
   });
   await expectAccessible(berth, fresh, "/welcome?step=done", { name: "welcome-done-early" });
   const client = await member(berth, "enterprise");

@@ -940,8 +940,8 @@ export const german = {
     "Found on this machine, without a key.": "Auf diesem Rechner gefunden, ohne Schlüssel.",
     "Key …{end}, from the environment ({variable}).": "Schlüssel …{end}, aus der Umgebung ({variable}).",
     "A key from the environment ({variable}).": "Ein Schlüssel aus der Umgebung ({variable}).",
-    "Key …{end}, stored here": "Schlüssel …{end}, hier gespeichert",
-    "A key that is stored here": "Ein Schlüssel, hier gespeichert",
+    "Key …{end}, stored": "Schlüssel …{end}, gespeichert",
+    "A key, stored": "Ein Schlüssel, gespeichert",
     "Address: {address}": "Adresse: {address}",
     "The key that is stored here waits: the one of the environment is used.":
       "Der hier gespeicherte Schlüssel wartet: Der aus der Umgebung gilt.",

@@ -17,7 +17,7 @@ export function Choice<V extends string>({ label, value, options, onChange }: Pr
       {options.map((option) => (
         <label
           key={option.value}
-          className="whitespace-nowrap rounded-[0.25rem] px-2.5 py-0.5 text-soft has-checked:bg-wash has-checked:font-medium has-checked:text-sea has-focus-visible:outline-2 has-focus-visible:outline-sea"
+          className="relative whitespace-nowrap rounded-[0.25rem] px-2.5 py-0.5 text-soft has-checked:bg-wash has-checked:font-medium has-checked:text-sea has-focus-visible:outline-2 has-focus-visible:outline-sea"
         >
           <input
             type="radio"

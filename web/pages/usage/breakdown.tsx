@@ -12,19 +12,19 @@ const compact = (value: number) => formatNumber(value, { notation: "compact", ma
 /** The columns that both tables have. */
 function sumColumns<Row extends Sums>(total: Sums): Column<Row>[] {
   return [
-    { key: "calls", head: t("Calls"), isNumber: true, cell: ({ calls }) => formatNumber(calls) },
-    {
-      key: "tokens",
-      head: t("Tokens in, out"),
-      isNumber: true,
-      cell: ({ inputTokens, outputTokens }) => `${compact(inputTokens)}, ${compact(outputTokens)}`,
-    },
     { key: "cost", head: t("Cost"), isNumber: true, cell: ({ costUsd }) => formatUsd(costUsd) },
     {
       key: "share",
       head: t("Share"),
       isNumber: true,
       cell: ({ costUsd }) => <Share share={total.costUsd > 0 ? costUsd / total.costUsd : 0} />,
+    },
+    { key: "calls", head: t("Calls"), isNumber: true, cell: ({ calls }) => formatNumber(calls) },
+    {
+      key: "tokens",
+      head: t("Tokens in, out"),
+      isNumber: true,
+      cell: ({ inputTokens, outputTokens }) => `${compact(inputTokens)}, ${compact(outputTokens)}`,
     },
   ];
 }

@@ -112,14 +112,7 @@ function Source({ provider }: { provider: Provider }) {
       )}
       {keySource === "stored" && (
         <>
-          {keyEnd ? t("Key …{end}, stored here", { end }) : t("A key that is stored here")}
-          {updatedAt !== null && (
-            <>
-              {" "}
-              <When at={updatedAt} />
-            </>
-          )}
-          .{" "}
+          {keyEnd ? t("Key …{end}, stored", { end }) : t("A key, stored")} {updatedAt && <When at={updatedAt} />}.{" "}
         </>
       )}
       {!hasKey && !isOllama && !hasOwnAddress && t("No key")}
