@@ -1040,7 +1040,6 @@ export const german = {
     "Leave it out": "Auslassen",
     Together: "Zusammen",
     Legend: "Legende",
-
     // Chat
     Chat: "Chat",
     "What can you do for me?": "Was kannst du für mich tun?",
@@ -1166,37 +1165,6 @@ export const german = {
     "Records…": "Nimmt auf …",
     "Discard the recording": "Aufnahme verwerfen",
     "Use the recording": "Aufnahme verwenden",
-  },
-  /** Instead of the API's English text of an error, by its code. */
-  errors: {
-    // account
-    BAD_CREDENTIALS: "Das Passwort stimmt nicht.",
-    INVALID_EMAIL: "Das ist keine gültige E-Mail-Adresse.",
-    EMAIL_IN_USE: "Diese Adresse gehört zu einem anderen Konto.",
-    INVALID_TOTP: "Dieser Code stimmt nicht oder wurde schon benutzt.",
-    INVALID_CODE: "Dieser Code stimmt nicht, ist abgelaufen, oder wurde schon benutzt.",
-    TOTP_REQUIRED: "Gib einen Code deiner Authenticator-App oder einen Wiederherstellungscode ein.",
-    TWO_FACTOR_ON: "Der zweite Faktor ist schon eingeschaltet.",
-    TWO_FACTOR_OFF: "Der zweite Faktor ist schon aus.",
-    INVALID_PASSWORD: "Dieses Passwort ist zu kurz oder zu lang.",
-    PASSWORD_TOO_COMMON: "Dieses Passwort ist zu leicht zu erraten. Wähle ein anderes.",
-    RECENT_SIGN_IN_REQUIRED:
-      "Melde dich zuerst noch einmal an: Das braucht eine Anmeldung in den letzten zehn Minuten.",
-    TOO_MANY_KEYS: "Du hast so viele API-Schlüssel, wie möglich sind. Widerrufe einen, den du nicht mehr brauchst.",
-    KEY_NOT_FOUND: "Diesen API-Schlüssel gibt es nicht mehr.",
-    SESSION_NOT_FOUND: "Dieses Gerät ist schon abgemeldet.",
-    SIGN_IN_NOT_FOUND: "Diese Anmeldung gibt es nicht mehr.",
-    LAST_SIGN_IN:
-      "Das ist der einzige Weg in dein Konto. Setze zuerst ein Passwort, oder verknüpfe eine andere Anmeldung.",
-    SIGN_IN_IS_ADDRESS: "Dieses Wallet ist der Name deines Kontos. Gib dem Konto zuerst eine E-Mail-Adresse.",
-    ALREADY_LINKED: "Dieses Wallet gehört schon zu einem anderen Konto.",
-    TOO_MANY_SIGN_INS: "Mehr Anmeldungen kann dein Konto nicht haben. Entferne zuerst eine.",
-    PROVIDER_UNAVAILABLE: "Der Anbieter ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
-    ACCOUNT_IN_USE: "Im Konto entstehen gerade Agenten. Versuch es gleich noch einmal.",
-    RATE_LIMITED: "Zu viele Anfragen. Warte eine Weile, und versuch es dann noch einmal.",
-    INVALID_SIGNATURE: "Diese Adresse hat die Nachricht nicht unterschrieben.",
-    INVALID_NONCE: "Diese Nachricht wurde schon benutzt oder ist abgelaufen. Unterschreib eine neue.",
-
     // agent: skills, memory, schedules
     Skills: "Fähigkeiten",
     Memory: "Gedächtnis",
@@ -1527,7 +1495,6 @@ export const german = {
     "The database alone": "Davon die Datenbank",
     "Data folder": "Datenordner",
     "Only the first files are counted.": "Nur die ersten Dateien sind gezählt.",
-    Files: "Dateien",
     "{n} file": "{n} Datei",
     "{n} files": "{n} Dateien",
     Environment: "Umgebung",
@@ -1557,7 +1524,6 @@ export const german = {
     "Of it on keys of users": "Davon mit Schlüsseln von Nutzern",
     "They pay their provider themselves": "Sie zahlen ihrem Anbieter selbst",
     "Tokens in and out": "Tokens hinein und heraus",
-    Tokens: "Tokens",
     "Calls with API keys": "Aufrufe mit API-Schlüsseln",
     "Public use": "Öffentliche Nutzung",
     Deleted: "Gelöscht",
@@ -1630,7 +1596,6 @@ export const german = {
     "{n} error": "{n} Fehler",
     "{n} errors": "{n} Fehler",
     Active: "Aktiv",
-    "No conversation yet": "Noch kein Gespräch",
     "Does not come up": "Startet nicht",
     Answers: "Antwortet",
     "Account disabled": "Konto gesperrt",
