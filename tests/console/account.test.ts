@@ -383,6 +383,29 @@ describe("is accessible:", () => {
     60_000,
   );
 
+  test("the steps of turning two-factor on", async () => {
+    const bob = await member(berth);
+    const begin = async (page: Page) => {
+      await page.locator("main section header button").last().click();
+      await page.locator("dialog input[type=password]").fill(bob.account.password);
+      await page.locator("dialog [type=submit]").click();
+      await page.locator("dialog [role=img]").waitFor();
+    };
+    await expectAccessible(berth, bob, "/account/security", { name: "account-security-qr", prepare: begin });
+    await expectAccessible(berth, bob, "/account/security", {
+      name: "account-security-codes",
+      async prepare(page) {
+        await begin(page);
+        const secret = ((await page.locator("dialog code").textContent()) ?? "").replaceAll(" ", "");
+        await page.locator("dialog [inputmode=numeric]").fill(codeOf(secret));
+        await page.locator("dialog [type=submit]").click();
+        const [code] = ((await page.locator("dialog pre").textContent()) ?? "").split("\n");
+        // Off again for the next view; the dialog stays as it is.
+        await bob.delete("/api/settings/2fa", { password: bob.account.password, code });
+      },
+    });
+  }, 60_000);
+
   test.each([
     ["deleting", "", "main section button"],
     ["a new key", "/keys", "main section header button"],
