@@ -1778,6 +1778,9 @@ export const german = {
     "Keys and models": "Schlüssel und Modelle",
     // admin
     "Not set up: {names}.": "Nicht eingerichtet: {names}.",
+    // admin
+    "Incoming messages": "Eingehende Nachrichten",
+    "Memory of the process": "Arbeitsspeicher",
   },
   /** Instead of the API's English text of an error, by its code. */
   errors: {

@@ -63,7 +63,11 @@ const CHARTS: readonly ChartRow[] = [
     series: [{ name: "channelMessages", label: text("Incoming messages") }],
     format: count,
   },
-  { title: text("Memory of the process"), series: [{ name: "memoryBytes", label: text("Memory of the process") }], format: formatBytes },
+  {
+    title: text("Memory of the process"),
+    series: [{ name: "memoryBytes", label: text("Memory of the process") }],
+    format: formatBytes,
+  },
 ];
 
 export function DayCharts() {

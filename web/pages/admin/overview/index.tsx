@@ -114,7 +114,10 @@ interface TileProps {
 }
 
 const Tile = ({ href, label, value, children }: TileProps) => (
-  <Link href={href} className="rounded-large border border-edge bg-card px-3 py-2.5 transition-colors sm:px-4 sm:py-3 hover:border-line">
+  <Link
+    href={href}
+    className="rounded-large border border-edge bg-card px-3 py-2.5 transition-colors sm:px-4 sm:py-3 hover:border-line"
+  >
     <dl>
       <Figure label={label} value={value} hint={children} />
     </dl>
