@@ -150,10 +150,10 @@ describe("agents", () => {
     expect(await names.nth(1).textContent()).toBe("Anchor");
     await page.getByRole("searchbox").fill("Light");
     await page.waitForURL(/query=Light/);
-    await page.getByRole("button", { name: "Stop Lighthouse" }).click();
+    await page.getByRole("button", { name: "Stop: Lighthouse" }).click();
     await page.getByText("Lighthouse is stopped.").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
-    await page.getByRole("button", { name: "Stop Lighthouse" }).waitFor();
+    await page.getByRole("button", { name: "Stop: Lighthouse" }).waitFor();
     expect(await audited()).toEqual(expect.arrayContaining(["agent.stop", "agent.start"]));
     await page.getByRole("radio", { name: "Stopped" }).check({ force: true });
     await page.waitForURL(/status=stopped/);

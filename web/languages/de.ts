@@ -2213,6 +2213,11 @@ export const german = {
     "No provider has a key, so the built-in demo model answers. Give one a key under “Keys and models”: agents use it at once.":
       "Kein Anbieter hat einen Schlüssel, also antwortet das eingebaute Demo-Modell. Trag unter „Schlüssel und Modelle“ einen ein: Agenten nutzen ihn sofort.",
     "Keys and models": "Schlüssel und Modelle",
+    // admin
+    "Not set up: {names}.": "Nicht eingerichtet: {names}.",
+    // admin
+    "Incoming messages": "Eingehende Nachrichten",
+    "Memory of the process": "Arbeitsspeicher",
   },
   /** Instead of the API's English text of an error, by its code. */
   errors: {

@@ -12,7 +12,7 @@ interface Props<V extends string> {
 export function Choice<V extends string>({ label, value, options, onChange }: Props<V>) {
   const name = useId();
   return (
-    <fieldset className="inline-flex rounded-round border border-line p-0.5">
+    <fieldset className="inline-flex max-w-full flex-wrap rounded-round border border-line p-0.5">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label

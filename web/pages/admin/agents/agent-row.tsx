@@ -103,7 +103,7 @@ function StopOrStart({ agent: { id, name, status } }: { agent: FleetAgent }) {
   return (
     <Button
       isBusy={operate.isPending}
-      aria-label={isStopped ? t("Start {name}", { name }) : t("Stop {name}", { name })}
+      aria-label={`${isStopped ? t("Start") : t("Stop")}: ${name}`}
       onClick={() => operate.mutate(isStopped ? "start" : "stop")}
     >
       {isStopped ? t("Start") : t("Stop")}

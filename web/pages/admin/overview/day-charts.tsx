@@ -37,7 +37,7 @@ const CHARTS: readonly ChartRow[] = [
   {
     title: text("Waiting"),
     series: [
-      { name: "inbox", label: text("Messages") },
+      { name: "inbox", label: text("Incoming messages") },
       { name: "outbox", label: text("Replies") },
     ],
     format: count,
@@ -60,10 +60,14 @@ const CHARTS: readonly ChartRow[] = [
   },
   {
     title: text("Messages over channels"),
-    series: [{ name: "channelMessages", label: text("Messages") }],
+    series: [{ name: "channelMessages", label: text("Incoming messages") }],
     format: count,
   },
-  { title: text("Memory"), series: [{ name: "memoryBytes", label: text("Memory") }], format: formatBytes },
+  {
+    title: text("Memory of the process"),
+    series: [{ name: "memoryBytes", label: text("Memory of the process") }],
+    format: formatBytes,
+  },
 ];
 
 export function DayCharts() {

@@ -49,7 +49,7 @@ export default function OverviewPage() {
 function KeyFigures({ agents, channels, users, today, month, inbox, outbox, jobs, disk, database }: Overview) {
   const held = channels.connected + channels.connecting + channels.backing_off + channels.failed;
   return (
-    <div className="mb-5 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
+    <div className="mb-5 grid grid-cols-2 gap-2 sm:gap-3 lg:grid-cols-4">
       <Tile href="/admin/agents" label={t("Agents that answer")} value={ofAll(agents.up, agents.total)}>
         {t("{stopped} stopped, {failed} with an error", {
           stopped: formatNumber(agents.stopped),
@@ -114,7 +114,10 @@ interface TileProps {
 }
 
 const Tile = ({ href, label, value, children }: TileProps) => (
-  <Link href={href} className="rounded-large border border-edge bg-card px-4 py-3 transition-colors hover:border-line">
+  <Link
+    href={href}
+    className="rounded-large border border-edge bg-card px-3 py-2.5 transition-colors sm:px-4 sm:py-3 hover:border-line"
+  >
     <dl>
       <Figure label={label} value={value} hint={children} />
     </dl>

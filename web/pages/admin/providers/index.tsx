@@ -33,7 +33,8 @@ export default function ProvidersPage() {
     >
       <Loaded query={query} height="h-96">
         {({ providers }) => {
-          const rows = [...providers].sort((a, b) => Number(isUsed(b)) - Number(isUsed(a)));
+          const used = providers.filter(isUsed);
+          const others = providers.filter((provider) => !isUsed(provider));
           return (
             <>
               {providers.some(({ demo }) => demo) && (
@@ -48,12 +49,17 @@ export default function ProvidersPage() {
                 </div>
               )}
               <ul className="grid gap-4 lg:grid-cols-2">
-                {rows.map((provider) => (
+                {used.map((provider) => (
                   <li key={provider.id} id={provider.id} className="scroll-mt-16">
                     <ProviderCard provider={provider} />
                   </li>
                 ))}
               </ul>
+              {others.length > 0 && (
+                <p className="mt-5 text-soft">
+                  {t("Not set up: {names}.", { names: others.map(({ label }) => label).join(", ") })}
+                </p>
+              )}
             </>
           );
         }}

@@ -88,13 +88,13 @@ const columns = (remove: (name: string) => void): Column<Backup>[] => [
           <a
             href={path`/api/admin/backups/${name}/file`}
             download={name}
-            aria-label={t("Download {name}", { name })}
+            aria-label={`${t("Download")}: ${name}`}
             className="inline-flex min-h-8 items-center gap-1.5 rounded-round border border-line bg-card px-3 py-1 font-medium hover:bg-hover"
           >
             <Download className="size-4" aria-hidden="true" />
             {t("Download")}
           </a>
-          <Button look="danger" onClick={() => remove(name)} aria-label={t("Delete {name}", { name })}>
+          <Button look="danger" onClick={() => remove(name)} aria-label={`${t("Delete")}: ${name}`}>
             {t("Delete")}
           </Button>
         </div>

@@ -94,7 +94,10 @@ function Upgrade({ program, version }: Versions) {
     <Section title={t("How to upgrade")}>
       <ol className="flex flex-col gap-5">
         {steps.map(({ title, words, code }, index) => (
-          <li key={title} className="grid gap-x-6 gap-y-2 md:grid-cols-[minmax(0,1fr)_minmax(0,1.4fr)]">
+          <li
+            key={title}
+            className="grid grid-cols-[minmax(0,1fr)] gap-x-6 gap-y-2 md:grid-cols-[minmax(0,1fr)_minmax(0,1.4fr)]"
+          >
             <div>
               <h3 className="font-medium">
                 {index + 1}. {title}
