@@ -101,6 +101,38 @@ describe("the list", () => {
     await page.getByRole("button", { name: "Show as cards" }).waitFor();
   }, 60_000);
 
+  test("of 10,000 agents holds only those in view, and jumps to any of them", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    const total = 10_000;
+    const asked: number[] = [];
+    const body = await (
+      await fetch(`${berth.web}/api/agents/overview?limit=1`, { headers: { cookie: ada.cookie } })
+    ).json();
+    await page.route("**/api/agents/overview*", (route) => {
+      const offset = Number(new URL(route.request().url()).searchParams.get("offset"));
+      asked.push(offset);
+      const agents = Array.from({ length: 100 }, (_, n) => ({
+        ...body.agents[0],
+        id: `id-${offset + n}`,
+        name: `Agent ${offset + n + 1}`,
+        status: n % 3 === 0 ? "error" : "active",
+        statusReason: n % 3 === 0 ? "The model is gone." : null,
+      }));
+      return route.fulfill({ json: { ...body, agents, total, counts: { ...body.counts, total, attention: 3_334 } } });
+    });
+    await console.open("/");
+    await page.getByRole("link", { name: "Agent 1", exact: true }).waitFor();
+    await page.getByText("The model is gone.").first().waitFor();
+    await page.keyboard.press("End");
+    await page.getByRole("link", { name: "Agent 10000", exact: true }).waitFor();
+    expect(await page.getByRole("listitem").count()).toBeLessThan(100);
+    expect(new Set(asked).size).toBeLessThan(10);
+    await page.keyboard.press("Home");
+    await page.getByRole("link", { name: "Agent 1", exact: true }).waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
   test.each([
     [503, { error: "The database is busy.", code: "STORAGE_UNAVAILABLE" }, "The database is busy."],
     [429, { error: "Too many requests.", code: "RATE_LIMITED" }, "Too many requests."],
@@ -151,6 +183,21 @@ describe("a new agent", () => {
     await console.open("/agents?new=support-desk");
     await page.getByRole("dialog", { name: "New agent" }).waitFor();
     expect(await page.getByRole("radio", { name: /Support desk/ }).isChecked()).toBe(true);
+  }, 60_000);
+
+  test("keeps what was typed when the connection is lost, and does not make two agents", async () => {
+    await using console = await openHome();
+    const { page, context } = console;
+    await page.getByRole("button", { name: "New agent" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Once");
+    await context.setOffline(true);
+    await page.getByRole("button", { name: "Make the agent" }).click();
+    await page.getByRole("alert").getByText("Berth can't be reached.").waitFor();
+    await context.setOffline(false);
+    await page.getByRole("button", { name: "Make the agent" }).click();
+    await page.waitForURL(/\/chat/);
+    const { body } = await ada.get<{ total: number }>("/api/agents/overview?query=once");
+    expect(body.total).toBe(1);
   }, 60_000);
 
   test("says which field is wrong, and what to do when the plan is full or there is none", async () => {

@@ -52,7 +52,7 @@ export function AgentCard(props: ItemProps) {
   );
 }
 
-export const ROW_HEIGHT = { wide: 44, narrow: 76 };
+export const ROW_HEIGHT = { wide: 44, narrow: 64 };
 
 /** Columns of a row: name, state, channels, activity, cost, menu. */
 export const ROW_COLUMNS = "lg:grid-cols-[minmax(12rem,3fr)_6.5rem_6rem_minmax(8rem,2fr)_8rem_5.5rem_2rem]";
@@ -68,7 +68,13 @@ export function AgentRow(props: ItemProps) {
         <Mark {...props} className="size-7 text-sm" />
         <div className="min-w-0">
           <Name agent={agent} />
-          <p className="truncate text-soft text-xs lg:hidden">{model}&nbsp;</p>
+          <div className="lg:hidden">
+            {needsOf(agent).length > 0 ? (
+              <Need agent={agent} />
+            ) : (
+              <p className="truncate text-soft text-xs">{model}&nbsp;</p>
+            )}
+          </div>
         </div>
       </div>
       <span className="text-sm">
