@@ -925,7 +925,7 @@ export const german = {
     "The connection was lost (code {code}). Connect again.":
       "Die Verbindung ist abgerissen (Code {code}). Verbinde dich noch einmal.",
     "{words}: hidden": "{words}: verborgen",
-    "Show {words}": "{words} zeigen",
+    "Show {words}": "{words} anzeigen",
     "Hide {words}": "{words} verbergen",
     Hide: "Verbergen",
     // an agent's live stream
