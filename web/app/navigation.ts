@@ -14,8 +14,11 @@ import {
   Package,
   RadioTower,
   ScrollText,
+  ShieldCheck,
   SlidersHorizontal,
   Users,
+  Wallet,
+  Webhook,
 } from "lucide-react";
 import { type Text, text } from "./language.ts";
 
@@ -30,6 +33,9 @@ export interface NavigationEntry {
 export const MAIN_ENTRIES: readonly NavigationEntry[] = [
   { path: "/", label: text("Agents"), Icon: Bot, keywords: "home list bots" },
   { path: "/usage", label: text("Usage"), Icon: Coins, keywords: "cost money budget plan credits csv" },
+  { path: "/approvals", label: text("Approvals"), Icon: ShieldCheck, keywords: "allow deny tools waiting" },
+  { path: "/wallet", label: text("Wallet"), Icon: Wallet, keywords: "money payments send limits" },
+  { path: "/webhooks", label: text("Webhooks"), Icon: Webhook, keywords: "events deliveries" },
 ];
 
 export const ADMIN_ENTRIES: readonly NavigationEntry[] = [

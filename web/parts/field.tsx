@@ -100,7 +100,7 @@ export const CheckField = ({ label, hint, ...rest }: CheckProps) => {
         type="checkbox"
         aria-describedby={hint ? `${id}-hint` : undefined}
         {...rest}
-        className="mt-1 size-4 accent-fill"
+        className="mt-1 size-4 shrink-0 accent-fill"
       />
       <div>
         <label htmlFor={id}>{label}</label>

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { formatNumber, language } from "../app/language.ts";
+import { formatNumber, formatTime, language, t } from "../app/language.ts";
 import { onThemeChange } from "../app/theme.ts";
 import type { ChartProps } from "./chart.tsx";
 
@@ -33,18 +33,27 @@ export default function Plot({ label, times, series, kind = "line", height = 200
       const color = (name: string) => resolveColor(parent, name);
       const axis = { stroke: color("--soft"), grid: { stroke: color("--edge"), width: 1 }, ticks: { show: false } };
       const format = series[0]?.format ?? ((value: number) => formatNumber(value, { notation: "compact" }));
+      // Bars stand around their time: the first and the last one need room, too.
+      const halfBar = ((times[1] ?? 0) - (times[0] ?? 0)) / 2_000;
       const options: uPlot.Options = {
         width: parent.clientWidth,
         height,
+        // Room for half a label at the right.
+        padding: [8, 28, 0, 0],
         cursor: { y: false, points: { size: 6 } },
         legend: { live: true },
         axes: [
           { ...axis, values: (_, ticks) => ticks.map(formatTick(ticks)) },
           { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
-        scales: { y: { range: (_, min, max) => [Math.min(0, min ?? 0), (max ?? 0) > 0 ? max * 1.05 : 1] } },
+        scales: {
+          ...(kind === "bars" && {
+            x: { range: (_: uPlot, min: number, max: number) => [min - halfBar, max + halfBar] },
+          }),
+          y: { range: (_, min, max) => [Math.min(0, min ?? 0), (max ?? 0) > 0 ? max * 1.05 : 1] },
+        },
         series: [
-          {},
+          { label: t("Time"), value: (_, time: number | null) => (time === null ? "–" : formatTime(time * 1_000)) },
           ...series.map((one, index) => {
             const stroke = color(`--series-${(index % 4) + 1}`);
             return {

@@ -1,17 +1,23 @@
 // The table of an agent's pages: one row each, shown in this order beside the page.
 
 import {
+  BadgeCheck,
   Blocks,
   Bot,
   BrainCircuit,
   Cable,
   CalendarClock,
+  ChartLine,
+  DatabaseBackup,
   Globe,
   History,
   type LucideIcon,
   MessageSquare,
   MessagesSquare,
+  Power,
   Radio,
+  ScrollText,
+  ShieldCheck,
   SlidersHorizontal,
 } from "lucide-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
@@ -108,5 +114,47 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: History,
     group: "keep",
     Component: lazy(() => import("./history/index.tsx")),
+  },
+  {
+    path: "/approvals",
+    label: text("Approvals"),
+    Icon: ShieldCheck,
+    group: "watch",
+    Component: lazy(() => import("./approvals/index.tsx")),
+  },
+  {
+    path: "/figures",
+    label: text("Figures"),
+    Icon: ChartLine,
+    group: "watch",
+    Component: lazy(() => import("./figures/index.tsx")),
+  },
+  {
+    path: "/logs",
+    label: text("Log"),
+    Icon: ScrollText,
+    group: "watch",
+    Component: lazy(() => import("./logs/index.tsx")),
+  },
+  {
+    path: "/backups",
+    label: text("Backups"),
+    Icon: DatabaseBackup,
+    group: "keep",
+    Component: lazy(() => import("./backups/index.tsx")),
+  },
+  {
+    path: "/verification",
+    label: text("Verification"),
+    Icon: BadgeCheck,
+    group: "keep",
+    Component: lazy(() => import("./verification/index.tsx")),
+  },
+  {
+    path: "/danger",
+    label: text("Stop and delete"),
+    Icon: Power,
+    group: "keep",
+    Component: lazy(() => import("./danger/index.tsx")),
   },
 ];

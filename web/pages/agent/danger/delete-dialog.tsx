@@ -1,0 +1,62 @@
+// Asks for the agent's name before it is deleted for good.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useNavigate } from "../../../app/address.ts";
+import { api, path } from "../../../app/api.ts";
+import { t } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { showToast } from "../../../parts/toast.tsx";
+import type { Agent } from "../agent.tsx";
+
+export function DeleteDialog({ agent: { id, name }, onClose }: { agent: Agent; onClose: () => void }) {
+  const [typed, setTyped] = useState("");
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => api.delete(path`/api/agents/${id}`),
+    onSuccess: () => {
+      navigate("/");
+      showToast(t("{name} is deleted.", { name }));
+      void client.invalidateQueries({ queryKey: ["agents"] });
+    },
+  });
+  const isRight = typed.trim() === name.trim();
+  return (
+    <Dialog
+      title={t("Delete {name}?", { name })}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button look="danger" disabled={!isRight} isBusy={isPending} onClick={() => mutate()}>
+            {t("Delete for good")}
+          </Button>
+        </>
+      }
+    >
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isRight && !isPending) mutate();
+        }}
+      >
+        <p>
+          {t(
+            "Conversations, memory, files, figures and backups are deleted, and its bots fall silent. Export the agent first if you may want it back.",
+          )}
+        </p>
+        <TextField
+          label={t("Type the agent's name to confirm: {name}", { name })}
+          value={typed}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        {error && <ErrorNote error={error} />}
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,126 @@
+// An agent's figures over a day, a week or a month, drawn and as tables.
+
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { useParameter } from "../../../app/address.ts";
+import { api, path } from "../../../app/api.ts";
+import { useLive } from "../../../app/events.ts";
+import { formatDuration, formatNumber, formatUsd, t } from "../../../app/language.ts";
+import { Chart, type Series } from "../../../parts/chart.tsx";
+import { Choice } from "../../../parts/choice.tsx";
+import { EmptyState } from "../../../parts/empty-state.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Section } from "../../../parts/page.tsx";
+import { Skeleton } from "../../../parts/skeleton.tsx";
+import { useAgent } from "../agent.tsx";
+import { KeyFigures } from "./key-figures.tsx";
+
+/** Of one period, in `GET /api/agents/:id/figures`. */
+export interface Figures {
+  received: number;
+  sent: number;
+  turnsOk: number;
+  turnsFailed: number;
+  inputTokens: number;
+  outputTokens: number;
+  costUsd: number;
+  averageAnswerMs: number | null;
+  p95AnswerMs: number | null;
+}
+
+interface Answer {
+  points: (Figures & { at: string })[];
+  total: Figures;
+}
+
+const RANGES = ["day", "week", "month"] as const;
+
+export default function FiguresPage() {
+  const { id } = useAgent();
+  const [chosen, choose] = useParameter("range");
+  const range = RANGES.find((one) => one === chosen) ?? "day";
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const key = ["figures", id] as const;
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: [...key, range],
+    queryFn: () => api.get<Answer>(path`/api/agents/${id}/figures`, { range, timezone: timeZone }),
+    placeholderData: (before) => before,
+  });
+  useLive(key, ["agent.message"], ({ data: about }) => about.agentId === id);
+  return (
+    <>
+      <Section
+        title={t("Figures")}
+        hint={t("Each turn counts when it ends. Sums are kept for 35 days.")}
+        actions={
+          <Choice
+            label={t("Time")}
+            value={range}
+            onChange={(value) => choose(value === "day" ? "" : value)}
+            options={[
+              { value: "day", label: t("24 hours") },
+              { value: "week", label: t("7 days") },
+              { value: "month", label: t("30 days") },
+            ]}
+          />
+        }
+      >
+        {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+        {isPending && <Skeleton className="h-28" />}
+        {data && <KeyFigures total={data.total} />}
+      </Section>
+      {isPending && <Skeleton className="h-72" />}
+      {data && (isEmpty(data.total) ? <NothingYet /> : <Charts points={data.points} />)}
+    </>
+  );
+}
+
+const isEmpty = ({ received, turnsOk, turnsFailed, costUsd }: Figures) =>
+  received + turnsOk + turnsFailed + costUsd === 0;
+
+const NothingYet = () => (
+  <EmptyState title={t("Nothing happened in this time")}>
+    {t("As soon as somebody writes to the agent, its messages, costs and answer times are drawn here.")}
+  </EmptyState>
+);
+
+function Charts({ points }: { points: Answer["points"] }) {
+  const times = useMemo(() => points.map(({ at }) => Date.parse(at)), [points]);
+  const charts = useMemo(() => {
+    const series = (
+      label: string,
+      name: Exclude<keyof Answer["points"][number], "at">,
+      format?: Series["format"],
+    ): Series => ({ label, values: points.map((point) => point[name]), ...(format && { format }) });
+    return [
+      { title: t("Messages and answers"), series: [series(t("Received"), "received"), series(t("Answered"), "sent")] },
+      { title: t("Cost"), kind: "bars" as const, series: [series(t("Cost"), "costUsd", formatUsd)] },
+      {
+        title: t("Answer time"),
+        series: [
+          series(t("Average"), "averageAnswerMs", formatDuration),
+          series(t("95 of 100 are faster"), "p95AnswerMs", formatDuration),
+        ],
+      },
+      {
+        title: t("Tokens"),
+        series: [series(t("Read"), "inputTokens", compact), series(t("Written"), "outputTokens", compact)],
+      },
+      { title: t("Turns"), series: [series(t("Succeeded"), "turnsOk"), series(t("Failed"), "turnsFailed")] },
+    ];
+  }, [points]);
+  return (
+    <div className="grid grid-cols-1 gap-x-5 lg:grid-cols-2">
+      {charts.map(({ title, ...chart }, index) => (
+        // The first one is wide, so that the others make whole rows.
+        <div key={title} className={`min-w-0 ${index === 0 ? "lg:col-span-2" : ""}`}>
+          <Section title={title}>
+            <Chart label={title} times={times} {...chart} />
+          </Section>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const compact = (value: number) => formatNumber(value, { notation: "compact" });

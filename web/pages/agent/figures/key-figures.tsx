@@ -1,0 +1,40 @@
+// The sums of the chosen time in one row.
+
+import { formatDuration, formatNumber, formatUsd, t } from "../../../app/language.ts";
+import { Figure } from "../../../parts/page.tsx";
+import type { Figures } from "./index.tsx";
+
+export function KeyFigures({ total }: { total: Figures }) {
+  const turns = total.turnsOk + total.turnsFailed;
+  const { averageAnswerMs: average, p95AnswerMs: slow } = total;
+  return (
+    <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-5">
+      <Figure
+        label={t("Messages received")}
+        value={formatNumber(total.received)}
+        hint={t("{n} answers", { n: formatNumber(total.sent) })}
+      />
+      <Figure label={t("Cost")} value={formatUsd(total.costUsd)} hint={perAnswer(total)} />
+      <Figure
+        label={t("Answer time")}
+        value={average === null ? "–" : formatDuration(average)}
+        hint={slow === null ? undefined : t("95 of 100 within {time}", { time: formatDuration(slow) })}
+      />
+      <Figure
+        label={t("Tokens")}
+        value={compact(total.inputTokens + total.outputTokens)}
+        hint={t("{n} of them written", { n: compact(total.outputTokens) })}
+      />
+      <Figure
+        label={t("Success")}
+        value={turns === 0 ? "–" : formatNumber(total.turnsOk / turns, { style: "percent", maximumFractionDigits: 1 })}
+        hint={t("{n} failed", { n: formatNumber(total.turnsFailed) })}
+      />
+    </dl>
+  );
+}
+
+const compact = (value: number) => formatNumber(value, { notation: "compact", maximumFractionDigits: 1 });
+
+const perAnswer = ({ costUsd, turnsOk }: Figures) =>
+  turnsOk === 0 ? undefined : t("{cost} an answer", { cost: formatUsd(costUsd / turnsOk) });

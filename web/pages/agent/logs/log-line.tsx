@@ -1,0 +1,45 @@
+// One line of an agent's log. Its text may come from anybody, and is shown as text.
+
+import { formatTime, type Text, t, text } from "../../../app/language.ts";
+import { Status, type Tone } from "../../../parts/status.tsx";
+
+/** A line of `GET /api/agents/:id/logs`. */
+export interface LogLine {
+  id: string;
+  timestamp: string;
+  level: string;
+  message: string;
+  source: string;
+}
+
+export const LEVELS: Readonly<Record<string, { label: Text; tone: Tone }>> = {
+  debug: { label: text("Detail"), tone: "idle" },
+  info: { label: text("Info"), tone: "busy" },
+  warning: { label: text("Warning"), tone: "warn" },
+  error: { label: text("Error"), tone: "bad" },
+};
+
+const TIME: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+
+export function Line({ line: { timestamp, level, source, message } }: { line: LogLine }) {
+  const time = new Date(timestamp);
+  const isToday = time.toDateString() === new Date().toDateString();
+  const shown = formatTime(time.getTime(), isToday ? TIME : { ...TIME, day: "2-digit", month: "2-digit" });
+  const { label, tone } = LEVELS[level] ?? { label: undefined, tone: "idle" as const };
+  return (
+    <div className="grid items-start grid-cols-[auto_minmax(0,1fr)] gap-x-3 border-edge border-b px-3 py-1 text-sm hover:bg-hover md:grid-cols-[9rem_6rem_minmax(0,1fr)]">
+      <time dateTime={timestamp} title={formatTime(time.getTime())} className="whitespace-nowrap text-soft">
+        {shown}
+      </time>
+      <Status tone={tone}>{label ? t(label) : level}</Status>
+      <p className="col-span-2 whitespace-pre-wrap break-words font-mono md:col-span-1">
+        <span className="text-soft">{source} </span>
+        {message}
+      </p>
+    </div>
+  );
+}
+
+/** A line as one would keep it in a file. */
+export const lineAsText = ({ timestamp, level, source, message }: LogLine): string =>
+  `${timestamp} ${level.toUpperCase()} ${source} ${message}`;

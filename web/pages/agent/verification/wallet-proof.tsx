@@ -1,0 +1,91 @@
+// The proofs by a wallet: its signature by the browser's wallet, or by hand from any other.
+
+import { PenLine, Wallet } from "lucide-react";
+import { useId, useState } from "react";
+import { ApiError, UnreachableError } from "../../../app/errors.ts";
+import { t } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { Notice } from "../../../parts/status.tsx";
+import { SignByHand } from "./sign-by-hand.tsx";
+import { type Proof, requestChallenge, useVerify } from "./use-verify.ts";
+import { findProvider, isRefusal, signByWallet } from "./wallet-provider.ts";
+import type { Way } from "./ways.ts";
+
+export function WalletProof({ agentId, way }: { agentId: string; way: Exclude<Way, "webauthn"> }) {
+  const { mutate, isPending, error } = useVerify(agentId, way);
+  const [uid, setUid] = useState("");
+  const [isByHand, setByHand] = useState(false);
+  const provider = findProvider();
+  const form = useId();
+  const attestation: Proof = way === "attestation" ? { attestationUid: uid.trim() } : {};
+  const sign = async () => {
+    if (!provider) throw new Error("No wallet.");
+    const { message } = await requestChallenge(agentId, way);
+    return { ...attestation, ...(await signByWallet(provider, message)) };
+  };
+  const isIncomplete = way === "attestation" && !/^0x[\da-f]{64}$/i.test(uid.trim());
+  return (
+    <form
+      id={form}
+      className="flex w-full flex-col items-start gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        mutate(async () => attestation);
+      }}
+    >
+      {way === "attestation" && (
+        <div className="w-full">
+          <TextField
+            label={t("Number of the attestation (UID)")}
+            placeholder="0x…"
+            value={uid}
+            onChange={({ target }) => setUid(target.value)}
+            hint={t("0x and 64 digits or letters from a to f.")}
+            error={error instanceof ApiError ? error.issueAt("attestationUid") : undefined}
+          />
+        </div>
+      )}
+      <div className="flex flex-wrap gap-2">
+        {provider && (
+          <Button isBusy={isPending} disabled={isIncomplete} onClick={() => mutate(sign)}>
+            <Wallet aria-hidden="true" />
+            {t("Sign with the wallet")}
+          </Button>
+        )}
+        <Button aria-expanded={isByHand} disabled={isIncomplete} onClick={() => setByHand(!isByHand)}>
+          <PenLine aria-hidden="true" />
+          {t("Sign elsewhere")}
+        </Button>
+        {way === "attestation" && (
+          <Button type="submit" look="bare" disabled={isIncomplete} isBusy={isPending}>
+            {t("I have signed in with this wallet")}
+          </Button>
+        )}
+      </div>
+      {isByHand && !isIncomplete && (
+        <SignByHand
+          agentId={agentId}
+          way={way}
+          isBusy={isPending}
+          onSigned={(signed) => mutate(async () => ({ ...attestation, ...signed }))}
+        />
+      )}
+      {error && <Failure error={error} />}
+    </form>
+  );
+}
+
+function Failure({ error }: { error: Error }) {
+  if (error instanceof ApiError || error instanceof UnreachableError) return <ErrorNote error={error} />;
+  return (
+    <div role="alert">
+      <Notice tone="warn">
+        {isRefusal(error)
+          ? t("You said no in the wallet. Nothing has changed.")
+          : t("The wallet did not sign. Unlock it, then try again.")}
+      </Notice>
+    </div>
+  );
+}

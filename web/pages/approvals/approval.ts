@@ -1,0 +1,48 @@
+// What a request for approval is, and how its parts are called.
+
+import { type Text, text } from "../../app/language.ts";
+import type { Tone } from "../../parts/status.tsx";
+
+/** An item of `GET /api/approvals`. */
+export interface Approval {
+  id: string;
+  agentId: string;
+  tool: string;
+  class: "read" | "write" | "spend" | "outside";
+  summary: string;
+  input: unknown;
+  status: "pending" | "approved" | "denied" | "expired";
+  scope: "once" | "conversation" | null;
+  requestedAt: string;
+  expiresAt: string;
+  decidedAt: string | null;
+  usedAt: string | null;
+  platform: string;
+}
+
+/** What a tool of each class does. */
+export const CLASSES: Readonly<Record<Approval["class"], { label: Text; explanation: Text; tone: Tone }>> = {
+  read: { label: text("Reads"), explanation: text("It only reads something."), tone: "idle" },
+  write: { label: text("Changes"), explanation: text("It changes something here, such as a reminder."), tone: "busy" },
+  spend: { label: text("Spends money"), explanation: text("It pays from your wallet."), tone: "bad" },
+  outside: {
+    label: text("Reaches out"),
+    explanation: text("It sends something to other people or services."),
+    tone: "warn",
+  },
+};
+
+export const OUTCOMES: Readonly<Record<Approval["status"], { label: Text; tone: Tone }>> = {
+  pending: { label: text("Waits for you"), tone: "warn" },
+  approved: { label: text("Approved"), tone: "good" },
+  denied: { label: text("Denied"), tone: "bad" },
+  expired: { label: text("Ran out of time"), tone: "idle" },
+};
+
+/** The fields of a call's input, each as text as the tool gets it. */
+export function inputFields(input: unknown): [name: string, value: string][] {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return [["", asText(input)]];
+  return Object.entries(input).map(([name, value]) => [name, asText(value)]);
+}
+
+const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, undefined, 2));

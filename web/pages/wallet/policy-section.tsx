@@ -1,0 +1,137 @@
+// The limits of spending, and the switch that stops all of it at once.
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../app/api.ts";
+import { ApiError } from "../../app/errors.ts";
+import { t } from "../../app/language.ts";
+import { Button } from "../../parts/button.tsx";
+import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
+import { Switch, TextAreaField, TextField } from "../../parts/field.tsx";
+import { Section } from "../../parts/page.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import { Notice } from "../../parts/status.tsx";
+import { showError, showToast } from "../../parts/toast.tsx";
+import { POLICY_KEY, type Policy } from "./wallet.ts";
+
+export function PolicySection() {
+  const client = useQueryClient();
+  const { data, error, refetch } = useQuery({
+    queryKey: POLICY_KEY,
+    queryFn: () => api.get<Policy>("/api/wallet/policy"),
+  });
+  const change = useMutation({
+    mutationFn: (policy: Partial<Policy>) => api.put<Policy>("/api/wallet/policy", policy),
+    onSuccess: (policy) => client.setQueryData(POLICY_KEY, policy),
+  });
+  const switchTo = (enabled: boolean) =>
+    change.mutate(
+      { enabled },
+      {
+        onSuccess: () =>
+          showToast(enabled ? t("Spending is on again.") : t("Spending is off: nothing is signed any more.")),
+        onError: (failure) => showError(messageOf(failure)),
+      },
+    );
+  return (
+    <Section
+      title={t("Limits")}
+      hint={t("The server refuses whatever is above them, whoever asks for it.")}
+      actions={data && <Switch label={t("Spending allowed")} isOn={data.enabled} onChange={switchTo} />}
+    >
+      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton className="h-40" />}
+      {data && (
+        <>
+          {!data.enabled && (
+            <div className="mb-4">
+              <Notice tone="warn">
+                {t("All spending is stopped. Payments that the chain already has still arrive.")}
+              </Notice>
+            </div>
+          )}
+          <Limits
+            key={JSON.stringify(data)}
+            policy={data}
+            isBusy={change.isPending}
+            error={change.error}
+            onSave={(policy) => change.mutate(policy, { onSuccess: () => showToast(t("Limits saved.")) })}
+          />
+        </>
+      )}
+    </Section>
+  );
+}
+
+interface LimitsProps {
+  policy: Policy;
+  isBusy: boolean;
+  error: Error | null;
+  onSave: (policy: Partial<Policy>) => void;
+}
+
+function Limits({ policy, isBusy, error, onSave }: LimitsProps) {
+  const [perTransaction, setPerTransaction] = useState(policy.perTransaction);
+  const [perDay, setPerDay] = useState(policy.perDay);
+  const [approvalAbove, setApprovalAbove] = useState(policy.approvalAbove ?? "");
+  const [recipients, setRecipients] = useState(policy.recipients?.join("\n") ?? "");
+  const issue = (field: string) => (error instanceof ApiError ? error.issueAt(field) : undefined);
+  const list = recipients.split(/[\s,]+/).filter(Boolean);
+  const amount = (text: string) => text.trim().replace(",", ".");
+  const hasIssue = ["perTransaction", "perDay", "approvalAbove", "recipients"].some(issue);
+  return (
+    <form
+      className="flex flex-col items-start gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave({
+          perTransaction: amount(perTransaction),
+          perDay: amount(perDay),
+          approvalAbove: approvalAbove.trim() === "" ? null : amount(approvalAbove),
+          recipients: list.length === 0 ? null : list,
+        });
+      }}
+    >
+      <div className="grid w-full gap-4 sm:grid-cols-3">
+        <TextField
+          label={t("At most at once, in USD")}
+          inputMode="decimal"
+          value={perTransaction}
+          onChange={({ target }) => setPerTransaction(target.value)}
+          error={issue("perTransaction")}
+        />
+        <TextField
+          label={t("At most in 24 hours, in USD")}
+          inputMode="decimal"
+          value={perDay}
+          onChange={({ target }) => setPerDay(target.value)}
+          error={issue("perDay")}
+        />
+        <TextField
+          label={t("Ask me above, in USD")}
+          inputMode="decimal"
+          value={approvalAbove}
+          onChange={({ target }) => setApprovalAbove(target.value)}
+          hint={t("Empty: it never asks.")}
+          error={issue("approvalAbove")}
+        />
+      </div>
+      <div className="w-full">
+        <TextAreaField
+          label={t("Only to these addresses")}
+          rows={2}
+          placeholder="0x…"
+          className="font-mono text-sm"
+          value={recipients}
+          onChange={({ target }) => setRecipients(target.value)}
+          hint={t("One a line. Empty: to any address.")}
+          error={issue("recipients") ?? list.map((_, at) => issue(`recipients.${at}`)).find(Boolean)}
+        />
+      </div>
+      {error && !hasIssue && <ErrorNote error={error} />}
+      <Button type="submit" isBusy={isBusy}>
+        {t("Save limits")}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,154 @@
+// What was paid, and what waits for the owner.
+
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { api, path } from "../../app/api.ts";
+import { formatUsd, t } from "../../app/language.ts";
+import { Button } from "../../parts/button.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
+import { Section } from "../../parts/page.tsx";
+import { Rows } from "../../parts/rows.tsx";
+import { Skeleton } from "../../parts/skeleton.tsx";
+import { Status } from "../../parts/status.tsx";
+import { showError, showToast } from "../../parts/toast.tsx";
+import { When } from "../../parts/when.tsx";
+import { kindOf, REASONS, SPENDS_KEY, type Spend, STATES, shortAddress, WALLET_KEY } from "./wallet.ts";
+
+const PAGE = 50;
+/** Milliseconds between looks at the list, while something in it is under way. */
+const POLL_MS = 4_000;
+const isUnderWay = ({ status }: Spend) => status === "pending" || status === "submitted";
+
+export function Spends() {
+  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: SPENDS_KEY,
+    queryFn: ({ pageParam }) =>
+      api.get<{ spends: Spend[]; count: number }>("/api/wallet/spends", { limit: PAGE, offset: pageParam }),
+    initialPageParam: 0,
+    getNextPageParam: ({ count }, pages) => (pages.length * PAGE < count ? pages.length * PAGE : undefined),
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ spends }) => spends.some(isUnderWay)) ? POLL_MS : 30_000,
+  });
+  const spends = data?.pages.flatMap((page) => page.spends) ?? [];
+  const waiting = spends.filter(({ status }) => status === "waiting_approval");
+  const others = spends.filter(({ status }) => status !== "waiting_approval");
+  return (
+    <>
+      {waiting.length > 0 && (
+        <Section title={t("Waits for you")} hint={t("Nothing is paid before you approve it.")}>
+          {waiting.map((spend) => (
+            <Waiting key={spend.id} spend={spend} />
+          ))}
+        </Section>
+      )}
+      <Section title={t("Payments")}>
+        {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+        {isPending && <Skeleton className="h-24" />}
+        {data && others.length === 0 && (
+          <EmptyState title={t("No payment yet")}>
+            {t("What agents send, trade and pay for is listed here, with what became of it.")}
+          </EmptyState>
+        )}
+        {others.length > 0 && <Payments spends={others} />}
+        {hasNextPage && (
+          <div className="mt-3">
+            <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+              {t("Show older ones")}
+            </Button>
+          </div>
+        )}
+      </Section>
+    </>
+  );
+}
+
+const Payments = ({ spends }: { spends: readonly Spend[] }) => (
+  <Rows
+    label={t("Payments")}
+    rows={spends}
+    keyOf={({ id }) => id}
+    columns="md:grid-cols-[8rem_minmax(0,1fr)_6rem_12rem]"
+  >
+    {(spend) => (
+      <>
+        <span className="text-soft">
+          <When at={spend.createdAt} />
+        </span>
+        <What spend={spend} />
+        <span className="font-medium md:text-right">{formatUsd(Number(spend.usd))}</span>
+        <State spend={spend} />
+      </>
+    )}
+  </Rows>
+);
+
+function What({ spend: { kind, amount, asset, to, url, buy, agentId } }: { spend: Spend }) {
+  const label = kindOf(kind)?.done;
+  const target = url ?? buy ?? to;
+  return (
+    <div className="min-w-0">
+      {label ? t(label) : kind}: {amount} {shortAddress(asset)}
+      {target && (
+        <p className="break-all text-soft text-sm" title={target}>
+          {t("to {target}", { target: shortAddress(target) })}
+        </p>
+      )}
+      {agentId && (
+        <Link href={`/agents/${agentId}`} className="text-sea text-sm underline">
+          {t("by an agent")}
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function State({ spend: { status, reason } }: { spend: Spend }) {
+  const { label, tone } = STATES[status];
+  const why = reason === undefined ? undefined : REASONS[reason];
+  return (
+    <div>
+      <Status tone={tone}>{t(label)}</Status>
+      {reason && <p className="text-soft text-sm">{why ? t(why) : reason}</p>}
+    </div>
+  );
+}
+
+function Waiting({ spend }: { spend: Spend }) {
+  const { id, kind, usd, amount, asset, to, url, buy, quoted, atLeast, agentId, createdAt } = spend;
+  const wanted = kindOf(kind)?.wanted;
+  const client = useQueryClient();
+  const { mutate, isPending, variables } = useMutation({
+    mutationFn: (decision: "approve" | "reject") => api.post(path`/api/wallet/spends/${id}/${decision}`, {}),
+    onSuccess: (_, decision) =>
+      showToast(decision === "approve" ? t("Approved: it is being paid.") : t("Rejected. Nothing was paid.")),
+    onError: (failure) => showError(messageOf(failure)),
+    onSettled: () => client.invalidateQueries({ queryKey: WALLET_KEY }),
+  });
+  return (
+    <article className="flex flex-wrap items-center gap-x-6 gap-y-2 border-edge border-b py-3 first:pt-0 last:border-b-0 last:pb-0">
+      <div className="min-w-56 flex-1">
+        <h3 className="font-semibold">
+          {wanted ? t(wanted) : kind}: {amount} {asset}
+        </h3>
+        {/* In full: this is what is approved. */}
+        {(url ?? to) && <p className="break-all font-mono text-sm">{url ?? to}</p>}
+        <p className="break-words text-soft text-sm">
+          {buy &&
+            quoted &&
+            `${t("For {token}: about {amount}, at least {least}.", { token: buy, amount: quoted, least: atLeast ?? quoted })} `}
+          {t("Worth {usd}.", { usd: formatUsd(Number(usd)) })}{" "}
+          {agentId === null ? t("Asked for by you,") : t("Asked for by an agent,")} <When at={createdAt} />.
+        </p>
+      </div>
+      <div className="flex gap-2">
+        <Button look="primary" isBusy={isPending && variables === "approve"} onClick={() => mutate("approve")}>
+          {t("Approve")}
+        </Button>
+        <Button look="danger" isBusy={isPending && variables === "reject"} onClick={() => mutate("reject")}>
+          {t("Reject")}
+        </Button>
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,55 @@
+// The address, purpose and types of a webhook.
+
+import { useState } from "react";
+import { ApiError } from "../../app/errors.ts";
+import { t } from "../../app/language.ts";
+import { Button } from "../../parts/button.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { TextField } from "../../parts/field.tsx";
+import { TypeChoice } from "./type-choice.tsx";
+import type { Webhook } from "./webhook.ts";
+
+interface Props {
+  webhook: Webhook;
+  isBusy: boolean;
+  error: Error | null;
+  onSave: (changes: Partial<Webhook>) => void;
+}
+
+export function WebhookForm({ webhook, isBusy, error, onSave }: Props) {
+  const [url, setUrl] = useState(webhook.url);
+  const [description, setDescription] = useState(webhook.description);
+  const [types, setTypes] = useState(webhook.types);
+  const issue = error instanceof ApiError ? error.issueAt("url") : undefined;
+  const isSame = url === webhook.url && description === webhook.description && types.join() === webhook.types.join();
+  return (
+    <form
+      className="flex flex-col items-start gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave({ url: url.trim(), description, types });
+      }}
+    >
+      <div className="grid w-full gap-4 sm:grid-cols-2">
+        <TextField
+          label={t("Address")}
+          type="url"
+          value={url}
+          onChange={({ target }) => setUrl(target.value)}
+          error={issue}
+        />
+        <TextField
+          label={t("What it is for")}
+          value={description}
+          maxLength={500}
+          onChange={({ target }) => setDescription(target.value)}
+        />
+      </div>
+      <TypeChoice types={types} onChange={setTypes} />
+      {error && !issue && <ErrorNote error={error} />}
+      <Button type="submit" isBusy={isBusy} disabled={isSame || types.length === 0}>
+        {t("Save")}
+      </Button>
+    </form>
+  );
+}
