@@ -3,8 +3,6 @@
 export const german = {
   /** Each text, grouped by the folder that shows it first. */
   texts: {
-    "Key …{end}, stored here": "Schlüssel …{end}, hier gespeichert",
-    "A key that is stored here": "Ein Schlüssel, hier gespeichert",
     "Your webhook is ready": "Dein Webhook ist fertig",
     "I have kept the secret": "Ich habe das Geheimnis aufgehoben",
     "New webhook": "Neuer Webhook",
@@ -1919,7 +1917,6 @@ export const german = {
     File: "Datei",
     Size: "Größe",
     Actions: "Aktionen",
-    "Download {name}": "{name} herunterladen",
     Download: "Herunterladen",
     Delete: "Löschen",
     Checked: "Geprüft",
@@ -2039,8 +2036,6 @@ export const german = {
     "Account disabled": "Konto gesperrt",
     "{name} is stopped.": "{name} ist gestoppt.",
     "{name} answers again.": "{name} antwortet wieder.",
-    "Start {name}": "{name} starten",
-    "Stop {name}": "{name} stoppen",
     Answering: "Antworten",
     "With an error": "Mit Fehler",
     "Last active": "Zuletzt aktiv",

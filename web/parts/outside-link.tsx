@@ -23,6 +23,13 @@ export function OutsideLink({ href, children }: { href: string; children: ReactN
   );
 }
 
+/** Opens a file of the API, such as a picture that was sent, beside the page. `href` is a path of this server. */
+export const FileLink = ({ href, children }: { href: string; children: ReactNode }) => (
+  <a href={href} target="_blank" rel="noopener" className="block rounded-large border border-edge">
+    {children}
+  </a>
+);
+
 /** The same as the one filled button of a view. */
 export function OutsideButton({ href, children }: { href: string; children: ReactNode }) {
   const safe = safeHref(href);

@@ -17,6 +17,7 @@ import { Button } from "../../../../parts/button.tsx";
 import { CopyButton } from "../../../../parts/copy-button.tsx";
 import { IconButton } from "../../../../parts/icon-button.tsx";
 import { Markdown } from "../../../../parts/markdown.tsx";
+import { FileLink } from "../../../../parts/outside-link.tsx";
 import { Status } from "../../../../parts/status.tsx";
 import type { Attached, MessageView } from "../chat-data.ts";
 import { Steps, toShown } from "./steps.tsx";
@@ -238,9 +239,9 @@ function AttachedFile({ file: { name, type, size }, address }: { file: Attached;
   }
   if (SHOWN_PICTURES.test(type)) {
     return (
-      <a href={address} target="_blank" rel="noopener" className="block rounded-large border border-edge">
+      <FileLink href={address}>
         <img src={address} alt={name} loading="lazy" className="h-40 max-w-full rounded-large object-contain" />
-      </a>
+      </FileLink>
     );
   }
   return (
