@@ -128,6 +128,8 @@ describe("security", () => {
     await dialog.getByLabel("Current password").fill(ada.account.password);
     await button(page, "Continue").click();
     await dialog.getByRole("img", { name: "QR code of the key" }).waitFor();
+    // The field has the focus, so that keyboards and password managers begin there.
+    expect(await page.evaluate("document.activeElement.inputMode")).toBe("numeric");
     const secret = ((await dialog.locator("code").textContent()) ?? "").replaceAll(" ", "");
     await dialog.getByLabel("Code that the app shows now").fill("000000");
     await button(page, "Continue").click();

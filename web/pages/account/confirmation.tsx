@@ -73,7 +73,7 @@ function ConfirmationDialog({ change, onClose }: { change: Change; onClose: () =
         }}
       >
         <p>{t("Your last sign-in is a while ago, and this change guards your account.")}</p>
-        <PasswordField label={t("Current password")} value={password} onChange={setPassword} autoFocus />
+        <PasswordField label={t("Current password")} value={password} onChange={setPassword} data-autofocus />
         {error !== undefined && <ErrorNote error={error} />}
       </form>
     </Dialog>

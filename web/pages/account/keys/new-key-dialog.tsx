@@ -79,7 +79,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
         <TextField
           label={t("Name")}
           hint={t("The program that uses it, such as “laptop” or “monitoring”.")}
-          autoFocus
+          data-autofocus
           required
           maxLength={200}
           value={name}

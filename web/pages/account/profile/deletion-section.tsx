@@ -75,7 +75,7 @@ function DeletionDialog({ onClose }: { onClose: () => void }) {
       >
         <TextField
           label={t("Type {email} to confirm", { email })}
-          autoFocus
+          data-autofocus
           autoCapitalize="none"
           spellCheck={false}
           value={typed}

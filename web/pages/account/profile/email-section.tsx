@@ -117,7 +117,7 @@ function EmailDialog({ onClose }: { onClose: () => void }) {
           type="email"
           required
           autoComplete="email"
-          autoFocus
+          data-autofocus
           value={email}
           error={emailError}
           onChange={(event) => setEmail(event.target.value)}

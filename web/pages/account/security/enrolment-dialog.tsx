@@ -93,7 +93,7 @@ function BeginDialog({ onClose, onBegun }: { onClose: () => void; onBegun: (enro
       {hasPassword && (
         <PasswordField
           label={t("Current password")}
-          autoFocus
+          data-autofocus
           value={password}
           onChange={setPassword}
           error={isPasswordWrong ? error.message : undefined}
@@ -139,7 +139,7 @@ function CodeDialog({ enrolment: { secret, otpauthUrl }, onClose, onDone }: Code
       </div>
       <TextField
         label={t("Code that the app shows now")}
-        autoFocus
+        data-autofocus
         autoComplete="one-time-code"
         inputMode="numeric"
         value={code}

@@ -55,7 +55,7 @@ export function TurnOffDialog({ onClose }: { onClose: () => void }) {
         {hasPassword && (
           <PasswordField
             label={t("Current password")}
-            autoFocus
+            data-autofocus
             value={password}
             onChange={setPassword}
             error={passwordError}
