@@ -106,9 +106,7 @@ describe("the list", () => {
     const { page } = console;
     const total = 10_000;
     const asked: number[] = [];
-    const body = await (
-      await fetch(`${berth.web}/api/agents/overview?limit=1`, { headers: { cookie: ada.cookie } })
-    ).json();
+    const { body } = await ada.get<{ agents: object[]; counts: object }>("/api/agents/overview?limit=1");
     await page.route("**/api/agents/overview*", (route) => {
       const offset = Number(new URL(route.request().url()).searchParams.get("offset"));
       asked.push(offset);
