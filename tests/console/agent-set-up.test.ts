@@ -9,7 +9,7 @@ import { expectAccessible, openConsole } from "./support/console.ts";
 let berth: Berth;
 let ada: Client;
 beforeAll(async () => {
-  berth = await startBerth();
+  berth = await startBerth({ env: { RATE_LIMITS: "off" } });
   ada = await member(berth, "enterprise");
 }, 60_000);
 afterAll(() => berth?.[Symbol.asyncDispose]());
