@@ -138,14 +138,15 @@ describe("stopping and deleting", () => {
     await using console = await openConsole(berth, ada);
     const { page } = console;
     await console.open(`/agents/${agentId}/danger`);
-    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    const control = page.getByRole("region", { name: "Start and stop" });
+    await control.getByRole("button", { name: "Stop", exact: true }).click();
     await page.getByText("The agent is stopped.").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("The agent is up.").waitFor();
-    await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
-    await page.getByRole("button", { name: "Restart" }).click();
+    await control.getByRole("button", { name: "Stop", exact: true }).waitFor();
+    await control.getByRole("button", { name: "Restart" }).click();
     await page.getByText("Restarted", { exact: false }).last().waitFor();
-    await page.getByRole("button", { name: "Check and repair" }).click();
+    await control.getByRole("button", { name: "Check and repair" }).click();
     await page.getByText("Nothing had to be repaired.").waitFor();
     const sessions = async () =>
       (await ada.get<{ sessions: object[] }>(`/api/agent?action=sessions&agentId=${agentId}`)).body.sessions.length;

@@ -60,6 +60,8 @@ test("a call appears while the page is open, as text, and runs only after it was
   const card = page.getByRole("article");
   await card.getByText(HOSTILE.slice(0, 40)).first().waitFor();
   expect(await card.locator("img, a, script").count()).toBe(0);
+  // A text that would be written backwards shows that it would.
+  await card.getByText("⟨U+202E⟩gnp.exe").first().waitFor();
   await card.getByText("inMinutes").waitFor();
   await card.getByRole("button", { name: "Approve once" }).click();
   await page.getByText("Nothing waits for you").waitFor();

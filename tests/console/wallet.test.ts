@@ -148,7 +148,7 @@ test("the page is accessible, also while sending, and without a wallet", async (
   await expectAccessible(berth, ada, "/wallet", {
     name: "wallet-send",
     async prepare(page) {
-      await page.locator("main section button").nth(0).click();
+      await page.getByRole("button", { name: /^(Send|Senden)$/ }).click();
       await page.getByRole("dialog").waitFor();
     },
   });

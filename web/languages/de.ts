@@ -173,7 +173,7 @@ export const german = {
     Log: "Protokoll",
     Backups: "Sicherungen",
     Verification: "Bestätigung",
-    "Stop and delete": "Stoppen und löschen",
+    "Stop and delete": "Stoppen, löschen",
     "{n} new line": "{n} neue Zeile",
     "{n} new lines": "{n} neue Zeilen",
     "Lines of the log, newest first": "Zeilen des Protokolls, die neueste zuerst",
@@ -495,6 +495,7 @@ export const german = {
     Messages: "Meldungen",
     Undo: "Rückgängig",
     // pages/approvals, wallet, webhooks; an agent's figures, log, backups, proofs, stop and delete
+    "Signing secret": "Geheimnis zum Unterschreiben",
     Agents: "Agenten",
     "Nothing has this name. Try fewer letters.": "Nichts heißt so. Versuch es mit weniger Buchstaben.",
     Found: "Gefunden",

@@ -43,7 +43,7 @@ export default function Plot({ label, times, series, kind = "line", height = 200
         cursor: { y: false, points: { size: 6 } },
         legend: { live: true },
         axes: [
-          { ...axis, values: (_, ticks) => ticks.map(formatTick(ticks)) },
+          { ...axis, space: 76, values: (_, ticks) => ticks.map(formatTick(ticks)) },
           { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
         scales: {

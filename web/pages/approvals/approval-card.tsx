@@ -10,6 +10,7 @@ import { messageOf } from "../../parts/error-note.tsx";
 import { platformName } from "../../parts/platform.tsx";
 import { Badge } from "../../parts/status.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
 import { When } from "../../parts/when.tsx";
 import { type Approval, CLASSES } from "./approval.ts";
 import { CallInput } from "./call-input.tsx";
@@ -50,7 +51,7 @@ export function ApprovalCard({ approval, agent }: Props) {
   return (
     <article className="flex flex-col gap-3 border-edge border-b py-4 first:pt-0 last:border-b-0 last:pb-0">
       <header className="flex flex-wrap items-baseline gap-x-2 gap-y-1">
-        <h3 className="min-w-0 break-words font-semibold">{summary}</h3>
+        <h3 className="min-w-0 break-words font-semibold">{visibleText(summary)}</h3>
         <Badge tone={tone}>{t(label)}</Badge>
         <p className="w-full text-soft text-sm">
           {agent} {t(explanation)} {t("From {platform},", { platform: platformName(platform) })}{" "}

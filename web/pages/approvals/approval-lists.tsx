@@ -14,6 +14,7 @@ import { Section } from "../../parts/page.tsx";
 import { Rows } from "../../parts/rows.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Status } from "../../parts/status.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
 import { When } from "../../parts/when.tsx";
 import { type Approval, OUTCOMES } from "./approval.ts";
 import { ApprovalCard } from "./approval-card.tsx";
@@ -104,7 +105,7 @@ function Decided({ url, agentOf }: Pick<Props, "url"> & { agentOf: Props["agentO
             <>
               <Outcome approval={approval} />
               <div className="min-w-0 break-words">
-                {approval.summary}
+                {visibleText(approval.summary)}
                 <p className="text-soft text-sm">
                   {agentOf?.(approval.agentId)} {approval.tool}
                 </p>

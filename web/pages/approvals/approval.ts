@@ -2,6 +2,7 @@
 
 import { type Text, text } from "../../app/language.ts";
 import type { Tone } from "../../parts/status.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
 
 /** An item of `GET /api/approvals`. */
 export interface Approval {
@@ -45,4 +46,5 @@ export function inputFields(input: unknown): [name: string, value: string][] {
   return Object.entries(input).map(([name, value]) => [name, asText(value)]);
 }
 
-const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, undefined, 2));
+const asText = (value: unknown): string =>
+  visibleText(typeof value === "string" ? value : JSON.stringify(value, undefined, 2));

@@ -14,7 +14,7 @@ import { Skeleton } from "../../parts/skeleton.tsx";
 import { Status } from "../../parts/status.tsx";
 import { When } from "../../parts/when.tsx";
 import { NewWebhook } from "./new-webhook.tsx";
-import { REMOVED_KEY, WEBHOOKS_KEY, type Webhook } from "./webhook.ts";
+import { givenUpReason, REMOVED_KEY, WEBHOOKS_KEY, type Webhook } from "./webhook.ts";
 
 export default function WebhooksPage() {
   const [isMaking, setMaking] = useState(false);
@@ -65,27 +65,31 @@ export default function WebhooksPage() {
   );
 }
 
-const Row = ({ webhook: { id, url, description, types, active, disabledReason, createdAt } }: { webhook: Webhook }) => (
-  <Link
-    href={`/webhooks/${id}`}
-    className="flex flex-wrap items-center gap-x-4 gap-y-1 rounded-large px-4 py-3 hover:bg-hover"
-  >
-    <span className="min-w-0 flex-1 basis-64">
-      <span className="block break-all font-medium">{description || url}</span>
-      {description && <span className="block break-all text-soft text-sm">{url}</span>}
-      <span className="block break-words text-soft text-sm">
-        {types.includes("*") ? t("All events") : types.join(", ")}
+function Row({ webhook }: { webhook: Webhook }) {
+  const { id, url, description, types, active, createdAt } = webhook;
+  const wasGivenUp = givenUpReason(webhook) !== undefined;
+  return (
+    <Link
+      href={`/webhooks/${id}`}
+      className="flex flex-wrap items-center gap-x-4 gap-y-1 rounded-large px-4 py-3 hover:bg-hover"
+    >
+      <span className="min-w-0 flex-1 basis-64">
+        <span className="block break-all font-medium">{description || url}</span>
+        {description && <span className="block break-all text-soft text-sm">{url}</span>}
+        <span className="block break-words text-soft text-sm">
+          {types.includes("*") ? t("All events") : types.join(", ")}
+        </span>
       </span>
-    </span>
-    <span className="flex flex-col text-sm">
-      {active ? (
-        <Status tone="good">{t("On")}</Status>
-      ) : (
-        <Status tone={disabledReason ? "bad" : "idle"}>{disabledReason ? t("Switched off by Berth") : t("Off")}</Status>
-      )}
-      <span className="text-soft">
-        {t("made")} <When at={createdAt} />
+      <span className="flex flex-col text-sm">
+        {active ? (
+          <Status tone="good">{t("On")}</Status>
+        ) : (
+          <Status tone={wasGivenUp ? "bad" : "idle"}>{wasGivenUp ? t("Switched off by Berth") : t("Off")}</Status>
+        )}
+        <span className="text-soft">
+          {t("made")} <When at={createdAt} />
+        </span>
       </span>
-    </span>
-  </Link>
-);
+    </Link>
+  );
+}

@@ -16,7 +16,7 @@ import { Notice } from "../../parts/status.tsx";
 import { showError, withUndo } from "../../parts/toast.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { SecretNote } from "./secret-note.tsx";
-import { REMOVED_KEY, WEBHOOKS_KEY, type Webhook } from "./webhook.ts";
+import { givenUpReason, REMOVED_KEY, WEBHOOKS_KEY, type Webhook } from "./webhook.ts";
 import { WebhookForm } from "./webhook-form.tsx";
 
 export default function WebhookPage() {
@@ -34,7 +34,8 @@ export default function WebhookPage() {
   });
   if (error) return <ErrorPage error={error} onRetry={() => void refetch()} />;
   if (!data) return <PageSkeleton />;
-  const { url, description, active, disabledReason, allEvents } = data;
+  const { url, description, active, allEvents } = data;
+  const reason = givenUpReason(data);
   return (
     <Page
       title={description || t("Webhook")}
@@ -52,10 +53,10 @@ export default function WebhookPage() {
         />
       }
     >
-      {disabledReason && (
+      {reason !== undefined && (
         <div className="mb-5">
           <Notice tone="bad">
-            <p>{t("Berth has switched it off: {reason}", { reason: disabledReason })}</p>
+            <p>{t("Berth has switched it off: {reason}", { reason })}</p>
             <p>{t("Mend the other side, then switch it on. Events from then on are sent.")}</p>
           </Notice>
         </div>
@@ -89,7 +90,7 @@ function Secret({ webhookId }: { webhookId: string }) {
   });
   return (
     <Section
-      title={t("Secret")}
+      title={t("Signing secret")}
       hint={t(
         "A new one is used at once. The old one signs beside it for 24 hours, so that nothing is refused meanwhile.",
       )}

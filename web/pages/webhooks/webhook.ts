@@ -14,6 +14,13 @@ export interface Webhook {
   createdAt: string;
 }
 
+/** The reason of a webhook that its owner has switched off. */
+const OWN_SWITCH = "Switched off.";
+
+/** Why Berth itself has switched a webhook off; undefined if it did not. */
+export const givenUpReason = ({ disabledReason }: Pick<Webhook, "disabledReason">): string | undefined =>
+  disabledReason === null || disabledReason === OWN_SWITCH ? undefined : disabledReason;
+
 export interface Delivery {
   id: string;
   type: string;

@@ -2,6 +2,7 @@
 
 import { formatTime, type Text, t, text } from "../../../app/language.ts";
 import { Status, type Tone } from "../../../parts/status.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
 
 /** A line of `GET /api/agents/:id/logs`. */
 export interface LogLine {
@@ -34,7 +35,7 @@ export function Line({ line: { timestamp, level, source, message } }: { line: Lo
       <Status tone={tone}>{label ? t(label) : level}</Status>
       <p className="col-span-2 whitespace-pre-wrap break-words font-mono md:col-span-1">
         <span className="text-soft">{source} </span>
-        {message}
+        {visibleText(message)}
       </p>
     </div>
   );
