@@ -273,6 +273,12 @@ describe("schedules", () => {
       /\/chat\/sess_/,
     );
 
+    await history.getByRole("link", { name: "See the conversation" }).click();
+    await page.waitForURL(/\/chat\/sess_/);
+    await page.getByText("Say what the weather is like.").first().waitFor();
+    await page.goBack();
+    await history.getByText("Started by hand.").waitFor();
+
     await page.getByRole("switch", { name: "Weather is on" }).click();
     await eventually(async () => (await list())[0]?.enabled === false);
     await page.getByRole("button", { name: "Delete Weather" }).click();
