@@ -20,7 +20,7 @@ export const PaletteButton = () => (
     className="flex items-center gap-2 rounded-round border border-rail-soft/60 px-2 py-1.5 text-left text-rail-soft text-sm outline-offset-0 hover:bg-rail-hover hover:text-rail-ink focus-visible:outline-rail-ink"
   >
     <Search className="size-4" aria-hidden="true" />
-    <span className="flex-1">{t("Go to, or do…")}</span>
+    <span className="flex-1 truncate">{t("Go to, or do…")}</span>
     <kbd className="font-sans text-xs">{isMac ? "⌘K" : "Ctrl K"}</kbd>
   </button>
 );

@@ -450,7 +450,7 @@ export const german = {
       "Nichts Gespeichertes ist verloren. Lade die Seite neu; wenn der Fehler bleibt, sag dem Betreiber, was du getan hast.",
     "This page has a fault": "Diese Seite hat einen Fehler",
     Admin: "Admin",
-    "Go to, or do…": "Gehe zu, oder tu …",
+    "Go to, or do…": "Gehe zu …",
     "Your agents": "Deine Agenten",
     "Check the address, or go on from the list of your agents.":
       "Prüfe die Adresse, oder geh von der Liste deiner Agenten aus weiter.",
