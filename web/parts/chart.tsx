@@ -1,6 +1,6 @@
 // Draws series over time with uPlot. The same numbers are in a table below, for those who don't see or trust the drawing.
 
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useState } from "react";
 import { formatNumber, formatTime, t } from "../app/language.ts";
 import { Skeleton } from "./skeleton.tsx";
 import { Table } from "./table.tsx";
@@ -25,6 +25,8 @@ export interface ChartProps {
 const Plot = lazy(() => import("./plot.tsx"));
 
 export function Chart(props: ChartProps) {
+  // A page may hold many charts of some hundred points: their tables are made when they are asked for.
+  const [isTableOpen, setTableOpen] = useState(false);
   const { label, times, series, height = 200 } = props;
   const columns = [
     { key: "time", head: t("Time"), cell: (index: number) => formatTime(times[index] ?? 0) },
@@ -50,9 +52,11 @@ export function Chart(props: ChartProps) {
         <Plot {...props} height={height} />
       </Suspense>
       <figcaption>
-        <details className="mt-1 text-soft text-sm">
+        <details className="mt-1 text-soft text-sm" onToggle={({ currentTarget }) => setTableOpen(currentTarget.open)}>
           <summary>{t("The numbers")}</summary>
-          <Table label={label} columns={columns} rows={times.map((_, index) => index)} keyOf={String} />
+          {isTableOpen && (
+            <Table label={label} columns={columns} rows={times.map((_, index) => index)} keyOf={String} />
+          )}
         </details>
       </figcaption>
     </figure>
