@@ -57,3 +57,7 @@ test("addresses from outside become links through one part only", () => {
     files.filter(({ path, source }) => links.test(source) && !allowed.includes(path)).map(({ path }) => path),
   ).toEqual([]);
 });
+
+test("nothing needs https where a local network has none", () => {
+  expect(files.filter(({ source }) => source.includes("crypto.randomUUID(")).map(({ path }) => path)).toEqual([]);
+});

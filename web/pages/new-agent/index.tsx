@@ -9,6 +9,7 @@ import { call } from "../../app/api.ts";
 import { ApiError } from "../../app/errors.ts";
 import { t, tn } from "../../app/language.ts";
 import { FROM_SCRATCH } from "../../app/new-agent.tsx";
+import { randomKey } from "../../app/random-key.ts";
 import { IN_LANGUAGE, type Template, useTemplates } from "../../app/templates.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -45,7 +46,7 @@ export default function NewAgentDialog({ template: wanted, onClose }: Props) {
       // A repeated press after a lost answer must not make two agents; after a refusal it asks anew.
       const text = JSON.stringify(body);
       if (attempt.current.body !== text || create.error instanceof ApiError)
-        attempt.current = { body: text, key: crypto.randomUUID() };
+        attempt.current = { body: text, key: randomKey() };
       return call<{ agent: { id: string } }>("POST", "/api/agents/provision", {
         body,
         headers: IN_LANGUAGE,

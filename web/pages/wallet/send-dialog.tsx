@@ -5,6 +5,7 @@ import { useState } from "react";
 import { api } from "../../app/api.ts";
 import { ApiError } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
+import { randomKey } from "../../app/random-key.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -15,7 +16,7 @@ import { WALLET_KEY } from "./wallet.ts";
 export default function SendDialog({ onClose }: { onClose: () => void }) {
   const [to, setTo] = useState("");
   const [amount, setAmount] = useState("");
-  const [idempotencyKey, setKey] = useState(newKey);
+  const [idempotencyKey, setKey] = useState(randomKey);
   const client = useQueryClient();
   const { mutate, isPending, error } = useMutation({
     mutationFn: () =>
@@ -33,7 +34,7 @@ export default function SendDialog({ onClose }: { onClose: () => void }) {
       onClose();
     },
     // A refusal was not a payment: what is changed and sent again is another one.
-    onError: (failure) => failure instanceof ApiError && failure.status < 500 && setKey(newKey()),
+    onError: (failure) => failure instanceof ApiError && failure.status < 500 && setKey(randomKey()),
     onSettled: () => client.invalidateQueries({ queryKey: WALLET_KEY }),
   });
   const issue = (field: string) => (error instanceof ApiError ? error.issueAt(field) : undefined);
@@ -80,6 +81,3 @@ export default function SendDialog({ onClose }: { onClose: () => void }) {
     </Dialog>
   );
 }
-
-/** `crypto.randomUUID` exists on https and localhost only. */
-const newKey = () => `send-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`;

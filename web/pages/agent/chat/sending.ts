@@ -5,6 +5,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState } from "react";
 import { api, path } from "../../../app/api.ts";
 import { ApiError, UnreachableError } from "../../../app/errors.ts";
+import { randomKey } from "../../../app/random-key.ts";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { type Attached, addSent, refreshConversation, tellOtherTabs } from "./chat-data.ts";
 
@@ -105,7 +106,7 @@ export function useSending(agentId: string, conversationId: string | undefined, 
       void attempt(message);
     },
     send(outgoing: Outgoing) {
-      const message: Unsent = { ...outgoing, key: crypto.randomUUID(), createdAt: new Date().toISOString() };
+      const message: Unsent = { ...outgoing, key: randomKey(), createdAt: new Date().toISOString() };
       change((before) => [...before, message]);
       void attempt(message);
     },

@@ -2,6 +2,7 @@
 
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { formatTime, t } from "../../../app/language.ts";
+import { randomKey } from "../../../app/random-key.ts";
 import { Button } from "../../../parts/button.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { Status } from "../../../parts/status.tsx";
@@ -21,7 +22,7 @@ export function LiveConsole({ address }: { address: string }) {
     event.preventDefault();
     const words = message.trim();
     if (words === "") return;
-    if (send({ type: "chat", id: crypto.randomUUID().slice(0, 8), message: words })) setMessage("");
+    if (send({ type: "chat", id: randomKey().slice(0, 8), message: words })) setMessage("");
     else showError(t("The connection is gone. Connect again."));
   };
   return (

@@ -5,6 +5,7 @@ import { useId, useState } from "react";
 import { api, path } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
 import { type Text, t, text } from "../../../app/language.ts";
+import { randomKey } from "../../../app/random-key.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
@@ -59,7 +60,7 @@ export function Editor({ agentId, schedule, onSaved, onClose }: Props) {
       const body = { prompt, name, ...request, timezone, deliver, missed };
       // What was not rewritten keeps its mark for content from outside.
       const { prompt: _, ...unwritten } = body;
-      if (schedule === undefined) return api.post(address, body, { idempotencyKey: crypto.randomUUID() });
+      if (schedule === undefined) return api.post(address, body, { idempotencyKey: randomKey() });
       return api.patch(`${address}/${encodeURIComponent(schedule.id)}`, prompt === schedule.prompt ? unwritten : body);
     },
     onSuccess: onSaved,

@@ -6,6 +6,7 @@ import { lazy, Suspense } from "react";
 import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { t } from "../../../app/language.ts";
+import { randomKey } from "../../../app/random-key.ts";
 import { Button } from "../../../parts/button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
@@ -51,7 +52,7 @@ export default function SchedulesPage() {
 
   async function run(schedule: Schedule): Promise<void> {
     try {
-      await api.post(`${addressOf(schedule)}/run`, undefined, { idempotencyKey: crypto.randomUUID() });
+      await api.post(`${addressOf(schedule)}/run`, undefined, { idempotencyKey: randomKey() });
       showToast(t("{name} runs now", { name: schedule.name }));
       setOpened(schedule.id);
       await client.invalidateQueries({ queryKey: ["agent", agentId] });

@@ -4,6 +4,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useMemo, useState } from "react";
 import { api, call } from "../../../app/api.ts";
 import { language, t } from "../../../app/language.ts";
+import { randomKey } from "../../../app/random-key.ts";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
@@ -97,11 +98,6 @@ function MakeAgent({ isFirst, onDone }: { isFirst: boolean; onDone: () => void }
       </div>
     </form>
   );
-}
-
-/** Also works without https, where browsers have no `randomUUID`. */
-function randomKey(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Without a subscription a person can't have agents; an admin decides that. */

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { api, path } from "../../../../app/api.ts";
 import { t } from "../../../../app/language.ts";
+import { randomKey } from "../../../../app/random-key.ts";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { showError } from "../../../../parts/toast.tsx";
 import type { Attached } from "../chat-data.ts";
@@ -54,7 +55,7 @@ export function useFiles(agentId: string) {
           continue;
         }
         const preview = file.type.startsWith("image/") ? URL.createObjectURL(file) : undefined;
-        const chosen = { key: crypto.randomUUID(), name, size: file.size, preview, isVoice, uploaded: undefined };
+        const chosen = { key: randomKey(), name, size: file.size, preview, isVoice, uploaded: undefined };
         setFiles((before) => [...before, chosen]);
         void upload(chosen, file);
       }
