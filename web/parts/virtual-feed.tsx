@@ -23,6 +23,8 @@ const NEAR_END = 60;
 const AWAY = 300;
 /** Pixels from the beginning at which older entries are asked for. */
 const NEAR_START = 600;
+/** How long a scroll may follow from what a person did. */
+const INPUT_MS = 1_000;
 /** Pixels before the first entry and after the last. */
 const PADDING = 16;
 
@@ -50,18 +52,26 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
 
   // Whoever is at the end stays there, whatever grows: entries, their measured heights, or the box.
   const isFollowing = useRef(true);
+  /** Where the box belongs once it is high enough. */
+  const wantedTop = useRef<number>(undefined);
+  // The list keeps its place by itself where a row above it turns out higher or lower than guessed, unless it is at the end.
+  virtual.shouldAdjustScrollPositionOnItemSizeChange = ({ start }, _, { scrollOffset }) =>
+    !isFollowing.current && start < (scrollOffset ?? 0);
   const height = virtual.getTotalSize();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the height
   useLayoutEffect(() => {
-    if (isFollowing.current) scrollToEnd(box.current);
-  }, [height]);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
+    const [element, list] = [box.current, box.current?.firstElementChild];
+    if (!element || !list) return;
+    scrollToEnd(element);
     const observer = new ResizeObserver(() => {
+      const target = wantedTop.current;
       if (isFollowing.current) scrollToEnd(element);
+      else if (target !== undefined && target <= element.scrollHeight - element.clientHeight) {
+        wantedTop.current = undefined;
+        element.scrollTop = target;
+      }
     });
     observer.observe(element);
+    observer.observe(list);
     return () => observer.disconnect();
   }, []);
 
@@ -72,21 +82,23 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
     const index = before === undefined ? -1 : items.findIndex((item) => keyOf(item) === before);
     const [start] = index > 0 ? (virtual.getOffsetForIndex(index, "start") ?? []) : [];
     if (start === undefined || !box.current || isFollowing.current) return;
-    box.current.scrollTop += start - PADDING;
-    lastTop.current = box.current.scrollTop;
+    // The box can be scrolled there only when the new entries are laid out.
+    wantedTop.current = box.current.scrollTop + start - PADDING;
   });
   useLayoutEffect(() => {
     keepPlace(lastFirst.current);
     lastFirst.current = firstKey;
   }, [firstKey]);
 
-  const lastTop = useRef(0);
+  const lastInput = useRef(Number.NEGATIVE_INFINITY);
+  const noteInput = () => {
+    lastInput.current = performance.now();
+  };
   const onScroll = () => {
     const top = box.current?.scrollTop ?? 0;
     const distance = distanceFromEnd(box.current);
-    // Only a move upwards is the person's wish to leave the end; the rest is growth.
-    if (top < lastTop.current - 1 || distance <= NEAR_END) isFollowing.current = distance <= NEAR_END;
-    lastTop.current = top;
+    // Entries that are measured move the box, too. Only a person's move is a wish to leave the end, or to come back to it.
+    if (performance.now() - lastInput.current < INPUT_MS) isFollowing.current = distance <= NEAR_END;
     setAway(distance > AWAY && !isFollowing.current);
     if (top < NEAR_START) onStart?.();
   };
@@ -95,7 +107,7 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
   // A feed that does not fill its box can't be scrolled.
   // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the height
   useEffect(() => {
-    if (!isEmpty && (box.current?.scrollTop ?? 0) < NEAR_START) reachStart();
+    if (!isEmpty && box.current && box.current.scrollHeight <= box.current.clientHeight) reachStart();
   }, [height, isEmpty]);
 
   return (
@@ -106,6 +118,10 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
         aria-label={label}
         tabIndex={0}
         onScroll={onScroll}
+        onWheel={noteInput}
+        onTouchMove={noteInput}
+        onPointerDown={noteInput}
+        onKeyDown={noteInput}
         className="h-full overflow-y-auto [overflow-anchor:none]"
       >
         <ol className="relative w-full" style={{ height }}>
@@ -129,7 +145,10 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
       {isAway && (
         <button
           type="button"
-          onClick={() => scrollToEnd(box.current)}
+          onClick={() => {
+            isFollowing.current = true;
+            scrollToEnd(box.current);
+          }}
           className="absolute bottom-3 left-1/2 flex -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-raised px-3 py-1 text-ink text-sm shadow-raised hover:bg-hover [&_svg]:size-3.5"
         >
           <ArrowDown aria-hidden="true" />
