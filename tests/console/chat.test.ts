@@ -414,7 +414,9 @@ test("hostile texts stay texts: in messages, replies, names, tools and files not
   ]) {
     expect([tag, seen.has(tag)]).toEqual([tag, false]);
   }
-  const links: string[] = await box.locator("a").evaluateAll("found => found.map(({ href }) => href)");
+  const links: string[] = await page.evaluate(
+    `[...document.querySelectorAll('[aria-label="Messages of this conversation"] a')].map(({ href }) => href)`,
+  );
   for (const href of links) expect(href).toMatch(/^(?:https?|mailto):/);
   expect(requests.filter((url) => new URL(url).origin !== new URL(berth.web).origin)).toEqual([]);
   expect(await page.evaluate("globalThis.hacked")).toBeUndefined();
