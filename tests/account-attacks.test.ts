@@ -67,6 +67,9 @@ describe("read-only fields", () => {
     "POST /api/keys": (ada, also) => ada.post("/api/keys", { name: "k", ...also }),
     "POST /api/settings/2fa": (ada, also) => ada.post("/api/settings/2fa", { password: PASSWORD, ...also }),
     "POST /api/settings/2fa/confirm": (ada, also) => ada.post("/api/settings/2fa/confirm", { code: "123456", ...also }),
+    "POST /api/settings/sign-ins": (ada, also) => ada.post("/api/settings/sign-ins", { provider: "google", ...also }),
+    "POST /api/settings/sign-ins/wallet": (ada, also) =>
+      ada.post("/api/settings/sign-ins/wallet", { message: "x", signature: "0x00", ...also }),
     "POST /api/settings/social": (ada, also) => ada.post("/api/settings/social", { fidToken: "x.y.z", ...also }),
     "POST /api/auth/two-factor": (_, also) => visitor().post("/api/auth/two-factor", { totp: "123456", ...also }),
     "POST /api/auth/signout": (_, also) => visitor().post("/api/auth/signout", also),

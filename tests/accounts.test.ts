@@ -54,6 +54,7 @@ const freshUser = (more: Partial<Settings> = {}) => ({
   credits: 0,
   twoFactorEnabled: false,
   emailVerified: false,
+  hasPassword: true,
   isAdmin: false,
   referralCode: expect.stringMatching(/^[a-z0-9-]{1,20}$/),
   subscription: null,

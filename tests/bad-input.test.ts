@@ -567,6 +567,7 @@ for (const mode of ["development", "production"]) {
           "post /api/auth/forgot-password",
           "post /api/auth/reset-password",
           "get /api/auth/session",
+          "get /api/auth/providers",
           "post /api/auth/signout",
           "get /api/auth/social/verify",
           "post /api/auth/social/verify",

@@ -58,6 +58,9 @@ type Step = [method: string, path: string, body?: object];
 /** Requests in a sensible order; `:id`, `:userId` and `:subdomain` are replaced by each side's own values. */
 const AGENTS: Step[] = [
   ["GET", "/api/agents"],
+  ["GET", "/api/agents/overview"],
+  ["GET", "/api/templates"],
+  ["GET", "/api/channels"],
   ["POST", "/api/agents", { name: "Second" }],
   ["POST", "/api/agents/provision", {}],
   ["POST", "/api/agents/provision", { name: "Third", model: "custom", config: { model: "provider_3:fake-small" } }],
@@ -127,6 +130,12 @@ const AGENTS: Step[] = [
   ["GET", "/api/agents/:id/channels/channel_a"],
   ["PUT", "/api/agents/:id/channels/{channel}", {}],
   ["PUT", "/api/agents/:id/channels/channel_a", {}],
+  ["POST", "/api/agents/:id/channels/channel_a/check", { token: "none" }],
+  ["POST", "/api/agents/:id/channels/channel_a/retry", {}],
+  ["GET", "/api/agents/:id/channels/channel_a/access"],
+  ["PUT", "/api/agents/:id/channels/channel_a/access", { access: "open" }],
+  ["PUT", "/api/agents/:id/channels/channel_a/pairings/{senderId}", { status: "approved" }],
+  ["POST", "/api/agents/:id/channels/channel_a/owner-link", {}],
   ["DELETE", "/api/agents/:id/channels/{channel}"],
   ["POST", "/api/provision", {}],
   ["POST", "/api/provision", { channelAToken: "none", plan: "gold" }],

@@ -388,7 +388,8 @@ describe("cross-site requests", () => {
     "application/jsonp",
   ])("a body of %s: 415, and nothing is changed", async (type) => {
     const before = rows();
-    for (const route of routes) {
+    // Uploads are files of any type. Foreign origins are refused there too, as tested above.
+    for (const route of routes.filter(({ path }) => !path.endsWith("/uploads"))) {
       const answer = await send(route, { "content-type": type });
       // Hooks and agents without a public page fail with their own error first.
       const status = /\/(?:hooks|a)\/|\/visits$/.test(route.path) ? answer.status : 415;

@@ -32,6 +32,24 @@ export async function isReverted(error: unknown): Promise<boolean> {
   return rpcError instanceof RpcRequestError && rpcError.code === 3;
 }
 
+/** 2^256 has 78 digits. */
+const MAX_DECIMALS = 77;
+
+/** The part of viem's client that `readDecimals` needs. */
+interface DecimalsReader {
+  readContract(call: { address: Address; abi: typeof TOKEN_ABI; functionName: "decimals" }): Promise<number>;
+}
+
+/**
+ * Reads a token's decimals. Anybody can write a contract that answers millions, and padding an amount to that length
+ * would block the event loop. Throws for such a contract, which `readChain` turns into 500 `CHAIN_UNAVAILABLE`.
+ */
+export async function readDecimals(client: DecimalsReader, address: Address): Promise<number> {
+  const decimals = await client.readContract({ address, abi: TOKEN_ABI, functionName: "decimals" });
+  if (Number.isInteger(decimals) && decimals >= 0 && decimals <= MAX_DECIMALS) return decimals;
+  throw new Error(`A token names ${decimals} decimals.`);
+}
+
 export interface WalletBalances {
   decimals: number;
   balance: bigint;
@@ -44,7 +62,7 @@ export const readWalletBalances = (chain: Chain, token: Address, owner: Address)
   readChain(chain, async (client) => {
     const read = { address: token, abi: TOKEN_ABI } as const;
     const [decimals, balance, ether] = await Promise.all([
-      client.readContract({ ...read, functionName: "decimals" }),
+      readDecimals(client, token),
       client.readContract({ ...read, functionName: "balanceOf", args: [owner] }),
       client.getBalance({ address: owner }),
     ]);
@@ -59,7 +77,7 @@ export async function readFormattedBalances(chain: Chain, token: Address, owner:
     const none = () => undefined;
     return Promise.all([
       client.getBalance({ address: owner }),
-      client.readContract({ ...read, functionName: "decimals" }).catch(none),
+      readDecimals(client, token).catch(none),
       client.readContract({ ...read, functionName: "balanceOf", args: [owner] }).catch(none),
     ]);
   });

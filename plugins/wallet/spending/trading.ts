@@ -7,7 +7,7 @@ import { readChain } from "../../chains/index.ts";
 import { formatDecimalUnits, maxBigInt, parseDecimalUnits, toUsdCeil } from "../amounts.ts";
 import { type SpendPlan, serializePlan } from "../chain/spend-plan.ts";
 import type { Quote, Swap, SwapVenue } from "../chain/swap-venue.ts";
-import { readWalletBalances, TOKEN_ABI } from "../chain/token-contract.ts";
+import { readDecimals, readWalletBalances } from "../chain/token-contract.ts";
 import type { Wallets } from "../keys/wallets.ts";
 import { parseDetails, type RepricedTrade, type Spend, type SpendDetails } from "./ledger.ts";
 import { policyDenied } from "./policy.ts";
@@ -63,7 +63,7 @@ export function createTrading({
   }
 
   const decimalsOf = (network: ChainName, address: Address) =>
-    readChain(chainOf(network), (client) => client.readContract({ address, abi: TOKEN_ABI, functionName: "decimals" }));
+    readChain(chainOf(network), (client) => readDecimals(client, address));
 
   const isStablecoin = (network: ChainName, token: Address) =>
     token.toLowerCase() === stablecoinOf(network).toLowerCase();
