@@ -6,5 +6,10 @@ import { pageRoutes } from "./page-routes.ts";
 
 export const console = plugin("console", (host) => {
   const { homePage, hasSessionCookie } = host.use(auth);
-  return { service: undefined, web: pageRoutes({ homePage, hasSessionCookie }) };
+  return {
+    service: undefined,
+    web: pageRoutes({ homePage, hasSessionCookie }),
+    // A first visit asks for dozens of them, and several people may share an address.
+    selfLimitedPaths: [{ surface: "web", method: "GET", prefix: "/assets/" }],
+  };
 });

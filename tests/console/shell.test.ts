@@ -36,6 +36,11 @@ describe("the files of the console", () => {
     expect((await get(script, { "accept-encoding": "identity" })).headers.get("content-encoding")).toBeNull();
   });
 
+  test("do not count against the rate limit of an address", async () => {
+    const answers = await Promise.all(Array.from({ length: 700 }, () => get("/assets/index.html", {})));
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
   test("are only those that were built", async () => {
     for (const name of ["nothing.js", "..%2f..%2fetc%2fpasswd", "__proto__", "assets.js"]) {
       expect((await get(`/assets/${name}`, {})).status).toBe(404);
