@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
 import { member, provision } from "../support/members.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
 
@@ -95,7 +96,7 @@ test("shows budgets with what is spent, and the plan", async () => {
   await console.open("/usage");
   await page.getByRole("meter", { name: "Included in your plan" }).waitFor();
   const budgets = page.getByRole("region").or(page.locator("section")).filter({ hasText: "Budgets of agents" }).last();
-  expect(await budgets.getByRole("meter").count()).toBe(3);
+  await eventually(async () => (await budgets.getByRole("meter").count()) === 3);
   await page.locator("li[aria-current]").getByText("Pro").waitFor();
 }, 60_000);
 
