@@ -169,7 +169,7 @@ describe("a connected bot", () => {
     await page.getByLabel("Code or id").fill(code.toLowerCase());
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("May talk", { exact: true }).waitFor();
-    await page.getByLabel("Owners, and people on my list").check();
+    await page.getByLabel("Owners, and people on my list").click();
     await page.getByText("Saved").first().waitFor();
     await page.getByText("Add somebody by a code or an id").click();
     await page.getByLabel("Code or id").fill("@ada");
