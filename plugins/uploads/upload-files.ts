@@ -6,10 +6,13 @@ import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../../src/kernel/errors.ts";
 import { DAY, HOUR } from "../../src/kernel/util/time.ts";
-import { isAgentId } from "../agents/index.ts";
+import { agentNotFound, isAgentId } from "../agents/index.ts";
 
 export interface UploadFiles {
-  /** The file is on disk as a whole when it resolves. Throws 500 `UPLOAD_NOT_STORED`, with nothing left behind. */
+  /**
+   * The file is on disk as a whole when it resolves. Throws 500 `UPLOAD_NOT_STORED`, with nothing left behind, and 404
+   * `AGENT_NOT_FOUND` if the agent is deleted meanwhile.
+   */
   write(agentId: string, id: string, bytes: Uint8Array): Promise<void>;
   /** The file, which may be missing. */
   at(agentId: string, id: string): Bun.BunFile;
@@ -50,6 +53,8 @@ export function createUploadFiles({ dataDir }: { dataDir: string }): UploadFiles
         await rename(unfinished, path);
       } catch (cause) {
         await rm(unfinished, { force: true }).catch(() => undefined);
+        // The folder was made above, so it went with the agent meanwhile.
+        if (codeOf(cause) === "ENOENT") throw agentNotFound();
         throw toUploadError(cause);
       }
     },
@@ -60,7 +65,8 @@ export function createUploadFiles({ dataDir }: { dataDir: string }): UploadFiles
       for (const id of ids) await rm(pathOf(agentId, id), { force: true });
     },
 
-    removeAgent: (agentId) => rm(folderOf(agentId), { recursive: true, force: true }),
+    // A file that arrives meanwhile makes a folder not empty again.
+    removeAgent: (agentId) => rm(folderOf(agentId), { recursive: true, force: true, maxRetries: 5 }),
 
     async removeOrphans({ idsOf, exists }) {
       for (const agentId of (await namesIn(root)).filter(isAgentId)) {
