@@ -7,6 +7,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { BunPlugin } from "bun";
 import tailwind from "bun-plugin-tailwind";
 import { german } from "../languages/de.ts";
+import { preactPlugin } from "./preact.ts";
 import { textsByArea } from "./texts.ts";
 
 const web = join(import.meta.dir, "..");
@@ -76,7 +77,7 @@ export async function buildConsole({ fast = false } = {}): Promise<BuiltFile[]> 
     define: { "process.env.NODE_ENV": '"production"' },
     env: "disable",
     naming: { entry: "[name].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
-    plugins: [tailwind, languagePlugin],
+    plugins: [tailwind, languagePlugin, preactPlugin],
   });
   const built = await Promise.all(
     outputs.map(async (output): Promise<BuiltFile> => {
