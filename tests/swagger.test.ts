@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import type { AnyElysia } from "elysia";
 import { healthRoutes } from "../src/kernel/http/health-routes.ts";
 import type { OpenApiDocument, Operation } from "../src/kernel/http/openapi/document.ts";
 import type { Plugin } from "../src/kernel/plugin.ts";
@@ -15,11 +16,14 @@ let documents: Record<Side, OpenApiDocument>;
 let routes: Record<Side, string[]>;
 /** The routes whose handler takes the body from its context. */
 let readers: Record<Side, string[]>;
+/** The routes that are built at the start, and those that are built at the first request. */
+let early: Record<Side, string[]>;
+let late: Record<Side, string[]>;
 
 beforeAll(async () => {
   berth = await startBerth();
   documents = { web: await documentOf("web"), backend: await documentOf("backend") };
-  ({ routes, readers } = await routesOfAllPlugins());
+  ({ routes, readers, early, late } = await routesOfAllPlugins());
 }, 60_000);
 afterAll(() => berth[Symbol.asyncDispose]());
 
@@ -29,8 +33,15 @@ async function documentOf(side: Side): Promise<OpenApiDocument> {
   return (await answer.json()) as OpenApiDocument;
 }
 
+test.each(SIDES)("on the %s, no route that is built at the start hides one that is built later", (side) => {
+  expect(late[side].length).toBeGreaterThan(50);
+  const matchers = early[side].map((route) => new RegExp(`^${route.replace(/\{\w+\}/g, "[^/]+").replace("*", ".*")}$`));
+  expect(late[side].filter((route) => matchers.some((matcher) => matcher.test(route)))).toEqual([]);
+  expect(late[side].filter((route) => !/^[A-Z]+ \/api\//.test(route))).toEqual([]);
+});
+
 /** The routes ("GET /path/{id}") of every plugin in the plugins folder, from the plugins' own route tables. */
-async function routesOfAllPlugins(): Promise<Record<"routes" | "readers", Record<Side, string[]>>> {
+async function routesOfAllPlugins(): Promise<Record<"routes" | "readers" | "early" | "late", Record<Side, string[]>>> {
   await using opened = await openPluginHost();
   const { host } = opened;
   for (const path of [...new Bun.Glob("plugins/*/index.ts").scanSync(join(import.meta.dir, ".."))].sort()) {
@@ -41,15 +52,26 @@ async function routesOfAllPlugins(): Promise<Record<"routes" | "readers", Record
     if (!found) throw new Error(`${path} exports no plugin of its folder's name.`);
     host.use(found);
   }
+  const earlyApps = (side: Side) => [healthRoutes(side, host), ...host.built.map(({ parts }) => parts[side])];
+  const lateApps = (side: Side) =>
+    Promise.all(host.built.flatMap(({ parts }) => parts.lateRoutes?.[side] ?? []).map((make) => make()));
+  const apps = {
+    early: { web: earlyApps("web"), backend: earlyApps("backend") },
+    late: { web: await lateApps("web"), backend: await lateApps("backend") },
+  };
+  const routesOf = (found: readonly (AnyElysia | undefined)[]) => found.flatMap((app) => app?.routes ?? []);
+  const nameOf = ({ method, path }: { method: string; path: string }) =>
+    `${method} ${path.replace(/:(\w+)\??/g, "{$1}")}`;
   const of = (side: Side, isWanted: (handler: string) => boolean = () => true) =>
-    [healthRoutes(side, host), ...host.built.map(({ parts }) => parts[side])]
-      .flatMap((part) => part?.routes ?? [])
+    routesOf([...apps.early[side], ...apps.late[side]])
       .filter(({ hooks, handler }) => hooks?.detail?.hide !== true && isWanted(String(handler)))
-      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\??/g, "{$1}")}`);
+      .map(nameOf);
   const readsBody = (handler: string) => /\bbody\b|\bbodyText\b/.test(handler.slice(0, handler.indexOf("=>")));
   return {
     routes: { web: of("web"), backend: of("backend") },
     readers: { web: of("web", readsBody), backend: of("backend", readsBody) },
+    early: { web: routesOf(apps.early.web).map(nameOf), backend: routesOf(apps.early.backend).map(nameOf) },
+    late: { web: routesOf(apps.late.web).map(nameOf), backend: routesOf(apps.late.backend).map(nameOf) },
   };
 }
 

@@ -6,7 +6,6 @@ import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createAuditLog } from "./audit-log.ts";
 import { createCommands } from "./commands.ts";
-import { adminRoutes } from "./web-routes.ts";
 
 export type { Actor } from "./audit-log.ts";
 export type { Commands } from "./commands.ts";
@@ -14,6 +13,7 @@ export type { Commands } from "./commands.ts";
 export const admin = plugin("admin", (host) => {
   const { database, idempotency, jobs } = host.kernel;
   const authService = host.use(auth);
+  const agentService = host.use(agents);
   const auditLog = createAuditLog({ database });
 
   authService.onFirstAdminCreated((user, request) => {
@@ -30,6 +30,11 @@ export const admin = plugin("admin", (host) => {
       /** The statement that records an admin's change of something else than an account. */
       auditStatement: auditLog.statementFor,
     },
-    web: adminRoutes({ authService, agents: host.use(agents), auditLog, idempotency }),
+    lateRoutes: {
+      web: [
+        async () =>
+          (await import("./web-routes.ts")).adminRoutes({ authService, agents: agentService, auditLog, idempotency }),
+      ],
+    },
   };
 });

@@ -1,12 +1,9 @@
 // Statistics of agents: CPU, memory, network, connections, and the counts and outcomes of their turns.
-import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
-import { figureRoutes } from "./figure-routes.ts";
 import { createFigureReader } from "./figures.ts";
-import { backendRoutes, webRoutes } from "./routes.ts";
 import { createSampleClock } from "./sample-clock.ts";
 import { createAgentStatsService } from "./stats-service.ts";
 
@@ -28,10 +25,13 @@ export const agentStats = plugin("agent-stats", (host) => {
   const routeDeps = { ...kernel, accounts: host.use(auth), agents: agentService, agentStats: service };
   return {
     service,
-    web: new Elysia({ name: "agent-stats.all" })
-      .use(webRoutes(routeDeps))
-      .use(figureRoutes({ guards: agentService.guards, figures })),
-    backend: backendRoutes(routeDeps),
+    lateRoutes: {
+      web: [
+        async () => (await import("./routes.ts")).webRoutes(routeDeps),
+        async () => (await import("./figure-routes.ts")).figureRoutes({ guards: agentService.guards, figures }),
+      ],
+      backend: [async () => (await import("./routes.ts")).backendRoutes(routeDeps)],
+    },
     start: clock.start,
     stop: clock.stop,
   };

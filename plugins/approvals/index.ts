@@ -4,7 +4,6 @@ import { DAY } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createApprovalStore } from "./approval-store.ts";
-import { backendRoutes, webRoutes } from "./routes.ts";
 
 export type { ApprovalStore, TurnOrigin } from "./approval-store.ts";
 export { redactInput } from "./redacted-input.ts";
@@ -22,7 +21,9 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
   const { identities } = authService;
   return {
     service: { authorize: store.authorize, countPending: store.countPending },
-    web: webRoutes({ ...kernel, identities, guards, store }),
-    backend: backendRoutes({ guards, store }),
+    lateRoutes: {
+      web: [async () => (await import("./routes.ts")).webRoutes({ ...kernel, identities, guards, store })],
+      backend: [async () => (await import("./routes.ts")).backendRoutes({ guards, store })],
+    },
   };
 });

@@ -1,7 +1,6 @@
 // The plugin that hosts the bots of agents: it keeps them connected, decides who may talk, and delivers replies. The
 // adapters of the platforms are in the folder channels/ beside plugins/.
 
-import { Elysia } from "elysia";
 import { channelDefinitions, channelIds } from "../../channels/registry.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
@@ -9,10 +8,8 @@ import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { runtime } from "../runtime/index.ts";
-import { accessBackendRoutes } from "./access/access-backend-routes.ts";
 import { createAccessSettings } from "./access/access-settings.ts";
 import { findAccessWarnings } from "./access/access-warnings.ts";
-import { accessWebRoutes } from "./access/access-web-routes.ts";
 import { createMessageIntake } from "./access/message-intake.ts";
 import { createOwnerCodes } from "./access/owner-codes.ts";
 import { createOwnerCommands } from "./access/owner-commands.ts";
@@ -152,12 +149,24 @@ export const channels = plugin("channels", (host) => {
     // The last segment of a webhook URL can be the only proof of who posts.
     secretPaths: [/^((?:\/api)?\/hooks\/[^/]*)\/.*/],
     secretPatterns: channelDefinitions().map(({ tokenLogPattern }) => tokenLogPattern),
-    web: new Elysia({ name: "channels.all" })
-      .use(webRoutes({ ...kernel, identities, guards, adapters, incomingWebhooks }))
-      .use(accessWebRoutes({ ...kernel, identities, guards })),
-    backend: new Elysia({ name: "channels.backend.all" })
-      .use(backendRoutes({ identities, guards, channels: service, incomingWebhooks, tokenAttempts }))
-      .use(accessBackendRoutes({ guards, channels: service, pairings, pairingApproval, accessSettings, ownerCodes })),
+    web: webRoutes({ ...kernel, identities, guards, adapters, incomingWebhooks }),
+    backend: backendRoutes({ identities, guards, channels: service, incomingWebhooks, tokenAttempts }),
+    lateRoutes: {
+      web: [
+        async () => (await import("./access/access-web-routes.ts")).accessWebRoutes({ ...kernel, identities, guards }),
+      ],
+      backend: [
+        async () =>
+          (await import("./access/access-backend-routes.ts")).accessBackendRoutes({
+            guards,
+            channels: service,
+            pairings,
+            pairingApproval,
+            accessSettings,
+            ownerCodes,
+          }),
+      ],
+    },
     start() {
       started = true;
       // Not awaited, because a platform that is down must not delay the start.

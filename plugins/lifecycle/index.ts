@@ -6,19 +6,14 @@ import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
 import { runtime } from "../runtime/index.ts";
-import { backendRoutes } from "./backend-routes.ts";
 import { createAgentBackups } from "./backups/agent-backups.ts";
-import { backupBackendRoutes, backupWebRoutes } from "./backups/backup-routes.ts";
-import { deploymentBackendRoutes, deploymentWebRoutes } from "./deployment-routes.ts";
 import { createHealthCheck } from "./health-check.ts";
 import { createImportExport } from "./import-export/import-export.ts";
-import { importBackendRoutes, importExportWebRoutes } from "./import-export/import-export-routes.ts";
 import { createModelRepair } from "./model-repair.ts";
 import { createOperations } from "./operations.ts";
 import { stopAgentsWithOwner } from "./owner-account.ts";
 import { createRuntimeRegistry } from "./runtime-registry.ts";
 import { createUpdateJournal } from "./updates/update-journal.ts";
-import { webRoutes } from "./web-routes.ts";
 
 export { withFailureBody } from "./failure-body.ts";
 export type { Runtime } from "./runtime-registry.ts";
@@ -65,14 +60,39 @@ export const lifecycle = plugin("lifecycle", (host) => {
       /** The versions of the runtime that this process can run. */
       runtimeVersions: runtimes.versions,
     },
-    web: webRoutes({ ...kernel, identities, agents: agentService })
-      .use(deploymentWebRoutes({ ...kernel, identities, agents: agentService }))
-      .use(backupWebRoutes({ ...kernel, identities, guards: agentService.guards }))
-      .use(importExportWebRoutes({ ...kernel, identities, agents: agentService, importExport })),
-    backend: backendRoutes({ guards: agentService.guards, operations })
-      .use(deploymentBackendRoutes({ users, agents: agentService, operations }))
-      .use(backupBackendRoutes({ guards: agentService.guards, operations }))
-      .use(importBackendRoutes({ identities, agents: agentService, importExport })),
+    lateRoutes: {
+      web: [
+        async () => (await import("./web-routes.ts")).webRoutes({ ...kernel, identities, agents: agentService }),
+        async () =>
+          (await import("./deployment-routes.ts")).deploymentWebRoutes({ ...kernel, identities, agents: agentService }),
+        async () =>
+          (await import("./backups/backup-routes.ts")).backupWebRoutes({
+            ...kernel,
+            identities,
+            guards: agentService.guards,
+          }),
+        async () =>
+          (await import("./import-export/import-export-routes.ts")).importExportWebRoutes({
+            ...kernel,
+            identities,
+            agents: agentService,
+            importExport,
+          }),
+      ],
+      backend: [
+        async () => (await import("./backend-routes.ts")).backendRoutes({ guards: agentService.guards, operations }),
+        async () =>
+          (await import("./deployment-routes.ts")).deploymentBackendRoutes({ users, agents: agentService, operations }),
+        async () =>
+          (await import("./backups/backup-routes.ts")).backupBackendRoutes({ guards: agentService.guards, operations }),
+        async () =>
+          (await import("./import-export/import-export-routes.ts")).importBackendRoutes({
+            identities,
+            agents: agentService,
+            importExport,
+          }),
+      ],
+    },
     start() {
       // Not awaited: an agent that does not come up must not delay the start of the service.
       operations.reconcile().catch((error: unknown) => kernel.log.error("agents could not be reconciled", { error }));

@@ -4,8 +4,6 @@ import { perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts
 import { admin } from "../admin/index.ts";
 import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
-import { backendRoutes } from "./backend-routes.ts";
-import { webRoutes } from "./web-routes.ts";
 
 export const modelProviders = plugin("model-providers", (host) => {
   const { backend, limits } = host.kernel;
@@ -14,8 +12,18 @@ export const modelProviders = plugin("model-providers", (host) => {
   const { auditStatement } = host.use(admin);
   return {
     service: {},
-    web: webRoutes({ backend, authService }),
-    backend: backendRoutes({ authService, audit: auditStatement, operatorProviders, limits }),
+    lateRoutes: {
+      web: [async () => (await import("./web-routes.ts")).webRoutes({ backend, authService })],
+      backend: [
+        async () =>
+          (await import("./backend-routes.ts")).backendRoutes({
+            authService,
+            audit: auditStatement,
+            operatorProviders,
+            limits,
+          }),
+      ],
+    },
     // Each test costs a little, and tells whether a key is valid.
     rateLimitRules: { "model-test": { rates: [perMinute(20)] } },
   };

@@ -7,7 +7,6 @@ import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
 import { streams } from "../streams/index.ts";
-import { backendRoutes } from "./backend-routes.ts";
 import { createClaims } from "./claims.ts";
 import { createProvisioning } from "./provisioning.ts";
 import { webRoutes } from "./web-routes.ts";
@@ -31,6 +30,11 @@ export const provisioning = plugin("provisioning", (host) => {
     rateLimitRules: { provision: { rates: [perMinute(5), perHour(30)] } },
     service,
     web: webRoutes({ ...kernel, identities }),
-    backend: backendRoutes({ ...kernel, identities, provisioning: service }),
+    lateRoutes: {
+      backend: [
+        async () =>
+          (await import("./backend-routes.ts")).backendRoutes({ ...kernel, identities, provisioning: service }),
+      ],
+    },
   };
 });

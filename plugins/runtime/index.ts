@@ -314,11 +314,11 @@ export const runtime = plugin("runtime", (host) => {
     uploads: host.use(uploads),
   });
   return {
-    web: messageList.web.use(conversations.web),
+    web: messageList.web,
     backend: new Elysia({ name: "runtime.all" })
       .use(backendRoutes({ guards, handleTurnRequest, sessions }))
-      .use(messageList.backend)
-      .use(conversations.backend),
+      .use(messageList.backend),
+    lateRoutes: { web: [conversations.web], backend: [conversations.backend] },
     service,
     start,
     async stop() {

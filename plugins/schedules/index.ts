@@ -7,7 +7,6 @@ import { skills } from "../skills/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { syncConfiguredSchedules } from "./configured.ts";
 import { createFiring } from "./firing.ts";
-import { backendRoutes, webRoutes } from "./routes.ts";
 import { createScheduleService } from "./schedule-service.ts";
 import { createScheduleSkill } from "./schedule-skill.ts";
 import { createScheduleStore } from "./schedule-store.ts";
@@ -36,7 +35,11 @@ export const schedules = plugin("schedules", ({ kernel, use }) => {
   const deps = { guards, store, service, runtime: runtimeService };
   return {
     service: { backupRows },
-    web: webRoutes({ ...deps, ...kernel, identities: authService.identities }),
-    backend: backendRoutes({ ...deps, firing }),
+    lateRoutes: {
+      web: [
+        async () => (await import("./routes.ts")).webRoutes({ ...deps, ...kernel, identities: authService.identities }),
+      ],
+      backend: [async () => (await import("./routes.ts")).backendRoutes({ ...deps, firing })],
+    },
   };
 });

@@ -20,6 +20,8 @@ interface Deps {
 /** The newest agents that are looked at: a person with more has found the way. */
 const MAX_AGENTS = 20;
 
+export type SetupState = ReturnType<typeof createSetupState>;
+
 export function createSetupState({ database, agents, ai, sessions, channels }: Deps) {
   async function skippedBy(userId: string): Promise<Set<string>> {
     const { rows } = await database.read("SELECT step FROM setup_skips WHERE user_id = ?", [userId]);

@@ -1,20 +1,16 @@
 // The plugin of skills: the tools of agents. It has the built-in skills, and a registry for those of other sources.
-import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents, unknownName } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
-import { memoryBackendRoutes, memoryWebRoutes } from "./memory/memory-routes.ts";
 import { createMemorySkill } from "./memory/memory-skill.ts";
 import { createMemoryStore } from "./memory/memory-store.ts";
 import { createOwnerFacts } from "./memory/owner-facts.ts";
-import { reminderBackendRoutes, reminderWebRoutes } from "./reminders/reminder-routes.ts";
 import { createReminderSkill } from "./reminders/reminder-skill.ts";
 import { createReminderStore } from "./reminders/reminder-store.ts";
 import type { Skill } from "./skill.ts";
 import { createSkillRegistry } from "./skill-registry.ts";
-import { skillRoutes } from "./skill-routes.ts";
 import { clockSkill } from "./time/clock-skill.ts";
 import { createWebFetchSkill } from "./web/web-fetch-skill.ts";
 
@@ -109,13 +105,30 @@ export const skills = plugin("skills", (host) => {
   const { guards } = agentService;
   const { identities } = host.use(auth);
   return {
-    web: new Elysia({ name: "skills.all" })
-      .use(reminderWebRoutes({ ...kernel, identities, guards, reminders }))
-      .use(memoryWebRoutes({ ...kernel, identities, guards, memories, ownerFacts }))
-      .use(skillRoutes({ identities, guards, registry })),
-    backend: new Elysia({ name: "skills.backend.all" })
-      .use(reminderBackendRoutes({ guards, reminders }))
-      .use(memoryBackendRoutes({ guards, memories, ownerFacts })),
+    lateRoutes: {
+      web: [
+        async () =>
+          (await import("./reminders/reminder-routes.ts")).reminderWebRoutes({
+            ...kernel,
+            identities,
+            guards,
+            reminders,
+          }),
+        async () =>
+          (await import("./memory/memory-routes.ts")).memoryWebRoutes({
+            ...kernel,
+            identities,
+            guards,
+            memories,
+            ownerFacts,
+          }),
+        async () => (await import("./skill-routes.ts")).skillRoutes({ identities, guards, registry }),
+      ],
+      backend: [
+        async () => (await import("./reminders/reminder-routes.ts")).reminderBackendRoutes({ guards, reminders }),
+        async () => (await import("./memory/memory-routes.ts")).memoryBackendRoutes({ guards, memories, ownerFacts }),
+      ],
+    },
     service: {
       ...registry,
       memories,

@@ -1,17 +1,13 @@
 // The social plugin exchanges identity tokens for social sessions, checks the address of a session against the token
 // gate, and links a fid to an account.
 
-import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { auth } from "../auth/index.ts";
 import { gating } from "../gating/index.ts";
-import { gatingRoutes } from "./gating-routes.ts";
 import { createIdentityTokens } from "./identity-tokens.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
-import { sessionRoutes } from "./session-routes.ts";
 import { socialSettings } from "./settings.ts";
-import { settingsRoutes } from "./settings-routes.ts";
 import { createSocialAccounts } from "./social-accounts.ts";
 import { createSocialSessions } from "./social-sessions.ts";
 
@@ -35,9 +31,19 @@ export const social = plugin("social", (host) => {
 
   return {
     service: undefined,
-    web: new Elysia({ name: "social.web" })
-      .use(sessionRoutes({ settings, gate, identityTokens, sessions }))
-      .use(gatingRoutes({ gate, identities, sessions }))
-      .use(settingsRoutes({ database, guards: identities.guards, identityTokens, socialAccounts, mails })),
+    lateRoutes: {
+      web: [
+        async () => (await import("./session-routes.ts")).sessionRoutes({ settings, gate, identityTokens, sessions }),
+        async () => (await import("./gating-routes.ts")).gatingRoutes({ gate, identities, sessions }),
+        async () =>
+          (await import("./settings-routes.ts")).settingsRoutes({
+            database,
+            guards: identities.guards,
+            identityTokens,
+            socialAccounts,
+            mails,
+          }),
+      ],
+    },
   };
 });

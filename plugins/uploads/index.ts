@@ -3,7 +3,6 @@ import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
-import { backendRoutes, webRoutes } from "./routes.ts";
 import { createUploadService } from "./upload-service.ts";
 
 export type { UploadAttachment, UploadService } from "./upload-service.ts";
@@ -19,7 +18,9 @@ export const uploads = plugin("uploads", ({ kernel, use }) => {
   const { guards } = agentService;
   return {
     service,
-    web: webRoutes({ ...kernel, identities, guards, uploads: service }),
-    backend: backendRoutes({ guards, uploads: service }),
+    lateRoutes: {
+      web: [async () => (await import("./routes.ts")).webRoutes({ ...kernel, identities, guards, uploads: service })],
+      backend: [async () => (await import("./routes.ts")).backendRoutes({ guards, uploads: service })],
+    },
   };
 });

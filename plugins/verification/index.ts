@@ -5,9 +5,6 @@ import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { chains } from "../chains/index.ts";
 import { deleteCredentialsStatement } from "./authenticators/authenticators.ts";
-import { backendRoutes } from "./backend-routes.ts";
-import { createVerification } from "./verification.ts";
-import { webRoutes } from "./web-routes.ts";
 
 /** Stored in the jobs table, so the name stays. */
 const UNVERIFY = "verification.strangers-out";
@@ -16,6 +13,7 @@ export const verification = plugin("verification", (host) => {
   const { kernel } = host;
   const authService = host.use(auth);
   const agentService = host.use(agents);
+  const chain = host.use(chains).mainnet;
 
   // Proofs of the account's former holder say nothing about the new one.
   authService.onAccountReclaim((userId) => [
@@ -28,10 +26,23 @@ export const verification = plugin("verification", (host) => {
 
   return {
     service: undefined,
-    web: webRoutes({ ...kernel, identities: authService.identities, guards: agentService.guards }),
-    backend: backendRoutes({
-      guards: agentService.guards,
-      verification: createVerification({ ...kernel, chain: host.use(chains).mainnet, authService, agentService }),
-    }),
+    lateRoutes: {
+      web: [
+        async () =>
+          (await import("./web-routes.ts")).webRoutes({
+            ...kernel,
+            identities: authService.identities,
+            guards: agentService.guards,
+          }),
+      ],
+      backend: [
+        async () => {
+          const { backendRoutes } = await import("./backend-routes.ts");
+          const { createVerification } = await import("./verification.ts");
+          const verification = createVerification({ ...kernel, chain, authService, agentService });
+          return backendRoutes({ guards: agentService.guards, verification });
+        },
+      ],
+    },
   };
 });

@@ -1,7 +1,6 @@
 // The wallet plugin keeps sealed keys for users, shows balances, and spends from wallets within a policy. Every spend
 // is a ledger row before it is signed by its nonce queue.
 
-import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
@@ -16,7 +15,6 @@ import { selectPlatform } from "./keys/platform-selection.ts";
 import type { Signer } from "./keys/wallet-platform.ts";
 import { createWallets, type Wallet } from "./keys/wallets.ts";
 import { walletSettings } from "./settings.ts";
-import { spendRoutes } from "./spend-routes.ts";
 import { createApproval } from "./spending/approval.ts";
 import { createLedger } from "./spending/ledger.ts";
 import { createPay } from "./spending/pay.ts";
@@ -24,7 +22,6 @@ import { createPolicies } from "./spending/policy.ts";
 import { createSend } from "./spending/send.ts";
 import { createSpendingSteps } from "./spending/spending-steps.ts";
 import { createTrading } from "./spending/trading.ts";
-import { walletRoutes } from "./wallet-routes.ts";
 import { createWalletSkill } from "./wallet-skill.ts";
 
 export const wallet = plugin("wallet", ({ kernel, use }) => {
@@ -80,9 +77,29 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
 
   return {
     service: {},
-    web: new Elysia({ name: "wallets" })
-      .use(walletRoutes({ ...kernel, chains: evmChains, identities, wallets, platformSelection }))
-      .use(spendRoutes({ ...kernel, identities, policies, ledger, send, trade, pay, approve })),
+    lateRoutes: {
+      web: [
+        async () =>
+          (await import("./wallet-routes.ts")).walletRoutes({
+            ...kernel,
+            chains: evmChains,
+            identities,
+            wallets,
+            platformSelection,
+          }),
+        async () =>
+          (await import("./spend-routes.ts")).spendRoutes({
+            ...kernel,
+            identities,
+            policies,
+            ledger,
+            send,
+            trade,
+            pay,
+            approve,
+          }),
+      ],
+    },
     start: nonceQueues.start,
     stop: nonceQueues.stop,
   };

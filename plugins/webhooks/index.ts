@@ -7,14 +7,13 @@ import { auth } from "../auth/index.ts";
 import { createDeliveries } from "./delivery/deliveries.ts";
 import { createDeliveryAttempt } from "./delivery/delivery-attempt.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
-import { createSender } from "./delivery/sender.ts";
+import { createSender, WAKE_JOB } from "./delivery/sender.ts";
 import { deleteEndpointsStatement } from "./endpoints/endpoint-statements.ts";
 import { createEndpoints } from "./endpoints/endpoints.ts";
 import { createEventAccess } from "./endpoints/event-access.ts";
 import { operatorEndpointStatements } from "./endpoints/operator-endpoint.ts";
 import { reencryptPreviousSecrets } from "./endpoints/previous-secrets.ts";
 import { createEventFeed } from "./event-feed.ts";
-import { WAKE_JOB, webRoutes } from "./web-routes.ts";
 
 /** On a shared database: the interval of looking for deliveries that another process left pending. */
 const POLL_PENDING_MS = 30 * SECOND;
@@ -64,7 +63,19 @@ export const webhooks = plugin("webhooks", (host) => {
 
   return {
     service: {},
-    web: webRoutes({ ...kernel, identities, endpoints, deliveries, eventAccess, eventFeed }),
+    lateRoutes: {
+      web: [
+        async () =>
+          (await import("./web-routes.ts")).webRoutes({
+            ...kernel,
+            identities,
+            endpoints,
+            deliveries,
+            eventAccess,
+            eventFeed,
+          }),
+      ],
+    },
     // Secrets of endpoints (Standard Webhooks).
     secretPatterns: [/(?<![A-Za-z0-9])whsec_[\w+/=-]{6,}/g],
     // No WebSockets, but feeds are long-lived too: with `sockets`, `stop` runs also where no background work does.

@@ -7,6 +7,7 @@ import { eventStreamResponse } from "../../src/kernel/http/sse-streams.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { auth } from "../auth/index.ts";
 import type { Deliveries } from "./delivery/deliveries.ts";
+import { WAKE_JOB } from "./delivery/sender.ts";
 import type { Endpoint, EndpointChanges, Endpoints } from "./endpoints/endpoints.ts";
 import type { EventAccess } from "./endpoints/event-access.ts";
 import { createWebhookGuards, ID_PATTERN, webhookNotFound } from "./endpoints/webhook-guards.ts";
@@ -35,9 +36,6 @@ interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs"> {
   eventAccess: Pick<EventAccess, "eventScopeOf">;
   eventFeed: EventFeed;
 }
-
-/** The job that wakes the sender, which may run in another process, after a replay. */
-export const WAKE_JOB = "webhooks.wake";
 
 const ADDRESS_ERRORS = ["INVALID_ADDRESS", "ADDRESS_NOT_ALLOWED"];
 const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];

@@ -10,6 +10,7 @@ import type { SelfLimitedPath } from "./http/self-limited-paths.ts";
 import type { VirtualHost } from "./http/virtual-hosts.ts";
 import type { SocketRoute } from "./http/web-sockets.ts";
 import type { Jobs } from "./jobs/jobs.ts";
+import type { LateRoutes } from "./late-routes.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import type { KeyRotation } from "./security/key-rotation.ts";
 import type { Outbound } from "./security/outbound.ts";
@@ -52,6 +53,11 @@ export interface PluginParts<Service> {
   web?: AnyElysia;
   /** Routes of the backend surface. */
   backend?: AnyElysia;
+  /**
+   * Routes below /api/ that are built at the first request for one of them: for all that is not asked for all the time. No
+   * route of `web` or `backend` may match their paths, since it would win.
+   */
+  lateRoutes?: { web?: readonly LateRoutes[]; backend?: readonly LateRoutes[] };
   /** WebSocket endpoints of the web surface. */
   sockets?: SocketRoute[];
   /** Recognizes requests to host names other than Berth's own, on the web surface. */

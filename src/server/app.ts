@@ -32,6 +32,7 @@ import { errorHandler } from "../kernel/http/error-response.ts";
 import { healthRoutes } from "../kernel/http/health-routes.ts";
 import { swaggerRoutes } from "../kernel/http/openapi/swagger-routes.ts";
 import { createRequestDurations, createSurface, type Surface } from "../kernel/http/surface.ts";
+import { createLateRouter } from "../kernel/late-routes.ts";
 import { backendHome } from "../kernel/pages/backend-home.ts";
 import type { Kernel, Plugin, ServiceOf } from "../kernel/plugin.ts";
 import { type BuiltPlugin, createHost, runPluginStep } from "../kernel/plugin-host.ts";
@@ -98,15 +99,20 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
   const securitySchemes = Object.assign({}, ...parts.map(({ securitySchemes }) => securitySchemes));
   const socketPaths = Object.assign({}, ...parts.map(({ documentedPaths }) => documentedPaths));
 
+  const errors = errorHandler(log, secretPaths);
   const buildRoutes = (surfaceName: "web" | "backend") => {
     // Without this option, Elysia looks for the path after the eleventh character, and short host names fail.
     const app: AnyElysia = new Elysia({ name: surfaceName, normalize: true, handler: { standardHostname: false } })
-      .use(errorHandler(log, secretPaths))
+      .use(errors)
       .use(healthRoutes(surfaceName, host));
     for (const one of parts) if (one[surfaceName]) app.use(one[surfaceName]);
+    const late = parts.flatMap(({ lateRoutes }) => lateRoutes?.[surfaceName] ?? []);
+    const lateRouter = createLateRouter(surfaceName, late, errors);
+    app.use(lateRouter.fallback);
     if (surfaceName === "backend") app.use(backendHome());
     const paths = surfaceName === "web" ? socketPaths : {};
-    return app.use(swaggerRoutes(surfaceName, app, { description: describeApi(surfaceName), paths, securitySchemes }));
+    const description = describeApi(surfaceName);
+    return app.use(swaggerRoutes(surfaceName, [app, lateRouter.build], { description, paths, securitySchemes }));
   };
   const requestDurations = createRequestDurations(kernel);
   const web = createSurface("web", buildRoutes("web"), kernel, requestDurations, {

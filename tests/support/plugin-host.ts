@@ -6,6 +6,7 @@ import type { Database } from "../../src/kernel/database/database.ts";
 import { errorHandler } from "../../src/kernel/http/error-response.ts";
 import { createRequestDurations, createSurface, type Surface } from "../../src/kernel/http/surface.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
+import { createLateRouter } from "../../src/kernel/late-routes.ts";
 import { createHost } from "../../src/kernel/plugin-host.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 import { temporaryDir } from "./process.ts";
@@ -61,8 +62,11 @@ export async function openPluginHost({ env, dir, log, wrapDatabase }: PluginHost
     host,
     dir: folder,
     surface(side) {
-      const app: AnyElysia = new Elysia({ name: side, normalize: true }).use(errorHandler(kernel.log));
+      const errors = errorHandler(kernel.log);
+      const app: AnyElysia = new Elysia({ name: side, normalize: true }).use(errors);
       for (const { parts } of host.built) if (parts[side]) app.use(parts[side]);
+      const late = host.built.flatMap(({ parts }) => parts.lateRoutes?.[side] ?? []);
+      app.use(createLateRouter(side, late, errors).fallback);
       return createSurface(side, app, kernel, durations);
     },
     async start() {

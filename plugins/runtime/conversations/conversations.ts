@@ -7,12 +7,8 @@ import type { UploadService } from "../../uploads/index.ts";
 import type { DetachedTurns } from "../live/detached-turns.ts";
 import type { LiveTurns } from "../live/live-turns.ts";
 import { createTurnStream } from "../live/turn-stream.ts";
-import { backendRoutes } from "./backend-routes.ts";
-import { createConversationList } from "./conversation-list.ts";
-import { createConversationMessages } from "./conversation-messages.ts";
 import type { ShownSteps } from "./shown-steps.ts";
 import { createTurnList } from "./turn-list.ts";
-import { webRoutes } from "./web-routes.ts";
 
 interface Deps extends Pick<Kernel, "database" | "log" | "backend" | "config" | "idempotency"> {
   agents: ServiceOf<typeof agentsPlugin>;
@@ -32,15 +28,22 @@ export function createConversations(deps: Deps) {
   agents.onDelete((agentId) => turnStream.end((reader) => reader.agentId === agentId));
   const { identities } = auth;
   return {
-    web: webRoutes({
-      ...deps,
-      identities,
-      turnList,
-      turnStream,
-      conversations: createConversationList({ database }),
-      messages: createConversationMessages({ database, turnList, steps, uploads }),
-    }),
-    backend: backendRoutes({ agents, detachedTurns, turnStream }),
+    async web() {
+      const [{ webRoutes }, { createConversationList }, { createConversationMessages }] = await Promise.all([
+        import("./web-routes.ts"),
+        import("./conversation-list.ts"),
+        import("./conversation-messages.ts"),
+      ]);
+      return webRoutes({
+        ...deps,
+        identities,
+        turnList,
+        turnStream,
+        conversations: createConversationList({ database }),
+        messages: createConversationMessages({ database, turnList, steps, uploads }),
+      });
+    },
+    backend: async () => (await import("./backend-routes.ts")).backendRoutes({ agents, detachedTurns, turnStream }),
     close: turnStream.close,
   };
 }

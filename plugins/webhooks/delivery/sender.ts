@@ -5,6 +5,9 @@ import type { Deliveries } from "./deliveries.ts";
 import type { AttemptDelivery, AttemptOutcome } from "./delivery-attempt.ts";
 import type { ClaimedDelivery } from "./delivery-rows.ts";
 
+/** The job that wakes the sender, which may run in another process, after a replay. */
+export const WAKE_JOB = "webhooks.wake";
+
 /** Attempts at once, by pool. Endpoints that are new or failing have their own pools, so that they can't block steady ones. */
 const SLOTS = { fresh: 64, steady: 128, failing: 64 };
 /** Attempts at once of one endpoint. It starts with 1, doubles with each success, and falls back to 1 with a failure. */

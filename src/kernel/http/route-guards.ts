@@ -53,7 +53,21 @@ function guardedReading(
     }
     return body;
   };
-  return { parse: [runGuards, readAndRecheck], transform: runGuards };
+  const hooks = { parse: [runGuards, readAndRecheck], transform: runGuards };
+  // Elysia runs `introspect` when it adds the route. Its type would hide what the macros give to handlers.
+  const withDetail: typeof hooks = Object.assign({ introspect: ownDetail }, hooks);
+  return withDetail;
+}
+
+/**
+ * Gives the route a copy of its documentation, to which Elysia adds that of the guard. Otherwise routes of both surfaces that
+ * share an object would each document the guards of the other too.
+ */
+function ownDetail(route: { detail?: Record<string, unknown> }): void {
+  const { detail } = route;
+  if (detail === undefined) return;
+  const errors = detail["x-errors"];
+  route.detail = typeof errors === "object" ? { ...detail, "x-errors": { ...errors } } : { ...detail };
 }
 
 /** Throws 400 if a parameter of the path, such as `%FF`, is no percent-encoded UTF-8: the router gives null for it. */

@@ -84,3 +84,15 @@ export function createCache<Value>({ entries, weight }: CacheOptions<Value>): Ca
     values: (matching) => [...cached].flatMap(([key, value]) => (matching(key) ? [value] : [])),
   };
 }
+
+/** Calls `make` at the first use and keeps its result. A failure is not kept: the next call tries again. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}

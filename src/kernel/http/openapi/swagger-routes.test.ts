@@ -72,7 +72,7 @@ const securitySchemes = {
   session: { type: "apiKey", in: "cookie", name: "s" },
   radioToken: { type: "http", scheme: "bearer" },
 };
-app.use(swaggerRoutes("web", app, { description: "Boats.", paths: socketPath, securitySchemes }));
+app.use(swaggerRoutes("web", [app], { description: "Boats.", paths: socketPath, securitySchemes }));
 
 function ask(path: string, headers: Record<string, string> = {}): Promise<Response> {
   const request = new Request(`http://localhost${path}`, { headers });

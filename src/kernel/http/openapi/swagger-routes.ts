@@ -5,8 +5,10 @@ import { type AnyElysia, Elysia } from "elysia";
 // Imported by its path, since the package does not export the bundle for browsers.
 import scalar from "../../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { license, version } from "../../../../package.json";
+import type { LateRoutes } from "../../late-routes.ts";
 import { createCompressedAsset } from "../../pages/compressed-asset.ts";
 import { pageHeaders } from "../../pages/html.ts";
+import { once } from "../../util/cache.ts";
 import { openRoutes } from "../route-guards.ts";
 import { type OpenApiDocument, toOpenApi } from "./openapi.ts";
 import theme from "./swagger-theme.css" with { type: "text" };
@@ -48,12 +50,12 @@ const SCALAR = {
 
 /**
  * Makes the page and document routes of one surface. The generator (@elysiajs/swagger) is loaded at the first visit, to
- * keep the start fast, and describes the routes that `app` has by then. Its results are kept. It works in steps, since
+ * keep the start fast, and describes the routes that the apps have by then. Its results are kept. It works in steps, since
  * all at once would block the event loop.
  */
 export function swaggerRoutes(
   surfaceName: "web" | "backend",
-  app: AnyElysia,
+  apps: readonly (AnyElysia | LateRoutes)[],
   { description, paths = {}, securitySchemes = {} }: ApiDocumentation,
 ): AnyElysia {
   const documentedApp = once(async () => {
@@ -76,7 +78,9 @@ export function swaggerRoutes(
       },
     });
     await yieldToEventLoop();
-    const documented = new Elysia({ name: `docs.${surfaceName}` }).use(app).use(generator);
+    const documented: AnyElysia = new Elysia({ name: `docs.${surfaceName}` });
+    for (const app of apps) documented.use(typeof app === "function" ? await app() : app);
+    documented.use(generator);
     await yieldToEventLoop();
     return documented;
   });
@@ -127,11 +131,3 @@ function completePage(page: string): string {
 /** Without the icon, browsers request /favicon.ico. */
 const HEAD =
   '<link rel="icon" href="data:," /><link rel="preload" href="swagger/json" as="fetch" crossorigin="anonymous" />';
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
-}
