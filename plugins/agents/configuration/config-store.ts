@@ -257,7 +257,7 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
           if (!(error instanceof GuardFailed && error.guard === "version")) throw error;
           const isGone = (await database.read("SELECT 1 FROM agents WHERE id = ?", [agentId])).rows.length === 0;
           if (isGone) throw agentNotFound();
-          // Somebody saved a version meanwhile: change that one.
+          // Another request saved a version meanwhile: change that one.
         }
       }
     },

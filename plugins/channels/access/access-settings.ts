@@ -1,5 +1,5 @@
-// Reads and changes who may talk to an agent on one channel: the channel's part of the configuration, and the owner of
-// the bot, who is stored with the connection.
+// Reads and changes the access to an agent on one channel: the channel's part of the configuration, and the owner of the
+// bot, which is stored with the connection.
 import type { ChannelId } from "../../../channels/port.ts";
 import { channelDefinition } from "../../../channels/registry.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";

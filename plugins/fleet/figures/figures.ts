@@ -8,7 +8,7 @@ export type Figures = Record<FigureName, (number | null)[]>;
 
 /** The outcomes of a model call that are failures of its provider. */
 const CALL_FAILURES = ["failed", "timeout", "unreachable", "cut"];
-/** Pending messages among which the oldest is looked for. */
+/** The search for the oldest pending message reads at most this many. */
 const MAX_PENDING = 2_000;
 const OLDEST = `SELECT min(id) AS oldest FROM (SELECT inbox.id FROM inbox JOIN agents ON agents.id = inbox.agent_id
   WHERE inbox.status = 'pending' AND agents.status <> 'stopped' LIMIT ${MAX_PENDING})`;
