@@ -28,7 +28,7 @@ export interface OwnerIdRule {
   hint: string;
 }
 
-/** What is wrong with a text that should be a token: a code, by which pages translate it, and a sentence. */
+/** Why a text is no token: a code for translations, and a sentence. */
 export interface TokenProblem {
   code: "spaces" | "start" | "characters" | "incomplete" | "id" | "public_key" | "client_secret";
   message: string;
@@ -94,7 +94,7 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly tokenShapes: readonly RegExp[];
   /** Redacted in logs. May match more than `tokenShapes`, because redacting too much does no harm. Has the `g` flag. */
   readonly tokenLogPattern: RegExp;
-  /** What is wrong with the form of a token that a person is typing; undefined if it looks complete. */
+  /** Why a half-typed token has the wrong form; undefined if it looks complete. */
   findTokenProblem(token: string): TokenProblem | undefined;
   readonly link: BotLink;
   readonly capabilities: ChannelCapabilities;

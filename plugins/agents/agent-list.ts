@@ -1,5 +1,5 @@
 // Lists an account's agents page by page: searched, filtered and sorted in an index, so that thousands are cheap.
-import type { InValue } from "@libsql/client";
+import type { InValue, Row } from "@libsql/client";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import type { AgentStatus, ModelChoice } from "./agent-store.ts";
 
@@ -97,8 +97,7 @@ export function createAgentList({ database }: Pick<Kernel, "database">) {
         read(agentPageSql(isByValue ? "value" : order, state), args),
         database.read(`SELECT count(*) AS total FROM agents WHERE ${matching(state)}`, filter),
       ]);
-      const agents = page.rows.map((row) => ({ ...row, verified: row.verified === 1 }) as unknown as ListedAgent);
-      return { agents, total: Number(count.rows[0]?.total ?? 0) };
+      return { agents: page.rows.map(toListedAgent), total: Number(count.rows[0]?.total ?? 0) };
     },
 
     /** Counts a user's agents; the ids may be of any agents. */
@@ -119,6 +118,19 @@ export function createAgentList({ database }: Pick<Kernel, "database">) {
     },
   };
 }
+
+const toListedAgent = (row: Row): ListedAgent => ({
+  id: String(row.id),
+  name: String(row.name),
+  model: String(row.model) as ModelChoice,
+  status: String(row.status) as AgentStatus,
+  statusReason: row.statusReason === null ? null : String(row.statusReason),
+  subdomain: String(row.subdomain),
+  verified: row.verified === 1,
+  startedAt: row.startedAt === null ? null : Number(row.startedAt),
+  createdAt: Number(row.createdAt),
+  updatedAt: Number(row.updatedAt),
+});
 
 /**
  * A GLOB pattern for texts that contain this one in any case: `*[aA][öÖ]*`. LIKE ignores the case of ASCII letters alone.

@@ -78,7 +78,7 @@ export const agentNotFound = () => notFound("You have no agent with this id.", "
 /** The event `agent.updated`, as the arguments of `events.recordStatement`. */
 export const updatedEvent = (
   { id, userId, name }: Pick<Agent, "id" | "userId" | "name">,
-  changed: readonly ("name" | "model" | "config")[],
+  changed: readonly ("name" | "model" | "config" | "channels")[],
 ) => ["agent.updated", { userId, agentId: id, data: { id, name, changed } }] as const;
 
 export const CACHED_AGENTS = 20_000;

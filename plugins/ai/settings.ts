@@ -32,7 +32,7 @@ export const MODEL_CHOICES: readonly ModelChoice[] = ["model_a", "model_b"];
 
 interface AllProviderSettings {
   registry: ProviderRegistry;
-  /** What the environment says; an admin may have stored more: `createOperatorSettings`. */
+  /** The settings of the environment; `createOperatorSettings` merges them with those that admins stored. */
   of(id: ProviderId): Readonly<ProviderSettings>;
   models: Readonly<Record<ModelChoice, ModelRef>>;
   /** Whether the environment names the model of this choice. */

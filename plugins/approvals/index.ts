@@ -13,7 +13,7 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
   const authService = use(auth);
   const store = createApprovalStore({ ...kernel, agents: agentService });
   kernel.jobs.every("approvals.expire", DAY, store.deleteOld);
-  // What the former holder of the account, or of the agent, has approved is not valid for the next one.
+  // Approvals of a former owner of the account or the agent are not valid for the next one.
   authService.onAccountReclaim((userId) => [store.forgetOfUserStatement(userId)]);
   agentService.onTransfer((agentId) => [store.forgetStatement(agentId)]);
 

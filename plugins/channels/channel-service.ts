@@ -24,7 +24,7 @@ export interface ChannelState extends ConnectionStatus {
   ownerId: string | null;
 }
 
-/** The bot of a token that is not stored, and another agent that it serves, whose name only its owner sees. */
+/** The bot of a token that is not stored, and another agent that it serves; only the owner of that gets its name. */
 export interface CheckedToken {
   bot: BotIdentity;
   inUseBy: { agentId: string | null; name: string | null } | null;

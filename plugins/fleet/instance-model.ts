@@ -1,10 +1,11 @@
-// Wire types of the instance's own reports: figures, settings, storage, backups, versions.
+// Wire types of the instance's own reports: figures, settings, storage, backups, versions. The console takes its types from
+// here, so this file imports nothing of the server.
 import { t } from "elysia";
-import { FIGURES, type FigureName } from "./figures/figures.ts";
+import { FIGURES, type FigureName } from "./figures/figure-names.ts";
 
 const time = t.String({ description: "ISO 8601" });
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
-const literals = <Text extends string>(values: readonly Text[]) =>
+const literals = <const Text extends string>(values: readonly Text[]) =>
   t.Unsafe<Text>(t.Union(values.map((value) => t.Literal(value))));
 
 /** Minutes of a step that `figures` takes. */

@@ -9,7 +9,7 @@ import type { Sessions } from "./sessions/sessions.ts";
 
 export interface ScheduledPrompt {
   agentId: string;
-  /** The id of the run, which is unique. */
+  /** The id of the run. */
   runId: string;
   /** The name of the schedule. */
   name: string;

@@ -45,7 +45,7 @@ export function syncConfiguredSchedules({ jobs, agents, store }: Deps): void {
     }
   });
 
-  /** What can't be made is a line of the agent's log: the configuration is stored already. */
+  /** A refused schedule becomes a line of the agent's log, because the configuration is stored already. */
   async function attempt(agentId: string, { name }: ScheduleFields, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();

@@ -1,4 +1,4 @@
-// Fills in what a request about a schedule leaves out.
+// Fills in the omitted fields of a request about a schedule.
 import { toStorableText } from "../../src/kernel/util/storable-text.ts";
 import { oneLine } from "../../src/kernel/util/text/quoted-text.ts";
 

@@ -14,7 +14,7 @@ import { MAX_MISSED, type PlannedRun, planRuns } from "./timing.ts";
 const KEPT_RUNS = 100;
 /** Schedules that are handled at the same time. */
 const CONCURRENCY = 8;
-/** A schedule whose owner is deleting or moving its agent is looked at again. */
+/** A schedule of an agent that is being deleted or moved is tried again. */
 const RETRY_MS = MINUTE;
 
 export interface Firing {

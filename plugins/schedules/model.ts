@@ -171,7 +171,7 @@ export const toScheduleItem = (schedule: Schedule): Static<typeof scheduleItem> 
   createdAt: iso(schedule.createdAt),
 });
 
-/** A run whose message was deleted with the agent's memory has been cancelled by that. */
+/** A run counts as cancelled if its message was deleted with the agent's memory. */
 export const toRunItem = (run: ScheduleRun, isPending: (inboxId: string) => boolean): Static<typeof runItem> => ({
   id: run.id,
   cause: run.cause,

@@ -1,4 +1,4 @@
-// Carries out what owners ask about schedules: fills in defaults, and checks what only other plugins know.
+// Makes, changes and deletes schedules for owners: fills in defaults, and checks them against other plugins.
 import { channelIds, isChannelId } from "../../channels/registry.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
@@ -13,7 +13,7 @@ import type { DeliverTo, Schedule } from "./schema.ts";
 import { nextRuns, parseMoment } from "./timing.ts";
 import { inWords } from "./words.ts";
 
-/** A request: what is left out keeps its default, or its present value. */
+/** A request: omitted fields keep their default, or their present value. */
 export type ScheduleRequest = {
   [Key in Exclude<keyof ScheduleFields, "cron" | "at">]?: ScheduleFields[Key] | undefined;
 } & { cron?: string | undefined; at?: string | undefined };
@@ -61,7 +61,7 @@ export function createScheduleService({ agents, store, now }: Deps): ScheduleSer
       const schedule = await store.require(agent.id, id);
       if (request.enabled === true && !schedule.enabled) await store.requireWithinLimit(agent);
       const given = Object.entries(request).filter(([, value]) => value !== undefined);
-      // Pausing is no change of what the configuration says.
+      // Pausing does not override the configuration.
       if (given.some(([key]) => key !== "enabled")) requireNotConfigured(schedule);
       if (request.cron !== undefined && request.at !== undefined) {
         throw invalidSchedule("cron", "Give either cron or, for a single run, at.");

@@ -207,7 +207,7 @@ export function createScheduleStore({ database, jobs, now }: Deps): ScheduleStor
       const changed = {
         ...{ name, prompt, deliver, missed, enabled, updatedAt: now() },
         ...configured,
-        // What its owner has written is the owner's own.
+        // A prompt that its owner has written is trusted.
         ...(!configured && fields.prompt !== undefined && { taint: TAINT.none }),
         ...(timing && { cron: timing.cron, at: timing.at, timezone: timing.timezone }),
         // A change by the owner starts anew.

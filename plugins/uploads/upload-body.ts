@@ -12,7 +12,7 @@ export const MAX_UPLOAD_BYTES = 20 * MIB;
 /** A form has a little more than its file. */
 const MAX_BODY_BYTES = MAX_UPLOAD_BYTES + MIB;
 const MAX_NAME = 200;
-/** Files that are read at once: from all, and from one address, so that nobody can keep others from sending. */
+/** Files that are read at once: from all, and from one address, so that one client can't block the others. */
 const MAX_CONCURRENT = 8;
 const MAX_CONCURRENT_PER_ADDRESS = 4;
 /** After this time a request counts as done although `release` was not called. */

@@ -81,7 +81,7 @@ export interface App {
   defaultModel(): Promise<{ label: string; demo: boolean }>;
   /** The service of accounts, for commands and the start. */
   readonly accounts: ReturnType<typeof auth.setup>["service"];
-  /** Where the start registers what only it can do: the report of settings, and backups of the database. */
+  /** The start registers its own work here: the report of settings, and backups of the database. */
   readonly instance: Pick<ServiceOf<typeof fleet>, "registerSettingsReport" | "registerDatabaseBackup" | "figures">;
   /** The commands that change data, by name. */
   readonly commands: Commands;

@@ -114,7 +114,7 @@ function storedProviders(config: Config): StoredProvider[] {
       };
     });
   } catch {
-    // A database of an earlier version has no such table; the start says what is wrong with a damaged one.
+    // A database of an earlier version has no such table; errors of a damaged one are reported by the start.
     return [];
   } finally {
     connection?.close();

@@ -150,7 +150,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
   }
 }
 
-/** Hands over what the plugins of the app can't do themselves. Imported at its first use, since few admins need it. */
+/** Registers the work that plugins can't do themselves. Imported at its first use, since few admins need it. */
 function registerInstance({ instance }: App, env: Environment): void {
   const startedAt = Date.now();
   instance.registerSettingsReport(async () =>

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
 import { member, provision } from "../support/members.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
 
@@ -71,12 +72,13 @@ describe("the proofs", () => {
   }, 60_000);
 
   const expectVerified = async (verified: boolean) => {
-    for (let n = 0; n < 50; n++) {
-      const { body } = await ada.get<{ verified: boolean }>(`/api/agents/${agentId}/verification`);
-      if (body.verified === verified) return;
-      await Bun.sleep(20);
-    }
-    throw new Error(`The agent is not ${verified ? "verified" : "unverified"}.`);
+    await eventually(
+      async () => {
+        const { body } = await ada.get<{ verified: boolean }>(`/api/agents/${agentId}/verification`);
+        return body.verified === verified;
+      },
+      { what: `the agent is ${verified ? "verified" : "unverified"}` },
+    );
   };
 
   test("by a wallet: it signs the server's text; its refusal and a chain that is away are told", async () => {

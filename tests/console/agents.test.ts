@@ -158,6 +158,11 @@ describe("a new agent", () => {
     await using console = await openHome();
     const { page } = console;
     await page.getByRole("button", { name: "New agent" }).click();
+    // The first field has the focus, so that arrow keys choose.
+    await page
+      .getByRole("radio", { name: /Assistant/ })
+      .and(page.locator(":focus"))
+      .waitFor({ state: "attached" });
     await page.getByRole("radio", { name: /Researcher/ }).check({ force: true });
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Researcher");
     await page.getByLabel("Name", { exact: true }).fill("Reader");

@@ -284,8 +284,12 @@ describe("what the API refuses", () => {
     await second.getByText("Answers in Telegram").waitFor();
     await first.page.getByRole("button", { name: "Remove 42" }).click();
     await first.page.getByText("Last step: say hello").waitFor();
-    await second.reload();
     await second.getByText("Last step: say hello").waitFor();
+    await ada.put(`${path.replace("/agents/", "/api/agents/")}/access`, { access: "open" });
+    await second
+      .getByRole("radio", { name: /^Everybody/ })
+      .and(second.locator(":checked"))
+      .waitFor({ state: "attached" });
   }, 60_000);
 });
 

@@ -94,7 +94,7 @@ describe("writing to an agent", () => {
       .click();
     await feed(page).getByRole("region", { name: "Input" }).getByText("Likes tables.").waitFor();
 
-    await page.getByRole("button", { name: /tokens ·/ }).click();
+    await page.getByRole("button", { name: /tokens · .* · 1 step$/ }).click();
     const panel = page.getByRole("dialog", { name: "The turn behind this reply" });
     await panel.getByText("remember", { exact: true }).waitFor();
     expect(page.url()).toContain("turn=");

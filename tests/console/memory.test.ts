@@ -71,6 +71,25 @@ describe("memory", () => {
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 
+  test("a fact that was forgotten just before its page is left stays forgotten", async () => {
+    await teach("The anchor is rusty");
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    // Whether a request outlives its page shows only on slow connections, so it is asked of the request.
+    await page.addInitScript(`
+      const original = fetch;
+      window.fetch = (input, init) => {
+        if (init?.method === "DELETE") localStorage.outlives = init.keepalive === true;
+        return original(input, init);
+      };`);
+    await console.open(`${base}/memory?q=anchor`);
+    await page.getByRole("article", { name: "The anchor is rusty" }).getByRole("button", { name: "Forget" }).click();
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    await page.goto("/login");
+    await eventually(async () => !(await textsKnown()).includes("The anchor is rusty"));
+    expect(await page.evaluate("localStorage.outlives")).toBe("true");
+  }, 60_000);
+
   test("facts of other people are apart, untrusted ones are marked, and hostile ones are text", async () => {
     await teach(HOSTILE);
     await teach("Bob likes rum", { about: "channel_a:7" });

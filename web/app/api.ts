@@ -25,6 +25,19 @@ export const setErrorTexts = (texts: Readonly<Record<string, string>>): void => 
   errorTexts = texts;
 };
 
+/** Requests of a page that is being left must outlive it. */
+let isLeaving = false;
+addEventListener(
+  "pagehide",
+  () => {
+    isLeaving = true;
+  },
+  { capture: true },
+);
+addEventListener("pageshow", () => {
+  isLeaving = false;
+});
+
 /**
  * Sends a request and returns the JSON of the answer. Throws ApiError when the server refuses, UnreachableError when there
  * is no answer. A 401 leads to the sign-in form and back.
@@ -52,6 +65,7 @@ export async function send(method: Method, path: string, options: CallOptions = 
     },
     ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
     ...(signal && { signal }),
+    ...(isLeaving && { keepalive: true }),
   };
   let response: Response;
   try {

@@ -29,6 +29,14 @@ export class ApiError extends Error {
 const isIssue = (value: unknown): value is { path: string; message: string } =>
   typeof value === "object" && value !== null && "path" in value && "message" in value;
 
+/** The server's message for the field at this path of the body, if it refused that. */
+export const issueAt = (error: unknown, path: string): string | undefined =>
+  error instanceof ApiError ? error.issueAt(path) : undefined;
+
+/** The server's message, if it refused the request with one of these codes. */
+export const messageFor = (error: unknown, ...codes: string[]): string | undefined =>
+  error instanceof ApiError && codes.includes(error.code) ? error.message : undefined;
+
 /** The request did not reach the server, or no answer came back. */
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";

@@ -201,6 +201,7 @@ export const german = {
     "Starts and stops, connections, errors and tool calls appear here as they happen. They are kept for 14 days.":
       "Starts und Stopps, Verbindungen, Fehler und Werkzeugaufrufe erscheinen hier, sobald sie geschehen. Sie werden 14 Tage aufgehoben.",
     "Messages received": "Nachrichten",
+    "{n} answer": "{n} Antwort",
     "{n} answers": "{n} Antworten",
     "Answer time": "Antwortzeit",
     "{n} of them written": "davon {n} geschrieben",
@@ -402,7 +403,7 @@ export const german = {
     "You are the assistant of … You help with … Answer in two or three sentences.":
       "Du bist der Assistent von … Du hilfst bei … Antworte in zwei, drei Sätzen.",
     "Simple sentences and short lists work best.": "Einfache Sätze und kurze Listen wirken am besten.",
-    "{n} characters, about {tokens} tokens with each answer": "{n} Zeichen, etwa {tokens} Tokens bei jeder Antwort",
+    "Characters: {n}, tokens with each answer: about {tokens}": "Zeichen: {n}, Tokens bei jeder Antwort: etwa {tokens}",
     "Still to fill in: {blanks}": "Noch zu ergänzen: {blanks}",
     "Who this agent is, how it thinks, and what it may cost.":
       "Wer dieser Agent ist, wie er denkt und was er kosten darf.",
@@ -1438,7 +1439,8 @@ export const german = {
     "Cost by agent": "Kosten nach Agent",
     "Your own API calls": "Deine eigenen API-Aufrufe",
     "{spent} of {limit}": "{spent} von {limit}",
-    "{n} credits left, worth {usd}": "Noch {n} Guthaben-Punkte, {usd} wert",
+    "{credits} credit left, worth {usd}": "Noch {credits} Guthaben-Punkt, {usd} wert",
+    "{credits} credits left, worth {usd}": "Noch {credits} Guthaben-Punkte, {usd} wert",
     "Calls on your own provider keys don't count here: you pay them there.":
       "Aufrufe mit deinen eigenen Schlüsseln zählen hier nicht: Die zahlst du beim Anbieter.",
     "{spent} spent this month; your plan sets no limit.": "{spent} in diesem Monat; dein Tarif setzt keine Grenze.",
@@ -1464,6 +1466,7 @@ export const german = {
     "Calls of models": "Aufrufe von Modellen",
     "{n} from the cache, for nothing": "{n} aus dem Zwischenspeicher, gratis",
     "{usd} a call": "{usd} je Aufruf",
+    "{n} call is an estimate": "{n} Aufruf ist geschätzt",
     "{n} calls are estimates": "{n} Aufrufe sind geschätzt",
     "Paid by credits": "Mit Guthaben bezahlt",
     "The plan's part is used first.": "Zuerst wird der Anteil des Tarifs verbraucht.",
@@ -1534,7 +1537,9 @@ export const german = {
     "The turn behind this reply": "So kam diese Antwort zustande",
     "How this reply came about": "Wie diese Antwort zustande kam",
     Tokens: "Tokens",
+    "{n} token": "{n} Token",
     "{n} tokens": "{n} Tokens",
+    "{n} step": "{n} Schritt",
     "{n} steps": "{n} Schritte",
     "{input} read, {output} written": "{input} gelesen, {output} geschrieben",
     "No step of this turn was recorded: it was answered without a model.":
@@ -1987,8 +1992,10 @@ export const german = {
     "Of what": "Woran",
     Details: "Einzelheiten",
     "Kept for two years; nobody can change it.": "Zwei Jahre aufbewahrt; niemand kann es ändern.",
-    "{count} entries. Kept for two years; nobody can change it.":
-      "{count} Einträge. Zwei Jahre aufbewahrt; niemand kann es ändern.",
+    "{n} entry. Kept for two years; nobody can change it.":
+      "{n} Eintrag. Zwei Jahre aufbewahrt; niemand kann es ändern.",
+    "{n} entries. Kept for two years; nobody can change it.":
+      "{n} Einträge. Zwei Jahre aufbewahrt; niemand kann es ändern.",
     "Who: whole email address": "Wer: ganze E-Mail-Adresse",
     "What: address, id or name": "Woran: Adresse, Kennung oder Name",
     "Every action": "Jede Aktion",

@@ -14,6 +14,7 @@ interface Props {
   children: ReactNode;
 }
 
+const FIELD = "form :is(input, select, textarea):not([type=radio]:not(:checked))";
 const WIDTHS = { narrow: "w-[28rem]", wide: "w-[48rem]" };
 
 /** Render it while it is open; unmounting closes it. */
@@ -23,8 +24,9 @@ export function Dialog({ title, onClose, actions, width = "narrow", children }: 
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // Without it the first button gets the focus, which closes.
-    dialog?.querySelector<HTMLElement>("[data-autofocus]")?.focus();
+    // By itself the browser gives the focus to the first button, which closes.
+    const first = dialog?.querySelector<HTMLElement>("[data-autofocus]") ?? dialog?.querySelector<HTMLElement>(FIELD);
+    first?.focus();
     return () => dialog?.close();
   }, []);
   return (

@@ -10,18 +10,21 @@ interface FieldProps {
   hint?: ReactNode;
   error?: string | undefined;
   /** Hides the label from eyes, where the place says what it is. */
-  isLabelHidden?: boolean;
+  isLabelHidden?: boolean | undefined;
+  /** Further classes of the control. */
+  className?: string | undefined;
   children: (control: ControlProps) => ReactNode;
 }
 
-/** What a control needs to be connected to its label, hint and error. */
+/** What a control needs to look like one, and to be connected to its label, hint and error. */
 export interface ControlProps {
   id: string;
   "aria-describedby": string | undefined;
   "aria-invalid": boolean | undefined;
+  className: string;
 }
 
-export function Field({ label, hint, error, isLabelHidden = false, children }: FieldProps) {
+export function Field({ label, hint, error, isLabelHidden = false, className = "", children }: FieldProps) {
   const id = useId();
   const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ") || undefined;
   return (
@@ -29,7 +32,12 @@ export function Field({ label, hint, error, isLabelHidden = false, children }: F
       <label htmlFor={id} className={isLabelHidden ? "sr-only" : "font-medium"}>
         {label}
       </label>
-      {children({ id, "aria-describedby": describedBy, "aria-invalid": error ? true : undefined })}
+      {children({
+        id,
+        "aria-describedby": describedBy,
+        "aria-invalid": error ? true : undefined,
+        className: `${CONTROL} ${className}`,
+      })}
       {error && (
         <p id={`${id}-error`} className="text-bad text-sm" role="alert">
           {error}
@@ -44,45 +52,22 @@ export function Field({ label, hint, error, isLabelHidden = false, children }: F
   );
 }
 
-type Shared = Omit<FieldProps, "children">;
+type Props<Tag extends "input" | "textarea" | "select"> = Omit<FieldProps, "children"> & ComponentProps<Tag>;
 
-export const TextField = ({
-  label,
-  hint,
-  error,
-  isLabelHidden,
-  className = "",
-  ...rest
-}: Shared & ComponentProps<"input">) => (
-  <Field {...{ label, hint, error, ...(isLabelHidden && { isLabelHidden }) }}>
-    {(control) => <input type="text" autoComplete="off" {...rest} {...control} className={`${CONTROL} ${className}`} />}
+export const TextField = ({ label, hint, error, isLabelHidden, className, ...rest }: Props<"input">) => (
+  <Field {...{ label, hint, error, isLabelHidden, className }}>
+    {(control) => <input type="text" autoComplete="off" {...rest} {...control} />}
   </Field>
 );
 
-export const TextAreaField = ({
-  label,
-  hint,
-  error,
-  isLabelHidden,
-  className = "",
-  ...rest
-}: Shared & ComponentProps<"textarea">) => (
-  <Field {...{ label, hint, error, ...(isLabelHidden && { isLabelHidden }) }}>
-    {(control) => <textarea rows={4} {...rest} {...control} className={`${CONTROL} ${className}`} />}
+export const TextAreaField = ({ label, hint, error, isLabelHidden, className, ...rest }: Props<"textarea">) => (
+  <Field {...{ label, hint, error, isLabelHidden, className }}>
+    {(control) => <textarea rows={4} {...rest} {...control} />}
   </Field>
 );
 
-export const SelectField = ({
-  label,
-  hint,
-  error,
-  isLabelHidden,
-  className = "",
-  ...rest
-}: Shared & ComponentProps<"select">) => (
-  <Field {...{ label, hint, error, ...(isLabelHidden && { isLabelHidden }) }}>
-    {(control) => <select {...rest} {...control} className={`${CONTROL} ${className}`} />}
-  </Field>
+export const SelectField = ({ label, hint, error, isLabelHidden, className, ...rest }: Props<"select">) => (
+  <Field {...{ label, hint, error, isLabelHidden, className }}>{(control) => <select {...rest} {...control} />}</Field>
 );
 
 interface CheckProps extends Omit<ComponentProps<"input">, "type"> {

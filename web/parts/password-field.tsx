@@ -3,7 +3,7 @@
 import { Check, Circle, Eye, EyeOff } from "lucide-react";
 import { type ComponentProps, type KeyboardEvent, useState } from "react";
 import { t } from "../app/language.ts";
-import { CONTROL, Field } from "./field.tsx";
+import { Field } from "./field.tsx";
 import { IconButton } from "./icon-button.tsx";
 
 interface Props extends Omit<ComponentProps<"input">, "type" | "value" | "onChange"> {
@@ -20,7 +20,7 @@ export function PasswordField({ label, value, onChange, error, rules, ...rest }:
   const [hasCapsLock, setCapsLock] = useState(false);
   const watch = (event: KeyboardEvent) => setCapsLock(event.getModifierState("CapsLock"));
   return (
-    <Field label={label} error={error} hint={rules && <Rules rules={rules} />}>
+    <Field label={label} error={error} className="pr-10" hint={rules && <Rules rules={rules} />}>
       {(control) => (
         <>
           <div className="relative">
@@ -34,7 +34,6 @@ export function PasswordField({ label, value, onChange, error, rules, ...rest }:
               onKeyDown={watch}
               onKeyUp={watch}
               onBlur={() => setCapsLock(false)}
-              className={`${CONTROL} pr-10`}
             />
             <IconButton
               label={isShown ? t("Hide the password") : t("Show the password")}

@@ -5,6 +5,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import { t } from "../app/language.ts";
+import { keyAt, VirtualRows } from "./virtual-rows.tsx";
 
 interface Props<Item> {
   label: string;
@@ -31,13 +32,7 @@ const PADDING = 16;
 export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, onStart }: Props<Item>) {
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
-  const keyAt = useCallback(
-    (index: number) => {
-      const item = items[index];
-      return item === undefined ? String(index) : keyOf(item);
-    },
-    [items, keyOf],
-  );
+  const keyFor = useCallback((index: number) => keyAt(items, index, keyOf), [items, keyOf]);
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => box.current,
@@ -45,9 +40,8 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
     overscan: 6,
     paddingStart: PADDING,
     paddingEnd: PADDING,
-    getItemKey: keyAt,
+    getItemKey: keyFor,
   });
-  const rows = virtual.getVirtualItems();
   const isEmpty = items.length === 0;
 
   // Whoever is at the end stays there, whatever grows: entries, their measured heights, or the box.
@@ -76,7 +70,7 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
   }, []);
 
   // Entries that come in above move the box by their height, so that the one that was first stays where it is.
-  const firstKey = isEmpty ? undefined : keyAt(0);
+  const firstKey = isEmpty ? undefined : keyFor(0);
   const lastFirst = useRef(firstKey);
   const keepPlace = useEffectEvent((before: string | undefined) => {
     const index = before === undefined ? -1 : items.findIndex((item) => keyOf(item) === before);
@@ -124,23 +118,7 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
         onKeyDown={noteInput}
         className="h-full overflow-y-auto [overflow-anchor:none]"
       >
-        <ol className="relative w-full" style={{ height }}>
-          {rows.map(({ index, key, start }) => {
-            const item = items[index];
-            if (item === undefined) return null;
-            return (
-              <li
-                key={key}
-                ref={virtual.measureElement}
-                data-index={index}
-                className="absolute inset-x-0 top-0"
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                {renderItem(item, index)}
-              </li>
-            );
-          })}
-        </ol>
+        <VirtualRows isOrdered {...{ virtual, items, renderItem }} />
       </div>
       {isAway && (
         <button

@@ -2,6 +2,7 @@
 
 import { useVirtualizer, useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
+import { keyAt, VirtualRows } from "./virtual-rows.tsx";
 
 interface Props<Item> {
   label: string;
@@ -16,7 +17,7 @@ interface Props<Item> {
 
 /** Scrolls with the page. */
 export function VirtualList<Item>({ label, items, estimate, keyOf, renderItem, onEnd }: Props<Item>) {
-  const list = useRef<HTMLUListElement>(null);
+  const list = useRef<HTMLUListElement & HTMLOListElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0), []);
   const virtual = useWindowVirtualizer({
@@ -24,29 +25,10 @@ export function VirtualList<Item>({ label, items, estimate, keyOf, renderItem, o
     estimateSize: () => estimate,
     overscan: 8,
     scrollMargin: offset,
-    getItemKey: (index) => keyFor(items, index, keyOf),
+    getItemKey: (index) => keyAt(items, index, keyOf),
   });
-  const rows = virtual.getVirtualItems();
-  useEndReached(rows.at(-1)?.index, items.length, onEnd);
-  return (
-    <ul ref={list} aria-label={label} className="relative" style={{ height: virtual.getTotalSize() }}>
-      {rows.map(({ index, key, start }) => {
-        const item = items[index];
-        if (item === undefined) return null;
-        return (
-          <li
-            key={key}
-            ref={virtual.measureElement}
-            data-index={index}
-            className="absolute inset-x-0 top-0"
-            style={{ transform: `translateY(${start - offset}px)` }}
-          >
-            {renderItem(item, index)}
-          </li>
-        );
-      })}
-    </ul>
-  );
+  useEndReached(virtual.getVirtualItems().at(-1)?.index, items.length, onEnd);
+  return <VirtualRows list={list} label={label} offset={offset} {...{ virtual, items, renderItem }} />;
 }
 
 /** Scrolls in its own box, which takes the height of its place. */
@@ -57,36 +39,14 @@ export function VirtualBox<Item>({ label, items, estimate, keyOf, renderItem, on
     getScrollElement: () => box.current,
     estimateSize: () => estimate,
     overscan: 8,
-    getItemKey: (index) => keyFor(items, index, keyOf),
+    getItemKey: (index) => keyAt(items, index, keyOf),
   });
-  const rows = virtual.getVirtualItems();
-  useEndReached(rows.at(-1)?.index, items.length, onEnd);
+  useEndReached(virtual.getVirtualItems().at(-1)?.index, items.length, onEnd);
   return (
     <div ref={box} className="min-h-0 flex-1 overflow-y-auto" tabIndex={0} role="region" aria-label={label}>
-      <ul className="relative" style={{ height: virtual.getTotalSize() }}>
-        {rows.map(({ index, key, start }) => {
-          const item = items[index];
-          if (item === undefined) return null;
-          return (
-            <li
-              key={key}
-              ref={virtual.measureElement}
-              data-index={index}
-              className="absolute inset-x-0 top-0"
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              {renderItem(item, index)}
-            </li>
-          );
-        })}
-      </ul>
+      <VirtualRows {...{ virtual, items, renderItem }} />
     </div>
   );
-}
-
-function keyFor<Item>(items: readonly Item[], index: number, keyOf: (item: Item) => string): string {
-  const item = items[index];
-  return item === undefined ? String(index) : keyOf(item);
 }
 
 function useEndReached(last: number | undefined, count: number, onEnd: (() => void) | undefined): void {

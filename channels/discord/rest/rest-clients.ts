@@ -105,7 +105,7 @@ export function createRestClients({
         if (response.status === 401 && given.has("authorization")) markTokenRefused(token);
         const received = Number(response.headers.get("content-length") ?? 0) || 0;
         if (agentId !== undefined) traffic?.(agentId, Buffer.byteLength(text ?? ""), received);
-        return response as unknown as Awaited<ReturnType<REST["options"]["makeRequest"]>>;
+        return response;
       },
     });
     return rest.setToken(token);
@@ -133,7 +133,7 @@ export function createRestClients({
     async call(caller, signal, { method, path, body, query, auth = true }) {
       const rest = await client(caller);
       const given = { ...(body === undefined ? {} : { body }), ...(query === undefined ? {} : { query }) };
-      return await rest[method](path, { signal: signal as never, auth, ...given });
+      return await rest[method](path, { signal, auth, ...given });
     },
     forget(token) {
       clientCache.delete(token);

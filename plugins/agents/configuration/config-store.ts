@@ -58,11 +58,11 @@ export interface ConfigStore {
    */
   saveRepaired(agentId: string, text: string): Promise<void>;
   /**
-   * Changes a part of the newest version on the owner's request, and stores the result as a new version, with further
-   * statements in the same batch. The caller has checked that part; the rest stays as it is, also as imported. Nothing is
-   * stored if `change` returns the text unchanged and there are no statements. 404 when the agent is gone.
+   * Changes a part of the newest version on the owner's request, and stores the result as a new version, with statements
+   * that change a channel in the same batch. The caller has checked that part; the rest stays as it is, also as imported.
+   * Nothing is stored if `change` returns the text unchanged and there are no statements. 404 when the agent is gone.
    */
-  edit(agentId: string, change: (text: string) => string, statements?: readonly Statement[]): Promise<void>;
+  edit(agentId: string, change: (text: string) => string, channelStatements?: readonly Statement[]): Promise<void>;
   /**
    * Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. With `from`, the
    * batch fails by the guard `CONFIG_GUARD` unless that version is in force.
@@ -162,21 +162,21 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
     return [add, guard(CONFIG_GUARD), trim, ...effectsOf(agentId, body, false)];
   }
 
-  async function store(agentId: string, body: string, imported: boolean | null): Promise<void> {
+  /** Records the event `agent.updated`; 404 for a missing agent. */
+  async function eventStatement(agentId: string, changed: readonly ("config" | "channels")[]): Promise<Statement> {
     const [agent] = await db
       .select({ userId: agents.userId, name: agents.name })
       .from(agents)
       .where(eq(agents.id, agentId));
     if (!agent) throw agentNotFound();
-    const updated = updatedEvent({ id: agentId, ...agent }, ["config"]);
+    return events.recordStatement(...updatedEvent({ id: agentId, ...agent }, changed));
+  }
+
+  async function store(agentId: string, body: string, imported: boolean | null): Promise<void> {
+    const event = await eventStatement(agentId, ["config"]);
     const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
     try {
-      await database.write([
-        statement(touch),
-        guard("agent"),
-        ...saveStatements(agentId, body, imported),
-        events.recordStatement(...updated),
-      ]);
+      await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body, imported), event]);
     } catch (error) {
       if (error instanceof GuardFailed) throw agentNotFound();
       throw error;
@@ -239,25 +239,30 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
       await requireValid(body);
       await store(agentId, body, false);
     },
-    async edit(agentId, change, statements = []) {
+    async edit(agentId, change, channelStatements = []) {
       for (;;) {
         const { body, version } = await newest(agentId);
         const changed = change(body);
         if (Buffer.byteLength(changed) > MAX_CONFIG_BYTES) throw configTooLarge();
         const saved = changed === body ? [] : saveStatements(agentId, changed, null);
-        if (saved.length + statements.length === 0) return;
+        if (saved.length + channelStatements.length === 0) return;
+        const event = await eventStatement(agentId, [
+          ...(saved.length > 0 ? ["config" as const] : []),
+          ...(channelStatements.length > 0 ? ["channels" as const] : []),
+        ]);
         try {
           return void (await database.write([
             { sql: TOUCH_AT_VERSION, args: [Date.now(), agentId, version], after: () => hooks.notifyChanged(agentId) },
             guard("version"),
             ...saved,
-            ...statements,
+            ...channelStatements,
+            event,
           ]));
         } catch (error) {
           if (!(error instanceof GuardFailed && error.guard === "version")) throw error;
           const isGone = (await database.read("SELECT 1 FROM agents WHERE id = ?", [agentId])).rows.length === 0;
           if (isGone) throw agentNotFound();
-          // Somebody saved a version meanwhile: change that one.
+          // Another request saved a version meanwhile: change that one.
         }
       }
     },

@@ -135,8 +135,8 @@ export function createLedger({
   }
 
   /**
-   * Holds the amount for an account, and the part that its credits don't pay in the budget of those whom nobody pays for. If
-   * that budget refuses, the credits pay for the whole call if they cover it.
+   * Holds the amount in the balance of the account. Without a paid subscription, the part that no credits pay is held in the
+   * common daily budget of such accounts, too. If that budget refuses, the credits pay for the whole call if they cover it.
    */
   async function placeAccountHolds(
     balances: AccountBalances,

@@ -23,7 +23,7 @@ export function allowanceOf(user: User | undefined, { budgets, isAdmin }: Deps):
   const subscription = user && isActiveSubscription(user.subscription) ? user.subscription : undefined;
   const plan = subscription?.plan ?? "free";
   if (user && isAdmin(user)) return { plan, microUsd: Number.POSITIVE_INFINITY, isPaid: true };
-  // A trial includes what its plan does, but nobody pays for it.
+  // A trial has the allowance of its plan, but counts as unpaid.
   const isPaid = subscription?.status === "active";
   return { plan, microUsd: isPlan(plan, budgets) ? budgets[plan] : budgets.free, isPaid };
 }

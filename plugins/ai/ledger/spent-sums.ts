@@ -7,7 +7,7 @@ import type { BudgetPeriod } from "./budgets.ts";
 const SUM_SQL = "SELECT coalesce(sum(cost_micro_usd), 0) FROM usage_days";
 const PUBLIC_SQL = `${SUM_SQL} WHERE user_id = '' AND day >= ?`;
 const AGENT_SQL = `${SUM_SQL} WHERE agent_id = ? AND agent_id <> '' AND day >= ?`;
-/** As `isPaid` in plan-allowance.ts, without what credits paid for. Nobody pays for an account that was deleted meanwhile. */
+/** Costs of unpaid accounts (as `isPaid` in plan-allowance.ts) that no credits paid. Deleted accounts count as unpaid. */
 const UNPAID_SQL = `SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0) FROM usage_days WHERE day >= ?1 AND own_key = 0 AND user_id <> ''
   AND NOT EXISTS (SELECT 1 FROM users WHERE id = usage_days.user_id
     AND (is_admin = 1 OR (email_verified = 1 AND email IN (SELECT value FROM json_each(?2)))))

@@ -1,4 +1,4 @@
-// Stores what admins set in the running service: keys and addresses of model providers, sealed, and default models.
+// Stores the keys and addresses of model providers, sealed, and the default models that admins set in the running service.
 
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -36,7 +36,7 @@ const SAVE_MODEL_SQL = `INSERT INTO default_models (choice, model, updated_at) V
 
 const sealContext = (provider: string) => `model-provider:${provider}:key`;
 
-/** Keys shorter than this are not named by their end, which would be too large a part of them. */
+/** The end of a shorter key is not shown, since it would be too large a part of the key. */
 const LEAST_KEY = 16;
 const END_CHARACTERS = 4;
 

@@ -3,7 +3,7 @@
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 
-/** A deleted agent has no name any more, and one that went to another account shows it to nobody here. */
+/** Agents that are deleted or belong to another account by now have no name here. */
 export function createAgentNames(agents: Pick<ServiceOf<typeof agentsPlugin>, "find">) {
   async function nameOf(userId: string, agentId: string): Promise<string | undefined> {
     const agent = await agents.find(agentId);

@@ -9,8 +9,8 @@ import type { ProviderAccounts } from "./provider-accounts.ts";
 
 export interface IdentityLinking {
   /**
-   * Links the identity; a repetition changes nothing. `session` is that of the browser which returned from the
-   * provider: it must be the one that asked, so that nobody can make a stranger's browser link to another account.
+   * Links the identity; a repetition changes nothing. `session`, of the browser that returned from the provider, must be
+   * the session that began: otherwise a forged link could make a stranger's browser link to another account.
    * Throws OAuthFailure `SIGN_IN_AGAIN`, `ALREADY_LINKED` or `TOO_MANY_SIGN_INS`, and 401 if the session ended meanwhile.
    */
   link(identity: ProviderIdentity, linkTo: LinkTarget, session: LinkTarget | undefined): Promise<void>;

@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import { type Database, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { linkedAccounts } from "../schema.ts";
 
-/** Beyond what anybody uses; it keeps lists short. */
+/** More than anybody needs, so that lists stay short. */
 export const MAX_LINKED_ACCOUNTS = 20;
 
 export type LinkedProvider = (typeof linkedAccounts.provider.enumValues)[number];

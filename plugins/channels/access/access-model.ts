@@ -53,7 +53,7 @@ export const approveResponse = t.Object({
 });
 
 export const ownerLink = t.Object({
-  code: t.String({ description: "whoever writes this to the bot in private becomes its owner; works once" }),
+  code: t.String({ description: "its sender, in a private message to the bot, becomes the owner; works once" }),
   link: t.Union([t.String(), t.Null()], { description: "opens the bot, and writes the code where `sendsCode`" }),
   sendsCode: t.Boolean(),
   expiresAt: t.String(iso),

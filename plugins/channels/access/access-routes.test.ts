@@ -81,6 +81,16 @@ describe("the rule and its lists", () => {
     expect(after?.body).toContain('"channel_a":{"new":1}');
   });
 
+  test("tell by an event what has changed, and by none where nothing has", async () => {
+    const { id, change } = await connectedAgent();
+    for (const body of [{ access: "open" }, { access: "open" }, { owner: 42 }, { owner: 42 }]) await change(body);
+    const rows = await fixture.rows(
+      "SELECT data FROM events WHERE agent_id = ? AND type = 'agent.updated' ORDER BY seq",
+      id,
+    );
+    expect(rows.map(({ data }) => JSON.parse(String(data)).changed)).toEqual([["config"], ["channels"]]);
+  });
+
   test("changes at the same time are all kept", async () => {
     const { id, change } = await connectedAgent();
     await Promise.all([change({ allow: [7] }), change({ owners: [8] }), fixture.configure(id, { timezone: "UTC" })]);

@@ -1,8 +1,7 @@
-// Reads and changes who may talk to an agent on one channel: the channel's part of the configuration, and the owner of
-// the bot, who is stored with the connection.
+// Reads and changes the access to an agent on one channel: the channel's part of the configuration, and the owner of the
+// bot, which is stored with the connection.
 import type { ChannelId } from "../../../channels/port.ts";
 import { channelDefinition } from "../../../channels/registry.ts";
-import type { Statement } from "../../../src/kernel/database/database.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import { rawJsonMember, setJsonMembers } from "../../../src/kernel/util/json-text.ts";
@@ -88,15 +87,16 @@ export function createAccessSettings(deps: Deps): AccessSettings {
           groups,
         };
         const ownerId = owner === undefined ? undefined : (parseOwnerId(channel, owner ?? "", "owner") ?? null);
-        const statements: Statement[] = [];
-        if (ownerId !== undefined) {
-          if (!(await connections.find(agentId, channel))) {
-            throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
-          }
-          statements.push(connections.ownerStatement(agentId, channel, ownerId));
+        const connection = ownerId === undefined ? undefined : await connections.find(agentId, channel);
+        if (ownerId !== undefined && !connection) {
+          throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
         }
+        const statements =
+          ownerId === undefined || connection?.ownerId === ownerId
+            ? []
+            : [connections.ownerStatement(agentId, channel, ownerId)];
         await agents.editConfig(agentId, (text) => setChannelMembers(text, channel, members), statements);
-        if (ownerId !== undefined) {
+        if (statements.length > 0) {
           // An open connection holds the owner that it was opened with.
           openConnections.drop(agentId, channel);
           await supervisor.stopConnection(agentId, channel);

@@ -1,4 +1,4 @@
-// Holds the codes by which the person who set up a bot shows the bot who they are: whoever writes one becomes its owner.
+// Holds the codes that make a person the owner of a bot: the console shows a code, and its sender becomes the owner.
 import type { ChannelId } from "../../../channels/port.ts";
 import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";

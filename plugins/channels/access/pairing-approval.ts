@@ -1,4 +1,4 @@
-// Approves, refuses and removes people for the owner of an agent, who is signed in to their account.
+// Approves, refuses and removes people on requests of the API, for the owner of the agent.
 import type { ChannelId, IncomingMessage } from "../../../channels/port.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
 import type { KeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
@@ -25,7 +25,7 @@ export interface PairingApproval {
    * unknown or expired.
    */
   approveCode(agentId: string, channel: ChannelId, code: string, asOwner: boolean): Promise<{ senderId: string }>;
-  /** The same for a person by their id, who need not have asked. 409 `TOO_MANY_PEOPLE`. */
+  /** The same by the person's id, also without a request of theirs. 409 `TOO_MANY_PEOPLE`. */
   approvePerson(
     agentId: string,
     channel: ChannelId,

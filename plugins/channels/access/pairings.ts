@@ -49,7 +49,7 @@ export interface Pairings {
     asOwner: boolean,
   ): Promise<{ senderId: string; name: string; peer: string } | undefined>;
   /**
-   * Approves a person by their id, also one who never asked, under this name. `hasWaited`: they asked, and have not been
+   * Approves a person by their id, also without a request of theirs, under this name. `hasWaited`: they asked, and have not been
    * told. 409 `TOO_MANY_PEOPLE` beyond the limit of people of a channel.
    */
   approvePerson(

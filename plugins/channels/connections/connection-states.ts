@@ -4,7 +4,7 @@ import type { Connection } from "./connection-store.ts";
 
 export type ConnectionState = "connecting" | "connected" | "backing_off" | "failed";
 
-/** What keeps a connection from working, so that pages can say in the reader's language what to do about it. */
+/** Why a connection does not work, as a code: pages say in the reader's language what to do about it. */
 export type ConnectionProblem = ChannelErrorKind | "agent_stopped" | "internal";
 
 /** Why a connection does not work: its kind, and a sentence for the owner. */

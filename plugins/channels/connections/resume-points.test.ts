@@ -1,9 +1,7 @@
 // Tests when resume points are written: soon at first, and at intervals while a connection is busy.
 import { expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
-import type { ConnectionStore } from "./connection-store.ts";
-import type { OpenConnection } from "./open-connections.ts";
-import { createResumePoints } from "./resume-points.ts";
+import { createResumePoints, type ResumableConnection } from "./resume-points.ts";
 
 function createFixture() {
   const written: Record<string, string>[] = [];
@@ -11,9 +9,11 @@ function createFixture() {
     saveResumePoints: async (resumes: ReadonlyMap<string, string>) => void written.push(Object.fromEntries(resumes)),
   };
   const log = { error: () => undefined };
-  const resumes = createResumePoints({ log: log as never, connections: connections as unknown as ConnectionStore });
-  const openConnection = (callbackId: string, resume?: string) =>
-    ({ binding: resume === undefined ? {} : { resume }, connection: { callbackId } }) as unknown as OpenConnection;
+  const resumes = createResumePoints({ log, connections });
+  const openConnection = (callbackId: string, resume?: string): ResumableConnection => ({
+    binding: resume === undefined ? {} : { resume },
+    connection: { callbackId },
+  });
   return { resumes, written, openConnection };
 }
 

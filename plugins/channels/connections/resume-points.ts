@@ -11,9 +11,15 @@ const SAVE_INTERVAL_MS = 5_000;
  */
 const SAVE_DELAY_MS = 50;
 
+/** The part of an open connection that has a resume point. */
+export interface ResumableConnection {
+  readonly binding: Pick<OpenConnection["binding"], "resume">;
+  readonly connection: Pick<OpenConnection["connection"], "callbackId">;
+}
+
 export interface ResumePoints {
   /** Saves a resume point later and returns at once; may be called with each message. */
-  save(openConnection: OpenConnection, resume: string): void;
+  save(openConnection: ResumableConnection, resume: string): void;
   /** Writes what is pending. */
   stop(): Promise<void>;
 }
@@ -21,7 +27,10 @@ export interface ResumePoints {
 export function createResumePoints({
   connections,
   log,
-}: Pick<Kernel, "log"> & { connections: ConnectionStore }): ResumePoints {
+}: {
+  log: Pick<Kernel["log"], "error">;
+  connections: Pick<ConnectionStore, "saveResumePoints">;
+}): ResumePoints {
   let pending = new Map<string, string>();
   let timer: Timer | undefined;
   let due = 0;

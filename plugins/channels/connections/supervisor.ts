@@ -13,7 +13,7 @@ import type { OpenConnection, OpenConnections } from "./open-connections.ts";
 import { waitAtMost } from "./wait-at-most.ts";
 import type { WebhookUrls } from "./webhook-urls.ts";
 
-/** What the state of a connection depends on, beside what is tracked in memory. */
+/** The facts that the state of a connection depends on, beside those in memory. */
 export type ConnectionFacts = Pick<
   Connection,
   "agentId" | "channel" | "callbackId" | "registeredBase" | "registeredAt" | "createdAt"

@@ -1,38 +1,14 @@
 // Samples the figures of /metrics once a minute, so that admins see the last day without another tool.
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE, timeOfId } from "../../../src/kernel/util/time.ts";
-import { createMinuteRing, type Fold } from "./minute-ring.ts";
+import { FIGURES, type FigureName } from "./figure-names.ts";
+import { createMinuteRing } from "./minute-ring.ts";
 
-/** The figures of a minute, and how several minutes become one. */
-export const FIGURES = {
-  /** Requests of clients, on both surfaces. */
-  requests: "sum",
-  /** Of them answered with a server error. */
-  serverErrors: "sum",
-  /** The time within which 95 of 100 requests were answered. */
-  latencyMs: "max",
-  turns: "sum",
-  failedTurns: "sum",
-  channelMessages: "sum",
-  modelCalls: "sum",
-  failedCalls: "sum",
-  costUsd: "sum",
-  /** Messages and replies that wait or are worked on. */
-  inbox: "last",
-  outbox: "last",
-  /** Age of the oldest message without a reply. */
-  oldestMs: "max",
-  memoryBytes: "last",
-  /** The worst delay of a timer. */
-  lagMs: "max",
-} as const satisfies Record<string, Fold>;
-
-export type FigureName = keyof typeof FIGURES;
 export type Figures = Record<FigureName, (number | null)[]>;
 
 /** The outcomes of a model call that are failures of its provider. */
 const CALL_FAILURES = ["failed", "timeout", "unreachable", "cut"];
-/** Pending messages among which the oldest is looked for. */
+/** The search for the oldest pending message reads at most this many. */
 const MAX_PENDING = 2_000;
 const OLDEST = `SELECT min(id) AS oldest FROM (SELECT inbox.id FROM inbox JOIN agents ON agents.id = inbox.agent_id
   WHERE inbox.status = 'pending' AND agents.status <> 'stopped' LIMIT ${MAX_PENDING})`;

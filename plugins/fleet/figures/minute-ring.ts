@@ -1,8 +1,6 @@
 // Keeps a row of figures for each minute of the last day, in one typed array.
 import { MINUTE } from "../../../src/kernel/util/time.ts";
-
-/** How the minutes of one step become one value. */
-export type Fold = "sum" | "max" | "last";
+import type { Fold } from "./figure-names.ts";
 
 export const MINUTES_PER_DAY = 1_440;
 

@@ -1,4 +1,4 @@
-// Counts what the whole instance holds and what waits: a few queries on the addon's thread, kept for some seconds.
+// Counts the users, agents and waiting work of the instance by a few queries on the addon's thread, kept for some seconds.
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY, firstIdAt, MINUTE, SECOND, timeOfId } from "../../../src/kernel/util/time.ts";
 import { dayOf, monthStart } from "./days.ts";
@@ -18,7 +18,7 @@ export interface FleetCounts {
   jobs: { waiting: number; late: number; running: number; failed: number; oldestAt: number | null };
 }
 
-/** What waits, and since when the oldest of it. */
+/** The number of waiting entries, and the time of the oldest. */
 export interface Queue {
   waiting: number;
   oldestAt: number | null;

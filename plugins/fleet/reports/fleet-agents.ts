@@ -4,11 +4,10 @@ import { invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { DAY, firstIdAt, MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { channels as channelsPlugin, FleetState } from "../../channels/index.ts";
+import type { AGENT_SORTS, AGENT_STATES } from "../model.ts";
 import { dayOf } from "./days.ts";
 import { createStaleCache } from "./stale-cache.ts";
 
-export const AGENT_SORTS = ["created", "name", "cost", "errors", "activity"] as const;
-export const AGENT_STATES = ["up", "stopped", "error"] as const;
 type Sort = (typeof AGENT_SORTS)[number];
 
 export interface AgentFilter {

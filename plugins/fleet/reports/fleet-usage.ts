@@ -3,10 +3,10 @@ import type { InValue, Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { type DayRange, dateOf, type UsageTotals } from "../../ai/index.ts";
+import { MAX_ROWS, type USAGE_GROUPS } from "../model.ts";
 import type { DailySums } from "./daily-sums.ts";
 import { createStaleCache } from "./stale-cache.ts";
 
-export const USAGE_GROUPS = ["day", "model", "provider", "user", "agent"] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** `key` identifies the group: a date, `provider:model`, a provider, or an id; empty for public use and deleted ones. */
@@ -20,9 +20,6 @@ export interface FleetUsage {
   total: UsageTotals;
   rows: UsageRow[];
 }
-
-/** Groups by account or agent are cut after the dearest. */
-export const MAX_ROWS = 200;
 
 const TOTALS = `sum(calls) AS calls, sum(cached) AS cached, sum(estimated) AS estimated, sum(input_tokens) AS input,
   sum(output_tokens) AS output, sum(cost_micro_usd) AS cost, sum(cost_micro_usd * own_key) AS own,

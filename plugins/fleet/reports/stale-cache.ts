@@ -1,4 +1,4 @@
-// Keeps the results of long queries for some seconds, so that many admins, or one who reloads, cost one query.
+// Keeps the results of long queries for some seconds, so that several admins or reloads cost one query.
 import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
 
 interface Options {

@@ -1,4 +1,4 @@
-// Tells what a backup was written for, by its first line.
+// Reads the reason of a backup from its first line.
 import { readElements } from "./backup-file.ts";
 
 /** An operation that may have to be undone, or its owner's wish. */

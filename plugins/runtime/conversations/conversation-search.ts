@@ -11,7 +11,7 @@ export interface Match {
 
 interface Found {
   matches: Map<string, Match>;
-  /** The conversations that were searched, which are the first ones. */
+  /** How many conversations were searched, from the first one on. */
   searched: Row[];
   /** Whether all messages of these were searched. */
   isWhole: boolean;

@@ -1,4 +1,5 @@
-// Defines the schemas of requests and responses about conversations and turns.
+// Defines the schemas of requests and responses about conversations and turns. The console takes its types from here, so
+// this file imports nothing of the server.
 import { t } from "elysia";
 
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);

@@ -193,7 +193,7 @@ function toView(row: Row, calls: readonly TurnCall[], running: ReadonlySet<strin
 
 type UnnumberedStep = Omit<TurnStep, "seq">;
 
-/** The tools that a call of the model has called come before the next call, which may begin in the same millisecond. */
+/** A call of the model is followed by its tools, then by the next call, also if all began in the same millisecond. */
 function inOrder(models: readonly UnnumberedStep[], tools: readonly UnnumberedStep[]): TurnStep[] {
   const left = [...tools];
   const ordered: UnnumberedStep[] = [];

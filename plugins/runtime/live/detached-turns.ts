@@ -1,4 +1,4 @@
-// Accepts messages whose turns run whether or not anybody listens, and cancels turns that wait or run.
+// Accepts messages whose turns run without a listener, and cancels turns that wait or run.
 import { GuardFailed, guard } from "../../../src/kernel/database/database.ts";
 import { AppError, invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -30,7 +30,7 @@ interface Deps extends Pick<Kernel, "database"> {
   enqueue(entry: InboxEntry): void;
 }
 
-/** The most messages of an agent that wait; nobody's connection limits them here. */
+/** The most messages of an agent that wait: unlike other requests, these hold no connection that would limit them. */
 const MAX_WAITING = 100;
 const COUNT_WAITING = `SELECT count(*) AS count FROM
   (SELECT 1 FROM inbox WHERE status = 'pending' AND agent_id = ? LIMIT ${MAX_WAITING})`;

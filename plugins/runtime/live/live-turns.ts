@@ -1,4 +1,4 @@
-// Keeps what running turns have produced so far, for readers that come, lose their connection, and come back.
+// Keeps the events of running turns for readers that join late or reconnect.
 import { errorBody } from "../../../src/kernel/error-body.ts";
 import { formatEvent, type StreamSource } from "../../../src/kernel/http/sse-streams.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
@@ -33,7 +33,7 @@ export type Outcome = { reply: string; sessionId: string; timestamp: number } | 
 export interface LiveTurns {
   /** Begins to keep a turn; returns the kept one if there is one. `isWatched`: kept only as long as somebody reads it. */
   open(key: Key, isWatched?: boolean): void;
-  /** Forgets a turn, whose readers come to their end. */
+  /** Forgets a turn, and ends its streams. */
   drop(id: string): void;
   /** A try of this turn begins; returns its observer if the turn is kept. */
   begin(key: Key): LiveObserver | undefined;
@@ -202,7 +202,7 @@ export function createLiveTurns({ showInput, showText }: Deps): LiveTurns {
   };
 }
 
-/** One observer for those who watch a turn and for who waits for it. */
+/** One observer for the readers of a turn and for the caller that waits for it. */
 export function teeObserver(one: Observer | undefined, live: LiveObserver | undefined): Observer | undefined {
   if (!one || !live) return one ?? live;
   return {
@@ -233,7 +233,7 @@ function createSource(turn: LiveTurn, lastEventId = "", onLeft: () => void): Str
     async read() {
       let text = "";
       if (isOutdated()) {
-        // What the reader has seen is void.
+        // The text so far is void.
         if (epoch !== "") text += formatEvent(`${turn.epoch}.0`, "reset", {});
         [epoch, position] = [turn.epoch, 0];
       }

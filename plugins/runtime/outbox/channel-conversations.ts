@@ -6,7 +6,7 @@ import type { Platforms } from "../platforms.ts";
 export interface ChannelConversation {
   platform: string;
   peer: string;
-  /** As the person who wrote last is called on the platform. */
+  /** The name of the last sender on the platform. */
   name: string;
   isGroup: boolean;
   /** The owner's own chat. */

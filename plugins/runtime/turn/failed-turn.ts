@@ -153,7 +153,7 @@ export function createFailureHandler(deps: Deps) {
     failure?: Failure,
   ): Promise<void> {
     const { sessionId: id, agentId, platform, id: inboxId } = entry;
-    // Nobody waits for the reply of a schedule: its own plugin tells the owner.
+    // The plugin of schedules tells the owner itself.
     const asked = isScheduled(entry) ? undefined : failure;
     const notice = asked && failureNotice(entry, asked);
     const alert = asked && !isTold(entry) ? await ownerAlerts.alertStatements(entry, asked.error.message) : [];

@@ -57,7 +57,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
 interface RunningTurn extends FailedTurn {
   /** Calls of the model that were begun for the reply. */
   calls: number;
-  /** The readers who watch it, if it is one that can be watched. */
+  /** Its readers; undefined for a turn without a stream. */
   readonly live: LiveObserver | undefined;
 }
 

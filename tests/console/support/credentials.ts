@@ -37,7 +37,7 @@ export async function injectWallet(page: Page): Promise<InjectedWallet> {
   await page.addInitScript((account: string) => {
     const request = async ({ method, params }: { method: string; params?: string[] }) => {
       if (method === "eth_requestAccounts") return [account];
-      const signed = await (globalThis as unknown as Signer).signWithTestWallet(params?.[0] ?? "");
+      const signed = await (globalThis as typeof globalThis & Signer).signWithTestWallet(params?.[0] ?? "");
       if (signed === undefined) throw Object.assign(new Error("User rejected the request."), { code: 4001 });
       return signed;
     };

@@ -5,9 +5,8 @@ import { signInAgain } from "../../app/api.ts";
 import { ApiError } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
 import { useUser } from "../../app/session.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
+import { messageOf } from "../../parts/error-note.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
 import { showError } from "../../parts/toast.tsx";
 
@@ -52,52 +51,28 @@ function ConfirmationDialog({ change, onClose }: { change: Change; onClose: () =
   };
   if (!hasPassword) return <SignInAgainDialog onClose={onClose} />;
   return (
-    <Dialog
+    <FormDialog
       title={t("Confirm that it is you")}
+      action={t("Confirm")}
+      isBusy={isBusy}
+      isIncomplete={!password}
+      onSubmit={() => void confirm()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button look="primary" type="submit" form="confirmation" isBusy={isBusy} disabled={!password}>
-            {t("Confirm")}
-          </Button>
-        </>
-      }
+      error={error}
     >
-      <form
-        id="confirmation"
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void confirm();
-        }}
-      >
-        <p>{t("Your last sign-in is a while ago, and this change guards your account.")}</p>
-        <PasswordField label={t("Current password")} value={password} onChange={setPassword} data-autofocus />
-        {error !== undefined && <ErrorNote error={error} />}
-      </form>
-    </Dialog>
+      <p>{t("Your last sign-in is a while ago, and this change guards your account.")}</p>
+      <PasswordField label={t("Current password")} value={password} onChange={setPassword} />
+    </FormDialog>
   );
 }
 
 /** For accounts without a password. */
 export const SignInAgainDialog = ({ onClose }: { onClose: () => void }) => (
-  <Dialog
-    title={t("Sign in again first")}
-    onClose={onClose}
-    actions={
-      <>
-        <Button onClick={onClose}>{t("Cancel")}</Button>
-        <Button look="primary" onClick={signInAgain}>
-          {t("Sign in again")}
-        </Button>
-      </>
-    }
-  >
+  <FormDialog title={t("Sign in again first")} action={t("Sign in again")} onSubmit={signInAgain} onClose={onClose}>
     <p>
       {t(
         "This change guards your account, so it needs a sign-in within the last ten minutes. You come back to this page afterwards.",
       )}
     </p>
-  </Dialog>
+  </FormDialog>
 );

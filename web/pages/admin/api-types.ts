@@ -1,181 +1,50 @@
-// The answers of the admin API, as far as the pages use them.
+// The answers of the admin API.
 
-export interface Problem {
-  code: string;
-  severity: "error" | "warning" | "info";
-  message: string;
-  action: string;
-  link: string;
-  values: Record<string, string | number>;
-}
+import type {
+  backupResponse,
+  figuresResponse,
+  settingsResponse,
+  storageResponse,
+  versionsResponse,
+} from "../../../plugins/fleet/instance-model.ts";
+import type {
+  agentsResponse,
+  channelsResponse,
+  jobsResponse,
+  overviewResponse,
+  providersResponse,
+  usageResponse,
+} from "../../../plugins/fleet/model.ts";
 
-export interface Queue {
-  waiting: number;
-  oldestAt: string | null;
-}
+export type Overview = typeof overviewResponse.static;
+export type Problem = Overview["problems"][number];
+export type Queue = Overview["inbox"];
+export type ChannelState = keyof Overview["channels"];
 
-export type ChannelState = "connected" | "connecting" | "backing_off" | "failed" | "stopped";
+export type Figures = typeof figuresResponse.static;
 
-export interface Overview {
-  problems: Problem[];
-  users: { total: number; disabled: number; newToday: number };
-  agents: { total: number; up: number; stopped: number; error: number };
-  channels: Record<ChannelState, number>;
-  today: { turns: number; calls: number; costUsd: number; ownKeyUsd: number; errors: number };
-  month: { costUsd: number };
-  inbox: Queue;
-  outbox: Queue;
-  webhooks: Queue & { disabledEndpoints: number };
-  jobs: { waiting: number; late: number; running: number; failed: number };
-  disk: { totalBytes: number; freeBytes: number };
-  database: { kind: "file" | "server"; bytes: number | null; logBytes: number | null };
-  version: string;
-  startedAt: string;
-}
+export type AgentPage = typeof agentsResponse.static;
+export type FleetAgent = AgentPage["agents"][number];
 
-export interface Figures {
-  from: string;
-  stepSeconds: number;
-  figures: Record<string, (number | null)[]>;
-}
+export type Usage = typeof usageResponse.static;
+export type UsageRow = Usage["rows"][number];
 
-export interface FleetAgent {
-  id: string;
-  name: string;
-  subdomain: string;
-  status: string;
-  reason: string | null;
-  model: string;
-  runtimeVersion: string;
-  owner: { id: string; email: string; name: string; disabled: boolean };
-  channels: { channel: string; state: ChannelState }[];
-  costTodayUsd: number;
-  errorsToday: number;
-  lastActivityAt: string | null;
-  createdAt: string;
-}
+export type ChannelPage = typeof channelsResponse.static;
+export type FleetChannel = ChannelPage["channels"][number];
 
-export interface AgentPage {
-  agents: FleetAgent[];
-  total: number | null;
-  next: string | null;
-}
+export type Provider = (typeof providersResponse.static)["providers"][number];
 
-export interface UsageRow {
-  key: string;
-  name: string | null;
-  calls: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  ownKeyUsd: number;
-}
+export type JobPage = typeof jobsResponse.static;
+export type JobKind = JobPage["kinds"][number];
+export type FailedJob = JobPage["failed"][number];
 
-export interface Usage {
-  from: string;
-  to: string;
-  total: Omit<UsageRow, "key" | "name">;
-  rows: UsageRow[];
-}
+export type Storage = typeof storageResponse.static;
+export type Backup = (typeof backupResponse.static)["backup"];
 
-export interface FleetChannel {
-  agent: { id: string; name: string };
-  owner: { id: string; email: string };
-  channel: string;
-  bot: { id: string; username: string };
-  state: ChannelState;
-  since: string;
-  lastError: string | null;
-  nextTryAt: string | null;
-  mode: string;
-}
+export type Settings = typeof settingsResponse.static;
+export type Setting = Settings["settings"][number];
 
-export interface ChannelPage {
-  channels: FleetChannel[];
-  counts: Record<ChannelState, number>;
-  next: string | null;
-}
-
-export interface Provider {
-  id: string;
-  label: string;
-  configured: boolean;
-  demo: boolean;
-  reachable: boolean | null;
-  breaker: "closed" | "half-open" | "open";
-  retryAt: string | null;
-  recent: { calls: number; failed: number; medianMs: number | null; p95Ms: number | null; lastAt: string | null };
-  models: number;
-  keySetting: string;
-  todayUsd: number;
-  monthUsd: number;
-}
-
-export interface JobKind {
-  kind: string;
-  waiting: number;
-  late: number;
-  running: number;
-  failed: number;
-  nextAt: string | null;
-}
-
-export interface FailedJob {
-  id: string;
-  kind: string;
-  attempts: number;
-  error: string | null;
-  createdAt: string;
-}
-
-export interface JobPage {
-  kinds: JobKind[];
-  queues: { inbox: Queue; outbox: Queue; webhooks: Queue };
-  failed: FailedJob[];
-  next: string | null;
-}
-
-export interface Backup {
-  name: string;
-  state: "waiting" | "running" | "done" | "failed";
-  progress: number;
-  bytes: number;
-  createdAt: string;
-  error: string | null;
-}
-
-export interface Storage {
-  dataDir: string;
-  entries: { name: string; bytes: number; files: number }[];
-  complete: boolean;
-  database: Overview["database"];
-  disk: Overview["disk"];
-  backups: Backup[];
-}
-
-export interface Setting {
-  name: string;
-  value: string | null;
-  source: "environment" | ".env file" | "default" | "not set";
-  secret: boolean;
-  description: string;
-}
-
-export interface Settings {
-  settings: Setting[];
-  findings: { name: string; severity: "error" | "warning"; message: string }[];
-}
-
-export interface Versions {
-  version: string;
-  bun: string;
-  platform: string;
-  startedAt: string;
-  role: string;
-  program: string;
-  migration: string;
-  runtimes: { version: string; agents: number; available: boolean }[];
-}
+export type Versions = typeof versionsResponse.static;
 
 export interface Account {
   id: string;

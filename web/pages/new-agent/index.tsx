@@ -1,20 +1,19 @@
 // The dialog that makes an agent: from a template, with a name, a model and the first instructions; then it opens its chat.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useId, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { useNavigate } from "../../app/address.ts";
 import { OVERVIEW_KEY } from "../../app/agents.ts";
 import { call } from "../../app/api.ts";
-import { ApiError } from "../../app/errors.ts";
+import { ApiError, issueAt } from "../../app/errors.ts";
 import { t, tn } from "../../app/language.ts";
 import { FROM_SCRATCH } from "../../app/new-agent.tsx";
 import { randomKey } from "../../app/random-key.ts";
 import { IN_LANGUAGE, type Template, useTemplates } from "../../app/templates.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
 import { TextAreaField, TextField } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { ModelChoice, type ModelValue } from "../../parts/model-choice.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Notice } from "../../parts/status.tsx";
@@ -29,11 +28,16 @@ export default function NewAgentDialog({ template: wanted, onClose }: Props) {
   const { data: templates, error: templatesError, refetch } = useTemplates();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const formId = useId();
   const [chosen, setChosen] = useState(wanted || "assistant");
   const [typedName, setTypedName] = useState<string>();
   const [typedInstructions, setTypedInstructions] = useState<string>();
   const [model, setModel] = useState<ModelValue>({ choice: "model_a", own: "" });
+  const beginning = useRef<HTMLFieldSetElement>(null);
+  // The templates are the first field, and may come after the dialog has opened.
+  useEffect(() => {
+    if (templates && document.activeElement === beginning.current)
+      beginning.current?.querySelector<HTMLElement>(":checked")?.focus();
+  }, [templates]);
   const attempt = useRef({ body: "", key: "" });
 
   const template = templates?.find(({ id }) => id === chosen);
@@ -59,84 +63,73 @@ export default function NewAgentDialog({ template: wanted, onClose }: Props) {
       navigate(`/agents/${id}/chat`);
     },
   });
-  const issueAt = (path: string) => (create.error instanceof ApiError ? create.error.issueAt(path) : undefined);
 
   return (
-    <Dialog
+    <FormDialog
       title={t("New agent")}
       width="wide"
+      action={t("Make the agent")}
+      isBusy={create.isPending}
+      onSubmit={() => create.mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button look="primary" type="submit" form={formId} isBusy={create.isPending}>
-            {t("Make the agent")}
-          </Button>
-        </>
-      }
     >
-      <form
-        id={formId}
-        className="flex flex-col gap-5"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
-        {create.error && <Refusal error={create.error} />}
-        {templatesError && <ErrorNote error={templatesError} onRetry={() => void refetch()} />}
-        <fieldset>
-          <legend className="mb-1.5 font-medium">{t("Begin with")}</legend>
-          {templates ? (
-            <div className="grid gap-2 sm:grid-cols-2">
-              {[...templates, emptyTemplate()].map((one) => (
-                <label
-                  key={one.id}
-                  className="flex items-start gap-2.5 rounded-large border border-line p-2.5 transition-colors hover:bg-hover has-checked:border-sea has-checked:bg-wash has-focus-visible:outline-2 has-focus-visible:outline-sea"
-                >
-                  <input
-                    type="radio"
-                    name="template"
-                    value={one.id}
-                    checked={one.id === chosen}
-                    onChange={() => setChosen(one.id)}
-                    className="sr-only"
-                  />
-                  <TemplateIcon id={one.id} />
-                  <span className="min-w-0">
-                    <span className="block font-medium">{one.name}</span>
-                    <span className="block text-soft text-sm">{one.description}</span>
-                  </span>
-                </label>
-              ))}
-            </div>
-          ) : (
-            !templatesError && <Skeleton className="h-56" />
-          )}
-        </fieldset>
-        <TextField
-          label={t("Name")}
-          hint={t("People see it in the chat. You can change it at any time.")}
-          required
-          maxLength={64}
-          value={name}
-          error={issueAt("name")}
-          onChange={(event) => setTypedName(event.target.value)}
+      {create.error && <Refusal error={create.error} />}
+      {templatesError && <ErrorNote error={templatesError} onRetry={() => void refetch()} />}
+      <fieldset ref={beginning} tabIndex={-1} data-autofocus className="outline-none">
+        <legend className="mb-1.5 font-medium">{t("Begin with")}</legend>
+        {templates ? (
+          <div className="grid gap-2 sm:grid-cols-2">
+            {[...templates, emptyTemplate()].map((one) => (
+              <label
+                key={one.id}
+                className="flex items-start gap-2.5 rounded-large border border-line p-2.5 transition-colors hover:bg-hover has-checked:border-sea has-checked:bg-wash has-focus-visible:outline-2 has-focus-visible:outline-sea"
+              >
+                <input
+                  type="radio"
+                  name="template"
+                  value={one.id}
+                  checked={one.id === chosen}
+                  onChange={() => setChosen(one.id)}
+                  className="sr-only"
+                />
+                <TemplateIcon id={one.id} />
+                <span className="min-w-0">
+                  <span className="block font-medium">{one.name}</span>
+                  <span className="block text-soft text-sm">{one.description}</span>
+                </span>
+              </label>
+            ))}
+          </div>
+        ) : (
+          !templatesError && <Skeleton className="h-56" />
+        )}
+      </fieldset>
+      <TextField
+        label={t("Name")}
+        hint={t("People see it in the chat. You can change it at any time.")}
+        required
+        maxLength={64}
+        value={name}
+        error={issueAt(create.error, "name")}
+        onChange={(event) => setTypedName(event.target.value)}
+      />
+      <div>
+        <h3 className="mb-1.5 font-medium">{t("Model")}</h3>
+        <ModelChoice
+          value={model}
+          error={issueAt(create.error, "model") ?? issueAt(create.error, "config.model")}
+          onChange={setModel}
         />
-        <div>
-          <h3 className="mb-1.5 font-medium">{t("Model")}</h3>
-          <ModelChoice value={model} error={issueAt("model") ?? issueAt("config.model")} onChange={setModel} />
-        </div>
-        <TextAreaField
-          label={t("What it should do")}
-          hint={t("Write as you would to a new colleague. Fill in what stands in [brackets].")}
-          rows={9}
-          value={instructions}
-          error={issueAt("instructions")}
-          onChange={(event) => setTypedInstructions(event.target.value)}
-        />
-      </form>
-    </Dialog>
+      </div>
+      <TextAreaField
+        label={t("What it should do")}
+        hint={t("Write as you would to a new colleague. Fill in what stands in [brackets].")}
+        rows={9}
+        value={instructions}
+        error={issueAt(create.error, "instructions")}
+        onChange={(event) => setTypedInstructions(event.target.value)}
+      />
+    </FormDialog>
   );
 }
 

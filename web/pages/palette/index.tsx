@@ -85,7 +85,7 @@ export default function CommandPalette({ onClose }: { onClose: () => void }) {
             onClick={() => run(command)}
             className="flex cursor-pointer items-center gap-2 rounded-round px-2 py-1.5 aria-selected:bg-wash"
           >
-            <command.Icon className="size-4 text-soft" aria-hidden="true" />
+            <command.Icon className="size-4 shrink-0 text-soft" aria-hidden="true" />
             <span className="min-w-0 flex-1 truncate">{command.label}</span>
             <span className="text-soft text-sm">{command.kind}</span>
           </div>

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { Link } from "wouter";
-import { formatNumber, formatTime, formatUsd, rich, t } from "../../app/language.ts";
+import { formatNumber, formatTime, formatUsd, rich, t, tn } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -19,8 +19,8 @@ const ofLimit = (spent: number, limit: number) =>
   t("{spent} of {limit}", { spent: formatUsd(spent), limit: formatUsd(limit) });
 
 export function PlanBudget({ report: { plan, credits } }: { report: Report }) {
-  const creditWords = t("{n} credits left, worth {usd}", {
-    n: formatNumber(credits.left, { maximumFractionDigits: 1 }),
+  const creditWords = tn("{credits} credit left, worth {usd}", "{credits} credits left, worth {usd}", credits.left, {
+    credits: formatNumber(credits.left, { maximumFractionDigits: 1 }),
     usd: formatUsd(credits.left * credits.usdEach),
   });
   return (

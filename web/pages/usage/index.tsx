@@ -2,7 +2,7 @@
 
 import { Download } from "lucide-react";
 import { withQuery } from "../../app/api.ts";
-import { formatNumber, formatUsd, t } from "../../app/language.ts";
+import { formatNumber, formatUsd, t, tn } from "../../app/language.ts";
 import { ButtonLink } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -110,7 +110,7 @@ function Figures({ total }: { total: Sums }) {
       <Figure
         label={t("Tokens in, out")}
         value={`${compact(inputTokens)}, ${compact(outputTokens)}`}
-        hint={estimatedCalls > 0 && t("{n} calls are estimates", { n: formatNumber(estimatedCalls) })}
+        hint={estimatedCalls > 0 && tn("{n} call is an estimate", "{n} calls are estimates", estimatedCalls)}
       />
       <Figure
         label={t("Paid by credits")}

@@ -3,7 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../app/api.ts";
-import { ApiError } from "../../app/errors.ts";
+import { issueAt } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
@@ -75,10 +75,9 @@ function Limits({ policy, isBusy, error, onSave }: LimitsProps) {
   const [perDay, setPerDay] = useState(policy.perDay);
   const [approvalAbove, setApprovalAbove] = useState(policy.approvalAbove ?? "");
   const [recipients, setRecipients] = useState(policy.recipients?.join("\n") ?? "");
-  const issue = (field: string) => (error instanceof ApiError ? error.issueAt(field) : undefined);
   const list = recipients.split(/[\s,]+/).filter(Boolean);
   const amount = (text: string) => text.trim().replace(",", ".");
-  const hasIssue = ["perTransaction", "perDay", "approvalAbove", "recipients"].some(issue);
+  const hasIssue = ["perTransaction", "perDay", "approvalAbove", "recipients"].some((field) => issueAt(error, field));
   return (
     <form
       className="flex flex-col items-start gap-4"
@@ -98,14 +97,14 @@ function Limits({ policy, isBusy, error, onSave }: LimitsProps) {
           inputMode="decimal"
           value={perTransaction}
           onChange={({ target }) => setPerTransaction(target.value)}
-          error={issue("perTransaction")}
+          error={issueAt(error, "perTransaction")}
         />
         <TextField
           label={t("At most in 24 hours, in USD")}
           inputMode="decimal"
           value={perDay}
           onChange={({ target }) => setPerDay(target.value)}
-          error={issue("perDay")}
+          error={issueAt(error, "perDay")}
         />
         <TextField
           label={t("Ask me above, in USD")}
@@ -113,7 +112,7 @@ function Limits({ policy, isBusy, error, onSave }: LimitsProps) {
           value={approvalAbove}
           onChange={({ target }) => setApprovalAbove(target.value)}
           hint={t("Empty: it never asks.")}
-          error={issue("approvalAbove")}
+          error={issueAt(error, "approvalAbove")}
         />
       </div>
       <div className="w-full">
@@ -125,7 +124,7 @@ function Limits({ policy, isBusy, error, onSave }: LimitsProps) {
           value={recipients}
           onChange={({ target }) => setRecipients(target.value)}
           hint={t("One a line. Empty: to any address.")}
-          error={issue("recipients") ?? list.map((_, at) => issue(`recipients.${at}`)).find(Boolean)}
+          error={issueAt(error, "recipients") ?? list.map((_, at) => issueAt(error, `recipients.${at}`)).find(Boolean)}
         />
       </div>
       {error && !hasIssue && <ErrorNote error={error} />}

@@ -3,13 +3,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../app/api.ts";
-import { ApiError } from "../../app/errors.ts";
+import { ApiError, issueAt } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
 import { randomKey } from "../../app/random-key.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { WALLET_KEY } from "./wallet.ts";
 
@@ -37,47 +35,34 @@ export default function SendDialog({ onClose }: { onClose: () => void }) {
     onError: (failure) => failure instanceof ApiError && failure.status < 500 && setKey(randomKey()),
     onSettled: () => client.invalidateQueries({ queryKey: WALLET_KEY }),
   });
-  const issue = (field: string) => (error instanceof ApiError ? error.issueAt(field) : undefined);
-  const isComplete = to.trim() !== "" && amount.trim() !== "";
+  const toError = issueAt(error, "to");
+  const amountError = issueAt(error, "amount");
   return (
-    <Dialog
+    <FormDialog
       title={t("Send digital dollars")}
+      action={t("Send")}
+      isBusy={isPending}
+      isIncomplete={to.trim() === "" || amount.trim() === ""}
+      onSubmit={() => mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button look="primary" type="submit" form="send" isBusy={isPending} disabled={!isComplete}>
-            {t("Send")}
-          </Button>
-        </>
-      }
+      error={toError || amountError ? undefined : error}
     >
-      <form
-        id="send"
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isComplete && !isPending) mutate();
-        }}
-      >
-        <TextField
-          label={t("To")}
-          placeholder="0x…"
-          value={to}
-          onChange={({ target }) => setTo(target.value)}
-          hint={t("The address of a wallet. What is sent to a wrong one does not come back.")}
-          error={issue("to")}
-        />
-        <TextField
-          label={t("Amount in US dollars")}
-          inputMode="decimal"
-          placeholder="1.50"
-          value={amount}
-          onChange={({ target }) => setAmount(target.value)}
-          error={issue("amount")}
-        />
-        {error && !issue("to") && !issue("amount") && <ErrorNote error={error} />}
-      </form>
-    </Dialog>
+      <TextField
+        label={t("To")}
+        placeholder="0x…"
+        value={to}
+        onChange={({ target }) => setTo(target.value)}
+        hint={t("The address of a wallet. What is sent to a wrong one does not come back.")}
+        error={toError}
+      />
+      <TextField
+        label={t("Amount in US dollars")}
+        inputMode="decimal"
+        placeholder="1.50"
+        value={amount}
+        onChange={({ target }) => setAmount(target.value)}
+        error={amountError}
+      />
+    </FormDialog>
   );
 }

@@ -4,12 +4,12 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate } from "../../app/address.ts";
 import { api } from "../../app/api.ts";
-import { ApiError } from "../../app/errors.ts";
+import { issueAt } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { FormDialog } from "../../parts/form-dialog.tsx";
 import { SecretNote } from "./secret-note.tsx";
 import { TypeChoice } from "./type-choice.tsx";
 import { WEBHOOKS_KEY, type Webhook } from "./webhook.ts";
@@ -45,53 +45,34 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
       </Dialog>
     );
   }
-  const issue = (field: string) => (error instanceof ApiError ? error.issueAt(field) : undefined);
+  const urlError = issueAt(error, "url");
   return (
-    <Dialog
+    <FormDialog
       title={t("New webhook")}
+      action={t("Make the webhook")}
+      isBusy={isPending}
+      isIncomplete={url.trim() === "" || types.length === 0}
+      onSubmit={() => mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button
-            look="primary"
-            type="submit"
-            form="new-webhook"
-            isBusy={isPending}
-            disabled={url.trim() === "" || types.length === 0}
-          >
-            {t("Make the webhook")}
-          </Button>
-        </>
-      }
+      error={urlError ? undefined : error}
     >
-      <form
-        id="new-webhook"
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!isPending) mutate();
-        }}
-      >
-        <TextField
-          label={t("Address")}
-          type="url"
-          placeholder="https://example.com/berth"
-          value={url}
-          onChange={({ target }) => setUrl(target.value)}
-          hint={t("It gets a POST with JSON for each event, and should answer within seconds.")}
-          error={issue("url")}
-        />
-        <TextField
-          label={t("What it is for")}
-          value={description}
-          onChange={({ target }) => setDescription(target.value)}
-          hint={t("Only for you.")}
-          maxLength={500}
-        />
-        <TypeChoice types={types} onChange={setTypes} />
-        {error && !issue("url") && <ErrorNote error={error} />}
-      </form>
-    </Dialog>
+      <TextField
+        label={t("Address")}
+        type="url"
+        placeholder="https://example.com/berth"
+        value={url}
+        onChange={({ target }) => setUrl(target.value)}
+        hint={t("It gets a POST with JSON for each event, and should answer within seconds.")}
+        error={urlError}
+      />
+      <TextField
+        label={t("What it is for")}
+        value={description}
+        onChange={({ target }) => setDescription(target.value)}
+        hint={t("Only for you.")}
+        maxLength={500}
+      />
+      <TypeChoice types={types} onChange={setTypes} />
+    </FormDialog>
   );
 }

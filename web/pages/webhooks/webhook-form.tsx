@@ -1,7 +1,7 @@
 // The address, purpose and types of a webhook.
 
 import { useState } from "react";
-import { ApiError } from "../../app/errors.ts";
+import { issueAt } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -20,7 +20,7 @@ export function WebhookForm({ webhook, isBusy, error, onSave }: Props) {
   const [url, setUrl] = useState(webhook.url);
   const [description, setDescription] = useState(webhook.description);
   const [types, setTypes] = useState(webhook.types);
-  const issue = error instanceof ApiError ? error.issueAt("url") : undefined;
+  const issue = issueAt(error, "url");
   const isSame = url === webhook.url && description === webhook.description && types.join() === webhook.types.join();
   return (
     <form

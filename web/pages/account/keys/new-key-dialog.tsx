@@ -3,13 +3,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
+import { issueAt } from "../../../app/errors.ts";
 import { t, text } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { CodeBlock } from "../../../parts/code-block.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
 import { CheckField, SelectField, TextField } from "../../../parts/field.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 
 const DAY_MS = 86_400_000;
 
@@ -48,70 +48,50 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       return next;
     });
   if (make.data) return <MadeDialog value={make.data.key} onClose={onClose} />;
-  const nameError = make.error instanceof ApiError ? make.error.issueAt("name") : undefined;
+  const nameError = issueAt(make.error, "name");
   return (
-    <Dialog
+    <FormDialog
       title={t("New API key")}
+      action={t("Make the key")}
+      isBusy={make.isPending}
+      isIncomplete={!name.trim() || scopes.size === 0}
+      onSubmit={() => make.mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button
-            look="primary"
-            type="submit"
-            form="new-key"
-            isBusy={make.isPending}
-            disabled={!name.trim() || scopes.size === 0}
-          >
-            {t("Make the key")}
-          </Button>
-        </>
-      }
+      error={nameError ? undefined : make.error}
     >
-      <form
-        id="new-key"
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          make.mutate();
-        }}
+      <TextField
+        label={t("Name")}
+        hint={t("The program that uses it, such as “laptop” or “monitoring”.")}
+        required
+        maxLength={200}
+        value={name}
+        error={nameError}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <fieldset className="flex flex-col gap-2">
+        <legend className="mb-1 font-medium">{t("What it may do")}</legend>
+        {SCOPES.map(({ scope, label, hint }) => (
+          <CheckField
+            key={scope}
+            label={t(label)}
+            hint={t(hint)}
+            checked={scopes.has(scope)}
+            onChange={() => toggle(scope)}
+          />
+        ))}
+      </fieldset>
+      <SelectField
+        label={t("How long it works")}
+        value={days}
+        onChange={(event) => setDays(Number(event.target.value))}
       >
-        <TextField
-          label={t("Name")}
-          hint={t("The program that uses it, such as “laptop” or “monitoring”.")}
-          data-autofocus
-          required
-          maxLength={200}
-          value={name}
-          error={nameError}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <fieldset className="flex flex-col gap-2">
-          <legend className="mb-1 font-medium">{t("What it may do")}</legend>
-          {SCOPES.map(({ scope, label, hint }) => (
-            <CheckField
-              key={scope}
-              label={t(label)}
-              hint={t(hint)}
-              checked={scopes.has(scope)}
-              onChange={() => toggle(scope)}
-            />
-          ))}
-        </fieldset>
-        <SelectField
-          label={t("How long it works")}
-          value={days}
-          onChange={(event) => setDays(Number(event.target.value))}
-        >
-          {LIFETIMES.map((lifetime) => (
-            <option key={lifetime.days} value={lifetime.days}>
-              {t(lifetime.label)}
-            </option>
-          ))}
-        </SelectField>
-        {make.error && !nameError && <ErrorNote error={make.error} />}
-      </form>
-    </Dialog>
+        {LIFETIMES.map((lifetime) => (
+          <option key={lifetime.days} value={lifetime.days}>
+            {t(lifetime.label)}
+          </option>
+        ))}
+      </SelectField>
+    </FormDialog>
   );
 }
 

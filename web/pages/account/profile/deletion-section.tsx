@@ -3,13 +3,12 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
+import { messageFor } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { useUser } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { PasswordField } from "../../../parts/password-field.tsx";
 import { isConfirmationWanted, SignInAgainDialog } from "../confirmation.tsx";
@@ -44,53 +43,30 @@ function DeletionDialog({ onClose }: { onClose: () => void }) {
     onSuccess: () => location.assign("/"),
   });
   const { error } = remove;
-  const isPasswordWrong = error instanceof ApiError && error.code === "BAD_CREDENTIALS";
+  const passwordError = messageFor(error, "BAD_CREDENTIALS");
   if (!hasPassword && isConfirmationWanted(error)) return <SignInAgainDialog onClose={onClose} />;
   return (
-    <Dialog
+    <FormDialog
       title={t("Delete the account for good")}
+      action={t("Delete everything")}
+      look="danger"
+      cancel={t("Keep it")}
+      isBusy={remove.isPending}
+      isIncomplete={typed.trim().toLowerCase() !== email || (hasPassword && !password)}
+      onSubmit={() => remove.mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Keep it")}</Button>
-          <Button
-            look="danger"
-            type="submit"
-            form="deletion"
-            isBusy={remove.isPending}
-            disabled={typed.trim().toLowerCase() !== email || (hasPassword && !password)}
-          >
-            {t("Delete everything")}
-          </Button>
-        </>
-      }
+      error={passwordError ? undefined : error}
     >
-      <form
-        id="deletion"
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          remove.mutate();
-        }}
-      >
-        <TextField
-          label={t("Type {email} to confirm", { email })}
-          data-autofocus
-          autoCapitalize="none"
-          spellCheck={false}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
-        {hasPassword && (
-          <PasswordField
-            label={t("Current password")}
-            value={password}
-            onChange={setPassword}
-            error={isPasswordWrong ? error.message : undefined}
-          />
-        )}
-        {error && !isPasswordWrong && <ErrorNote error={error} />}
-      </form>
-    </Dialog>
+      <TextField
+        label={t("Type {email} to confirm", { email })}
+        autoCapitalize="none"
+        spellCheck={false}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+      {hasPassword && (
+        <PasswordField label={t("Current password")} value={password} onChange={setPassword} error={passwordError} />
+      )}
+    </FormDialog>
   );
 }

@@ -3,13 +3,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
+import { messageFor } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { USER_KEY, type User, useUser } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
+import { messageOf } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { PasswordField } from "../../../parts/password-field.tsx";
 import { Status } from "../../../parts/status.tsx";
@@ -80,69 +80,52 @@ function EmailDialog({ onClose }: { onClose: () => void }) {
     },
   });
   const { error } = change;
-  const about = (...codes: string[]) =>
-    error instanceof ApiError && codes.includes(error.code) ? error.message : undefined;
-  const emailError = about("INVALID_EMAIL", "EMAIL_IN_USE");
-  const passwordError = about("BAD_CREDENTIALS");
-  const codeError = about("INVALID_TOTP", "TOTP_REQUIRED");
+  const emailError = messageFor(error, "INVALID_EMAIL", "EMAIL_IN_USE");
+  const passwordError = messageFor(error, "BAD_CREDENTIALS");
+  const codeError = messageFor(error, "INVALID_TOTP", "TOTP_REQUIRED");
   if (!hasPassword && isConfirmationWanted(error)) return <SignInAgainDialog onClose={onClose} />;
   return (
-    <Dialog
+    <FormDialog
       title={t("New email address")}
+      action={t("Send the link")}
+      isBusy={change.isPending}
+      onSubmit={() => change.mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button look="primary" type="submit" form="new-email" isBusy={change.isPending}>
-            {t("Send the link")}
-          </Button>
-        </>
-      }
+      error={emailError || passwordError || codeError ? undefined : error}
     >
-      <form
-        id="new-email"
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate();
-        }}
-      >
-        <p className="text-soft">
-          {t(
-            "The new address gets a link to verify it, the old one a notice. Links for a new password that are still open end.",
-          )}
-        </p>
-        <TextField
-          label={t("New address")}
-          type="email"
+      <p className="text-soft">
+        {t(
+          "The new address gets a link to verify it, the old one a notice. Links for a new password that are still open end.",
+        )}
+      </p>
+      <TextField
+        label={t("New address")}
+        type="email"
+        required
+        autoComplete="email"
+        value={email}
+        error={emailError}
+        onChange={(event) => setEmail(event.target.value)}
+      />
+      {hasPassword && (
+        <PasswordField
+          label={t("Current password")}
           required
-          autoComplete="email"
-          data-autofocus
-          value={email}
-          error={emailError}
-          onChange={(event) => setEmail(event.target.value)}
+          value={currentPassword}
+          onChange={setPassword}
+          error={passwordError}
         />
-        {hasPassword && (
-          <PasswordField
-            label={t("Current password")}
-            required
-            value={currentPassword}
-            onChange={setPassword}
-            error={passwordError}
-          />
-        )}
-        {twoFactorEnabled && (
-          <TextField
-            label={t("Code of your authenticator app, or a recovery code")}
-            required
-            autoComplete="one-time-code"
-            value={totp}
-            error={codeError}
-            onChange={(event) => setTotp(event.target.value)}
-          />
-        )}
-        {error && !emailError && !passwordError && !codeError && <ErrorNote error={error} />}
-      </form>
-    </Dialog>
+      )}
+      {twoFactorEnabled && (
+        <TextField
+          label={t("Code of your authenticator app, or a recovery code")}
+          required
+          autoComplete="one-time-code"
+          value={totp}
+          error={codeError}
+          onChange={(event) => setTotp(event.target.value)}
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -1,16 +1,16 @@
 // Turns two-factor on in three steps: the password, the QR code with a first code, and the recovery codes to keep.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { useState } from "react";
 import { api } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
+import { messageFor } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { useUser } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { PasswordField } from "../../../parts/password-field.tsx";
 import { QrCode } from "../../../parts/qr-code.tsx";
 import { isConfirmationWanted, SignInAgainDialog } from "../confirmation.tsx";
@@ -23,48 +23,12 @@ interface Enrolment {
   recoveryCodes: string[];
 }
 
-const FORM = "enrolment";
-
 export default function EnrolmentDialog({ onClose }: { onClose: () => void }) {
   const [enrolment, setEnrolment] = useState<Enrolment>();
   const [isOn, setOn] = useState(false);
   if (!enrolment) return <BeginDialog onClose={onClose} onBegun={setEnrolment} />;
   if (!isOn) return <CodeDialog enrolment={enrolment} onClose={onClose} onDone={() => setOn(true)} />;
   return <CodesDialog codes={enrolment.recoveryCodes} onClose={onClose} />;
-}
-
-interface StepProps {
-  title: string;
-  onClose: () => void;
-  onSubmit: () => void;
-  isBusy: boolean;
-  canSubmit: boolean;
-  children: ReactNode;
-}
-
-function Step({ title, onClose, onSubmit, isBusy, canSubmit, children }: StepProps) {
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit();
-  };
-  return (
-    <Dialog
-      title={title}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button look="primary" type="submit" form={FORM} isBusy={isBusy} disabled={!canSubmit}>
-            {t("Continue")}
-          </Button>
-        </>
-      }
-    >
-      <form id={FORM} className="flex flex-col gap-3" onSubmit={submit}>
-        {children}
-      </form>
-    </Dialog>
-  );
 }
 
 function BeginDialog({ onClose, onBegun }: { onClose: () => void; onBegun: (enrolment: Enrolment) => void }) {
@@ -75,15 +39,17 @@ function BeginDialog({ onClose, onBegun }: { onClose: () => void; onBegun: (enro
     onSuccess: onBegun,
   });
   const { error } = begin;
-  const isPasswordWrong = error instanceof ApiError && error.code === "BAD_CREDENTIALS";
+  const passwordError = messageFor(error, "BAD_CREDENTIALS");
   if (isConfirmationWanted(error)) return <SignInAgainDialog onClose={onClose} />;
   return (
-    <Step
+    <FormDialog
       title={t("Turn two-factor on: 1 of 3")}
       onClose={onClose}
       onSubmit={() => begin.mutate()}
+      action={t("Continue")}
       isBusy={begin.isPending}
-      canSubmit={!hasPassword || password !== ""}
+      isIncomplete={hasPassword && password === ""}
+      error={passwordError ? undefined : error}
     >
       <p>
         {t(
@@ -91,16 +57,9 @@ function BeginDialog({ onClose, onBegun }: { onClose: () => void; onBegun: (enro
         )}
       </p>
       {hasPassword && (
-        <PasswordField
-          label={t("Current password")}
-          data-autofocus
-          value={password}
-          onChange={setPassword}
-          error={isPasswordWrong ? error.message : undefined}
-        />
+        <PasswordField label={t("Current password")} value={password} onChange={setPassword} error={passwordError} />
       )}
-      {error && !isPasswordWrong && <ErrorNote error={error} />}
-    </Step>
+    </FormDialog>
   );
 }
 
@@ -117,14 +76,16 @@ function CodeDialog({ enrolment: { secret, otpauthUrl }, onClose, onDone }: Code
     onSuccess: onDone,
   });
   const { error } = confirm;
-  const isCodeWrong = error instanceof ApiError && error.code === "INVALID_CODE";
+  const codeError = messageFor(error, "INVALID_CODE");
   return (
-    <Step
+    <FormDialog
       title={t("Turn two-factor on: 2 of 3")}
       onClose={onClose}
       onSubmit={() => confirm.mutate()}
+      action={t("Continue")}
       isBusy={confirm.isPending}
-      canSubmit={code !== ""}
+      isIncomplete={code === ""}
+      error={codeError ? undefined : error}
     >
       <p>{t("Scan this picture with the app, or type the key into it.")}</p>
       <div className="flex flex-wrap items-center gap-4">
@@ -139,15 +100,13 @@ function CodeDialog({ enrolment: { secret, otpauthUrl }, onClose, onDone }: Code
       </div>
       <TextField
         label={t("Code that the app shows now")}
-        data-autofocus
         autoComplete="one-time-code"
         inputMode="numeric"
         value={code}
-        error={isCodeWrong ? error.message : undefined}
+        error={codeError}
         onChange={(event) => setCode(event.target.value)}
       />
-      {error && !isCodeWrong && <ErrorNote error={error} />}
-    </Step>
+    </FormDialog>
   );
 }
 

@@ -3,7 +3,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParameter } from "../../../app/address.ts";
 import { api } from "../../../app/api.ts";
-import { formatNumber, t } from "../../../app/language.ts";
+import { t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { SelectField, TextField } from "../../../parts/field.tsx";
@@ -53,7 +53,11 @@ export default function AuditLogPage() {
       intro={
         total === undefined
           ? t("Kept for two years; nobody can change it.")
-          : t("{count} entries. Kept for two years; nobody can change it.", { count: formatNumber(total) })
+          : tn(
+              "{n} entry. Kept for two years; nobody can change it.",
+              "{n} entries. Kept for two years; nobody can change it.",
+              total,
+            )
       }
     >
       <div className="mb-4 grid items-end gap-3 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_1fr_auto_auto_auto]">

@@ -12,7 +12,7 @@ const count = (value: number) => formatNumber(value, { maximumFractionDigits: 1,
 
 interface ChartRow {
   title: Text;
-  series: readonly { name: string; label: Text }[];
+  series: readonly { name: keyof Figures["figures"]; label: Text }[];
   format: (value: number) => string;
 }
 
@@ -87,7 +87,7 @@ export function DayCharts() {
 
 function Grid({ from, stepSeconds, figures }: Figures) {
   const start = Date.parse(from);
-  const times = (figures.requests ?? []).map((_, index) => start + index * stepSeconds * 1_000);
+  const times = figures.requests.map((_, index) => start + index * stepSeconds * 1_000);
   return (
     <div className="grid gap-x-8 gap-y-5 lg:grid-cols-2">
       {CHARTS.map(({ title, series, format }) => (
@@ -97,7 +97,7 @@ function Grid({ from, stepSeconds, figures }: Figures) {
             label={t(title)}
             times={times}
             height={150}
-            series={series.map(({ name, label }) => ({ label: t(label), values: figures[name] ?? [], format }))}
+            series={series.map(({ name, label }) => ({ label: t(label), values: figures[name], format }))}
           />
         </div>
       ))}

@@ -1,20 +1,17 @@
 // Deletes an account with its agents, once its address is typed.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useNavigate } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { t, tn } from "../../../app/language.ts";
 import { useUser } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import type { AccountDetail } from "../api-types.ts";
-
-const FORM = "remove-account";
 
 export function RemoveAccount({ account }: { account: AccountDetail }) {
   const [isOpen, setOpen] = useState(false);
@@ -30,10 +27,6 @@ export function RemoveAccount({ account }: { account: AccountDetail }) {
       navigate("/admin/users");
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (typed === account.email) remove.mutate();
-  };
   if (isSelf) return null;
   return (
     <Section
@@ -47,41 +40,30 @@ export function RemoveAccount({ account }: { account: AccountDetail }) {
     >
       <p className="text-soft">{t("To lock somebody out, turn off “May sign in” instead: everything is kept then.")}</p>
       {isOpen && (
-        <Dialog
+        <FormDialog
           title={t("Delete {email}?", { email: account.email })}
+          action={t("Delete for good")}
+          look="danger"
+          isBusy={remove.isPending}
+          isIncomplete={typed !== account.email}
+          onSubmit={() => remove.mutate()}
           onClose={() => setOpen(false)}
-          actions={
-            <>
-              <Button onClick={() => setOpen(false)}>{t("Cancel")}</Button>
-              <Button
-                look="danger"
-                type="submit"
-                form={FORM}
-                disabled={typed !== account.email}
-                isBusy={remove.isPending}
-              >
-                {t("Delete for good")}
-              </Button>
-            </>
-          }
+          error={remove.error}
         >
-          <form id={FORM} onSubmit={submit} className="flex flex-col gap-4">
-            <p>
-              {tn(
-                "{n} agent is deleted with it, with all it knows. This can't be undone.",
-                "{n} agents are deleted with it, with all they know. This can't be undone.",
-                account.agents,
-              )}
-            </p>
-            <TextField
-              label={t("Type the email address to confirm")}
-              value={typed}
-              onChange={(event) => setTyped(event.target.value)}
-              hint={account.email}
-            />
-            {remove.error && <ErrorNote error={remove.error} />}
-          </form>
-        </Dialog>
+          <p>
+            {tn(
+              "{n} agent is deleted with it, with all it knows. This can't be undone.",
+              "{n} agents are deleted with it, with all they know. This can't be undone.",
+              account.agents,
+            )}
+          </p>
+          <TextField
+            label={t("Type the email address to confirm")}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            hint={account.email}
+          />
+        </FormDialog>
       )}
     </Section>
   );

@@ -8,6 +8,7 @@ import { Button } from "../../../parts/button.tsx";
 import { CodeBlock } from "../../../parts/code-block.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
 import type { AccountDetail } from "../api-types.ts";
@@ -83,30 +84,23 @@ export function SignInHelp({ account }: { account: AccountDetail }) {
         </Dialog>
       )}
       {isAsking && (
-        <Dialog
+        <FormDialog
           title={t("Turn off the second factor?")}
+          action={t("Turn it off")}
+          look="danger"
+          isBusy={removeFactor.isPending}
+          onSubmit={() => {
+            setAsking(false);
+            removeFactor.mutate();
+          }}
           onClose={() => setAsking(false)}
-          actions={
-            <>
-              <Button onClick={() => setAsking(false)}>{t("Cancel")}</Button>
-              <Button
-                look="danger"
-                onClick={() => {
-                  setAsking(false);
-                  removeFactor.mutate();
-                }}
-              >
-                {t("Turn it off")}
-              </Button>
-            </>
-          }
         >
           <p>
             {t("From then on the password of {email} is enough. Only its owner can turn the second factor on again.", {
               email: account.email,
             })}
           </p>
-        </Dialog>
+        </FormDialog>
       )}
     </Section>
   );

@@ -3,9 +3,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api, path } from "../../../app/api.ts";
 import { t } from "../../../app/language.ts";
-import { Button } from "../../../parts/button.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { When } from "../../../parts/when.tsx";
 import { agentKey } from "../agent.tsx";
@@ -32,29 +30,22 @@ export function RollbackDialog({ agentId, backup, onClose }: Props) {
       ]),
   });
   return (
-    <Dialog
+    <FormDialog
       title={t("Go back to this backup?")}
+      action={t("Go back")}
+      isBusy={isPending}
+      error={error}
+      onSubmit={() => mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button look="primary" isBusy={isPending} onClick={() => mutate()}>
-            {t("Go back")}
-          </Button>
-        </>
-      }
     >
-      <div className="flex flex-col gap-3">
-        <p>
-          {t("The agent becomes as it was at this time:")} <When at={backup.createdAt} isExact />.
-        </p>
-        <ul className="list-disc pl-5">
-          <li>{t("Conversations, memory, set-up and channels of today are replaced.")}</li>
-          <li>{t("Today's state is backed up first, so that you can come back to it.")}</li>
-          <li>{t("Whether it runs, its address and its keys for the API stay as they are.")}</li>
-        </ul>
-        {error && <ErrorNote error={error} />}
-      </div>
-    </Dialog>
+      <p>
+        {t("The agent becomes as it was at this time:")} <When at={backup.createdAt} isExact />.
+      </p>
+      <ul className="list-disc pl-5">
+        <li>{t("Conversations, memory, set-up and channels of today are replaced.")}</li>
+        <li>{t("Today's state is backed up first, so that you can come back to it.")}</li>
+        <li>{t("Whether it runs, its address and its keys for the API stay as they are.")}</li>
+      </ul>
+    </FormDialog>
   );
 }

@@ -81,7 +81,11 @@ export const useChannelKinds = () =>
 /** The agent's bots with their states, live: an event also renews who may talk. */
 export function useConnections(agentId: string) {
   const queryKey = connectionsKey(agentId);
-  useLive(queryKey, ["channel.", "agent.status"], ({ data }) => data.agentId === agentId || data.id === agentId);
+  useLive(
+    queryKey,
+    ["channel.", "agent.status", "agent.updated"],
+    ({ data }) => data.agentId === agentId || data.id === agentId,
+  );
   return useQuery({
     queryKey,
     queryFn: () => api.get<{ channels: Connection[] }>(path`/api/agents/${agentId}/channels`),

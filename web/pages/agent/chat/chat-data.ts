@@ -3,70 +3,22 @@
 
 import { type QueryClient, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef } from "react";
+import type {
+  conversationItem,
+  conversationList,
+  conversationMessages,
+  messageItem,
+} from "../../../../plugins/runtime/conversations/model.ts";
 import { api, path } from "../../../app/api.ts";
 import { useEvents, useLive } from "../../../app/events.ts";
 
-/** An item of `GET /api/agents/:id/conversations`. */
-export interface ConversationView {
-  id: string;
-  platform: string;
-  name: string;
-  isGroup: boolean;
-  topic: string | null;
-  title: string;
-  preview: string;
-  previewRole: "user" | "assistant";
-  messageCount: number;
-  waiting: number;
-  status: "active" | "idle" | "completed";
-  lastActivityAt: string;
-  match: { seq: number; text: string } | null;
-}
-
-interface ConversationPage {
-  conversations: ConversationView[];
-  nextCursor: string | null;
-  complete: boolean;
-}
-
+type ConversationPage = typeof conversationList.static;
+export type ConversationView = typeof conversationItem.static;
+type MessagePage = typeof conversationMessages.static;
+export type MessageView = typeof messageItem.static;
+export type StepView = MessageView["steps"][number];
 /** A file of a message. */
-export interface Attached {
-  id: string;
-  name: string;
-  type: string;
-  size: number;
-}
-
-export interface StepView {
-  name: string;
-  input: unknown;
-  result: string;
-  ok: boolean;
-  ms: number | null;
-}
-
-/** An item of `GET /api/agents/:id/conversations/:conversationId/messages`. */
-export interface MessageView {
-  id: string;
-  seq: number | null;
-  role: "user" | "assistant";
-  kind: "message" | "command" | "reminder";
-  text: string;
-  senderName: string;
-  byOwner: boolean;
-  createdAt: string;
-  turnId: string;
-  state: "running" | "waiting" | "done" | "failed" | "cancelled";
-  error: { code: string; message: string } | null;
-  steps: StepView[];
-  attachments: Attached[];
-  usage: { model: string | null; inputTokens: number; outputTokens: number; costUsd: number; ms: number } | null;
-}
-
-interface MessagePage {
-  messages: MessageView[];
-  before: number | null;
-}
+export type Attached = MessageView["attachments"][number];
 
 /** What is known of a conversation's messages, oldest first. */
 export interface Known {

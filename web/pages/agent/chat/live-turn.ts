@@ -144,6 +144,15 @@ function toFrame(block: string): Frame {
   };
 }
 
+const toStep = ({ id, name, input, state, result, ms }: Frame["data"]): LiveStep => ({
+  id: String(id),
+  name: String(name),
+  input,
+  state: state === "done" || state === "failed" ? state : "called",
+  ...(typeof result === "string" && { result }),
+  ...(typeof ms === "number" && { ms }),
+});
+
 function apply(turn: LiveTurn, { event, data }: Frame): LiveTurn {
   const now = { ...turn, isConnected: true };
   switch (event) {
@@ -154,7 +163,7 @@ function apply(turn: LiveTurn, { event, data }: Frame): LiveTurn {
     case "delta":
       return { ...now, status: "running", pause: undefined, text: turn.text + String(data.text) };
     case "tool": {
-      const step = data as unknown as LiveStep;
+      const step = toStep(data);
       const others = turn.steps.filter(({ id }) => id !== step.id);
       const isKnown = others.length < turn.steps.length;
       return {

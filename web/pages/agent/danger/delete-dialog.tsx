@@ -5,10 +5,8 @@ import { useState } from "react";
 import { useNavigate } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { t } from "../../../app/language.ts";
-import { Button } from "../../../parts/button.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import type { Agent } from "../agent.tsx";
 
@@ -24,39 +22,27 @@ export function DeleteDialog({ agent: { id, name }, onClose }: { agent: Agent; o
       void client.invalidateQueries({ queryKey: ["agents"] });
     },
   });
-  const isRight = typed.trim() === name.trim();
   return (
-    <Dialog
+    <FormDialog
       title={t("Delete {name}?", { name })}
+      action={t("Delete for good")}
+      look="danger"
+      isBusy={isPending}
+      isIncomplete={typed.trim() !== name.trim()}
+      onSubmit={() => mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button look="danger" disabled={!isRight} isBusy={isPending} onClick={() => mutate()}>
-            {t("Delete for good")}
-          </Button>
-        </>
-      }
+      error={error}
     >
-      <form
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isRight && !isPending) mutate();
-        }}
-      >
-        <p>
-          {t(
-            "Conversations, memory, files, figures and backups are deleted, and its bots fall silent. Export the agent first if you may want it back.",
-          )}
-        </p>
-        <TextField
-          label={t("Type the agent's name to confirm: {name}", { name })}
-          value={typed}
-          onChange={({ target }) => setTyped(target.value)}
-        />
-        {error && <ErrorNote error={error} />}
-      </form>
-    </Dialog>
+      <p>
+        {t(
+          "Conversations, memory, files, figures and backups are deleted, and its bots fall silent. Export the agent first if you may want it back.",
+        )}
+      </p>
+      <TextField
+        label={t("Type the agent's name to confirm: {name}", { name })}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+    </FormDialog>
   );
 }

@@ -1,6 +1,6 @@
 // The sums of the chosen time in one row.
 
-import { formatDuration, formatNumber, formatUsd, t } from "../../../app/language.ts";
+import { formatDuration, formatNumber, formatUsd, t, tn } from "../../../app/language.ts";
 import { Figure } from "../../../parts/page.tsx";
 import type { Figures } from "./index.tsx";
 
@@ -12,7 +12,7 @@ export function KeyFigures({ total }: { total: Figures }) {
       <Figure
         label={t("Messages received")}
         value={formatNumber(total.received)}
-        hint={t("{n} answers", { n: formatNumber(total.sent) })}
+        hint={tn("{n} answer", "{n} answers", total.sent)}
       />
       <Figure label={t("Cost")} value={formatUsd(total.costUsd)} hint={perAnswer(total)} />
       <Figure

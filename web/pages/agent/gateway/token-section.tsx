@@ -5,8 +5,8 @@ import { useState } from "react";
 import { api, path } from "../../../app/api.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { SecretValue } from "../../../parts/secret-value.tsx";
 import { showToast } from "../../../parts/toast.tsx";
@@ -47,27 +47,22 @@ export function TokenSection() {
         {show.error && <ErrorNote error={show.error} onRetry={() => show.mutate()} />}
       </div>
       {isAsking && (
-        <Dialog
+        <FormDialog
           title={t("Replace the token?")}
+          action={t("Replace it")}
+          look="danger"
+          cancel={t("Keep it")}
+          isBusy={rotate.isPending}
+          error={rotate.error}
+          onSubmit={() => rotate.mutate()}
           onClose={() => setAsking(false)}
-          actions={
-            <>
-              <Button onClick={() => setAsking(false)}>{t("Keep it")}</Button>
-              <Button look="danger" isBusy={rotate.isPending} onClick={() => rotate.mutate()}>
-                {t("Replace it")}
-              </Button>
-            </>
-          }
         >
-          <div className="flex flex-col gap-3">
-            <p>
-              {t(
-                "Programs that use the old token are disconnected at once, and need the new one. The old one can't be brought back.",
-              )}
-            </p>
-            {rotate.error && <ErrorNote error={rotate.error} />}
-          </div>
-        </Dialog>
+          <p>
+            {t(
+              "Programs that use the old token are disconnected at once, and need the new one. The old one can't be brought back.",
+            )}
+          </p>
+        </FormDialog>
       )}
     </Section>
   );

@@ -6,10 +6,8 @@ import { api, path } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
 import { type Text, t, text } from "../../../app/language.ts";
 import { randomKey } from "../../../app/random-key.ts";
-import { Button } from "../../../parts/button.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
 import { SelectField, TextAreaField, TextField } from "../../../parts/field.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { platformName } from "../../../parts/platform.tsx";
 import { type Conversation, useConversations } from "../conversations.ts";
 import { type Deliver, type Missed, type Schedule, usePreview } from "./data.ts";
@@ -50,7 +48,6 @@ export function Editor({ agentId, schedule, onSaved, onClose }: Props) {
   const [timezone, setTimezone] = useState(schedule?.timezone ?? OWN_ZONE);
   const [deliver, setDeliver] = useState<Deliver>(schedule?.deliver ?? null);
   const [missed, setMissed] = useState<Missed>(schedule?.missed ?? "once");
-  const formId = useId();
   const zonesId = useId();
   const request = toRequest(timing);
   const preview = usePreview(agentId, request, timezone);
@@ -75,85 +72,65 @@ export function Editor({ agentId, schedule, onSaved, onClose }: Props) {
     issueAt("at", t("This time is over. Choose a later one."));
 
   return (
-    <Dialog
+    <FormDialog
       title={schedule === undefined ? t("New schedule") : t("Change the schedule")}
       width="wide"
+      action={schedule === undefined ? t("Make the schedule") : t("Save")}
+      isBusy={save.isPending}
+      isIncomplete={request === undefined || prompt.trim() === ""}
+      onSubmit={() => save.mutate()}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button
-            type="submit"
-            form={formId}
-            look="primary"
-            isBusy={save.isPending}
-            disabled={request === undefined || prompt.trim() === ""}
-          >
-            {schedule === undefined ? t("Make the schedule") : t("Save")}
-          </Button>
-        </>
-      }
+      error={refused === save.error ? undefined : save.error}
     >
-      <form
-        id={formId}
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        {save.error && refused !== save.error && <ErrorNote error={save.error} />}
-        <TextAreaField
-          label={t("What should it do?")}
-          rows={3}
-          required
-          data-autofocus
-          maxLength={16_384}
-          value={prompt}
-          placeholder={t("Read the forecast for Vienna and tell me whether I need an umbrella.")}
-          hint={t("Write it as you would say it in a chat, with all it needs to know.")}
-          onChange={({ target }) => setPrompt(target.value)}
-        />
-        <TextField
-          label={t("Name")}
-          maxLength={200}
-          value={name}
-          placeholder={t("Taken from the task if you leave it empty")}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <RhythmFields timing={timing} onChange={setTiming} error={timeError} />
-        <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
-          <div className="flex flex-col gap-4">
-            <TextField
-              label={t("Time zone")}
-              list={zonesId}
-              value={timezone}
-              error={issueAt("timezone", t("There is no such time zone. Choose one of the list."))}
-              hint={t("Times follow its clocks, in summer too.")}
-              onChange={({ target }) => setTimezone(target.value)}
-            />
-            <datalist id={zonesId}>
-              {timeZones().map((zone) => (
-                <option key={zone} value={zone} />
-              ))}
-            </datalist>
-            <SelectField
-              label={t("Times missed while Berth or the agent was stopped")}
-              value={missed}
-              onChange={({ target }) => setMissed(MISSED.find(({ value }) => value === target.value)?.value ?? "once")}
-            >
-              {MISSED.map(({ value, label }) => (
-                <option key={value} value={value}>
-                  {t(label)}
-                </option>
-              ))}
-            </SelectField>
-          </div>
-          <Preview preview={preview} timezone={timezone} isOpen={request === undefined} />
+      <TextAreaField
+        label={t("What should it do?")}
+        rows={3}
+        required
+        maxLength={16_384}
+        value={prompt}
+        placeholder={t("Read the forecast for Vienna and tell me whether I need an umbrella.")}
+        hint={t("Write it as you would say it in a chat, with all it needs to know.")}
+        onChange={({ target }) => setPrompt(target.value)}
+      />
+      <TextField
+        label={t("Name")}
+        maxLength={200}
+        value={name}
+        placeholder={t("Taken from the task if you leave it empty")}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <RhythmFields timing={timing} onChange={setTiming} error={timeError} />
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
+        <div className="flex flex-col gap-4">
+          <TextField
+            label={t("Time zone")}
+            list={zonesId}
+            value={timezone}
+            error={issueAt("timezone", t("There is no such time zone. Choose one of the list."))}
+            hint={t("Times follow its clocks, in summer too.")}
+            onChange={({ target }) => setTimezone(target.value)}
+          />
+          <datalist id={zonesId}>
+            {timeZones().map((zone) => (
+              <option key={zone} value={zone} />
+            ))}
+          </datalist>
+          <SelectField
+            label={t("Times missed while Berth or the agent was stopped")}
+            value={missed}
+            onChange={({ target }) => setMissed(MISSED.find(({ value }) => value === target.value)?.value ?? "once")}
+          >
+            {MISSED.map(({ value, label }) => (
+              <option key={value} value={value}>
+                {t(label)}
+              </option>
+            ))}
+          </SelectField>
         </div>
-        <DeliverField agentId={agentId} deliver={deliver} onChange={setDeliver} />
-      </form>
-    </Dialog>
+        <Preview preview={preview} timezone={timezone} isOpen={request === undefined} />
+      </div>
+      <DeliverField agentId={agentId} deliver={deliver} onChange={setDeliver} />
+    </FormDialog>
   );
 }
 

@@ -29,7 +29,7 @@ export function Instructions({ config, setKey, noteAt }: FieldProps) {
           <span className="flex flex-wrap justify-between gap-x-4">
             <span>{t("Simple sentences and short lists work best.")}</span>
             <span>
-              {t("{n} characters, about {tokens} tokens with each answer", {
+              {t("Characters: {n}, tokens with each answer: about {tokens}", {
                 n: formatNumber(text.length),
                 tokens: formatNumber(Math.ceil(text.length / CHARACTERS_PER_TOKEN)),
               })}

@@ -6,8 +6,7 @@ import { api } from "../../../app/api.ts";
 import { rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { CopyValue } from "../../../parts/copy-value.tsx";
-import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { SecretValue } from "../../../parts/secret-value.tsx";
 import { showToast } from "../../../parts/toast.tsx";
@@ -67,23 +66,18 @@ export function EncoderSection({ stream }: { stream: Stream }) {
         </div>
       </div>
       {isAsking && (
-        <Dialog
+        <FormDialog
           title={t("Replace the key?")}
+          action={t("Replace it")}
+          look="danger"
+          cancel={t("Keep it")}
+          isBusy={rotate.isPending}
+          error={rotate.error}
+          onSubmit={() => rotate.mutate()}
           onClose={() => setAsking(false)}
-          actions={
-            <>
-              <Button onClick={() => setAsking(false)}>{t("Keep it")}</Button>
-              <Button look="danger" isBusy={rotate.isPending} onClick={() => rotate.mutate()}>
-                {t("Replace it")}
-              </Button>
-            </>
-          }
         >
-          <div className="flex flex-col gap-3">
-            <p>{t("Who sends video now is disconnected, and needs the new key. The address for viewers stays.")}</p>
-            {rotate.error && <ErrorNote error={rotate.error} />}
-          </div>
-        </Dialog>
+          <p>{t("Who sends video now is disconnected, and needs the new key. The address for viewers stays.")}</p>
+        </FormDialog>
       )}
     </Section>
   );

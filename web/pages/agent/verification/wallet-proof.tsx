@@ -2,7 +2,7 @@
 
 import { PenLine, Wallet } from "lucide-react";
 import { useId, useState } from "react";
-import { ApiError, UnreachableError } from "../../../app/errors.ts";
+import { ApiError, issueAt, UnreachableError } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
@@ -43,7 +43,7 @@ export function WalletProof({ agentId, way }: { agentId: string; way: Exclude<Wa
             value={uid}
             onChange={({ target }) => setUid(target.value)}
             hint={t("0x and 64 digits or letters from a to f.")}
-            error={error instanceof ApiError ? error.issueAt("attestationUid") : undefined}
+            error={issueAt(error, "attestationUid")}
           />
         </div>
       )}

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link } from "wouter";
 import { api, path } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
+import { issueAt } from "../../../app/errors.ts";
 import { useLive } from "../../../app/events.ts";
 import { rich, t } from "../../../app/language.ts";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
@@ -77,7 +77,7 @@ function Connect({ agentId, onConnected }: { agentId: string; onConnected: () =>
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const [isMissing, setMissing] = useState(false);
-  const issue = error instanceof ApiError ? error.issueAt("token") : undefined;
+  const issue = issueAt(error, "token");
   async function connect(event: FormEvent): Promise<void> {
     event.preventDefault();
     if (isBusy) return;

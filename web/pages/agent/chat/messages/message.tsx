@@ -12,6 +12,7 @@ import {
   type Text,
   t,
   text,
+  tn,
 } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { CopyButton } from "../../../../parts/copy-button.tsx";
@@ -161,10 +162,10 @@ function usageLine(usage: NonNullable<MessageView["usage"]>, tools: number): str
   const { model, inputTokens, outputTokens, costUsd, ms } = usage;
   return [
     model?.split(":").slice(1).join(":") || model,
-    t("{n} tokens", { n: formatNumber(inputTokens + outputTokens) }),
+    tn("{n} token", "{n} tokens", inputTokens + outputTokens),
     formatUsd(costUsd),
     formatDuration(ms),
-    ...(tools > 0 ? [t("{n} steps", { n: formatNumber(tools) })] : []),
+    ...(tools > 0 ? [tn("{n} step", "{n} steps", tools)] : []),
   ]
     .filter(Boolean)
     .join(" · ");

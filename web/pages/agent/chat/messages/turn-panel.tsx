@@ -1,6 +1,7 @@
 // The turn behind a reply: each call of the model and of a tool, with time, tokens and cost.
 
 import { useQuery } from "@tanstack/react-query";
+import type { turnWithSteps } from "../../../../../plugins/runtime/conversations/model.ts";
 import { api, path } from "../../../../app/api.ts";
 import { formatDuration, formatNumber, formatTime, formatUsd, t } from "../../../../app/language.ts";
 import { Dialog } from "../../../../parts/dialog.tsx";
@@ -9,33 +10,8 @@ import { Figure } from "../../../../parts/page.tsx";
 import { Skeleton } from "../../../../parts/skeleton.tsx";
 import { Detail } from "./steps.tsx";
 
-interface Step {
-  seq: number;
-  kind: "model" | "tool";
-  name: string;
-  input: unknown;
-  output: unknown;
-  ok: boolean;
-  inputTokens: number | null;
-  outputTokens: number | null;
-  costUsd: number | null;
-  startedAt: string | null;
-  endedAt: string | null;
-}
-
-interface Turn {
-  turn: {
-    id: string;
-    model: string | null;
-    steps: number;
-    inputTokens: number;
-    outputTokens: number;
-    costUsd: number;
-    startedAt: string;
-    endedAt: string | null;
-  };
-  steps: Step[];
-}
+type Turn = typeof turnWithSteps.static;
+type Step = Turn["steps"][number];
 
 export default function TurnPanel({
   agentId,
