@@ -17,7 +17,7 @@ import {
   type ToolContext,
   toolDeclined,
 } from "../../skills/index.ts";
-import { SKILL_FILE } from "../reading/skill-folder.ts";
+import { SKILL_FILE } from "../reading/text-file.ts";
 import type { InstalledSkill, InstalledSkills } from "../store/installed-skills.ts";
 import type { LoadedSkills } from "../store/loaded-skills.ts";
 import type { SharedFolder, SharedFolders } from "../store/shared-folders.ts";

@@ -1,9 +1,8 @@
 // Makes a skill of the files of a zip, or of a single SKILL.md.
-import { LIMITS, type Problem, problem, UnusableFolder } from "./problems.ts";
+import { type Problem, problem, UnusableFolder } from "./problems.ts";
 import { readSkillFile, type SkillFields } from "./skill-file.ts";
+import { SKILL_FILE, textOf } from "./text-file.ts";
 import { type UnpackedFile, unzip } from "./unzip.ts";
-
-export const SKILL_FILE = "SKILL.md";
 
 export interface FolderFile {
   /** Within the skill's folder. */
@@ -85,16 +84,3 @@ function findFolder(bytes: Uint8Array): FoundFolder {
 }
 
 const startsWith = (bytes: Uint8Array, start: readonly number[]) => start.every((byte, index) => bytes[index] === byte);
-
-/** Null for a file that is no UTF-8, or has a NUL, as no text has. */
-export function textOf({ path, bytes }: UnpackedFile): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (bytes.length <= LIMITS.text) return text;
-  } catch {
-    // Not UTF-8: a picture or a font, for example.
-    return null;
-  }
-  throw new UnusableFolder([problem("TEXT_TOO_LARGE", path)]);
-}

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { LIMITS, type Problem, UnusableFolder } from "../reading/problems.ts";
 import { readSkillFile, type SkillFields } from "../reading/skill-file.ts";
-import { SKILL_FILE, textOf } from "../reading/skill-folder.ts";
+import { SKILL_FILE, textOf } from "../reading/text-file.ts";
 import type { FileEntry } from "./installed-skills.ts";
 
 export interface SharedFolder extends SkillFields {
@@ -32,9 +32,10 @@ export function createSharedFolders({ dir, log }: { dir: string | undefined; log
 
   async function read(): Promise<boolean> {
     if (dir === undefined) return false;
-    const found = await findFolders(dir, log);
-    const signature = JSON.stringify(found.map(({ name, changed }) => [name, changed]));
+    const { found, trouble } = await findFolders(dir);
+    const signature = JSON.stringify([trouble, found]);
     if (known?.signature === signature) return false;
+    if (trouble) log.warn(trouble, { folder: dir });
     const read = await Promise.all(found.map(({ name }) => readFolder(join(dir, name), name, log)));
     const byName = new Map<string, SharedFolder>();
     for (const folder of read) {
@@ -63,24 +64,24 @@ export function createSharedFolders({ dir, log }: { dir: string | undefined; log
   };
 }
 
-/** Folders with a SKILL.md, and when it changed. */
-async function findFolders(dir: string, log: Log) {
+/** Folders with a SKILL.md and when it changed, and what the operator should know. */
+async function findFolders(dir: string) {
   let entries: Dirent[];
   try {
     entries = await readdir(dir, { withFileTypes: true });
   } catch (error) {
-    log.warn("the folder of shared skills can't be read; agents have none of them", { folder: dir, error });
-    return [];
+    const reason = error instanceof Error ? error.message : String(error);
+    return { found: [], trouble: `the folder of shared skills can't be read: ${reason}` };
   }
   const names = entries.flatMap((entry) => (isFolder(entry) ? [entry.name] : [])).sort();
-  if (names.length > MAX_FOLDERS) log.warn("there are too many shared skills; the last are left out", { MAX_FOLDERS });
   const found = await Promise.all(
     names.slice(0, MAX_FOLDERS).map(async (name) => {
       const file = await stat(join(dir, name, SKILL_FILE)).catch(() => undefined);
       return file?.isFile() ? [{ name, changed: `${file.mtimeMs} ${file.size}` }] : [];
     }),
   );
-  return found.flat();
+  const trouble = names.length > MAX_FOLDERS ? `of the shared skills only the first ${MAX_FOLDERS} are used` : "";
+  return { found: found.flat(), trouble };
 }
 
 // A link to a folder is the operator's own choice here; links within a skill are not followed.
