@@ -40,7 +40,7 @@ export const skillFolders = plugin("skill-folders", ({ kernel, use }) => {
   skillService.register(folders.source);
 
   // A stranger may have installed them in an account that the owner of its address takes over.
-  onAccountReclaim((userId) => [installed.removeAllStatement(userId)]);
+  onAccountReclaim((userId) => [{ ...installed.removeAllStatement(userId), after: () => skillService.invalidate() }]);
   beforeDeletion(async ({ user }) => {
     await installed.deleteAll(user.id);
     return [];

@@ -7,6 +7,7 @@ import { temporaryDir } from "../../tests/support/process.ts";
 import { insertAgent } from "../../tests/support/records.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { skillMd, zipOf } from "../../tests/support/zips.ts";
+import { createOneTimeLinks } from "../auth/one-time-links.ts";
 import { type SkillBody, upload } from "./support.test.ts";
 
 let server: TestServer;
@@ -296,6 +297,36 @@ describe("SKILLS_DIR", () => {
     await ada.delete("/api/skills/folder:ships");
     expect(await of("folder:ships")).toBeUndefined();
   });
+});
+
+test("a name with any characters works in addresses and switches", async () => {
+  const ada = await owner();
+  const name = "a/b?c=<d>&%2e #é";
+  const { body } = await ada.install({ "SKILL.md": `---\nname: "${name}"\ndescription: x\n---\n` });
+  expect(body).toMatchObject({ id: `folder:${name}`, warnings: [{ code: "NAME_FORM" }] });
+  expect((await ada.show(body.id)).name).toBe(name);
+  const update = { action: "update-skill", agentId: ada.agentId, skillId: body.id, enabled: true };
+  expect((await ada.post("/api/agent", update)).status).toBe(200);
+  expect(await ada.agentSkills()).toEqual([[body.id, true]]);
+  expect((await ada.delete(`/api/skills/${encodeURIComponent(body.id)}`)).status).toBe(200);
+});
+
+test("a stranger's skills are gone when the owner of an address takes over the account", async () => {
+  const stranger = await owner();
+  await stranger.install(tea());
+  expect(await stranger.agentSkills()).toHaveLength(1);
+  const { userId, agentId } = stranger;
+  const { email } = stranger.account;
+  const link = { userId, email, lifetimeMs: 60_000 };
+  const { token, statements } = createOneTimeLinks(server.kernel.database).issue("reset-password", link);
+  await server.kernel.database.write(statements);
+  const real = createClient(server.web);
+  const answer = await real.post("/api/auth/reset-password", { token, password: "a new horse battery" });
+  expect(answer.status).toBe(200);
+  await real.post("/api/auth/callback/credentials", { email, password: "a new horse battery" });
+  const { body } = await real.get<{ skills: { id: string }[] }>(`/api/agents/${agentId}/skills`);
+  expect(body.skills.map(({ id }) => id)).not.toContain("folder:tea");
+  expect((await real.post("/api/skills/folder:tea/restore")).status).toBe(404);
 });
 
 test("the skills of a deleted account are deleted", async () => {
