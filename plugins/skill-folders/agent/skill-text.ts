@@ -1,6 +1,8 @@
 // Writes skills for the model: a list with names and descriptions, and the instructions of the loaded ones.
 import { oneLine } from "../../../src/kernel/util/text/quoted-text.ts";
 import { wrapUntrusted } from "../../skills/index.ts";
+import { SKILL_FILE } from "../reading/text-file.ts";
+import type { FileEntry } from "../store/installed-skills.ts";
 import { type FolderSkill, isScript } from "./folder-skill.ts";
 
 /** Characters of a description; the specification allows 1024. */
@@ -9,9 +11,8 @@ const MAX_DESCRIPTION = 1024;
 const MAX_LIST = 12_000;
 /** Characters of one text that the model gets at once: with its list of files, it fits into a tool's result. */
 export const MAX_PART = 12_000;
-/** Files that are listed. */
-const MAX_LISTED = 60;
-const MAX_LISTED_PATH = 60;
+/** Characters of a list of files. */
+const MAX_FILES = 3_000;
 
 const HEADING =
   "You have skills: instructions for special tasks. When a task fits one of them, call load_skill with its name before you " +
@@ -35,21 +36,28 @@ export function skillList(skills: readonly FolderSkill[]): string {
 /** A skill's instructions, with its files and what can't be done here. */
 export async function skillText(skill: FolderSkill): Promise<string> {
   const [body, files] = await Promise.all([skill.body(), skill.files()]);
-  const others = files.filter(({ path }) => path !== "SKILL.md");
-  const listed = others.slice(0, MAX_LISTED).map(({ path, isText }) => {
-    return `- ${path.slice(-MAX_LISTED_PATH).toWellFormed()}${isText ? "" : " (no text, can't be read)"}`;
-  });
-  const more = others.length > listed.length ? [`- and ${others.length - listed.length} more`] : [];
+  const others = files.filter(({ path }) => path !== SKILL_FILE);
   const name = JSON.stringify(skill.name).replaceAll("<", "‹");
   return [
     `<skill name=${name}>`,
-    enclose(part(body, 0, { skill: skill.name, path: "SKILL.md" })),
+    enclose(part(body, 0, { skill: skill.name, path: SKILL_FILE })),
     "</skill>",
-    ...(listed.length > 0 ? [`Its files, for read_skill_file:\n${enclose([...listed, ...more].join("\n"))}`] : []),
+    ...(others.length > 0 ? [`Its files, for read_skill_file:\n${enclose(fileList(others))}`] : []),
     ...(others.some(isScript)
       ? ["Its scripts can't be run here. Do what they would do in another way, or say that you can't."]
       : []),
   ].join("\n");
+}
+
+function fileList(files: readonly FileEntry[]): string {
+  const lines = files.map(({ path, isText }) => `- ${path}${isText ? "" : " (no text, can't be read)"}`);
+  let left = MAX_FILES;
+  const listed = lines.filter((line) => {
+    left -= line.length + 1;
+    return left >= 0;
+  });
+  const more = lines.length - listed.length;
+  return [...listed, ...(more > 0 ? [`- and ${more} more`] : [])].join("\n");
 }
 
 /** A part of a text, with a note about what follows. */

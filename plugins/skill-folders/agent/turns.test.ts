@@ -163,6 +163,16 @@ test("of skills that are too long for the prompt together, the ones loaded last 
 });
 
 describe("files", () => {
+  test("are listed as far as there is room beside long instructions, and nothing of the result is cut", async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 60 }, (_, n) => [`tea/references/${"x".repeat(150)}-${n}.md`, "x"]),
+    );
+    const agent = await agentWith(tea("a".repeat(20_000), files));
+    const [result] = await turn(agent, load);
+    expect(result).toMatch(/- and \d+ more$/);
+    expect(result).not.toContain("[Cut");
+  });
+
   test("are read in parts, also the rest of long instructions", async () => {
     const long = `${"a".repeat(MAX_PART)}The end.`;
     const agent = await agentWith(tea(long, { "tea/green.md": "80 °C" }));
