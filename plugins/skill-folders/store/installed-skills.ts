@@ -266,9 +266,8 @@ export function createInstalledSkills({ database }: Pick<Kernel, "database">) {
   };
 }
 
-const encoder = new TextEncoder();
-const keptBytes = ({ files, body }: SkillFolder) =>
-  encoder.encode(body).length + files.reduce((sum, { size, text }) => sum + (text === null ? 0 : size), 0);
+const keptBytes = ({ files }: SkillFolder) =>
+  files.reduce((sum, { size, text }) => sum + (text === null ? 0 : size), 0);
 
 export const skillNotFound = () => new AppError(404, "SKILL_NOT_FOUND", "There is no such skill, or it was removed.");
 

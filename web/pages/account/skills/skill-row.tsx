@@ -62,7 +62,7 @@ export function SkillRow({ skill, isOpen, onToggle, onChanged }: Props) {
 function Details({ id, onChanged }: { id: string; onChanged: () => unknown }) {
   const query = useQuery({ queryKey: skillKey(id), queryFn: () => loadSkill(id) });
   return (
-    <div className="pt-3">
+    <div className="pt-3 pb-2">
       <Loaded query={query}>
         {(skill) => (
           <Suspense fallback={<Skeleton className="h-40" />}>
