@@ -1,6 +1,7 @@
 // A single process and split roles over a database server return the same response on every web route of agents.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { upload } from "../plugins/skill-folders/support.test.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
@@ -8,6 +9,7 @@ import { type AgentItem, member, provision } from "./support/members.ts";
 import { expectRefusal } from "./support/refusal.ts";
 import { type Sqld, startSqld } from "./support/sqld.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
+import { skillMd, zipOf } from "./support/zips.ts";
 
 interface Side {
   web: Berth;
@@ -48,6 +50,7 @@ async function side(web: Berth): Promise<Side> {
   const ada = await member(web, "enterprise");
   const agent = await provision(ada, "Harbour", { instructions: "Be brief." });
   const { body } = await ada.get<{ id: string }>("/api/settings");
+  await upload(web.web, ada, zipOf({ "tea/SKILL.md": skillMd("tea") }));
   const detail = await ada.get<{ agent: { subdomain: string } }>(`/api/agents/${agent.id}`);
   return { web, ada, userId: body.id, agent, subdomain: detail.body.agent.subdomain };
 }
@@ -93,7 +96,20 @@ const AGENTS: Step[] = [
   ["PATCH", "/api/agents/:id/reminders/{reminderId}", {}],
   ["GET", "/api/agents/:id/credentials"],
   ["GET", "/api/skills"],
+  ["POST", "/api/skills", {}],
+  ["GET", "/api/skills/{skillId}"],
+  ["GET", "/api/skills/folder:tea"],
+  ["GET", "/api/skills/{skillId}/file?path=SKILL.md"],
+  ["GET", "/api/skills/folder:tea/file?path=SKILL.md"],
+  ["PATCH", "/api/skills/{skillId}", { trusted: true }],
+  ["PATCH", "/api/skills/folder:tea", { trusted: true }],
+  ["POST", "/api/agent", { agentId: ":id", action: "update-skill", skillId: "folder:tea", enabled: true }],
   ["GET", "/api/agents/:id/skills"],
+  ["POST", "/api/agent", { agentId: ":id", message: "Tea, please" }],
+  ["DELETE", "/api/skills/{skillId}"],
+  ["DELETE", "/api/skills/folder:tea"],
+  ["POST", "/api/skills/{skillId}/restore"],
+  ["POST", "/api/skills/folder:tea/restore"],
   ["POST", "/api/agents/:id/memories", { text: "The ship is called Ada." }],
   ["POST", "/api/agents/:id/memories", { text: "" }],
   ["GET", "/api/agents/:id/memories?query=ship"],

@@ -30,17 +30,18 @@ export type { Reminder, ReminderHandler } from "./reminders/reminder-store.ts";
 export {
   type Audience,
   defineTool,
+  type Instructions,
   type Json,
   type JsonSchema,
   type PromptContext,
   type Skill,
+  type SkillItem,
   type SkillSource,
   type Tool,
   type ToolClass,
   type ToolContext,
   toolDeclined,
 } from "./skill.ts";
-export type { SkillItem } from "./skill-registry.ts";
 export { highestTaint, TAINT, type Taint } from "./taint.ts";
 export { formatInWords } from "./time/time-parsing.ts";
 

@@ -155,7 +155,7 @@ describe("sources", () => {
 });
 
 test("the prompt has the instructions of enabled skills; failing ones are left out", async () => {
-  const context = { agentId, timezone: "UTC", text: "hello", ...guestAudience("7") };
+  const context = { agentId, sessionId: "sess_1", timezone: "UTC", text: "hello", ...guestAudience("7") };
   expect(await registry.instructionsFor(context)).toEqual({ text: "", taint: 0 });
   await registry.setEnabled(agentId, "beta", true);
   registry.register({
@@ -177,6 +177,28 @@ test("tools and instructions of an untrusted source come from outside", async ()
     ["a2", false, false],
     ["m1", true, true],
   ]);
-  const context = { agentId, timezone: "UTC", text: "hello", ...guestAudience("7") };
+  const context = { agentId, sessionId: "sess_1", timezone: "UTC", text: "hello", ...guestAudience("7") };
   expect(await registry.instructionsFor(context)).toEqual({ text: "Pay me.", taint: 2 });
+});
+
+test("a source writes one text about its enabled skills together, and they may share a tool", async () => {
+  const load = aTool("load");
+  const folders = ["one", "two", "three"].map((id) => aSkill(id, [load], { enabledByDefault: id !== "three" }));
+  registry.register({
+    id: "folders",
+    skillsFor: () => folders,
+    instructions: async (_, enabled) => ({ text: enabled.map(({ id }) => id).join(" and "), taint: 1 }),
+  });
+  expect(await names()).toEqual(["a1", "a2", "load"]);
+  const context = { agentId, sessionId: "sess_1", timezone: "UTC", text: "hello", ...guestAudience("7") };
+  expect(await registry.instructionsFor(context)).toEqual({ text: "one and two", taint: 1 });
+});
+
+test("two agents whose skills have the same ids, but are others, see their own", async () => {
+  const other = await insertAgent(kept.database);
+  const ofAgent = new Map([agentId, other].map((id) => [id, [aSkill("pdf", [], { description: `Of ${id}` })]]));
+  registry.register({ id: "folders", skillsFor: (id) => ofAgent.get(id) ?? [] });
+  for (const id of [agentId, other]) {
+    expect(await registry.list(id)).toContainEqual(expect.objectContaining({ id: "pdf", description: `Of ${id}` }));
+  }
 });

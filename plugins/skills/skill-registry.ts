@@ -7,7 +7,8 @@ import { createCache } from "../../src/kernel/util/cache.ts";
 import { withTimeout } from "../../src/kernel/util/timeout.ts";
 import { type PreparedTool, prepareTool, TOOL_CLASSES, toolClassOf } from "./prepared-tool.ts";
 import { agentSkills } from "./schema.ts";
-import type { Instructions, PromptContext, Skill, SkillSource, Tool, ToolClass } from "./skill.ts";
+import type { Instructions, PromptContext, Skill, SkillItem, SkillSource, Tool, ToolClass } from "./skill.ts";
+import { createInterner, type SkillView } from "./skill-view.ts";
 import { highestTaint, TAINT } from "./taint.ts";
 
 const MAX_CACHED_AGENTS = 20_000;
@@ -15,15 +16,6 @@ const SOURCE_TIMEOUT_MS = 5_000;
 /** How long the result without a failed source is cached. */
 const RETRY_SOURCE_MS = 30_000;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
-
-export interface SkillItem {
-  id: string;
-  name: string;
-  description: string;
-  category: string;
-  version: string;
-  enabled: boolean;
-}
 
 /** A skill with what it may do. */
 export interface SkillDetails extends SkillItem {
@@ -42,8 +34,11 @@ export interface SkillRegistry {
   /** Adds a source. Of two skills with the same id, the one of the source registered first is used. */
   register(source: SkillSource): void;
   list(agentId: string): Promise<readonly SkillItem[]>;
-  /** The skills with what they may do; without an agent, those that every agent can have, as a new one gets them. */
-  describe(agentId?: string): Promise<SkillDetails[]>;
+  /**
+   * The skills with what they may do; without an agent, those that every agent of the account can have, as a new one gets
+   * them.
+   */
+  describe(agentId?: string, userId?: string): Promise<SkillDetails[]>;
   /**
    * The tools of the enabled skills. The same array for all agents with the same tools, until they change.
    * @param canFollowUp whether the agent can write to the conversation later
@@ -64,16 +59,6 @@ export interface SkillRegistryDeps extends Pick<Kernel, "database" | "log" | "co
   configuredSkills(agentId: string): Promise<ReadonlyMap<string, boolean>>;
 }
 
-/** The skills and tools of an agent. Agents with the same skills share one view. */
-interface SkillView {
-  items: readonly SkillItem[];
-  enabled: readonly Skill[];
-  forOwner: readonly PreparedTool[];
-  forOthers: readonly PreparedTool[];
-  /** Visitors of a public page, whom the agent can't reach later. */
-  forVisitors: readonly PreparedTool[];
-}
-
 interface CacheEntry {
   view: SkillView;
   expiresAt: number;
@@ -85,7 +70,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
   const preparedTools = new WeakMap<Tool, PreparedTool>();
   /** Skills of untrusted sources. */
   const foreign = new WeakSet<Skill>();
-  const sourceIds = new WeakMap<Skill, string>();
+  const sourceOf = new WeakMap<Skill, SkillSource>();
   const intern = createInterner();
   const selectSwitches = drizzle
     .select({ skillId: agentSkills.skillId, enabled: agentSkills.enabled })
@@ -114,6 +99,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
     const forOthers = forOwner.filter((tool) => !tool.ownerOnly);
     const view = intern({
       items: skills.map((skill) => toSkillItem(skill, enabled.includes(skill))),
+      skills,
       enabled,
       forOwner,
       forOthers,
@@ -123,17 +109,18 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
   }
 
   /** The skills of all sources but those that fail. */
-  async function skillsOf(agentId: string): Promise<{ skills: Skill[]; failed: boolean }> {
+  async function skillsOf(agentId: string, userId?: string): Promise<{ skills: Skill[]; failed: boolean }> {
     let failed = false;
     const found = await Promise.all(
       sources.map(async (source) => {
         try {
-          const skills = await withTimeout(() => source.skillsFor(agentId), {
+          const ofAccount = userId !== undefined && source.skillsOf;
+          const skills = await withTimeout(() => (ofAccount ? ofAccount(userId) : source.skillsFor(agentId)), {
             ms: SOURCE_TIMEOUT_MS,
             error: () => new Error(`The source ${source.id} took over ${SOURCE_TIMEOUT_MS} ms.`),
           });
           for (const skill of skills) {
-            sourceIds.set(skill, source.id);
+            sourceOf.set(skill, source);
             if (source.untrusted) foreign.add(skill);
           }
           return skills;
@@ -159,6 +146,8 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
       for (const tool of skill.tools(agentId)) {
         const known = preparedTools.get(tool) ?? prepareTool(tool, skill.id, log, foreign.has(skill));
         preparedTools.set(tool, known);
+        // Skills of one source may share a tool.
+        if (byName.get(tool.name) === known) continue;
         if (TOOL_NAME.test(tool.name) && !byName.has(tool.name)) byName.set(tool.name, known);
         else
           log.warn("a tool is left out: its name is taken or invalid", {
@@ -171,6 +160,21 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
     return [...byName.values()];
   }
 
+  /** The instructions that `write` returns; none if it fails. */
+  async function written(
+    writer: string,
+    { agentId }: PromptContext,
+    write: () => Promise<Instructions | string> | Instructions | string | undefined,
+  ): Promise<Instructions> {
+    try {
+      const instructions = (await write()) ?? "";
+      return typeof instructions === "string" ? { text: instructions, taint: TAINT.none } : instructions;
+    } catch (error) {
+      log.warn("a skill's instructions failed and are left out of the prompt", { skill: writer, agentId, error });
+      return NO_INSTRUCTIONS;
+    }
+  }
+
   return {
     register(source) {
       sources.push(source);
@@ -178,11 +182,11 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
     },
     list: async (agentId) => (await viewOf(agentId)).items,
 
-    async describe(agentId = "") {
+    async describe(agentId = "", userId) {
       const [asConfigured, switches, { skills }] = await Promise.all([
         configuredSkills(agentId),
         selectSwitches.execute({ agentId }),
-        skillsOf(agentId),
+        skillsOf(agentId, userId),
       ]);
       const switched = new Map(switches.map(({ skillId, enabled }) => [skillId, enabled]));
       return skills.map((skill) => {
@@ -195,8 +199,8 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
         }));
         return {
           ...toSkillItem(skill, switched.get(id) ?? asConfigured.get(id) ?? skill.enabledByDefault),
-          source: sourceIds.get(skill) ?? "",
-          untrusted: foreign.has(skill),
+          source: skill.source ?? sourceOf.get(skill)?.id ?? "",
+          untrusted: foreign.has(skill) || (skill.untrusted ?? false),
           decidedBy: switched.has(id) ? "owner" : asConfigured.has(id) ? "config" : "default",
           permissions: TOOL_CLASSES.filter((known) => tools.some((tool) => tool.class === known)),
           tools,
@@ -211,26 +215,22 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
 
     async instructionsFor(context) {
       const { enabled } = await viewOf(context.agentId);
-      const parts = await Promise.all(
-        enabled.map(async (skill) => {
-          try {
-            const written = (await skill.instructions?.(context)) ?? "";
-            const { text, taint } = typeof written === "string" ? { text: written, taint: TAINT.none } : written;
-            return { text, taint: foreign.has(skill) ? TAINT.outside : taint };
-          } catch (error) {
-            log.warn("a skill's instructions failed and are left out of the prompt", {
-              skill: skill.id,
-              agentId: context.agentId,
-              error,
-            });
-            return NO_INSTRUCTIONS;
-          }
+      const bySource = Map.groupBy(enabled, (skill) => sourceOf.get(skill));
+      const parts = await Promise.all([
+        ...enabled.map(async (skill) => {
+          const { text, taint } = await written(skill.id, context, () => skill.instructions?.(context));
+          return { text, taint: foreign.has(skill) ? TAINT.outside : taint };
         }),
-      );
-      const written = parts.filter(({ text }) => text !== "");
+        ...[...bySource].map(async ([source, own]) => {
+          if (!source?.instructions) return NO_INSTRUCTIONS;
+          const { text, taint } = await written(source.id, context, () => source.instructions?.(context, own));
+          return { text, taint: source.untrusted ? TAINT.outside : taint };
+        }),
+      ]);
+      const texts = parts.filter(({ text }) => text !== "");
       return {
-        text: written.map(({ text }) => text).join("\n\n"),
-        taint: highestTaint(written.map(({ taint }) => taint)),
+        text: texts.map(({ text }) => text).join("\n\n"),
+        taint: highestTaint(texts.map(({ taint }) => taint)),
       };
     },
 
@@ -259,20 +259,3 @@ const toSkillItem = ({ id, name, description, category, version }: Skill, enable
   version,
   enabled,
 });
-
-/** Returns an equal view that exists already, so that thousands of agents with the same skills hold one view. */
-function createInterner(): (view: SkillView) => SkillView {
-  const MAX_SHARED = 1000;
-  const views = new Map<string, SkillView>();
-  return (view) => {
-    const key = view.items.map(({ id, enabled }) => `${id}=${enabled}`).join(" ");
-    const known = views.get(key);
-    if (known && sameItems(known.enabled, view.enabled) && sameItems(known.forOwner, view.forOwner)) return known;
-    if (views.size >= MAX_SHARED) views.clear();
-    views.set(key, view);
-    return view;
-  };
-}
-
-const sameItems = (some: readonly unknown[], others: readonly unknown[]) =>
-  some.length === others.length && some.every((item, index) => item === others[index]);

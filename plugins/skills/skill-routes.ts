@@ -26,7 +26,10 @@ const skillItem = t.Object({
     description: "What decides that: the owner's switch, the configuration, or neither",
   }),
   permissions: t.Array(toolClass, { description: "The classes of its tools" }),
-  source: t.String({ description: "Who provides it, such as built-in" }),
+  source: t.String({
+    description:
+      "Who provides it: built-in, installed (a folder of the account), shared (a folder of the operator), or another",
+  }),
   untrusted: t.Boolean({ description: "Its texts come from outside" }),
   tools: t.Array(
     t.Object({
@@ -44,7 +47,7 @@ export const skillRoutes = ({ guards, identities, registry }: Deps) =>
   new Elysia({ name: "skills.web" })
     .use(identities.guards)
     .use(guards)
-    .get("/api/skills", async () => toList(await registry.describe()), {
+    .get("/api/skills", async ({ identity }) => toList(await registry.describe("", identity.user.id)), {
       signedIn: "read",
       response: { 200: skillList },
       detail: { tags, summary: "The catalogue of skills, with what they may do" },

@@ -83,6 +83,7 @@ export interface Tool {
 /** The turn for which a skill writes its instructions. */
 export interface PromptContext extends Audience {
   agentId: string;
+  sessionId: string;
   timezone: string;
   /** The message being answered. */
   text: string;
@@ -101,10 +102,24 @@ export interface Skill {
   category: string;
   version: string;
   enabledByDefault: boolean;
+  /** Where it comes from, as people are told; by default the id of its source. */
+  source?: string;
+  /** Its texts come from outside, although its tools are built in: its instructions say which taint they have. */
+  untrusted?: boolean;
   /** Must return the same array while nothing has changed: prepared tools are cached by identity. */
   tools(agentId: string): readonly Tool[];
   /** A part of the system prompt; "" for none. A string is untainted. */
   instructions?(context: PromptContext): Promise<Instructions | string> | Instructions | string;
+}
+
+/** A skill as lists show it. */
+export interface SkillItem {
+  id: string;
+  name: string;
+  description: string;
+  category: string;
+  version: string;
+  enabled: boolean;
 }
 
 /** A provider of skills: the built-in ones, MCP servers, folders, third-party plugins. */
@@ -117,6 +132,10 @@ export interface SkillSource {
   untrusted?: boolean;
   /** The skills that this agent can use. Must return the same objects while nothing has changed. */
   skillsFor(agentId: string): Promise<readonly Skill[]> | readonly Skill[];
+  /** The skills that every agent of this account can use, if they differ from those of all accounts. */
+  skillsOf?(userId: string): Promise<readonly Skill[]> | readonly Skill[];
+  /** A part of the system prompt about the enabled ones of its skills together, of which there is at least one. */
+  instructions?(context: PromptContext, enabled: readonly Skill[]): Promise<Instructions | string>;
 }
 
 /**

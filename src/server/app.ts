@@ -21,6 +21,7 @@ import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
 import { schedules } from "../../plugins/schedules/index.ts";
 import { setup } from "../../plugins/setup/index.ts";
+import { skillFolders } from "../../plugins/skill-folders/index.ts";
 import { skills } from "../../plugins/skills/index.ts";
 import { social } from "../../plugins/social/index.ts";
 import { streams } from "../../plugins/streams/index.ts";
@@ -62,6 +63,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   gating,
   social,
   wallet,
+  skillFolders,
   webhooks,
   admin,
   fleet,

@@ -123,6 +123,7 @@ test("files and folders that can't be used are reported", () => {
   writeFileSync(join(folder, "file"), "");
   expect(report({ DATA_DIR: "file" }).text).toContain("✗ DATA_DIR:");
   expect(report({ PLUGINS: "gone.ts" })).toMatchObject({ exitCode: 1 });
+  expect(report({ SKILLS_DIR: "gone" })).toMatchObject({ exitCode: 0, text: expect.stringContaining("no skills are") });
   writeFileSync(join(folder, "secret.key"), "");
   chmodSync(join(folder, "secret.key"), 0o644);
   expect(report({ DATA_DIR: "." }).text).toContain("its mode should be 0600");

@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { budgetSettings, type ProviderSection, providerSettings } from "../../plugins/ai/settings.ts";
+import { skillFolderSettings } from "../../plugins/skill-folders/settings.ts";
 import { streamSettings } from "../../plugins/streams/settings.ts";
 import {
   type Config,
@@ -169,7 +170,8 @@ function formatVariables(list: ResolvedVariable[], highlighted: Set<string>): st
 }
 
 /** Checks whether the folders and files that the settings name can be used. */
-export function checkFileSystem({ dataDir, database, secretKey, plugins }: Config): Finding[] {
+export function checkFileSystem(config: Config): Finding[] {
+  const { dataDir, database, secretKey, plugins } = config;
   const findings: Finding[] = [];
   const error = (name: string, text: string) => findings.push({ name, severity: "error", message: `${name}: ${text}` });
 
@@ -188,6 +190,11 @@ export function checkFileSystem({ dataDir, database, secretKey, plugins }: Confi
     });
   }
   for (const plugin of plugins) if (!existsSync(plugin)) error("PLUGINS", `${plugin} is not there.`);
+  const { sharedDir } = config.of(skillFolderSettings);
+  if (sharedDir !== undefined && !statSync(sharedDir, { throwIfNoEntry: false })?.isDirectory()) {
+    const message = `SKILLS_DIR: ${sharedDir} is not a folder, so no skills are shared.`;
+    findings.push({ name: "SKILLS_DIR", severity: "warning", message });
+  }
   return findings;
 }
 

@@ -6,6 +6,7 @@ import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
 import { gatingSettings } from "../../plugins/gating/settings.ts";
 import { provisioningSettings } from "../../plugins/provisioning/settings.ts";
+import { skillFolderSettings } from "../../plugins/skill-folders/settings.ts";
 import { socialSettings } from "../../plugins/social/settings.ts";
 import { streamSettings } from "../../plugins/streams/settings.ts";
 import { verificationSettings } from "../../plugins/verification/settings.ts";
@@ -35,6 +36,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   walletSettings,
   verificationSettings,
   streamSettings,
+  skillFolderSettings,
   webhookSettings,
   extensions,
   budgetSettings,

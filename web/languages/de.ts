@@ -971,6 +971,93 @@ export const german = {
       "Wer gerade Video sendet, wird getrennt und braucht den neuen Schlüssel. Die Adresse für Zuschauer bleibt.",
     "The key is replaced. Enter the new one in your program.":
       "Der Schlüssel ist ersetzt. Trag den neuen in dein Programm ein.",
+    // account/skills
+    "Add skills": "Fähigkeiten hinzufügen",
+    "Until you trust it, everything but reading asks you first while it is on.":
+      "Solange du ihr nicht vertraust, fragt der Agent vor allem außer Lesen erst dich.",
+    "Its scripts are not run. <a>Read it</a>": "Ihre Skripte werden nicht ausgeführt. <a>Lies sie</a>",
+    "From the operator": "Vom Betreiber",
+    "Install a skill": "Fähigkeit installieren",
+    "A skill teaches an agent how to do something. It is a folder with a SKILL.md; those made for other agents work unchanged.":
+      "Eine Fähigkeit bringt einem Agenten etwas bei. Sie ist ein Ordner mit einer SKILL.md; auch solche für andere Agenten (Agent Skills) gehen unverändert.",
+    "Your skills": "Deine Fähigkeiten",
+    "Switch a skill on for an agent on its page Skills.":
+      "Einschalten kannst du eine Fähigkeit auf der Seite „Fähigkeiten“ des Agenten.",
+    "No skill yet": "Noch keine Fähigkeit",
+    "Write one with a text editor, or take one that somebody has published, and drop its zip above.":
+      "Schreib eine mit einem Texteditor, oder nimm eine, die jemand veröffentlicht hat, und zieh ihr Zip nach oben.",
+    "{name} is installed, as version {version}": "{name} ist installiert, als Version {version}",
+    "Drop a zip or a SKILL.md here, up to 5 MB.": "Zieh ein Zip oder eine SKILL.md hierher, bis zu 5 MB.",
+    "Zip or SKILL.md": "Zip oder SKILL.md",
+    "Choose a file…": "Datei wählen …",
+    "Or its address": "Oder die Adresse",
+    Install: "Installieren",
+    "A skill is instructions by somebody else: read it before you trust it. Its scripts are not run; the agent can only read them.":
+      "Eine Fähigkeit sind Anweisungen von jemand anderem: Lies sie, bevor du ihr vertraust. Ihre Skripte werden nicht ausgeführt; der Agent kann sie nur lesen.",
+    "This can't be used as a skill": "Das lässt sich nicht als Fähigkeit verwenden",
+    "What its author says": "Was der Autor angibt",
+    License: "Lizenz",
+    Needs: "Braucht",
+    "Wants tools": "Möchte Werkzeuge",
+    "This allows it nothing. What an agent may do is decided on its own page.":
+      "Das erlaubt ihr nichts. Was ein Agent darf, entscheidest du auf seiner eigenen Seite.",
+    "Differs from the specification": "Weicht von der Spezifikation ab",
+    "Its instructions count like your own. A new version asks you again.":
+      "Ihre Anweisungen gelten wie deine eigenen. Eine neue Version fragt dich wieder.",
+    "Its instructions count as words of a stranger: while it is on, an agent asks you before everything but reading. Read its files first.":
+      "Ihre Anweisungen gelten als Worte eines Fremden: Solange sie an ist, fragt dich ein Agent vor allem außer Lesen. Lies zuerst ihre Dateien.",
+    "I have read this version and trust it": "Ich habe diese Version gelesen und vertraue ihr",
+    "Scripts are not run here. The agent is told so, and can only read them.":
+      "Skripte werden hier nicht ausgeführt. Der Agent weiß das und kann sie nur lesen.",
+    "script, not run": "Skript, läuft nicht",
+    "not kept": "nicht aufgehoben",
+    "Version {version}": "Version {version}",
+    "In use": "In Gebrauch",
+    Trusted: "Geprüft",
+    "Not trusted yet": "Noch nicht geprüft",
+    uploaded: "hochgeladen",
+    "Use version {version}": "Version {version} verwenden",
+    "This is the beginning of {size}.": "Das ist der Anfang von {size}.",
+    "This is neither a zip nor a SKILL.md file.": "Das ist weder ein Zip noch eine SKILL.md.",
+    "This zip can't be read: it is damaged, encrypted, or packed in an unusual way.":
+      "Dieses Zip lässt sich nicht lesen: Es ist beschädigt, verschlüsselt oder ungewöhnlich gepackt.",
+    "A skill has at most 200 files.": "Eine Fähigkeit hat höchstens 200 Dateien.",
+    "Unpacked, a skill has at most 20 MB.": "Ausgepackt hat eine Fähigkeit höchstens 20 MB.",
+    "A text has at most 1 MB. Split it.": "Ein Text hat höchstens 1 MB. Teile ihn auf.",
+    "This path leads out of the folder, or has characters that paths can't have.":
+      "Dieser Pfad führt aus dem Ordner hinaus oder hat Zeichen, die in Pfaden nicht vorkommen dürfen.",
+    "Folders are nested at most 10 deep.": "Ordner sind höchstens 10-fach verschachtelt.",
+    "Two files have this path.": "Zwei Dateien haben diesen Pfad.",
+    "There is no SKILL.md in it.": "Es ist keine SKILL.md darin.",
+    "There is more than one SKILL.md in it. Install one skill at a time.":
+      "Es ist mehr als eine SKILL.md darin. Installiere eine Fähigkeit nach der anderen.",
+    "SKILL.md is no text in UTF-8.": "SKILL.md ist kein Text in UTF-8.",
+    "SKILL.md must begin with its fields: a line ---, name and description, and another line ---.":
+      "SKILL.md muss mit ihren Feldern beginnen: eine Zeile ---, name und description, und noch eine Zeile ---.",
+    "The fields of SKILL.md are too long.": "Die Felder von SKILL.md sind zu lang.",
+    "The fields are no valid YAML. Put texts with special characters in quotation marks.":
+      "Die Felder sind kein gültiges YAML. Setz Texte mit Sonderzeichen in Anführungszeichen.",
+    "The skill has no name.": "Die Fähigkeit hat keinen Namen.",
+    "The name has more than 100 characters.": "Der Name hat mehr als 100 Zeichen.",
+    "The skill has no description, so an agent can't know when to use it.":
+      "Die Fähigkeit hat keine Beschreibung. So kann ein Agent nicht wissen, wann er sie braucht.",
+    "A name has at most 64 small letters, digits and single hyphens. It is used as it is.":
+      "Ein Name hat höchstens 64 Kleinbuchstaben, Ziffern und einzelne Bindestriche. Er wird verwendet, wie er ist.",
+    "It has no name, so it is called like its folder.": "Sie hat keinen Namen und heißt darum wie ihr Ordner.",
+    "The name differs from that of its folder.": "Der Name ist ein anderer als der des Ordners.",
+    "The description has more than 1024 characters. Agents get the beginning.":
+      "Die Beschreibung hat mehr als 1024 Zeichen. Agenten bekommen den Anfang.",
+    "This field has more than 500 characters.": "Dieses Feld hat mehr als 500 Zeichen.",
+    "The fields are no valid YAML. They were read as if their texts were in quotation marks.":
+      "Die Felder sind kein gültiges YAML. Sie wurden gelesen, als stünden ihre Texte in Anführungszeichen.",
+    "This field is there twice. The last one is used.": "Dieses Feld gibt es zweimal. Das letzte gilt.",
+    "The specification has no such field. It is ignored.":
+      "Die Spezifikation kennt dieses Feld nicht. Es wird nicht beachtet.",
+    "This field has another form than the specification says. It is ignored.":
+      "Dieses Feld hat eine andere Form als in der Spezifikation. Es wird nicht beachtet.",
+    "Files beside the skill's folder were left out.": "Dateien neben dem Ordner der Fähigkeit wurden weggelassen.",
+    "Files that are no texts, such as pictures and fonts, are listed, but not kept.":
+      "Dateien, die keine Texte sind, etwa Bilder und Schriften, werden genannt, aber nicht aufgehoben.",
     // account
     "Confirm that it is you": "Bestätige, dass du es bist",
     Confirm: "Bestätigen",
@@ -2222,6 +2309,20 @@ export const german = {
   },
   /** Instead of the API's English text of an error, by its code. */
   errors: {
+    UPSTREAM_TIMEOUT: "Die Adresse hat nicht rechtzeitig geantwortet.",
+    UPSTREAM_TOO_LARGE: "Was an der Adresse liegt, ist zu groß.",
+    UPSTREAM_UNREACHABLE: "Die Adresse ist nicht erreichbar.",
+    INVALID_ADDRESS: "Das ist keine Adresse im Web.",
+    UPSTREAM_FAILED: "Die Adresse hat mit einem Fehler geantwortet.",
+    SKILL_FILE_NOT_FOUND: "Diese Fähigkeit hat keine solche Datei.",
+    SKILL_VERSION_NOT_FOUND: "Diese Version der Fähigkeit gibt es nicht mehr.",
+    SKILL_NOT_FOUND: "Diese Fähigkeit gibt es nicht, oder sie wurde entfernt.",
+    SKILL_LIMIT_REACHED:
+      "Dein Tarif hat keinen Platz für eine weitere Fähigkeit. Entferne eine, oder wähle einen größeren Tarif.",
+    SKILL_QUOTA_EXCEEDED:
+      "Dein Tarif hat keinen Platz mehr für so viele Texte in Fähigkeiten. Entferne eine, oder wähle einen größeren Tarif.",
+    SKILL_TOO_LARGE: "Das Zip einer Fähigkeit hat höchstens 5 MB. Lass weg, was ein Agent nicht lesen kann.",
+    INVALID_SKILL: "Das lässt sich nicht als Fähigkeit verwenden.",
     SUBSCRIPTION_REQUIRED: "Dafür braucht dein Konto einen Tarif.",
     AGENT_LIMIT_REACHED:
       "Dein Tarif hat keinen Platz für einen weiteren Agenten. Entferne einen, oder wähle einen größeren Tarif.",

@@ -117,7 +117,7 @@ export function Switch({ label, isOn, onChange, isLabelHidden = false, disabled 
       aria-label={isLabelHidden ? label : undefined}
       disabled={disabled}
       onClick={() => onChange(!isOn)}
-      className="inline-flex items-center gap-2 rounded-full disabled:opacity-60"
+      className="inline-flex items-center gap-2 rounded-full text-left disabled:opacity-60"
     >
       <span
         aria-hidden="true"

@@ -68,6 +68,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "gateway_tokens.*": "a secret; a token that was replaced must not become valid again",
   "inbox.*": NOT_DATA,
   "live_streams.*": "a secret; a stream key that was replaced must not become valid again",
+  "loaded_skills.*": "the agent loads a skill again when a task needs it",
   "outbox.*": NOT_DATA,
   "upload_uses.*": "as uploads",
   "uploads.*": "files of messages are too large for backups; a backup keeps what the message says about them",

@@ -91,6 +91,8 @@ export function switchesOnArrival(
 
 interface Arrived {
   skills: readonly string[];
+  /** Those of them that the new owner does not have, such as folders that another account installed. */
+  missingSkills: ReadonlySet<string>;
   settings: readonly string[];
   reminders: number;
   schedules: number;
@@ -100,13 +102,16 @@ interface Arrived {
 /** The list for the owner of the new agent. */
 export function switchedOffList(
   agentId: string,
-  { skills, settings, reminders, schedules, publicPage }: Arrived,
+  { skills, missingSkills, settings, reminders, schedules, publicPage }: Arrived,
 ): SwitchedOff[] {
   const path = `/api/agents/${agentId}`;
   return [
     ...skills.map((id) => {
       const body = JSON.stringify({ action: "update-skill", agentId, skillId: id, enabled: true });
-      return { kind: "skill" as const, name: id, how: `POST /api/agent ${body}` };
+      const first = missingSkills.has(id)
+        ? "This server or account has no such skill yet. Add it (folders: POST /api/skills), then "
+        : "";
+      return { kind: "skill" as const, name: id, how: `${first}POST /api/agent ${body}` };
     }),
     ...settings.map((name) => ({
       kind: "setting" as const,

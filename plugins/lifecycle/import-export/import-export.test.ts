@@ -221,6 +221,8 @@ describe("what acts, spends or reaches out arrives switched off:", () => {
       { id: "clock", enabled: true },
       { id: "memory", enabled: false },
     ];
+    const known = await bring(file({ skills: [{ id: "schedule", enabled: true }] }));
+    expect(known.switchedOff[0]?.how).toStartWith("POST /api/agent");
     const bySwitch = await bring(file({ skills }));
     expect(kinds(bySwitch)).toEqual(["skill wallet", "instructions instructions"]);
     expect(await skillsOf(bySwitch)).toEqual(STANDARD.filter((id) => id !== "memory"));
@@ -229,6 +231,7 @@ describe("what acts, spends or reaches out arrives switched off:", () => {
       expect(kinds(byConfig)).toEqual(["skill wallet", "skill mcp", "instructions instructions"]);
       expect(await skillsOf(byConfig)).toEqual(STANDARD);
       expect(byConfig.switchedOff[0]?.how).toContain(`"skillId":"wallet","enabled":true`);
+      expect(byConfig.switchedOff[1]?.how).toStartWith("This server or account has no such skill yet.");
       // The owner's own switch counts from then on.
       await harness.services.skills.setEnabled(byConfig.agent.id, "reminder", false);
       expect(await skillsOf(byConfig)).toEqual(STANDARD.filter((id) => id !== "reminder"));

@@ -112,8 +112,10 @@ export function createImportExport(host: Host): ImportExport {
         ],
       });
       const { reminders, schedules } = file;
+      const known = off.length === 0 ? [] : await skillService.list(agent.id);
       const arrived = {
         skills: off,
+        missingSkills: new Set(off.filter((id) => !known.some((skill) => skill.id === id))),
         settings: changed,
         reminders,
         schedules,

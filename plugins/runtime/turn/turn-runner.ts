@@ -188,7 +188,7 @@ export function createTurnRunner(deps: Deps) {
     const { contextWindow } = chosen;
     const [tools, instructions, history, cache] = await Promise.all([
       skills.toolsFor(agent.id, audience.byOwner, entry.platform !== "public"),
-      skills.instructionsFor({ ...audience, text: entry.content }),
+      skills.instructionsFor({ ...audience, sessionId: entry.sessionId, text: entry.content }),
       loadCompactedHistory(sessions, entry.sessionId, {
         contextWindow,
         signal,

@@ -31,7 +31,7 @@ async function call(name: string, input: object, who: object = {}) {
 /** The part of the prompt, and its taint. */
 const instructions = async (text: string, who: object = {}) => {
   const audience = { platform: "web", peer: "owner", byOwner: true, ...who };
-  const written = await skill.instructions?.({ ...audience, agentId, timezone: "UTC", text });
+  const written = await skill.instructions?.({ ...audience, agentId, sessionId: "sess_1", timezone: "UTC", text });
   if (written === undefined || typeof written === "string") throw new Error("The skill gives no taint.");
   return written;
 };

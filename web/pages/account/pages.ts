@@ -1,6 +1,17 @@
 // The table of the account's pages: one row each, shown in this order beside the page.
 
-import { Bell, KeyRound, Laptop, LogIn, type LucideIcon, Palette, Shield, Sparkles, User } from "lucide-react";
+import {
+  Bell,
+  BookOpen,
+  KeyRound,
+  Laptop,
+  LogIn,
+  type LucideIcon,
+  Palette,
+  Shield,
+  Sparkles,
+  User,
+} from "lucide-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import { type Text, text } from "../../app/language.ts";
 
@@ -23,6 +34,7 @@ export const ACCOUNT_PAGES: readonly AccountPage[] = [
   { path: "/sign-ins", label: text("Sign-ins"), Icon: LogIn, Component: lazy(() => import("./sign-ins/index.tsx")) },
   { path: "/sessions", label: text("Devices"), Icon: Laptop, Component: lazy(() => import("./sessions/index.tsx")) },
   { path: "/keys", label: text("API keys"), Icon: KeyRound, Component: lazy(() => import("./keys/index.tsx")) },
+  { path: "/skills", label: text("Skills"), Icon: BookOpen, Component: lazy(() => import("./skills/index.tsx")) },
   {
     path: "/notifications",
     label: text("Notifications"),

@@ -3,6 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, path } from "../../../app/api.ts";
 import { t } from "../../../app/language.ts";
+import { ButtonLink } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
@@ -46,6 +47,7 @@ export default function SkillsPage() {
       <Section
         title={t("Skills")}
         hint={t("What {name} can do besides talking. A change holds from the next message on.", { name })}
+        actions={<ButtonLink href="/account/skills">{t("Add skills")}</ButtonLink>}
       >
         {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
         <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3">

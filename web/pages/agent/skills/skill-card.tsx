@@ -1,6 +1,7 @@
 // A skill: what it is for, what it may do, what it needs, and its switch.
 
-import { t } from "../../../app/language.ts";
+import { Link } from "wouter";
+import { rich, t } from "../../../app/language.ts";
 import { Switch } from "../../../parts/field.tsx";
 import { Badge } from "../../../parts/status.tsx";
 import { classWords, type Skill, skillWords } from "./words.ts";
@@ -24,7 +25,7 @@ export function SkillCard({ skill, onSwitch }: Props) {
         >
           <Icon className="size-4" />
         </span>
-        <h3 className="min-w-0 flex-1 font-semibold">{name}</h3>
+        <h3 className="min-w-0 flex-1 break-words font-semibold">{name}</h3>
         <Switch
           label={skill.enabled ? t("{name} is on", { name }) : t("{name} is off", { name })}
           isLabelHidden
@@ -32,7 +33,7 @@ export function SkillCard({ skill, onSwitch }: Props) {
           onChange={onSwitch}
         />
       </header>
-      <p className="text-soft">{description}</p>
+      <p className="line-clamp-6 break-words text-soft">{description}</p>
       <ul className="flex flex-wrap gap-1.5">
         {skill.permissions.map((permission) => {
           const words = classWords(permission);
@@ -49,7 +50,13 @@ export function SkillCard({ skill, onSwitch }: Props) {
             <Badge tone="warn">{t("From outside")}</Badge>
           </li>
         )}
+        {skill.source === "shared" && (
+          <li>
+            <Badge>{t("From the operator")}</Badge>
+          </li>
+        )}
       </ul>
+      {isFolder(skill) && <FolderNote skill={skill} />}
       {needs && <p className="text-soft text-sm">{t("Needs: {needs}", { needs })}</p>}
       {skill.decidedBy === "config" && (
         <p className="text-soft text-sm">{t("The configuration decides this. The switch here comes first.")}</p>
@@ -71,3 +78,19 @@ export function SkillCard({ skill, onSwitch }: Props) {
     </article>
   );
 }
+
+const isFolder = ({ source }: Skill) => source === "installed" || source === "shared";
+
+/** What is special about a folder with a SKILL.md, and where to read it. */
+const FolderNote = ({ skill: { id, untrusted } }: { skill: Skill }) => (
+  <p className="text-soft text-sm">
+    {untrusted && `${t("Until you trust it, everything but reading asks you first while it is on.")} `}
+    {rich("Its scripts are not run. <a>Read it</a>", {
+      a: (words, key) => (
+        <Link key={key} href={`/account/skills?skill=${encodeURIComponent(id)}`} className="text-sea underline">
+          {words}
+        </Link>
+      ),
+    })}
+  </p>
+);

@@ -2,6 +2,7 @@
 
 import {
   AlarmClock,
+  BookOpen,
   BrainCircuit,
   CalendarClock,
   Clock,
@@ -16,6 +17,7 @@ import {
 } from "lucide-react";
 import { type Text, t, text } from "../../../app/language.ts";
 import type { Tone } from "../../../parts/status.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
 
 export type ToolClass = "read" | "write" | "spend" | "outside";
 export type Approval = "allow" | "ask" | "deny";
@@ -120,7 +122,10 @@ export function skillWords({ id, name, description, source }: Skill): {
   Icon: LucideIcon;
 } {
   const words = source === "built-in" ? BUILT_IN[id] : undefined;
-  if (!words) return { name, description, needs: undefined, Icon: Puzzle };
+  if (!words) {
+    const Icon = source === "installed" || source === "shared" ? BookOpen : Puzzle;
+    return { name: visibleText(name), description: visibleText(description), needs: undefined, Icon };
+  }
   return {
     name: t(words.name),
     description: t(words.description),

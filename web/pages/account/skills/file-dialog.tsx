@@ -1,0 +1,43 @@
+// A text file of a skill, to read: as text, whatever is in it.
+
+import { useQuery } from "@tanstack/react-query";
+import { api, path } from "../../../app/api.ts";
+import { formatBytes, t } from "../../../app/language.ts";
+import { CodeBlock } from "../../../parts/code-block.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { Loaded } from "../../../parts/loaded.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
+import { type SkillFile, skillKey } from "./data.ts";
+
+/** Characters that are shown: a browser is slow with a text of a megabyte in one piece. */
+const MAX_SHOWN = 200_000;
+
+interface Props {
+  skillId: string;
+  file: SkillFile;
+  onClose: () => void;
+}
+
+export function FileDialog({ skillId, file, onClose }: Props) {
+  const query = useQuery({
+    queryKey: [...skillKey(skillId), "file", file.path],
+    queryFn: () => api.get<{ text: string | null }>(path`/api/skills/${skillId}/file`, { path: file.path }),
+  });
+  const title = visibleText(file.path);
+  return (
+    <Dialog title={title} width="wide" onClose={onClose}>
+      <Loaded query={query}>
+        {({ text }) => (
+          <div className="flex flex-col gap-2">
+            <CodeBlock code={visibleText((text ?? "").slice(0, MAX_SHOWN))} label={title} />
+            {(text ?? "").length > MAX_SHOWN && (
+              <p className="text-soft text-sm">
+                {t("This is the beginning of {size}.", { size: formatBytes(file.size) })}
+              </p>
+            )}
+          </div>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}

@@ -1,0 +1,121 @@
+// Installs a skill from a file that is dropped or chosen, or from an address.
+
+import { useMutation } from "@tanstack/react-query";
+import { Upload } from "lucide-react";
+import { type FormEvent, useRef, useState } from "react";
+import { api } from "../../../app/api.ts";
+import { ApiError } from "../../../app/errors.ts";
+import { t } from "../../../app/language.ts";
+import { Button } from "../../../parts/button.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { TextField } from "../../../parts/field.tsx";
+import { Notice } from "../../../parts/status.tsx";
+import { showToast } from "../../../parts/toast.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
+import { problemsIn, type Skill } from "./data.ts";
+import { ProblemList } from "./problem-list.tsx";
+
+type Source = { file: File } | { url: string };
+
+export function Installer({ onInstalled }: { onInstalled: (id: string) => void }) {
+  const chooser = useRef<HTMLInputElement>(null);
+  const [isOver, setOver] = useState(false);
+  const [url, setUrl] = useState("");
+  const install = useMutation({
+    mutationFn: (source: Source) => api.post<Skill>("/api/skills", toBody(source)),
+    onSuccess({ id, name, version }) {
+      setUrl("");
+      showToast(t("{name} is installed, as version {version}", { name: visibleText(name), version }));
+      onInstalled(id);
+    },
+  });
+  const take = ([file]: readonly File[]) => file && install.mutate({ file });
+  const fetchFrom = (event: FormEvent) => {
+    event.preventDefault();
+    install.mutate({ url: url.trim() });
+  };
+  return (
+    <div className="flex flex-col gap-4">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping a file has a button beside it for the keyboard */}
+      <div
+        onDragOver={(event) => {
+          if (!event.dataTransfer.types.includes("Files")) return;
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setOver(false);
+          take([...event.dataTransfer.files]);
+        }}
+        className={`flex flex-wrap items-center gap-3 rounded-large border border-dashed px-4 py-5 transition-colors ${isOver ? "border-sea bg-wash" : "border-line"}`}
+      >
+        <Upload className="size-5 shrink-0 text-soft" aria-hidden="true" />
+        <p className="min-w-0 flex-1 basis-52">{t("Drop a zip or a SKILL.md here, up to 5 MB.")}</p>
+        <input
+          ref={chooser}
+          type="file"
+          hidden
+          aria-label={t("Zip or SKILL.md")}
+          accept=".zip,.skill,.md,application/zip,text/markdown"
+          onChange={(event) => {
+            take([...(event.target.files ?? [])]);
+            event.target.value = "";
+          }}
+        />
+        <Button
+          look="primary"
+          isBusy={install.isPending && "file" in install.variables}
+          onClick={() => chooser.current?.click()}
+        >
+          {t("Choose a file…")}
+        </Button>
+      </div>
+      <form onSubmit={fetchFrom} className="flex flex-wrap items-end gap-2">
+        <div className="min-w-60 flex-1">
+          <TextField
+            label={t("Or its address")}
+            type="url"
+            placeholder="https://"
+            value={url}
+            onChange={(event) => setUrl(event.target.value)}
+          />
+        </div>
+        <Button
+          type="submit"
+          isBusy={install.isPending && "url" in install.variables}
+          disabled={!/^https?:\/\/./.test(url.trim())}
+        >
+          {t("Install")}
+        </Button>
+      </form>
+      {install.error && <Refusal error={install.error} />}
+      <p className="max-w-prose text-soft text-sm">
+        {t(
+          "A skill is instructions by somebody else: read it before you trust it. Its scripts are not run; the agent can only read them.",
+        )}
+      </p>
+    </div>
+  );
+}
+
+function toBody(source: Source): FormData | { url: string } {
+  if ("url" in source) return source;
+  const form = new FormData();
+  form.append("file", source.file, source.file.name);
+  return form;
+}
+
+function Refusal({ error }: { error: Error }) {
+  const problems = error instanceof ApiError && error.code === "INVALID_SKILL" ? problemsIn(error) : [];
+  if (problems.length === 0) return <ErrorNote error={error} />;
+  return (
+    <div role="alert">
+      <Notice tone="bad">
+        <p className="font-medium">{t("This can't be used as a skill")}</p>
+        <ProblemList problems={problems} />
+      </Notice>
+    </div>
+  );
+}
