@@ -42,6 +42,8 @@ export {
   type Tool,
   type ToolClass,
   type ToolContext,
+  type ToolFile,
+  ToolOutput,
   toolDeclined,
 } from "./skill.ts";
 export type { SkillItem } from "./skill-registry.ts";

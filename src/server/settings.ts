@@ -5,6 +5,7 @@ import { adminSettings, signInSettings, signUpSettings, trialSettings } from "..
 import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
 import { gatingSettings } from "../../plugins/gating/settings.ts";
+import { mcpSettings } from "../../plugins/mcp/settings.ts";
 import { provisioningSettings } from "../../plugins/provisioning/settings.ts";
 import { socialSettings } from "../../plugins/social/settings.ts";
 import { streamSettings } from "../../plugins/streams/settings.ts";
@@ -36,6 +37,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   verificationSettings,
   streamSettings,
   webhookSettings,
+  mcpSettings,
   extensions,
   budgetSettings,
   operation,

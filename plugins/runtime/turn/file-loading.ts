@@ -181,7 +181,7 @@ function decodeText(bytes: Uint8Array): string | undefined {
 }
 
 /** The media type by the first bytes, for the kinds that providers accept: a provider rejects a request with a wrong type. */
-function mediaTypeOf(bytes: Uint8Array): string | undefined {
+export function mediaTypeOf(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 16)).toString("latin1");
   if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
