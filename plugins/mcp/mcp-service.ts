@@ -264,7 +264,9 @@ export function createMcpService(deps: Deps): McpService {
       if (!record?.tools.some((one) => one.name === tool)) {
         throw notFound("This server has no such tool.", "MCP_TOOL_NOT_FOUND");
       }
-      const tools = record.tools.map(({ changed, ...one }) => (changed && one.name !== tool ? { ...one, changed } : one));
+      const tools = record.tools.map(({ changed, ...one }) =>
+        changed && one.name !== tool ? { ...one, changed } : one,
+      );
       return save(target, record, { ...record, tools });
     },
   };

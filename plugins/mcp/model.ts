@@ -25,7 +25,8 @@ const toolItem = t.Object({
 export const serverItem = t.Object({
   name: t.String(),
   state: t.Union([t.Literal("connected"), t.Literal("connecting"), t.Literal("unauthorized"), t.Literal("failed")], {
-    description: "What the last connection found; connecting: nothing is known yet. Connections are opened when they are needed",
+    description:
+      "What the last connection found; connecting: nothing is known yet. Connections are opened when they are needed",
   }),
   tools: t.Array(toolItem),
   omitted: t.Array(t.Object({ name: t.String(), reason: t.String() }), {

@@ -49,7 +49,8 @@ const notThere = { 404: ["AGENT_NOT_FOUND", "MCP_SERVER_NOT_FOUND"] };
 const test = {
   response: { 200: serverItem },
   summary: "Connect to an MCP server now, and list its tools",
-  description: "A server that wants a sign-in is `unauthorized`, with the `authorizeUrl` to which the owner's browser goes.",
+  description:
+    "A server that wants a sign-in is `unauthorized`, with the `authorizeUrl` to which the owner's browser goes.",
   errors: { ...notThere, 502: "MCP_UNREACHABLE" },
 };
 const forget = {
@@ -121,11 +122,15 @@ export function webRoutes(deps: WebDeps) {
         const agent = found && (await agents.find(found.agentId));
         // The sign-in must end with the person who began it: else somebody could lend an agent another's account.
         if (!found || agent?.userId !== identity.user.id) throw notFound("This sign-in has ended. Begin it again.");
-        const response = await backend.fetch(grantOf({ agent, identity, request }), `/api/agents/${agent.id}/mcp${one(found.name)}/callback`, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify({ search: new URL(request.url).search }),
-        });
+        const response = await backend.fetch(
+          grantOf({ agent, identity, request }),
+          `/api/agents/${agent.id}/mcp${one(found.name)}/callback`,
+          {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({ search: new URL(request.url).search }),
+          },
+        );
         const result = response.ok ? "signed-in" : "failed";
         const location = `/agents/${agent.id}/skills?mcp=${encodeURIComponent(found.name)}&result=${result}`;
         return new Response(null, { status: 302, headers: { location } });

@@ -64,7 +64,9 @@ const isUnnamed = "agent_id = ?1 AND name NOT IN (SELECT key FROM json_each(?2, 
 
 export const createServerStore = ({ database }: { database: Pick<Database, "read"> }): ServerStore => ({
   async list(agentId) {
-    const { rows } = await database.read(`SELECT ${COLUMNS} FROM mcp_servers WHERE agent_id = ? ORDER BY name`, [agentId]);
+    const { rows } = await database.read(`SELECT ${COLUMNS} FROM mcp_servers WHERE agent_id = ? ORDER BY name`, [
+      agentId,
+    ]);
     return rows.map(toRecord);
   },
   async find(agentId, name) {

@@ -66,7 +66,9 @@ export function createTargets({ config, agents, signIns }: Deps): Targets {
 
   async function openCredential(agentId: string, name: string): Promise<string> {
     if (!isCustomKind(name)) {
-      throw unusable(`A header names the credential ${name}. Only names in capitals, such as DOCS_TOKEN, can be used there.`);
+      throw unusable(
+        `A header names the credential ${name}. Only names in capitals, such as DOCS_TOKEN, can be used there.`,
+      );
     }
     const value = await agents.credentials.open(agentId, name);
     if (value === undefined) throw unusable(`A header names the credential ${name}, which is not set.`);
@@ -105,7 +107,8 @@ export function createTargets({ config, agents, signIns }: Deps): Targets {
   function resolveProcess({ settings: { command, args = [] }, key }: Target) {
     const allowed = commands.find(({ name }) => name === command);
     if (!allowed) throw unusable("The operator does not allow this command.");
-    if (allowed.args && args.length > 0) throw unusable("The operator has fixed the arguments of this command: leave args out.");
+    if (allowed.args && args.length > 0)
+      throw unusable("The operator has fixed the arguments of this command: leave args out.");
     const server = { command: allowed.command, args: [...(allowed.args ?? args)], folder: folderOf(key.agentId) };
     return { server, secrets: () => [] };
   }

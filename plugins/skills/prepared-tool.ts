@@ -3,7 +3,15 @@ import { AppError } from "../../src/kernel/errors.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 import { withTimeout } from "../../src/kernel/util/timeout.ts";
 import { validateInput } from "./input-validation.ts";
-import { type Json, type JsonSchema, type Tool, type ToolClass, type ToolContext, type ToolFile, ToolOutput } from "./skill.ts";
+import {
+  type Json,
+  type JsonSchema,
+  type Tool,
+  type ToolClass,
+  type ToolContext,
+  type ToolFile,
+  ToolOutput,
+} from "./skill.ts";
 import { TAINT } from "./taint.ts";
 
 /** Characters of a result that reach the model. */

@@ -83,8 +83,11 @@ export function createMcpAuthorization(origin: string): McpAuthorization {
     }
     const code = codes.get(form.get("code") ?? "");
     codes.delete(form.get("code") ?? "");
-    const challenge = createHash("sha256").update(form.get("code_verifier") ?? "").digest("base64url");
-    const isValid = code?.challenge === challenge && code.redirectUri === form.get("redirect_uri") && code.clientId === clientId;
+    const challenge = createHash("sha256")
+      .update(form.get("code_verifier") ?? "")
+      .digest("base64url");
+    const isValid =
+      code?.challenge === challenge && code.redirectUri === form.get("redirect_uri") && code.clientId === clientId;
     return isValid ? issue(clientId) : refused("invalid_grant");
   }
 

@@ -30,17 +30,29 @@ const said = (text: string): CallToolResult => ({ content: [{ type: "text", text
 
 export function startMcpServer(
   tools: Record<string, McpTool>,
-  options: { oauth?: boolean; resources?: Record<string, string>; prompts?: Record<string, string>; port?: number } = {},
+  options: {
+    oauth?: boolean;
+    resources?: Record<string, string>;
+    prompts?: Record<string, string>;
+    port?: number;
+  } = {},
 ): TestMcpServer {
   const { oauth = false, resources = {}, prompts = {}, port = 0 } = options;
   const calls: TestMcpServer["calls"] = [];
   const requests: Headers[] = [];
   const handler = createMcpHandler(() => {
-    const server = new McpServer({ name: "test", version: "1.2.3" }, { capabilities: { tools: { listChanged: true } } });
+    const server = new McpServer(
+      { name: "test", version: "1.2.3" },
+      { capabilities: { tools: { listChanged: true } } },
+    );
     for (const [name, { description = name, schema = ANY, annotations, run }] of Object.entries(it.tools)) {
       server.registerTool(
         name,
-        { description, inputSchema: fromJsonSchema<Record<string, unknown>>(schema), ...(annotations && { annotations }) },
+        {
+          description,
+          inputSchema: fromJsonSchema<Record<string, unknown>>(schema),
+          ...(annotations && { annotations }),
+        },
         async (input) => {
           calls.push({ name, input });
           return run ? run(input) : said(`${name} was called`);

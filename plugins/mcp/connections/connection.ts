@@ -1,6 +1,12 @@
 // Opens a connection to one MCP server, over streamable HTTP or over the standard streams of a process.
 import { mkdir } from "node:fs/promises";
-import type { AuthProvider, Client, jsonSchemaValidator, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
+import type {
+  AuthProvider,
+  Client,
+  jsonSchemaValidator,
+  OAuthClientProvider,
+  Transport,
+} from "@modelcontextprotocol/client";
 import type { Outbound } from "../../../src/kernel/security/outbound.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import { withTimeout } from "../../../src/kernel/util/timeout.ts";
@@ -82,11 +88,16 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     client.onclose = () => undefined;
     await Promise.allSettled([close(), transport.close()]);
     if (stderr.trim() === "") throw error;
-    throw new Error(`${error instanceof Error ? error.message : String(error)} It wrote: ${stderr.trim()}`, { cause: error });
+    throw new Error(`${error instanceof Error ? error.message : String(error)} It wrote: ${stderr.trim()}`, {
+      cause: error,
+    });
   }
 }
 
-async function httpTransport({ url, headers, oauth }: HttpServer, outbound: Pick<Outbound, "stream">): Promise<Transport> {
+async function httpTransport(
+  { url, headers, oauth }: HttpServer,
+  outbound: Pick<Outbound, "stream">,
+): Promise<Transport> {
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   return new StreamableHTTPClientTransport(url, {
     fetch: createGuardedFetch(outbound, url, headers),
@@ -120,7 +131,10 @@ async function serialized(provider: OAuthClientProvider): Promise<AuthProvider> 
   };
 }
 
-async function stdioTransport({ command, args, folder }: StdioServer, onStderr: (text: string) => void): Promise<Transport> {
+async function stdioTransport(
+  { command, args, folder }: StdioServer,
+  onStderr: (text: string) => void,
+): Promise<Transport> {
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const transport = new StdioClientTransport({

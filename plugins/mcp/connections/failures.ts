@@ -19,9 +19,8 @@ export interface Failure {
 
 /** @param secrets are blacked out, since a server may repeat what it was sent */
 export async function describeFailure(error: unknown, secrets: Iterable<string> = []): Promise<Failure> {
-  const { InsufficientScopeError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } = await import(
-    "@modelcontextprotocol/client"
-  );
+  const { InsufficientScopeError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } =
+    await import("@modelcontextprotocol/client");
   const causes = causesOf(error);
   const own = causes.find((cause) => cause instanceof AppError);
   if (own instanceof AppError) return { kind: "unreachable", reason: own.message };
@@ -32,14 +31,16 @@ export async function describeFailure(error: unknown, secrets: Iterable<string> 
   const first = causes[0];
   if (first instanceof ProtocolError) return { kind: "refused", reason: words(first.message) };
   if (first instanceof SdkHttpError) {
-    if (first.status === 404) return { kind: "gone", reason: "It answered 404: there is no MCP server at this address." };
+    if (first.status === 404)
+      return { kind: "gone", reason: "It answered 404: there is no MCP server at this address." };
     if (first.status === 401 || first.status === 403) {
       return { kind: "unreachable", reason: `It refuses the key that it gets (${first.status}).` };
     }
     return { kind: "unreachable", reason: words(`It answered ${first.status}. ${first.message}`) };
   }
   if (first instanceof SdkError) {
-    if (first.code === SdkErrorCode.RequestTimeout) return { kind: "unreachable", reason: "It did not answer in time." };
+    if (first.code === SdkErrorCode.RequestTimeout)
+      return { kind: "unreachable", reason: "It did not answer in time." };
     const isGone = first.code === SdkErrorCode.NotConnected || first.code === SdkErrorCode.ConnectionClosed;
     return { kind: isGone ? "gone" : "unreachable", reason: words(first.message) };
   }

@@ -47,7 +47,8 @@ export function createOAuthProvider(
     tokens: () => signIn.tokens,
     saveTokens: (tokens) => change({ tokens, ...PENDING }),
     redirectToAuthorization(url) {
-      if (url.protocol !== "https:" && url.protocol !== "http:") throw new Error("The sign-in page has no web address.");
+      if (url.protocol !== "https:" && url.protocol !== "http:")
+        throw new Error("The sign-in page has no web address.");
       return change({ authorizeUrl: url.href, startedAt: Date.now() });
     },
     saveCodeVerifier: (verifier) => change({ verifier }),

@@ -72,7 +72,8 @@ export function offerTools(servers: readonly OfferedServer[]): Map<string, Offer
       if (!settings.tools && ofServer >= MAX_TOOLS_UNCHOSEN) {
         return `The first ${MAX_TOOLS_UNCHOSEN} tools of a server are offered. Choose those that the agent needs.`;
       }
-      if (count >= MAX_TOOLS) return `An agent is offered ${MAX_TOOLS} tools of its MCP servers. Choose fewer of others.`;
+      if (count >= MAX_TOOLS)
+        return `An agent is offered ${MAX_TOOLS} tools of its MCP servers. Choose fewer of others.`;
       const size = tool.name.length + tool.description.length + JSON.stringify(tool.inputSchema).length;
       if (characters + size > MAX_CHARACTERS) return "The descriptions of the tools before it are too long.";
       characters += size;

@@ -55,7 +55,12 @@ export function createMcpSkills(service: Service): SkillSource {
     const { uri, name, arguments: args } = input as { uri?: string; name?: string; arguments?: Record<string, string> };
     if (tool === READ_RESOURCE) {
       if (uri === undefined) {
-        const { resources } = await service.call(agentId, server, (client, o) => client.listResources(undefined, o), signal);
+        const { resources } = await service.call(
+          agentId,
+          server,
+          (client, o) => client.listResources(undefined, o),
+          signal,
+        );
         return toLines(resources.map((one) => [one.uri, one.title ?? one.name, one.description]));
       }
       return toResourceOutput(

@@ -26,7 +26,8 @@ export function toToolList(listed: readonly Listed[], former: readonly ListedToo
   const tools = new Map<string, ListedTool>();
   const omitted: OmittedTool[] = [];
   const omit = (name: string, reason: string) => {
-    if (omitted.length < MAX_OMITTED) omitted.push({ name: toStorableText(name).slice(0, MAX_NAME).toWellFormed(), reason });
+    if (omitted.length < MAX_OMITTED)
+      omitted.push({ name: toStorableText(name).slice(0, MAX_NAME).toWellFormed(), reason });
   };
   for (const one of listed) {
     if (one.name === "" || one.name.length > MAX_NAME) omit(one.name, "Its name is empty or too long.");
@@ -34,7 +35,8 @@ export function toToolList(listed: readonly Listed[], former: readonly ListedToo
     else if (tools.size >= MAX_LISTED) omit(one.name, `Only the first ${MAX_LISTED} tools of a server are read.`);
     else {
       const tool = toListedTool(one, before.get(one.name));
-      if (JSON.stringify(tool.inputSchema).length > MAX_SCHEMA) omit(one.name, "The description of its input is too long.");
+      if (JSON.stringify(tool.inputSchema).length > MAX_SCHEMA)
+        omit(one.name, "The description of its input is too long.");
       else tools.set(one.name, tool);
     }
   }

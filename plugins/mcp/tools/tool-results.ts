@@ -15,7 +15,8 @@ export function toToolOutput(tool: string, { content, structuredContent, isError
   const output = toOutput(content);
   // Servers put the same into a text for clients that know only texts.
   const text = output.text === "" && structuredContent ? JSON.stringify(structuredContent) : output.text;
-  if (isError === true) throw toolDeclined(wrapUntrusted(tool, (text || "It failed.").slice(0, MAX_ERROR).toWellFormed()));
+  if (isError === true)
+    throw toolDeclined(wrapUntrusted(tool, (text || "It failed.").slice(0, MAX_ERROR).toWellFormed()));
   return output.files.length === 0 ? text : new ToolOutput(text, output.files);
 }
 

@@ -39,4 +39,5 @@ function reduce(schema: Record<string, unknown>, depth: number): Record<string, 
 const inner = (value: unknown, depth: number): unknown =>
   isObject(value) ? (depth >= MAX_DEPTH ? {} : reduce(value, depth + 1)) : typeof value === "boolean" ? value : {};
 
-const cut = (text: string) => (text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION).toWellFormed()}…` : text);
+const cut = (text: string) =>
+  text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION).toWellFormed()}…` : text;

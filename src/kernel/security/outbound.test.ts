@@ -425,7 +425,9 @@ describe("a stream", () => {
   test("has a time limit for its headers, and ends with the caller's signal", async () => {
     const { outbound } = local();
     const base = `http://127.0.0.1:${server.port}`;
-    expect(await failure(outbound.stream(`${base}/hang`, { timeoutMs: 60 }))).toMatchObject({ code: "UPSTREAM_TIMEOUT" });
+    expect(await failure(outbound.stream(`${base}/hang`, { timeoutMs: 60 }))).toMatchObject({
+      code: "UPSTREAM_TIMEOUT",
+    });
     const controller = new AbortController();
     const reason = new Error("user went away");
     const response = await outbound.stream(`${base}/endless`, { signal: controller.signal, maxBytes: 1e12 });

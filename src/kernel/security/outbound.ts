@@ -251,7 +251,11 @@ function withLimitedBody(response: Response, maxBytes: number, exchange: AbortCo
     },
   });
   // A response of these statuses can't have a body, not even an empty one.
-  return new Response(status === 204 || status === 205 || status === 304 ? null : body, { status, statusText, headers });
+  return new Response(status === 204 || status === 205 || status === 304 ? null : body, {
+    status,
+    statusText,
+    headers,
+  });
 }
 
 async function readResponseBody(response: Response, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
