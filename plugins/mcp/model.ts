@@ -52,6 +52,15 @@ export const serverList = t.Object({
   ),
 });
 export const removedResponse = t.Object({ success: t.Boolean(), name: t.String() });
+/** RFC 7591, Client Metadata. */
+export const clientDocument = t.Object({
+  client_id: t.String(),
+  client_name: t.String(),
+  redirect_uris: t.Array(t.String()),
+  grant_types: t.Array(t.String()),
+  response_types: t.Array(t.String()),
+  token_endpoint_auth_method: t.String(),
+});
 export const callbackBody = t.Object({ search: t.String({ maxLength: 16_384 }) });
 
 interface Known {

@@ -11,7 +11,7 @@ import type { auth, Identity } from "../auth/index.ts";
 import { clientMetadata, type OAuthAddresses } from "./connections/oauth-provider.ts";
 import type { SignInStore } from "./connections/sign-in-store.ts";
 import type { McpService } from "./mcp-service.ts";
-import { callbackBody, removedResponse, serverItem, serverList } from "./model.ts";
+import { callbackBody, clientDocument, removedResponse, serverItem, serverList } from "./model.ts";
 import type { ServerViews } from "./server-views.ts";
 import type { McpCommand } from "./settings.ts";
 import type { Targets } from "./targets.ts";
@@ -149,6 +149,7 @@ export function webRoutes(deps: WebDeps) {
     )
     .get("/api/mcp/client.json", () => ({ client_id: addresses.clientMetadata, ...clientMetadata(addresses) }), {
       open: true,
+      response: { 200: clientDocument },
       detail: { tags, summary: "This service as an OAuth client, for authorization servers that read its description" },
     });
 }
