@@ -226,7 +226,7 @@ describe("a sign-in", () => {
     ]);
     expect(await signIn(before.authorizeUrl, it.ada)).toEqual({
       status: 302,
-      location: `/agents/${it.agentId}/skills?mcp=mail&result=signed-in`,
+      location: `/agents/${it.agentId}/skills?signed-in=mail`,
     });
     expect(await it.looked("mail")).toMatchObject({ state: "connected", signedIn: true, authorizeUrl: null });
 
@@ -248,6 +248,8 @@ describe("a sign-in", () => {
     await using server = startMcpServer({ echo }, { oauth: true });
     await it.configure({ mail: { url: server.url } });
     const { authorizeUrl } = await it.looked("mail");
+    const nobody = await signIn(authorizeUrl, Object.assign({}, it.ada, { cookie: "" }));
+    expect(nobody.location).toStartWith("/login?next=%2Fapi%2Fmcp%2Fcallback%3F");
     const bob = await it.member();
     expect(await signIn(authorizeUrl, bob)).toMatchObject({ status: 404 });
     const forged = new URL(authorizeUrl ?? "");
@@ -255,7 +257,7 @@ describe("a sign-in", () => {
     expect(await signIn(forged.href, it.ada)).toMatchObject({ status: 404 });
     expect((await it.looked("mail")).state).toBe("unauthorized");
 
-    expect((await signIn(authorizeUrl, it.ada)).location).toEndWith("result=signed-in");
+    expect((await signIn(authorizeUrl, it.ada)).location).toEndWith("?signed-in=mail");
     expect(await signIn(authorizeUrl, it.ada)).toMatchObject({ status: 404 });
   });
 

@@ -1,10 +1,5 @@
 // Defines the schemas of responses about MCP servers.
 import { type Static, t } from "elysia";
-import type { SignIn } from "./connections/sign-in-store.ts";
-import type { ServerRecord } from "./server-store.ts";
-import type { Target } from "./targets.ts";
-import type { OfferedTool } from "./tools/offered-tools.ts";
-import { toolNameOf } from "./tools/tool-names.ts";
 
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 
@@ -62,27 +57,3 @@ export const clientDocument = t.Object({
   token_endpoint_auth_method: t.String(),
 });
 export const callbackBody = t.Object({ search: t.String({ maxLength: 16_384 }) });
-
-interface Known {
-  target: Target;
-  record: ServerRecord | undefined;
-  tools: readonly OfferedTool[];
-  signIn: SignIn;
-}
-
-export const toServerItem = ({ target: { name }, record, tools, signIn }: Known): ServerItem => ({
-  name,
-  state: record?.state ?? "connecting",
-  tools: tools.map(({ inputSchema: _, digest: __, omitted, changed, ...tool }) => ({
-    ...tool,
-    toolName: toolNameOf(name, tool.name),
-    changed: changed ?? false,
-    offered: omitted === undefined,
-    reason: omitted ?? null,
-  })),
-  omitted: [...(record?.omitted ?? [])],
-  lastError: record?.lastError ?? null,
-  authorizeUrl: record?.state === "unauthorized" ? (signIn.authorizeUrl ?? null) : null,
-  signedIn: signIn.tokens !== undefined,
-  checkedAt: record ? new Date(record.checkedAt).toISOString() : null,
-});

@@ -27,7 +27,7 @@ interface Deps {
 interface WebDeps extends Deps {
   agents: Pick<Agents, "find">;
   backend: BackendTransport;
-  identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant" | "guards">;
+  identities: Pick<ServiceOf<typeof auth>["identities"], "authenticateSession" | "createGrant">;
   signIns: Pick<SignInStore, "findByState">;
   addresses: OAuthAddresses;
 }
@@ -88,12 +88,16 @@ export function webRoutes(deps: WebDeps) {
   const forward = (call: { agent: Agent; identity: Identity; request: Request }, path: string) =>
     forwardToBackend(backend, grantOf(call), call.request, `/api/agents/${call.agent.id}/mcp${path}`);
   const one = (name: string) => `/${encodeURIComponent(name)}`;
+  const sessionOf = (request: Request) =>
+    identities.authenticateSession(request).catch((error: unknown) => {
+      if (error instanceof AppError && error.status === 401) return undefined;
+      throw error;
+    });
   const unavailable = { 502: ["BACKEND_UNAVAILABLE"] };
   const writing = { ownAgent: { scope: "write", kind: "data" } } as const;
 
   return new Elysia({ name: "mcp.web" })
     .use(guards)
-    .use(identities.guards)
     .use(openRoutes)
     .get(LIST, (call) => forward(call, ""), {
       ownAgent: { scope: "read", kind: "data" },
@@ -117,32 +121,32 @@ export function webRoutes(deps: WebDeps) {
     )
     .get(
       "/api/mcp/callback",
-      async ({ identity, request, query }) => {
+      async ({ request, query }) => {
+        const { pathname, search } = new URL(request.url);
+        const identity = await sessionOf(request);
+        if (!identity) return redirect(`/login?next=${encodeURIComponent(pathname + search)}`);
         const found = query.state === undefined ? undefined : await signIns.findByState(query.state);
         const agent = found && (await agents.find(found.agentId));
         // The sign-in must end with the person who began it: else somebody could lend an agent another's account.
         if (!found || agent?.userId !== identity.user.id) throw notFound("This sign-in has ended. Begin it again.");
-        const response = await backend.fetch(
-          grantOf({ agent, identity, request }),
-          `/api/agents/${agent.id}/mcp${one(found.name)}/callback`,
-          {
-            method: "POST",
-            headers: { "content-type": "application/json" },
-            body: JSON.stringify({ search: new URL(request.url).search }),
-          },
+        const grant = grantOf({ agent, identity, request });
+        const { ok } = await backend.fetch(grant, `/api/agents/${agent.id}/mcp${one(found.name)}/callback`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ search }),
+        });
+        return redirect(
+          `/agents/${agent.id}/skills?${ok ? "signed-in" : "sign-in-failed"}=${encodeURIComponent(found.name)}`,
         );
-        const result = response.ok ? "signed-in" : "failed";
-        const location = `/agents/${agent.id}/skills?mcp=${encodeURIComponent(found.name)}&result=${result}`;
-        return new Response(null, { status: 302, headers: { location } });
       },
       {
-        ownSession: true,
+        open: true,
         query: t.Object({ state: t.Optional(t.String({ maxLength: 200 })) }, { additionalProperties: true }),
         detail: {
           tags,
           summary: "Return from a sign-in at an MCP server",
           description: "Where the authorization server sends the owner's browser.",
-          responses: { 302: { description: "To the agent's page" } },
+          responses: { 302: { description: "To the agent's page, or to the sign-in page of this service" } },
           ...documentErrors({ 404: "NOT_FOUND", 502: "BACKEND_UNAVAILABLE" }),
         },
       },
@@ -212,3 +216,5 @@ export function backendRoutes(deps: BackendDeps) {
       { ...changing, response: accept.response, detail: detailOf(accept) },
     );
 }
+
+const redirect = (location: string) => new Response(null, { status: 302, headers: { location } });

@@ -1,10 +1,11 @@
 // Shows an agent's MCP servers to its owner: state, tools with their classes, and sign-ins.
-import type { SignInStore } from "./connections/sign-in-store.ts";
+import type { SignIn, SignInStore } from "./connections/sign-in-store.ts";
 import type { McpService } from "./mcp-service.ts";
-import { type ServerItem, toServerItem } from "./model.ts";
-import type { ServerStore } from "./server-store.ts";
+import type { ServerItem } from "./model.ts";
+import type { ServerRecord, ServerStore } from "./server-store.ts";
 import type { Target, Targets } from "./targets.ts";
-import { offerTools } from "./tools/offered-tools.ts";
+import { type OfferedTool, offerTools } from "./tools/offered-tools.ts";
+import { toolNameOf } from "./tools/tool-names.ts";
 
 interface Deps {
   targets: Pick<Targets, "list" | "signInKey">;
@@ -42,3 +43,27 @@ export function createServerViews({ targets, servers, signIns }: Deps): ServerVi
     },
   };
 }
+
+interface Known {
+  target: Target;
+  record: ServerRecord | undefined;
+  tools: readonly OfferedTool[];
+  signIn: SignIn;
+}
+
+const toServerItem = ({ target: { name }, record, tools, signIn }: Known): ServerItem => ({
+  name,
+  state: record?.state ?? "connecting",
+  tools: tools.map(({ inputSchema: _, digest: __, omitted, changed, ...tool }) => ({
+    ...tool,
+    toolName: toolNameOf(name, tool.name),
+    changed: changed ?? false,
+    offered: omitted === undefined,
+    reason: omitted ?? null,
+  })),
+  omitted: [...(record?.omitted ?? [])],
+  lastError: record?.lastError ?? null,
+  authorizeUrl: record?.state === "unauthorized" ? (signIn.authorizeUrl ?? null) : null,
+  signedIn: signIn.tokens !== undefined,
+  checkedAt: record ? new Date(record.checkedAt).toISOString() : null,
+});

@@ -84,7 +84,9 @@ export const skills = plugin("skills", (host) => {
   });
   agentService.registerConfigCheck(async (agentId, { approvals }) => {
     if (!approvals?.size) return [];
-    const tools = (await registry.describe(agentId)).flatMap((skill) => skill.tools.map(({ name }) => name));
+    const tools = (await registry.describe(agentId)).flatMap((skill) =>
+      skill.tools.flatMap(({ name, approvalGroup = name }) => [name, approvalGroup]),
+    );
     const known = new Set([...TOOL_CLASSES, ...tools]);
     return [...approvals.keys()].flatMap((name) =>
       known.has(name)
