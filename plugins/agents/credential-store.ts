@@ -54,8 +54,6 @@ export interface CredentialStore {
    * their connections, which their holder must close.
    */
   forgetStatement(userId: string): Statement;
-  /** The owner's names of credentials for which `open` would return one. */
-  customKinds(agentId: string): Promise<string[]>;
   /** Estimated bytes that the cache holds for the agent. */
   memoryBytes(agentId: string): number;
 }
@@ -181,10 +179,6 @@ export function createCredentialStore({
     },
 
     open,
-    async customKinds(agentId) {
-      const kinds = (await loadCandidates(agentId)).flatMap(([, all]) => [...all.keys()]);
-      return [...new Set(kinds.filter(isCustomKind))].sort();
-    },
     memoryBytes: (agentId) => estimateMemorySize(cache.peek(`agent:${agentId}`)),
 
     async providerKeys(agentId) {

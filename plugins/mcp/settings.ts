@@ -27,7 +27,7 @@ const commands = parser(
 function parseCommand(entry: string): McpCommand | undefined {
   const [, name, line = entry] = /^([\w.-]{1,64})=(.+)$/.exec(entry) ?? [];
   const [command, ...args] = line.trim().split(/\s+/);
-  if (!command || (name === undefined && args.length > 0)) return undefined;
+  if (!command || command.includes("=") || (name === undefined && args.length > 0)) return undefined;
   return { name: name ?? command, command, args: name === undefined ? undefined : args };
 }
 

@@ -75,15 +75,17 @@ export function AddServer({ servers, onClose }: { servers: Servers; onClose: () 
           onChange={({ target }) => setName(target.value)}
         />
         {commands.length > 0 && (
-          <Choice
-            label={t("How it is reached")}
-            value={kind}
-            options={[
-              { value: "url", label: t("Address") },
-              { value: "command", label: t("Command") },
-            ]}
-            onChange={setKind}
-          />
+          <div>
+            <Choice
+              label={t("How it is reached")}
+              value={kind}
+              options={[
+                { value: "url", label: t("Address") },
+                { value: "command", label: t("Command") },
+              ]}
+              onChange={setKind}
+            />
+          </div>
         )}
         {kind === "url" ? (
           <>

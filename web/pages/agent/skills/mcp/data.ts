@@ -66,6 +66,8 @@ export function useServers(agentId: string) {
     error: list.error ?? configuration.error,
     refetch: () => void Promise.all([list.refetch(), configuration.refetch()]),
     commands: known?.commands ?? [],
+    /** A change would say that the owner has read what came in a file. */
+    isLocked: configured?.imported ?? false,
     servers:
       known &&
       configured &&

@@ -9,6 +9,7 @@ import { EmptyState } from "../../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
 import { Section } from "../../../../parts/page.tsx";
 import { Skeleton } from "../../../../parts/skeleton.tsx";
+import { Notice } from "../../../../parts/status.tsx";
 import { showError, showToast, withUndo } from "../../../../parts/toast.tsx";
 import { useServers } from "./data.ts";
 import { ServerCard } from "./server-card.tsx";
@@ -17,6 +18,7 @@ const AddServer = lazy(async () => ({ default: (await import("./add-server.tsx")
 
 export function McpServers({ agentId, agentName }: { agentId: string; agentName: string }) {
   const servers = useServers(agentId);
+  const { isLocked } = servers;
   const [isAdding, setAdding] = useState(false);
   const [hidden, setHidden] = useState<readonly string[]>([]);
   useReturnFromSignIn();
@@ -47,16 +49,25 @@ export function McpServers({ agentId, agentName }: { agentId: string; agentName:
       hint={t(
         "Tools of other services, over the Model Context Protocol. What they say is marked as untrusted, and what they do asks you first.",
       )}
-      actions={shown && shown.length > 0 && add}
+      actions={shown && shown.length > 0 && !isLocked && add}
     >
       {servers.error && !shown && <ErrorNote error={servers.error} onRetry={servers.refetch} />}
       {!shown && !servers.error && <Skeleton className="h-24" />}
-      {shown?.length === 0 && (
+      {isLocked && (
+        <Notice tone="warn">
+          <p>
+            {t(
+              "This agent came from a file, so all its tools that act ask you first. Read its instructions and save its set-up; then choose here.",
+            )}
+          </p>
+        </Notice>
+      )}
+      {shown?.length === 0 && !isLocked && (
         <EmptyState title={t("No server yet")} action={add}>
           {t("Give {name} the tools of a service: a calendar, an issue tracker, your documents.", { name: agentName })}
         </EmptyState>
       )}
-      {shown && shown.length > 0 && (
+      {shown && shown.length > 0 && !isLocked && (
         <ul aria-label={t("MCP servers")} className="-m-4 flex flex-col">
           {shown.map((server) => (
             <ServerCard key={server.name} server={server} servers={servers} onRemove={() => remove(server.name)} />
