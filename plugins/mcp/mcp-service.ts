@@ -10,8 +10,9 @@ import { openConnection } from "./connections/connection.ts";
 import { type Connections, unreachable } from "./connections/connections.ts";
 import { describeFailure, type Failure } from "./connections/failures.ts";
 import { createGuardedFetch } from "./connections/guarded-fetch.ts";
-import { createOAuthProvider } from "./connections/oauth-provider.ts";
+import { createOAuthProvider, SIGN_IN_MS } from "./connections/oauth-provider.ts";
 import type { SignInStore } from "./connections/sign-in-store.ts";
+import { askForScope, type MissingScope } from "./connections/step-up.ts";
 import type { ServerRecord, ServerStore } from "./server-store.ts";
 import type { Target, Targets } from "./targets.ts";
 import { toToolList } from "./tools/tool-list.ts";
@@ -25,8 +26,6 @@ const MAX_CHECKS = 4;
 const RECHECK_MS = MINUTE;
 /** A server that says all the time that its tools have changed is heard this often. */
 const MIN_REFRESH_MS = 10 * SECOND;
-/** The owner may be signing in: the address must stay valid. */
-const SIGN_IN_MS = 10 * MINUTE;
 
 export interface McpService {
   /** What is known of a server's tools and state; looks at servers in the background of which nothing is known. */
@@ -118,14 +117,33 @@ export function createMcpService(deps: Deps): McpService {
     return record;
   }
 
-  const failedRecord = (target: Target, former: ServerRecord | undefined, { kind, reason }: Failure): ServerRecord => ({
-    ...(former ?? EMPTY),
-    name: target.name,
-    digest: target.key.digest,
-    state: kind === "unauthorized" ? "unauthorized" : "failed",
-    lastError: reason,
-    checkedAt: Date.now(),
-  });
+  async function saveFailure(
+    target: Target,
+    former: ServerRecord | undefined,
+    { kind, reason, missing }: Failure,
+  ): Promise<ServerRecord> {
+    if (missing) await beginSignIn(target, missing);
+    return save(target, former, {
+      ...(former ?? EMPTY),
+      name: target.name,
+      digest: target.key.digest,
+      state: kind === "unauthorized" ? "unauthorized" : "failed",
+      lastError: reason,
+      checkedAt: Date.now(),
+    });
+  }
+
+  /** Makes the address at which the owner grants more rights. */
+  async function beginSignIn(target: Target, missing: MissingScope): Promise<void> {
+    // A connection in use would store the sign-in as it knows it.
+    await connections.close(target.key.agentId, target.name);
+    try {
+      const { server } = await targets.resolve(target);
+      if ("url" in server) await askForScope(server, outbound, missing);
+    } catch (error) {
+      log.warn("a sign-in with more rights could not be begun", { agentId: target.key.agentId, error });
+    }
+  }
 
   async function check(target: Target, isForced: boolean): Promise<ServerRecord> {
     const former = await recordOf(target);
@@ -148,7 +166,7 @@ export function createMcpService(deps: Deps): McpService {
       return await save(target, former, record);
     } catch (error) {
       if (error instanceof AppError && error.code === "MCP_UNREACHABLE" && former) return former;
-      return save(target, former, failedRecord(target, former, await describeFailure(error, secrets)));
+      return saveFailure(target, former, await describeFailure(error, secrets));
     }
   }
 
@@ -161,7 +179,9 @@ export function createMcpService(deps: Deps): McpService {
     const target = await targets.require(agentId, name);
     const former = await recordOf(target);
     // Another attempt would end the sign-in that the owner may be at.
-    if (former?.state === "unauthorized" && former.checkedAt + SIGN_IN_MS > Date.now()) throw signInNeeded(name);
+    if (former?.state === "unauthorized" && (await signIns.load(targets.signInKey(target))).tokens === undefined) {
+      throw signInNeeded(name);
+    }
     const secrets = new Set<string>();
     const options = { signal, timeout: CALL_TIMEOUT_MS, maxTotalTimeout: CALL_TIMEOUT_MS };
     for (let isRepeated = false; ; isRepeated = true) {
@@ -183,8 +203,8 @@ export function createMcpService(deps: Deps): McpService {
           await connections.close(agentId, name);
           continue;
         }
-        if (isOpen) await connections.fail(target.key, failure.reason);
-        await save(target, former, failedRecord(target, former, failure));
+        if (isOpen && failure.kind !== "unauthorized") await connections.fail(target.key, failure.reason);
+        await saveFailure(target, former, failure);
         // Not the reason, which may quote the server.
         throw failure.kind === "unauthorized"
           ? signInNeeded(name)

@@ -154,6 +154,64 @@ test("resources and prompts are listed and read by two tools", async () => {
   }
 });
 
+test("tools are offered in the owner's conversations alone, unless the configuration says otherwise", async () => {
+  await using server = startMcpServer({ echo });
+  await it.configure({ own: { url: server.url }, shared: { url: server.url, access: "everyone" } });
+  await it.looked("shared");
+  const names = async (byOwner: boolean) =>
+    (await it.app.skills.toolsFor(it.agentId, byOwner))
+      .map(({ name }) => name)
+      .filter((name) => name.endsWith("__echo"));
+  expect(await names(true)).toEqual(["own__echo", "shared__echo"]);
+  expect(await names(false)).toEqual(["shared__echo"]);
+});
+
+test("approvals name all tools of a server, and one of them more narrowly", async () => {
+  await using server = startMcpServer({ echo, other: {} });
+  const servers = { docs: { url: server.url, reads: ["echo", "other"] } };
+  await it.configure(servers, { approvals: { "docs:*": "deny", docs__echo: "allow", "doc:*": "ask" } });
+  it.callOnce("docs__other");
+  expect(await it.say("Call it.")).toContain("The owner of this agent has forbidden docs__other.");
+  it.callOnce("docs__echo", { text: "ahoy" });
+  expect(await it.say("Call it.")).toContain("You said ahoy");
+  const { body } = await it.putConfig(servers, { approvals: { "docs:*": "deny", "doc:*": "ask" } });
+  expect(body.warnings).toEqual([
+    { path: "approvals.doc:*", message: "This agent has no such tool, or class of tools. Did you mean docs:*?" },
+  ]);
+});
+
+test("a server that is started anew, and has forgotten its sessions, is connected again", async () => {
+  const sessions = { next: 1, open: new Set<string>() };
+  const answer = (id: unknown, result: object, headers = {}) =>
+    Response.json({ jsonrpc: "2.0", id, result }, { headers });
+  // A server of the revision 2025-06-18, which has sessions.
+  await using server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      if (request.method !== "POST") return new Response(null, { status: 405 });
+      const { id, method } = (await request.json()) as { id?: number; method: string };
+      if (method === "initialize") {
+        const session = `s${sessions.next++}`;
+        sessions.open.add(session);
+        const serverInfo = { name: "old", version: "1" };
+        const initialized = { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo };
+        return answer(id, initialized, { "mcp-session-id": session });
+      }
+      if (!sessions.open.has(request.headers.get("mcp-session-id") ?? "")) return new Response("gone", { status: 404 });
+      if (method === "tools/list") return answer(id, { tools: [{ name: "ask", inputSchema: { type: "object" } }] });
+      if (method === "tools/call") return answer(id, { content: [{ type: "text", text: `by ${sessions.next}` }] });
+      return new Response(null, { status: 202 });
+    },
+  });
+  await it.configure({ old: { url: server.url.href, reads: ["ask"] } });
+  it.callOnce("old__ask");
+  const first = await it.say("Ask.");
+  sessions.open.clear();
+  expect(await it.say("Ask.")).not.toBe(first);
+  expect((await it.looked("old")).state).toBe("connected");
+});
+
 describe("credentials in headers", () => {
   test("are sent to the server alone, counted at once when they change, and never shown", async () => {
     await using server = startMcpServer({ echo });
@@ -259,6 +317,25 @@ describe("a sign-in", () => {
 
     expect((await signIn(authorizeUrl, it.ada)).location).toEndWith("?signed-in=mail");
     expect(await signIn(authorizeUrl, it.ada)).toMatchObject({ status: 404 });
+  });
+
+  test("is asked for again when a server wants more rights, with those that were granted before", async () => {
+    await using server = startMcpServer({ echo }, { oauth: true });
+    const { authorization } = server;
+    if (!authorization) throw new Error("The server wants no sign-in.");
+    const { authorizeUrl } = await it.configure({ mail: { url: server.url, reads: ["echo"] } });
+    await signIn(authorizeUrl, it.ada);
+    authorization.neededScope = "send";
+    it.callOnce("mail__echo", { text: "ahoy" });
+    expect(await it.say("Call it.")).toContain("has to sign in to the MCP server mail first");
+    const asked = await it.looked("mail");
+    expect(asked).toMatchObject({
+      state: "unauthorized",
+      lastError: "It wants more rights for this. Sign in once more.",
+    });
+    expect(new URL(asked.authorizeUrl ?? "").searchParams.get("scope")).toBe("basic send");
+    expect((await signIn(asked.authorizeUrl, it.ada)).location).toEndWith("?signed-in=mail");
+    expect(await it.say("Call it.")).toContain("You said ahoy");
   });
 
   test("is not used for the same name at another address", async () => {

@@ -1,4 +1,5 @@
 // Shows an agent's MCP servers to its owner: state, tools with their classes, and sign-ins.
+import { SIGN_IN_MS } from "./connections/oauth-provider.ts";
 import type { SignIn, SignInStore } from "./connections/sign-in-store.ts";
 import type { McpService } from "./mcp-service.ts";
 import type { ServerItem } from "./model.ts";
@@ -63,7 +64,9 @@ const toServerItem = ({ target: { name }, record, tools, signIn }: Known): Serve
   })),
   omitted: [...(record?.omitted ?? [])],
   lastError: record?.lastError ?? null,
-  authorizeUrl: record?.state === "unauthorized" ? (signIn.authorizeUrl ?? null) : null,
+  authorizeUrl: record?.state === "unauthorized" && isValid(signIn) ? (signIn.authorizeUrl ?? null) : null,
   signedIn: signIn.tokens !== undefined,
   checkedAt: record ? new Date(record.checkedAt).toISOString() : null,
 });
+
+const isValid = ({ startedAt = 0 }: SignIn) => startedAt + SIGN_IN_MS > Date.now();

@@ -12,8 +12,12 @@ export async function openMcpFixture(env: Record<string, string> = {}) {
   const path = () => `/api/agents/${agentId}/mcp`;
   const list = async () => (await ada.get<{ servers: ServerItem[] }>(path())).body.servers;
   return {
-    ...fixture,
     app: fixture,
+    upstream: fixture.upstream,
+    kernel: fixture.kernel,
+    origin: fixture.origin,
+    rows: fixture.rows,
+    member: fixture.member,
     ada,
     path,
     list,

@@ -10,8 +10,8 @@ export interface McpAuthorization {
   refusal(request: Request): Response | undefined;
   /** Ends the validity of all access tokens, so that clients must refresh them. */
   expire(): void;
-  /** Takes back everything: tokens and registrations. */
-  revoke(): void;
+  /** Refuses requests with tokens that lack this scope (RFC 6750, insufficient_scope). */
+  neededScope: string | undefined;
   readonly registrations: unknown[];
   /** Refreshes that were served. */
   readonly refreshes: number;
@@ -21,6 +21,7 @@ interface Code {
   challenge: string;
   redirectUri: string;
   clientId: string;
+  scope: string;
 }
 
 const random = () => randomBytes(24).toString("base64url");
@@ -30,16 +31,17 @@ const refused = (error: string) => json({ error }, 400);
 export function createMcpAuthorization(origin: string): McpAuthorization {
   const clients = new Map<string, string[]>();
   const codes = new Map<string, Code>();
-  const access = new Set<string>();
-  const refresh = new Map<string, string>();
+  /** The scopes by token. */
+  const access = new Map<string, string>();
+  const refresh = new Map<string, Pick<Code, "clientId" | "scope">>();
   const registrations: unknown[] = [];
   let refreshes = 0;
 
-  function issue(clientId: string): Response {
+  function issue({ clientId, scope }: Pick<Code, "clientId" | "scope">): Response {
     const tokens = { access_token: `at-${random()}`, refresh_token: `rt-${random()}` };
-    access.add(tokens.access_token);
-    refresh.set(tokens.refresh_token, clientId);
-    return json({ ...tokens, token_type: "Bearer", expires_in: 3600 });
+    access.set(tokens.access_token, scope);
+    refresh.set(tokens.refresh_token, { clientId, scope });
+    return json({ ...tokens, token_type: "Bearer", expires_in: 3600, scope });
   }
 
   async function register(request: Request): Promise<Response> {
@@ -64,7 +66,7 @@ export function createMcpAuthorization(origin: string): McpAuthorization {
       state !== "";
     if (!isValid) return refused("invalid_request");
     const code = random();
-    codes.set(code, { challenge, redirectUri, clientId });
+    codes.set(code, { challenge, redirectUri, clientId, scope: searchParams.get("scope") ?? "basic" });
     const target = new URL(redirectUri);
     for (const [name, value] of Object.entries({ code, state, iss: origin })) target.searchParams.set(name, value);
     return new Response(null, { status: 302, headers: { location: target.href } });
@@ -76,10 +78,11 @@ export function createMcpAuthorization(origin: string): McpAuthorization {
     if (!clients.has(clientId)) return refused("invalid_client");
     if (form.get("grant_type") === "refresh_token") {
       const used = form.get("refresh_token") ?? "";
-      if (refresh.get(used) !== clientId) return refused("invalid_grant");
+      const grant = refresh.get(used);
+      if (grant?.clientId !== clientId) return refused("invalid_grant");
       refresh.delete(used);
       refreshes++;
-      return issue(clientId);
+      return issue(grant);
     }
     const code = codes.get(form.get("code") ?? "");
     codes.delete(form.get("code") ?? "");
@@ -88,11 +91,12 @@ export function createMcpAuthorization(origin: string): McpAuthorization {
       .digest("base64url");
     const isValid =
       code?.challenge === challenge && code.redirectUri === form.get("redirect_uri") && code.clientId === clientId;
-    return isValid ? issue(clientId) : refused("invalid_grant");
+    return isValid ? issue(code) : refused("invalid_grant");
   }
 
   return {
     registrations,
+    neededScope: undefined,
     get refreshes() {
       return refreshes;
     },
@@ -120,13 +124,16 @@ export function createMcpAuthorization(origin: string): McpAuthorization {
     },
     refusal(request) {
       const sent = request.headers.get("authorization")?.replace(/^Bearer /, "") ?? "";
-      if (access.has(sent)) return undefined;
+      const granted = access.get(sent);
+      const isEnough = this.neededScope === undefined || granted?.split(" ").includes(this.neededScope);
+      if (granted !== undefined && isEnough) return undefined;
       const challenge = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
+      if (granted !== undefined) {
+        const scope = `error="insufficient_scope", scope="${this.neededScope}"`;
+        return new Response("forbidden", { status: 403, headers: { "www-authenticate": `${challenge}, ${scope}` } });
+      }
       return new Response("unauthorized", { status: 401, headers: { "www-authenticate": challenge } });
     },
     expire: () => access.clear(),
-    revoke() {
-      for (const all of [access, refresh, clients]) all.clear();
-    },
   };
 }

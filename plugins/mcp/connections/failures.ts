@@ -2,6 +2,7 @@
 import { AppError } from "../../../src/kernel/errors.ts";
 import { REDACTED } from "../../../src/kernel/telemetry/redact.ts";
 import { oneLine } from "../../../src/kernel/util/text/quoted-text.ts";
+import type { MissingScope } from "./step-up.ts";
 
 const MAX_REASON = 300;
 
@@ -15,6 +16,8 @@ export interface Failure {
   kind: FailureKind;
   /** For the owner; it may quote the server. */
   reason: string;
+  /** The owner has signed in, with too few rights. */
+  missing?: MissingScope;
 }
 
 /** @param secrets are blacked out, since a server may repeat what it was sent */
@@ -25,7 +28,12 @@ export async function describeFailure(error: unknown, secrets: Iterable<string> 
   const own = causes.find((cause) => cause instanceof AppError);
   if (own instanceof AppError) return { kind: "unreachable", reason: own.message };
   const words = (text: string) => quote(text, secrets);
-  if (causes.some((cause) => cause instanceof UnauthorizedError || cause instanceof InsufficientScopeError)) {
+  const scope = causes.find((cause) => cause instanceof InsufficientScopeError);
+  if (scope instanceof InsufficientScopeError) {
+    const missing = { scope: scope.requiredScope, resourceMetadataUrl: scope.resourceMetadataUrl };
+    return { kind: "unauthorized", reason: "It wants more rights for this. Sign in once more.", missing };
+  }
+  if (causes.some((cause) => cause instanceof UnauthorizedError)) {
     return { kind: "unauthorized", reason: "Sign in, so that the agent can use it." };
   }
   const first = causes[0];

@@ -1,7 +1,11 @@
 // Keeps the state of OAuth between Berth and one MCP server in its sealed row (Model Context Protocol, Authorization).
 import type { OAuthClientProvider } from "@modelcontextprotocol/client";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { randomToken } from "../../../src/kernel/util/tokens.ts";
 import type { SignIn } from "./sign-in-store.ts";
+
+/** How long the address of a sign-in is valid. */
+export const SIGN_IN_MS = 10 * MINUTE;
 
 export interface OAuthAddresses {
   /** Where authorization servers send the owner's browser back to. */

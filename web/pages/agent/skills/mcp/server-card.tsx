@@ -32,8 +32,8 @@ export function ServerCard({ server: { name, config, item }, servers, onRemove }
     onError,
   });
   const signIn = useMutation({
-    // Each address works once and for some minutes, so a new one is asked for.
-    mutationFn: () => servers.test(name),
+    // An address works once and for some minutes. Without one, a test makes one.
+    mutationFn: async () => (item?.authorizeUrl ? item : servers.test(name)),
     onSuccess({ authorizeUrl }) {
       const href = authorizeUrl === null ? undefined : safeHref(authorizeUrl);
       if (href) location.assign(href);
