@@ -9,11 +9,9 @@ import { toolDeclined, wrapUntrusted } from "../skills/index.ts";
 import { openConnection } from "./connections/connection.ts";
 import { type Connections, unreachable } from "./connections/connections.ts";
 import { describeFailure, type Failure } from "./connections/failures.ts";
-import { createGuardedFetch } from "./connections/guarded-fetch.ts";
-import { createOAuthProvider, SIGN_IN_MS } from "./connections/oauth-provider.ts";
 import type { SignInStore } from "./connections/sign-in-store.ts";
-import { askForScope, type MissingScope } from "./connections/step-up.ts";
 import type { ServerRecord, ServerStore } from "./server-store.ts";
+import { createSignInFlow } from "./sign-in-flow.ts";
 import type { Target, Targets } from "./targets.ts";
 import { toToolList } from "./tools/tool-list.ts";
 
@@ -60,6 +58,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "outbound" | "log"> 
 
 export function createMcpService(deps: Deps): McpService {
   const { database, events, outbound, log, agents, targets, servers, signIns, connections, onTools } = deps;
+  const signInFlow = createSignInFlow(deps);
   const checks = createSemaphore(MAX_CHECKS);
   const checking = new Set<string>();
   const recordOf = async ({ key }: Target) => {
@@ -122,7 +121,7 @@ export function createMcpService(deps: Deps): McpService {
     former: ServerRecord | undefined,
     { kind, reason, missing }: Failure,
   ): Promise<ServerRecord> {
-    if (missing) await beginSignIn(target, missing);
+    if (missing) await signInFlow.begin(target, missing);
     return save(target, former, {
       ...(former ?? EMPTY),
       name: target.name,
@@ -131,18 +130,6 @@ export function createMcpService(deps: Deps): McpService {
       lastError: reason,
       checkedAt: Date.now(),
     });
-  }
-
-  /** Makes the address at which the owner grants more rights. */
-  async function beginSignIn(target: Target, missing: MissingScope): Promise<void> {
-    // A connection in use would store the sign-in as it knows it.
-    await connections.close(target.key.agentId, target.name);
-    try {
-      const { server } = await targets.resolve(target);
-      if ("url" in server) await askForScope(server, outbound, missing);
-    } catch (error) {
-      log.warn("a sign-in with more rights could not be begun", { agentId: target.key.agentId, error });
-    }
   }
 
   async function check(target: Target, isForced: boolean): Promise<ServerRecord> {
@@ -248,28 +235,7 @@ export function createMcpService(deps: Deps): McpService {
     },
     call,
 
-    async finishSignIn(agentId, name, parameters) {
-      const target = await targets.require(agentId, name);
-      const key = targets.signInKey(target);
-      const signIn = await signIns.load(key);
-      const state = parameters.get("state");
-      const isValid = state !== null && state === signIn.state && (signIn.startedAt ?? 0) + SIGN_IN_MS > Date.now();
-      if (!isValid || target.settings.url === undefined) throw signInFailed("This sign-in has ended. Begin it again.");
-      if (parameters.has("error")) throw signInFailed("The server has refused the sign-in. Try it again.");
-      const url = new URL(target.settings.url);
-      const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-      const transport = new StreamableHTTPClientTransport(url, {
-        authProvider: createOAuthProvider(targets.addresses, signIn, (changed) => signIns.save(key, changed)),
-        fetch: createGuardedFetch(outbound, url, async () => new Map()),
-      });
-      try {
-        await transport.finishAuth(parameters);
-      } catch (cause) {
-        log.warn("a sign-in at an MCP server failed", { agentId, error: cause });
-        throw signInFailed("The server has not accepted the sign-in. Try it again.", cause);
-      }
-      return check(target, true);
-    },
+    finishSignIn: async (agentId, name, parameters) => check(await signInFlow.finish(agentId, name, parameters), true),
 
     async forgetSignIn(agentId, name) {
       await database.write([signIns.forgetStatement(agentId, name)]);
@@ -304,5 +270,3 @@ const EMPTY = {
 
 const signInNeeded = (name: string) =>
   toolDeclined(`The owner has to sign in to the MCP server ${name} first, on the agent's page Skills.`);
-const signInFailed = (message: string, cause?: unknown) =>
-  new AppError(400, "MCP_SIGN_IN_FAILED", message, {}, cause === undefined ? {} : { cause });
