@@ -46,6 +46,7 @@ import usageOfAll from "./0055_usage_of_all.sql" with { type: "text" };
 import signIns from "./0056_sign_ins.sql" with { type: "text" };
 import modelProviders from "./0058_model_providers.sql" with { type: "text" };
 import usageSums from "./0059_usage_sums.sql" with { type: "text" };
+import mcpServers from "./0060_mcp_servers.sql" with { type: "text" };
 import skillFolders from "./0065_skill_folders.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
@@ -99,5 +100,6 @@ export const migrations: readonly Migration[] = [
   { name: "0056_sign_ins", sql: signIns },
   { name: "0058_model_providers", sql: modelProviders },
   { name: "0059_usage_sums", sql: usageSums },
+  { name: "0060_mcp_servers", sql: mcpServers },
   { name: "0065_skill_folders", sql: skillFolders },
 ];

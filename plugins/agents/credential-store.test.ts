@@ -47,6 +47,23 @@ test("provider_3 is kept and not in the summary", async () => {
   expect(await it.credentials.summary(id)).toEqual({ ...none, channel_a: true });
 });
 
+test("a credential may have a name of its owner's, in capitals, and there are at most fifty", async () => {
+  const { id } = await it.add(await it.owner());
+  const set = (kind: string, value = CANARY) => it.credentials.set({ kind: "agent", id }, kind, value);
+  await set("DOCS_KEY");
+  expect(await it.credentials.open(id, "DOCS_KEY")).toBe(CANARY);
+  expect(await it.credentials.summary(id)).toEqual(none);
+  for (const kind of ["docs_key", "1KEY", "A-B", "A".repeat(65), ""]) {
+    expect(await rejectionOf(set(kind))).toMatchObject({ status: 400 });
+  }
+  for (let n = 2; n <= 50; n++) await set(`KEY_${n}`);
+  expect(await rejectionOf(set("KEY_51"))).toMatchObject({ status: 400 });
+  // One that is there can be replaced, and one that is cleared makes room.
+  expect(await set("KEY_2", "other")).toBe(true);
+  expect(await set("KEY_3", "")).toBe(false);
+  expect(await set("KEY_51")).toBe(true);
+});
+
 test("another's credential is never opened", async () => {
   const { id } = await it.add(await it.owner());
   const other = await it.add(await it.owner());

@@ -12,8 +12,16 @@ import type { AgentHooks } from "./agent-hooks.ts";
 import { type AgentStore, cacheSize } from "./agent-store.ts";
 import { credentials } from "./schema.ts";
 
-/** A provider's id for its key, or a channel's id for its bot's token. */
-export type CredentialKind = ProviderId | ChannelId;
+/** A name that an owner gives to a secret, in capitals, so that it can't be the id of a provider or a channel. */
+type CustomKind = `${Uppercase<string>}`;
+
+/** A provider's id for its key, a channel's id for its bot's token, or a name of the owner's, such as `DOCS_TOKEN`. */
+export type CredentialKind = ProviderId | ChannelId | CustomKind;
+
+const CUSTOM_KIND = /^[A-Z][A-Z0-9_]{0,63}$/;
+export const isCustomKind = (kind: string): kind is CustomKind => CUSTOM_KIND.test(kind);
+/** The most credentials of an agent or a user under names of the owner's. */
+const MAX_CUSTOM = 50;
 
 /** Listed first, because clients know the summary's order of keys from before the provider registry. */
 const FIRST_IN_SUMMARY: readonly string[] = ["provider_4", "provider_5"];
@@ -42,8 +50,8 @@ export interface CredentialStore {
   /** The kinds for which `open` would return a credential. */
   summary(agentId: string): Promise<CredentialsSummary>;
   /**
-   * Deletes a user's defaults and the provider keys of the user's agents. Tokens of bots are deleted with their
-   * connections, which their holder must close.
+   * Deletes a user's defaults, and all credentials of the user's agents but the tokens of bots: those are deleted with
+   * their connections, which their holder must close.
    */
   forgetStatement(userId: string): Statement;
   /** Estimated bytes that the cache holds for the agent. */
@@ -113,6 +121,13 @@ export function createCredentialStore({
     else for (const { id } of await agents.list(owner.id)) hooks.notifyChanged(id);
   }
 
+  async function requireRoom(owner: CredentialOwner, kind: CredentialKind): Promise<void> {
+    const stored = await loadSealed(owner);
+    if (!isCustomKind(kind) || stored.has(kind)) return;
+    if ([...stored.keys()].filter(isCustomKind).length < MAX_CUSTOM) return;
+    throw invalidInput({ path: "key", message: `At most ${MAX_CUSTOM} credentials have names of your own.` });
+  }
+
   type OwnedSealed = readonly [CredentialOwner, SealedByKind];
 
   /** All credentials that an agent can use, still sealed, in the order of precedence. */
@@ -133,7 +148,10 @@ export function createCredentialStore({
     async set(owner, kind, value) {
       const validKind = requireKind(kinds, kind);
       const secret = requireValue(value);
-      if (secret !== "") log.redactSecret(secret);
+      if (secret !== "") {
+        log.redactSecret(secret);
+        await requireRoom(owner, validKind);
+      }
       await database.write([
         secret === "" ? deleteStatement(owner, validKind) : upsertStatement(owner, validKind, secret),
       ]);
@@ -143,9 +161,9 @@ export function createCredentialStore({
 
     forgetStatement: (userId) => ({
       sql: `DELETE FROM credentials WHERE (owner_kind = 'user' AND owner_id = ?1)
-        OR (owner_kind = 'agent' AND kind IN (SELECT value FROM json_each(?2))
+        OR (owner_kind = 'agent' AND kind NOT IN (SELECT value FROM json_each(?2))
           AND owner_id IN (SELECT id FROM agents WHERE user_id = ?1))`,
-      args: [userId, JSON.stringify(registry.ids)],
+      args: [userId, JSON.stringify(channelIds())],
       after: () => cache.clear(),
     }),
 
@@ -202,9 +220,10 @@ export function createCredentialStore({
 const sealContext = ({ kind: owner, id }: CredentialOwner, kind: CredentialKind) => `${owner}:${id}:credential:${kind}`;
 
 function requireKind(kinds: readonly CredentialKind[], kind: string): CredentialKind {
-  const found = kinds.find((known) => known === kind);
-  if (!found) throw invalidInput({ path: "key", message: `The kind is one of: ${kinds.join(", ")}.` });
-  return found;
+  const found = isCustomKind(kind) ? kind : kinds.find((known) => known === kind);
+  if (found) return found;
+  const message = `The kind is one of: ${kinds.join(", ")}; or a name of your own in capitals, such as DOCS_TOKEN.`;
+  throw invalidInput({ path: "key", message });
 }
 
 function requireValue(value: string, path = "value"): string {

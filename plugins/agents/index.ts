@@ -44,10 +44,11 @@ export type {
   CurrentSettings,
   McpServerSettings,
 } from "./configuration/settings.ts";
-export type {
-  CredentialKind,
-  CredentialOwner,
-  CredentialsSummary,
+export {
+  type CredentialKind,
+  type CredentialOwner,
+  type CredentialsSummary,
+  isCustomKind,
 } from "./credential-store.ts";
 export type { LogLevel, LogLine } from "./logs/log-store.ts";
 export { agentDetail, agentResponse, provisionedResponse, provisioningErrors } from "./model.ts";

@@ -7,6 +7,7 @@ import { createWatch } from "../../tests/support/eventually.ts";
 import { openServer } from "../../tests/support/server.ts";
 import { startUpstream } from "../../tests/support/upstream.ts";
 import { agents } from "../agents/index.ts";
+import { skills } from "../skills/index.ts";
 
 export type InteractionFixture = Awaited<ReturnType<typeof openInteractionFixture>>;
 export type Frame = Record<string, unknown> & { type: string };
@@ -14,8 +15,10 @@ export type Frame = Record<string, unknown> & { type: string };
 export async function openInteractionFixture(env: Record<string, string> = {}) {
   const upstream = await startUpstream({ key: "sk-test" });
   let agentService: ServiceOf<typeof agents> | undefined;
+  let skillService: ServiceOf<typeof skills> | undefined;
   const window = plugin("window", (host) => {
     agentService = host.use(agents);
+    skillService = host.use(skills);
     return { service: undefined };
   });
   const server = await openServer({
@@ -43,6 +46,10 @@ export async function openInteractionFixture(env: Record<string, string> = {}) {
     get agents() {
       if (!agentService) throw new Error("There are no agents.");
       return agentService;
+    },
+    get skills() {
+      if (!skillService) throw new Error("There are no skills.");
+      return skillService;
     },
     /** A signed-in user whose plan has room for agents. */
     async member(): Promise<Client & { userId: string }> {

@@ -5,11 +5,7 @@ import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
 import { createFolderSource } from "./agent/folder-source.ts";
-import { createInstallation } from "./installation.ts";
-import { createFolderReader } from "./reading/folder-reader.ts";
-import { webRoutes } from "./routes.ts";
 import { skillFolderSettings } from "./settings.ts";
-import { createSkillDetails } from "./skill-details.ts";
 import { createInstalledSkills } from "./store/installed-skills.ts";
 import { createLoadedSkills } from "./store/loaded-skills.ts";
 import { createSharedFolders } from "./store/shared-folders.ts";
@@ -47,23 +43,33 @@ export const skillFolders = plugin("skill-folders", ({ kernel, use }) => {
   });
   kernel.jobs.every("skill-folders.sweep", HOUR, () => installed.deleteRemoved());
 
+  async function onChanged(userId: string): Promise<void> {
+    for (const { id } of await agentService.list(userId)) skillService.invalidate(id);
+  }
+
   let timer: Timer | undefined;
   return {
     service: {},
-    web: webRoutes({
-      ...kernel,
-      identities,
-      details: createSkillDetails({ source: folders, installed }),
-      installation: createInstallation({
-        ...kernel,
-        installed,
-        readFolder: createFolderReader(),
-        users,
-        async onChanged(userId) {
-          for (const { id } of await agentService.list(userId)) skillService.invalidate(id);
+    lateRoutes: {
+      web: [
+        async () => {
+          const [{ webRoutes }, { createSkillDetails }, { createInstallation }, { createFolderReader }] =
+            await Promise.all([
+              import("./routes.ts"),
+              import("./skill-details.ts"),
+              import("./installation.ts"),
+              import("./reading/folder-reader.ts"),
+            ]);
+          const readFolder = createFolderReader();
+          return webRoutes({
+            ...kernel,
+            identities,
+            details: createSkillDetails({ source: folders, installed }),
+            installation: createInstallation({ ...kernel, installed, readFolder, users, onChanged }),
+          });
         },
-      }),
-    }),
+      ],
+    },
     start() {
       if (sharedDir === undefined) return;
       timer = setInterval(() => {

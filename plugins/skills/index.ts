@@ -40,6 +40,8 @@ export {
   type Tool,
   type ToolClass,
   type ToolContext,
+  type ToolFile,
+  ToolOutput,
   toolDeclined,
 } from "./skill.ts";
 export { highestTaint, TAINT, type Taint } from "./taint.ts";
@@ -79,7 +81,9 @@ export const skills = plugin("skills", (host) => {
   });
   agentService.registerConfigCheck(async (agentId, { approvals }) => {
     if (!approvals?.size) return [];
-    const tools = (await registry.describe(agentId)).flatMap((skill) => skill.tools.map(({ name }) => name));
+    const tools = (await registry.describe(agentId)).flatMap((skill) =>
+      skill.tools.flatMap(({ name, approvalGroup = name }) => [name, approvalGroup]),
+    );
     const known = new Set([...TOOL_CLASSES, ...tools]);
     return [...approvals.keys()].flatMap((name) =>
       known.has(name)

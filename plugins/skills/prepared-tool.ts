@@ -3,7 +3,15 @@ import { AppError } from "../../src/kernel/errors.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 import { withTimeout } from "../../src/kernel/util/timeout.ts";
 import { validateInput } from "./input-validation.ts";
-import type { Json, JsonSchema, Tool, ToolClass, ToolContext } from "./skill.ts";
+import {
+  type Json,
+  type JsonSchema,
+  type Tool,
+  type ToolClass,
+  type ToolContext,
+  type ToolFile,
+  ToolOutput,
+} from "./skill.ts";
 import { TAINT } from "./taint.ts";
 
 /** Characters of a result that reach the model. */
@@ -20,6 +28,7 @@ export const toolClassOf = (tool: Tool): ToolClass => TOOL_CLASSES.find((known) 
 export interface ToolResult {
   ok: boolean;
   text: string;
+  files?: readonly ToolFile[];
 }
 
 /** A call that needs the owner's approval. */
@@ -60,10 +69,13 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
   const untrusted = isForeign || (tool.untrusted ?? false);
   const toolClass = toolClassOf(tool);
+  const { approvalGroup = toolClass } = tool;
 
   /** The narrowest name wins. */
   const policyOf = ({ approvals }: ToolContext) =>
-    tool.followsApprovals ? undefined : (approvals?.get(name) ?? approvals?.get(toolClass));
+    tool.followsApprovals
+      ? undefined
+      : (approvals?.get(name) ?? approvals?.get(approvalGroup) ?? approvals?.get(toolClass));
 
   function needsApproval(context: ToolContext): boolean {
     const { taint, byOwner } = context;
@@ -73,7 +85,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
   }
 
   /** Ends with the turn or when the tool's time is up, whether or not the tool listens to its signal. */
-  const run = (input: unknown, context: ToolContext): Promise<Json> =>
+  const run = (input: unknown, context: ToolContext): Promise<Json | ToolOutput> =>
     withTimeout((signal) => tool.execute(input, { ...context, signal }), {
       ms: timeoutMs,
       error: () => new AppError(504, "TOOL_TIMEOUT", `${name} did not finish within ${Math.ceil(timeoutMs / 1000)} s.`),
@@ -105,8 +117,10 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
         ? await authorize({ tool: name, class: toolClass, ...described(checked.value) })
         : undefined;
       if (refusal !== undefined) return failure(refusal);
-      const result = toResultText(await run(checked.value, { ...context, approved: needed }));
-      return { ok: true, text: untrusted ? wrapUntrusted(name, result) : result };
+      const output = await run(checked.value, { ...context, approved: needed });
+      const { text: result, files } = output instanceof ToolOutput ? output : { text: output, files: [] };
+      const text = toResultText(result);
+      return { ok: true, text: untrusted ? wrapUntrusted(name, text) : text, ...(files.length > 0 && { files }) };
     } catch (error) {
       context.signal.throwIfAborted();
       if (error instanceof AppError && error.status < 500) return failure(error.message);

@@ -27,7 +27,7 @@ export interface SkillDetails extends SkillItem {
   decidedBy: "owner" | "config" | "default";
   /** The classes of its tools, from the harmless to the dangerous. */
   permissions: ToolClass[];
-  tools: { name: string; description: string; class: ToolClass; ownerOnly: boolean }[];
+  tools: { name: string; description: string; class: ToolClass; ownerOnly: boolean; approvalGroup?: string }[];
 }
 
 export interface SkillRegistry {
@@ -196,6 +196,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
           description: tool.description,
           class: toolClassOf(tool),
           ownerOnly: tool.ownerOnly ?? false,
+          ...(tool.approvalGroup !== undefined && { approvalGroup: tool.approvalGroup }),
         }));
         return {
           ...toSkillItem(skill, switched.get(id) ?? asConfigured.get(id) ?? skill.enabledByDefault),

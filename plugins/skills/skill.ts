@@ -20,6 +20,22 @@ export interface Audience {
   peer: string;
 }
 
+/** A file in the result of a tool. */
+export interface ToolFile {
+  /** As the tool claims; it is checked before a model gets the file. */
+  mediaType: string;
+  /** Base64. */
+  data: string;
+}
+
+/** A result with files, which models get that take them. */
+export class ToolOutput {
+  constructor(
+    readonly text: string,
+    readonly files: readonly ToolFile[],
+  ) {}
+}
+
 /** The turn in which a tool is called. */
 export interface ToolContext extends Audience {
   agentId: string;
@@ -58,7 +74,7 @@ export interface Tool {
    * Called with input that fits the schema. The model gets the message of an AppError; of any other error, only that it
    * failed.
    */
-  execute(input: unknown, context: ToolContext): Promise<Json> | Json;
+  execute(input: unknown, context: ToolContext): Promise<Json | ToolOutput> | Json | ToolOutput;
   /** Milliseconds; 30 s by default. */
   timeoutMs?: number;
   /** Acts as the owner: offered and run only in the owner's turns. */
@@ -76,6 +92,8 @@ export interface Tool {
    * make an approval necessary there; content from outside does.
    */
   confined?: boolean;
+  /** A name in the configuration of approvals for several tools, which wins over their class. */
+  approvalGroup?: string;
   /** The call in words, for the owner who decides about it. Called with input that fits the schema. */
   summarize?(input: unknown): string;
 }

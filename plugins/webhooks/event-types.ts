@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   "channel.state",
   "channel.pairing",
   "channel.undelivered",
+  "mcp.state",
   "schedule.started",
   "schedule.ended",
   "schedule.paused",

@@ -14,6 +14,7 @@ import { gateway } from "../../plugins/gateway/index.ts";
 import { gating } from "../../plugins/gating/index.ts";
 import { interaction } from "../../plugins/interaction/index.ts";
 import { lifecycle } from "../../plugins/lifecycle/index.ts";
+import { mcp } from "../../plugins/mcp/index.ts";
 import { modelProviders } from "../../plugins/model-providers/index.ts";
 import { overview } from "../../plugins/overview/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
@@ -47,6 +48,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   agentStats,
   ai,
   skills,
+  mcp,
   approvals,
   uploads,
   runtime,

@@ -5,6 +5,7 @@ import { adminSettings, signInSettings, signUpSettings, trialSettings } from "..
 import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
 import { gatingSettings } from "../../plugins/gating/settings.ts";
+import { mcpSettings } from "../../plugins/mcp/settings.ts";
 import { provisioningSettings } from "../../plugins/provisioning/settings.ts";
 import { skillFolderSettings } from "../../plugins/skill-folders/settings.ts";
 import { socialSettings } from "../../plugins/social/settings.ts";
@@ -38,6 +39,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   streamSettings,
   skillFolderSettings,
   webhookSettings,
+  mcpSettings,
   extensions,
   budgetSettings,
   operation,

@@ -15,7 +15,7 @@ describe("the warnings of a configuration", () => {
       channels: { channel_a: { access: "allowlist", allow: ["42"], groups: "off" } },
       budget: { usdPerDay: 0.1 },
       schedules: [{ cron: "@daily", prompt: "Hi", enabled: false }],
-      mcpServers: {},
+      mcpServers: { docs: { url: "https://docs.example.com", tools: ["search"], access: "everyone" } },
       timezone: "UTC",
     };
     expect(warningsOf(config)).toEqual([]);
@@ -35,9 +35,9 @@ describe("the warnings of a configuration", () => {
     [{ channels: { channel_a: { allow: ["42"] } } }, "channels.channel_a.allow", /"access": "allowlist"/],
     [{ memory: { enable: true } }, "memory.enable", /Did you mean enabled\?/],
     [
-      { mcpServers: { docs: { url: "https://docs.example.com" } } },
-      "mcpServers",
-      /does not connect to MCP servers yet/,
+      { mcpServers: { docs: { url: "https://docs.example.com", tool: ["search"] } } },
+      "mcpServers.docs.tool",
+      /Did you mean tools\?/,
     ],
   ])("of %j name %s", (config, path, message) => {
     expect(warningsOf(config)).toEqual([{ path, message: expect.stringMatching(message) }]);

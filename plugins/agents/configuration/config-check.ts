@@ -8,15 +8,6 @@ import { type AgentSettings, MAX_CONFIG_BYTES, readSettings } from "./settings.t
 /** Unknown keys that are named; further ones are counted. */
 const MAX_NAMED_UNKNOWN = 50;
 
-/** The settings that are stored for later versions. Delete a row when a plugin uses the setting. */
-const NOT_AVAILABLE: { key: keyof AgentSettings; isSet(settings: AgentSettings): boolean; message: string }[] = [
-  {
-    key: "mcpServers",
-    isSet: ({ mcpServers }) => [...(mcpServers?.values() ?? [])].some(({ enabled }) => enabled !== false),
-    message: "This is stored, but this version does not connect to MCP servers yet.",
-  },
-];
-
 export const configTooLarge = () =>
   new AppError(400, "CONFIG_TOO_LARGE", "A configuration has at most 64 KiB.", { limit: MAX_CONFIG_BYTES });
 
@@ -25,8 +16,13 @@ export const configTooLarge = () =>
  * (`CONFIG_TOO_LARGE`), a known key with a value that is not allowed (named in `issues`), or a secret in it
  * (`SECRET_IN_CONFIG`).
  * @param keyShapes patterns of the keys of all registered providers
+ * @param mcpCommands the commands that the operator allows for MCP servers
  */
-export async function requireConfig(text: string, keyShapes: readonly RegExp[]): Promise<AgentSettings> {
+export async function requireConfig(
+  text: string,
+  keyShapes: readonly RegExp[],
+  mcpCommands: readonly string[] = [],
+): Promise<AgentSettings> {
   if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) throw configTooLarge();
   const config = parseObject(text);
   if (config === undefined) {
@@ -34,6 +30,8 @@ export async function requireConfig(text: string, keyShapes: readonly RegExp[]):
   }
   const { settings, issues } = readSettings(config);
   if (issues.length > 0) throw invalidInput(issues);
+  const forbidden = findForbiddenCommands(settings, mcpCommands);
+  if (forbidden.length > 0) throw invalidInput(forbidden);
   const secret = findSecret(config, keyShapes);
   if (secret !== undefined) {
     const message = "This looks like a secret, and a configuration is shown as it is. Set it as a credential instead.";
@@ -45,8 +43,8 @@ export async function requireConfig(text: string, keyShapes: readonly RegExp[]):
 }
 
 /**
- * What in a valid configuration has no effect: unknown keys, keys that this version does not use yet, and values that
- * others make useless. The text has passed `requireConfig`.
+ * What in a valid configuration has no effect: unknown keys, and values that others make useless. The text has passed
+ * `requireConfig`.
  */
 export function findIneffective(text: string): { settings: AgentSettings; warnings: Issue[] } {
   const warnings: Issue[] = [];
@@ -59,9 +57,6 @@ export function findIneffective(text: string): { settings: AgentSettings; warnin
   if (unknown > MAX_NAMED_UNKNOWN) {
     warnings.push({ path: "", message: `Nothing reads ${unknown - MAX_NAMED_UNKNOWN} further keys.` });
   }
-  for (const { key, isSet, message } of NOT_AVAILABLE) {
-    if (isSet(settings)) warnings.push({ path: key, message });
-  }
   return { settings, warnings: [...warnings, ...findUnusedAccess(settings), ...findPastSchedules(settings)] };
 }
 
@@ -70,6 +65,17 @@ export function unknownName(message: string, name: string, known: Iterable<strin
   const nearest = nearestName(name, known);
   return nearest === undefined ? message : `${message} Did you mean ${nearest}?`;
 }
+
+/** A server that is switched off may name any command, so that an agent from another installation can be imported. */
+const findForbiddenCommands = ({ mcpServers = new Map() }: AgentSettings, allowed: readonly string[]): Issue[] =>
+  [...mcpServers].flatMap(([name, { command, enabled }]) => {
+    if (command === undefined || enabled === false || allowed.includes(command)) return [];
+    const message =
+      allowed.length === 0
+        ? "The operator allows no commands. Give the url of a server instead."
+        : `The operator does not allow this command. Choose from: ${allowed.join(", ")}.`;
+    return [{ path: `mcpServers.${name}.command`, message }];
+  });
 
 /** A list of allowed people counts only where `access` says so. */
 const findUnusedAccess = ({ channels = {} }: AgentSettings): Issue[] =>

@@ -6,6 +6,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { createCache } from "../../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
 import { providerSettings } from "../../ai/settings.ts";
+import { mcpSettings } from "../../mcp/settings.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 import { agentNotFound, cacheSize, updatedEvent } from "../agent-store.ts";
 import { agentConfigs, agents } from "../schema.ts";
@@ -112,7 +113,8 @@ type Deps = Pick<Kernel, "database" | "config" | "events" | "log"> & { hooks: Ag
 
 export function createConfigStore({ database, config, events, log, hooks }: Deps): ConfigStore {
   const keyShapes = config.of(providerSettings).registry.all.map(({ credential }) => credential.shape);
-  const requireValid = (body: string) => requireConfig(body, keyShapes);
+  const mcpCommands = config.of(mcpSettings).commands.map(({ name }) => name);
+  const requireValid = (body: string) => requireConfig(body, keyShapes, mcpCommands);
   const checks: ConfigCheck[] = [];
   const effects: ConfigEffects[] = [];
   const effectsOf: ConfigEffects = (agentId, body, isFirst) => effects.flatMap((add) => add(agentId, body, isFirst));

@@ -163,6 +163,38 @@ describe("a configuration", () => {
   });
 });
 
+describe("MCP servers", () => {
+  const url = "https://docs.example.com/mcp";
+  const requireWith = (mcpServers: object, commands: string[]) =>
+    requireConfigWith(JSON.stringify({ mcpServers }), [], commands);
+
+  test("are at most twenty, with plain names", async () => {
+    const many = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`s${n}`, { url }]));
+    for (const mcpServers of [
+      many,
+      { "": { url } },
+      { "a/b": { url } },
+      { ["x".repeat(65)]: { url } },
+      { ä: { url } },
+    ]) {
+      expect(await refusalOf({ mcpServers })).toMatchObject({ extras: { issues: [{ path: "mcpServers" }] } });
+    }
+    expect(
+      await requireConfig(JSON.stringify({ mcpServers: { "My docs-1.2_x": { url, access: "everyone" } } })),
+    ).toBeObject();
+    expect(await refusalOf({ mcpServers: { a: { url, access: "all" } } })).toMatchObject({
+      extras: { issues: [{ path: "mcpServers.a.access" }] },
+    });
+  });
+
+  test("are started by commands of the operator alone; one that is off may name any", async () => {
+    expect(await requireWith({ a: { command: "files" } }, ["files"])).toBeObject();
+    expect(await requireWith({ a: { command: "other", enabled: false } }, [])).toBeObject();
+    const refused = requireWith({ a: { command: "other" } }, ["files"]).catch((error: unknown) => error);
+    expect(await refused).toMatchObject({ status: 400, extras: { issues: [{ path: "mcpServers.a.command" }] } });
+  });
+});
+
 describe("a secret in a configuration", () => {
   const mcpServer = (Authorization: string) => ({
     mcpServers: { a: { url: "https://docs.example.com/mcp", headers: { Authorization } } },

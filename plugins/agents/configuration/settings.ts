@@ -45,8 +45,16 @@ export interface McpServerSettings {
   args?: string[];
   /** The tools that the agent may use. Default: all. */
   tools?: string[];
+  /** The tools of which the owner says that they only read: they run without approval. */
+  reads?: string[];
+  /** In whose conversations its tools are offered. Default: `owner`. */
+  access?: "owner" | "everyone";
   enabled?: boolean;
 }
+
+/** The most MCP servers of an agent. */
+const MAX_MCP_SERVERS = 20;
+const MCP_SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/;
 
 /** The known keys of a configuration, validated and converted. */
 export interface AgentSettings {
@@ -96,6 +104,8 @@ const mcpServerFields = object({
   command: string(1_000, 1),
   args: listOf(string(2_000)),
   tools: listOf(string(200, 1)),
+  reads: listOf(string(200, 1)),
+  access: oneOf("owner", "everyone"),
   enabled: boolean,
 });
 const mcpServer: Reader<McpServerSettings> = (value, path, onUnknown) => {
@@ -104,6 +114,16 @@ const mcpServer: Reader<McpServerSettings> = (value, path, onUnknown) => {
     throw new InvalidSetting(path, "An MCP server has either a url or a command.");
   }
   return server;
+};
+const mcpServers: Reader<ReadonlyMap<string, McpServerSettings>> = (value, path, onUnknown) => {
+  const servers = mapOf(mcpServer)(value, path, onUnknown);
+  if (servers.size > MAX_MCP_SERVERS) {
+    throw new InvalidSetting(path, `An agent has at most ${MAX_MCP_SERVERS} MCP servers.`);
+  }
+  if ([...servers.keys()].some((name) => !MCP_SERVER_NAME.test(name))) {
+    throw new InvalidSetting(path, "The name of an MCP server is 1 to 64 letters, digits, spaces, dots, - and _.");
+  }
+  return servers;
 };
 
 const READERS = {
@@ -114,7 +134,7 @@ const READERS = {
   maxTokens: positiveInteger,
   memory: readSwitch,
   skills: listOrElse(namesMappedTo(true), mapOf(readSwitch)),
-  mcpServers: mapOf(mcpServer),
+  mcpServers,
   channels: (value, path, onUnknown) => object(mapChannels(() => channel))(value, path, onUnknown),
   schedules: listOf(schedule, MAX_SCHEDULES),
   budget: object({ usdPerDay: usdAmount, usdPerMonth: usdAmount }),

@@ -40,6 +40,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "channel_connections.resume": "the position in the platform's stream of events, which is old by then",
   "credentials.owner_id": KEY,
   "credentials.owner_kind": KEY,
+  "mcp_servers.*": "found again by the next connection; the servers are in the configuration",
+  "mcp_sign_ins.*": "a secret; a refresh token that was used since must not be used again",
   "memories.agent_id": KEY,
   "memories.seq": "assigned on restore",
   "messages.agent_id": KEY,

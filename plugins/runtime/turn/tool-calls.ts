@@ -1,6 +1,15 @@
 // Runs the tool calls of a turn, and tracks the taint of what the model has read through their results.
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
-import { type Authorize, highestTaint, type PreparedTool, type Taint, type ToolContext } from "../../skills/index.ts";
+import type { InputModality } from "../../ai/index.ts";
+import {
+  type Authorize,
+  highestTaint,
+  type PreparedTool,
+  type Taint,
+  type ToolContext,
+  type ToolFile,
+} from "../../skills/index.ts";
+import { toFileMessages } from "./tool-files.ts";
 
 /** Tool calls of one step that are run; for the others the model gets an error. */
 const MAX_CALLS = 16;
@@ -49,8 +58,15 @@ export interface ToolCallRequest {
   taint: Taint;
   /** Decides about calls that need the owner's approval. */
   authorize: Authorize;
+  /** The modalities that the model accepts; asked for only when a tool returns files. */
+  acceptedInputs?(): Promise<readonly InputModality[]>;
   observer: Observer | undefined;
   signal: AbortSignal;
+}
+
+interface Called {
+  step: Step;
+  files: readonly ToolFile[] | undefined;
 }
 
 /** One response of the model with tool calls. */
@@ -59,7 +75,8 @@ interface Calls {
   calls: readonly LanguageModelV4ToolCall[];
 }
 
-export function createToolCalls({ tools, toolContext, taint, authorize, observer, signal }: ToolCallRequest) {
+export function createToolCalls(request: ToolCallRequest) {
+  const { tools, toolContext, taint, authorize, observer, signal } = request;
   let current = taint;
   const raiseTaint = (raised: Taint) => {
     current = highestTaint([current, raised]);
@@ -69,7 +86,7 @@ export function createToolCalls({ tools, toolContext, taint, authorize, observer
     { toolCallId: id, toolName: name, input }: LanguageModelV4ToolCall,
     index: number,
     read: Taint,
-  ): Promise<Step> {
+  ): Promise<Called> {
     const at = Date.now();
     const started = performance.now();
     observer?.step?.({ id, tool: name, input });
@@ -82,15 +99,15 @@ export function createToolCalls({ tools, toolContext, taint, authorize, observer
         : value === undefined
           ? `The input of ${name} is not valid JSON. Call it again.`
           : undefined;
-    const { ok, text } = !tool
-      ? { ok: false, text: `There is no tool called ${name}.` }
+    const { ok, text, files } = !tool
+      ? { ok: false, text: `There is no tool called ${name}.`, files: undefined }
       : refusal !== undefined
-        ? { ok: false, text: refusal }
+        ? { ok: false, text: refusal, files: undefined }
         : await tool.execute(value, { ...toolContext, signal, taint: read, raiseTaint, approved: false }, authorize);
     const ms = Math.round(performance.now() - started);
     observer?.tool({ name, state: ok ? "done" : "failed" });
     observer?.step?.({ id, tool: name, input, ended: { result: text, ok, ms } });
-    return { tool: name, input, result: text, ok, at, ms };
+    return { step: { tool: name, input, result: text, ok, at, ms }, files };
   }
 
   return {
@@ -102,8 +119,11 @@ export function createToolCalls({ tools, toolContext, taint, authorize, observer
     async run({ text, calls }: Calls): Promise<{ results: Step[]; messages: LanguageModelV4Message[] }> {
       // What one call reads, the model had not read when it made the others.
       const read = current;
-      const results = await Promise.all(calls.map((one, n) => call(one, n, read)));
-      return { results, messages: toMessages(text, calls, results) };
+      const called = await Promise.all(calls.map((one, n) => call(one, n, read)));
+      const results = called.map(({ step }) => step);
+      const files = called.flatMap(({ step, files = [] }) => files.map((file) => ({ tool: step.tool, file })));
+      const fileMessages = files.length > 0 ? toFileMessages(files, (await request.acceptedInputs?.()) ?? []) : [];
+      return { results, messages: [...toMessages(text, calls, results), ...fileMessages] };
     },
   };
 }

@@ -224,6 +224,7 @@ export function createTurnRunner(deps: Deps) {
           if (refusal !== undefined) live?.approval({ tool: call.tool, class: call.class, summary: call.summary });
           return refusal;
         },
+        acceptedInputs: () => ai.inputModalities(chosen),
         settings: samplingSettings(settings),
         reserve(prompt) {
           turn.calls++;

@@ -388,3 +388,50 @@ describe("limits", () => {
     expect(await attempt.catch((error: unknown) => error)).toBe(reason);
   });
 });
+
+describe("a stream", () => {
+  const read = async (response: Response) => new TextDecoder().decode(await response.arrayBuffer());
+
+  test("is checked like any fetch, and goes to the checked address", async () => {
+    const { outbound, asked } = local({ "good.test": ["127.0.0.1"], "bad.test": ["10.0.0.1"] });
+    const init = { method: "POST", body: "data", headers: { "content-type": "text/plain", host: "evil.test" } };
+    const response = await outbound.stream(`http://good.test:${server.port}/a`, init);
+    expect([response.status, response.headers.get("x-served"), await read(response)]).toEqual([
+      200,
+      "yes",
+      "hello from /a",
+    ]);
+    expect([seen[0]?.host, seen[0]?.body, asked]).toEqual([`good.test:${server.port}`, "data", ["good.test"]]);
+    for (const url of ["http://bad.test/", "http://169.254.169.254/", "file:///etc/passwd"]) {
+      expect(await failure(outbound.stream(url))).toMatchObject({ status: 400, code: "ADDRESS_NOT_ALLOWED" });
+    }
+  });
+
+  test("returns a redirect as it is", async () => {
+    const { outbound } = local();
+    const response = await outbound.stream(`http://127.0.0.1:${server.port}/?to=http://10.0.0.1/`);
+    expect([response.status, response.headers.get("location")]).toEqual([302, "http://10.0.0.1/"]);
+    expect(seen).toHaveLength(1);
+  });
+
+  test("fails after its limit of decompressed bytes", async () => {
+    const { outbound } = local();
+    for (const path of ["endless", "bomb"]) {
+      const response = await outbound.stream(`http://127.0.0.1:${server.port}/${path}`, { maxBytes: 200_000 });
+      expect(await failure(read(response))).toMatchObject({ status: 502, code: "UPSTREAM_TOO_LARGE" });
+    }
+  });
+
+  test("has a time limit for its headers, and ends with the caller's signal", async () => {
+    const { outbound } = local();
+    const base = `http://127.0.0.1:${server.port}`;
+    expect(await failure(outbound.stream(`${base}/hang`, { timeoutMs: 60 }))).toMatchObject({
+      code: "UPSTREAM_TIMEOUT",
+    });
+    const controller = new AbortController();
+    const reason = new Error("user went away");
+    const response = await outbound.stream(`${base}/endless`, { signal: controller.signal, maxBytes: 1e12 });
+    controller.abort(reason);
+    expect(await read(response).catch((error: unknown) => error)).toBe(reason);
+  });
+});

@@ -25,6 +25,11 @@ export interface OutboundInit {
   headOnly?: boolean;
 }
 
+export interface OutboundStreamInit extends Omit<OutboundInit, "headOnly" | "maxRedirects"> {
+  /** Ends the exchange at any time, also while the body is read. */
+  signal?: AbortSignal;
+}
+
 /** A response whose body was read completely. */
 export interface OutboundResponse {
   status: number;
@@ -45,6 +50,13 @@ export interface Outbound {
    * 504 UPSTREAM_TIMEOUT; if the caller's signal aborts, its reason.
    */
   fetch(url: string, init?: OutboundInit): Promise<OutboundResponse>;
+  /**
+   * Makes the same checks, and resolves as soon as the headers are there: for protocols that stream. Redirects are returned as
+   * the response, so that the caller's client decides about them; it comes back here with their target. `timeoutMs` is for
+   * the headers. After `maxBytes` (decompressed) the body fails with UPSTREAM_TOO_LARGE and the connection is closed.
+   * Throws the errors of `fetch`.
+   */
+  stream(url: string, init?: OutboundStreamInit): Promise<Response>;
   /** Makes the same check without a request, for a URL that is only stored. */
   check(url: string): Promise<void>;
 }
@@ -63,6 +75,7 @@ export interface OutboundOptions {
 const CROSS_ORIGIN_HEADERS = new Set(["accept", "accept-encoding", "accept-language", "content-type", "user-agent"]);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_ADDRESSES_TRIED = 3;
+const DEFAULT_MAX_BYTES = 1_048_576;
 
 export function createOutbound({ allow, log, resolve = resolveAll, ca }: OutboundOptions): Outbound {
   const allowedNetworks = parseNetworks(allow);
@@ -131,7 +144,7 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
           await response.body?.cancel();
           return toOutboundResponse(response, url, new Uint8Array());
         }
-        const bytes = await readResponseBody(response, init.maxBytes ?? 1_048_576, signal);
+        const bytes = await readResponseBody(response, init.maxBytes ?? DEFAULT_MAX_BYTES, signal);
         return toOutboundResponse(response, url, bytes);
       }
       await response.body?.cancel();
@@ -152,6 +165,25 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
         if (init.signal?.aborted) throw init.signal.reason;
         if (timeout.aborted) throw upstreamTimeout(error);
         throw error;
+      }
+    },
+    async stream(url, init = {}) {
+      const { method = "GET", headers, body = null, timeoutMs = 15 * SECOND, maxBytes = DEFAULT_MAX_BYTES } = init;
+      const exchange = new AbortController();
+      const abort = () => exchange.abort(init.signal?.reason);
+      init.signal?.throwIfAborted();
+      init.signal?.addEventListener("abort", abort, { once: true });
+      const timer = setTimeout(() => exchange.abort(upstreamTimeout(undefined)), timeoutMs);
+      const end = () => init.signal?.removeEventListener("abort", abort);
+      try {
+        const request = { method, body, ...(headers && { headers: new Headers(headers) }) };
+        const response = await requestOnce(parseAddress(url), request, exchange.signal, init.httpsOnly);
+        return withLimitedBody(response, maxBytes, exchange, end);
+      } catch (error) {
+        end();
+        throw exchange.signal.aborted ? exchange.signal.reason : error;
+      } finally {
+        clearTimeout(timer);
       }
     },
     async check(url) {
@@ -180,8 +212,53 @@ function toRedirectRequest(request: RequestInit, status: number, isCrossOrigin: 
   return { method: "GET", body: null, headers };
 }
 
+const upstreamTooLarge = (maxBytes: number) =>
+  new AppError(502, "UPSTREAM_TOO_LARGE", `The answer is larger than ${maxBytes} bytes.`);
+
+/** The same response with a body that fails after `maxBytes`. `end` is called when the body has ended in any way. */
+function withLimitedBody(response: Response, maxBytes: number, exchange: AbortController, end: () => void): Response {
+  const { status, statusText } = response;
+  const headers = new Headers(response.headers);
+  // The body is decompressed already.
+  headers.delete("content-encoding");
+  headers.delete("content-length");
+  const reader = response.body?.getReader();
+  if (!reader) {
+    end();
+    return new Response(null, { status, statusText, headers });
+  }
+  let left = maxBytes;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) {
+          left -= value.length;
+          if (left >= 0) return controller.enqueue(value);
+          exchange.abort(upstreamTooLarge(maxBytes));
+        }
+        end();
+        if (done) controller.close();
+        else controller.error(exchange.signal.reason);
+      } catch (error) {
+        end();
+        controller.error(exchange.signal.aborted ? exchange.signal.reason : error);
+      }
+    },
+    cancel(reason) {
+      end();
+      exchange.abort(reason);
+    },
+  });
+  // A response of these statuses can't have a body, not even an empty one.
+  return new Response(status === 204 || status === 205 || status === 304 ? null : body, {
+    status,
+    statusText,
+    headers,
+  });
+}
+
 async function readResponseBody(response: Response, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
-  const tooLarge = () => new AppError(502, "UPSTREAM_TOO_LARGE", `The answer is larger than ${maxBytes} bytes.`);
   const reader = response.body?.getReader();
   if (!reader) return new Uint8Array();
   const chunks: Uint8Array[] = [];
@@ -191,7 +268,7 @@ async function readResponseBody(response: Response, maxBytes: number, signal: Ab
       const { done, value } = await reader.read().catch(throwUnreachable);
       if (done) return Buffer.concat(chunks, size);
       size += value.length;
-      if (size > maxBytes) throw tooLarge();
+      if (size > maxBytes) throw upstreamTooLarge(maxBytes);
       chunks.push(value);
     }
   } finally {

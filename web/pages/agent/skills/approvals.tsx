@@ -1,68 +1,34 @@
 // What the agent may do without asking: for each kind of tool, and for single tools, kept in the agent's configuration.
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import { api, path } from "../../../app/api.ts";
 import { rich, t } from "../../../app/language.ts";
 import { Choice } from "../../../parts/choice.tsx";
-import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
 import { SelectField } from "../../../parts/field.tsx";
 import { IconButton } from "../../../parts/icon-button.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Notice } from "../../../parts/status.tsx";
-import { showError } from "../../../parts/toast.tsx";
+import { useConfiguration, withKey } from "./configuration.ts";
 import { type Approval, CLASSES, type Skill } from "./words.ts";
 
 type Policy = Readonly<Record<string, Approval>>;
-interface Configuration {
-  config: Record<string, unknown>;
-  version: number;
-  /** It came in a file: saving it says that its owner has read it. */
-  imported: boolean;
-}
-
 /** A list of names means: ask for these. */
 function policyOf({ approvals }: Record<string, unknown>): Policy {
   if (Array.isArray(approvals)) return Object.fromEntries(approvals.map((name) => [String(name), "ask" as const]));
   return typeof approvals === "object" && approvals !== null ? (approvals as Policy) : {};
 }
 
-async function load(agentId: string): Promise<Configuration> {
-  const [{ config }, { versions }] = await Promise.all([
-    api.get<{ config: Record<string, unknown> }>(path`/api/agents/${agentId}/config`),
-    api.get<{ versions: { version: number; imported: boolean }[] }>(path`/api/agents/${agentId}/config/versions`),
-  ]);
-  return { config, version: versions[0]?.version ?? 0, imported: versions[0]?.imported ?? false };
-}
-
 export function Approvals({ agentId, skills }: { agentId: string; skills: readonly Skill[] }) {
-  const client = useQueryClient();
-  const key = ["agent", agentId, "configuration"] as const;
-  const { data, error, refetch } = useQuery({ queryKey: key, queryFn: () => load(agentId) });
-  const save = useMutation({
-    mutationFn: (approvals: Policy) =>
-      api.patch(path`/api/agents/${agentId}`, {
-        // The version makes the server refuse this if somebody else has changed the configuration.
-        config: withApprovals(data?.config ?? {}, approvals),
-        configVersion: data?.version,
-      }),
-    onMutate: (approvals) =>
-      client.setQueryData<Configuration>(
-        key,
-        (before) => before && { ...before, config: withApprovals(before.config, approvals) },
-      ),
-    onError: (refused) => showError(messageOf(refused)),
-    onSettled: () => client.invalidateQueries({ queryKey: key }),
-  });
+  const { data, error, refetch, save } = useConfiguration(agentId);
 
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   const policy = policyOf(data?.config ?? {});
   const set = (name: string, approval: Approval | undefined) => {
     const { [name]: _, ...rest } = policy;
-    save.mutate(approval === undefined ? rest : { ...rest, [name]: approval });
+    save((config) => withKey(config, "approvals", approval === undefined ? rest : { ...rest, [name]: approval }));
   };
   return (
     <Section
@@ -124,11 +90,6 @@ export function Approvals({ agentId, skills }: { agentId: string; skills: readon
   );
 }
 
-function withApprovals(config: Record<string, unknown>, approvals: Policy): Record<string, unknown> {
-  const { approvals: _, ...rest } = config;
-  return Object.keys(approvals).length > 0 ? { ...rest, approvals } : rest;
-}
-
 interface ExceptionsProps {
   policy: Policy;
   skills: readonly Skill[];
@@ -140,7 +101,10 @@ function Exceptions({ policy, skills, onSet }: ExceptionsProps) {
   const [isAdding, setAdding] = useState(false);
   const classes: readonly string[] = CLASSES.map(({ id }) => id);
   const names = Object.keys(policy).filter((name) => !classes.includes(name));
-  const others = skills.flatMap(({ tools }) => tools).filter(({ name }) => !Object.hasOwn(policy, name));
+  const servers = skills.filter(({ source }) => source === "mcp").map(({ name }) => ({ name: `${name}:*` }));
+  const others = [...skills.flatMap(({ tools }) => tools), ...servers].filter(
+    ({ name }) => !Object.hasOwn(policy, name),
+  );
   return (
     <div className="flex flex-col gap-2">
       <h3 className="font-medium">{t("Exceptions for single tools")}</h3>

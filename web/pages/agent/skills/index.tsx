@@ -10,6 +10,7 @@ import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
 import { useAgent } from "../agent.tsx";
 import { Approvals } from "./approvals.tsx";
+import { McpServers } from "./mcp/index.tsx";
 import { ProviderKeys } from "./provider-keys.tsx";
 import { SkillCard } from "./skill-card.tsx";
 import { type Skill, skillWords } from "./words.ts";
@@ -52,15 +53,19 @@ export default function SkillsPage() {
         {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
         <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 lg:grid-cols-3">
           {!data && !error && PLACES.map((place) => <Skeleton key={place} className="h-44" />)}
-          {data?.skills.map((skill) => (
+          {data?.skills.filter(isOwnSkill).map((skill) => (
             <SkillCard key={skill.id} skill={skill} onSwitch={(isOn) => void switchTo(skill, isOn)} />
           ))}
         </div>
       </Section>
+      <McpServers agentId={agentId} agentName={name} />
       <Approvals agentId={agentId} skills={data?.skills ?? []} />
       <ProviderKeys agentId={agentId} />
     </>
   );
 }
+
+/** MCP servers have their own section. */
+const isOwnSkill = ({ source }: Skill) => source !== "mcp";
 
 const PLACES = [0, 1, 2, 3, 4, 5];

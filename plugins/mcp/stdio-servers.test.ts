@@ -1,0 +1,118 @@
+// Tests MCP servers that run as processes, with the official ones: only commands of the operator, and nothing of Berth's own.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { eventually } from "../../tests/support/eventually.ts";
+import { type McpFixture, openMcpFixture, toolOf } from "./support.test.ts";
+
+const SERVERS = resolve(import.meta.dir, "../../node_modules/@modelcontextprotocol");
+const run = (name: string, ...args: string[]) =>
+  [process.execPath, join(SERVERS, `server-${name}/dist/index.js`), ...args].join(" ");
+const folder = join(tmpdir(), `berth-mcp-${Bun.randomUUIDv7()}`);
+const memoryFile = join(folder, "memory.jsonl");
+
+let it: McpFixture;
+beforeAll(async () => {
+  await mkdir(folder);
+  await writeFile(join(folder, "plan.txt"), "Sail at dawn.");
+  it = await openMcpFixture({
+    MCP_COMMANDS: [
+      `everything=${run("everything", "stdio")}`,
+      `files=${run("filesystem", folder)}`,
+      `memory=/usr/bin/env MEMORY_FILE_PATH=${memoryFile} ${run("memory")}`,
+      "/bin/sh",
+    ].join(","),
+  });
+});
+beforeEach(() => it.nextAgent());
+afterAll(async () => {
+  await it?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe("the official servers", () => {
+  test("everything: tools, a picture, resources, prompts, and none of Berth's environment", async () => {
+    const server = await it.configure({
+      all: { command: "everything", reads: ["echo", "get-sum", "get-env", "get-tiny-image"] },
+    });
+    expect(server.state).toBe("connected");
+    expect(toolOf(server, "echo")).toMatchObject({ toolName: "all__echo", class: "read", offered: true });
+    for (const [name, input, expected] of [
+      ["all__echo", { message: "ahoy" }, "Echo: ahoy"],
+      ["all__get-sum", { a: 2, b: 3 }, "5"],
+      ["all__get-tiny-image", {}, "[A picture: file 1]"],
+      ["all__read_resource", {}, "demo://"],
+      ["all__get_prompt", {}, "simple-prompt"],
+    ] as const) {
+      it.callOnce(name, input);
+      expect(await it.say("Call it.")).toContain(expected);
+    }
+    it.callOnce("all__get-env");
+    const environment = await it.say("Call it.");
+    expect(environment).toContain("PATH");
+    expect(environment).not.toMatch(/sk-test|SECRET_KEY|PROVIDER_|DATABASE/);
+  }, 30_000);
+
+  test("filesystem: reads within its folder, and writes only after an approval", async () => {
+    await it.configure({
+      files: { command: "files", tools: ["read_text_file", "write_file"], reads: ["read_text_file"] },
+    });
+    it.callOnce("files__read_text_file", { path: join(folder, "plan.txt") });
+    expect(await it.say("Read the plan.")).toContain("Sail at dawn.");
+    it.callOnce("files__read_text_file", { path: "/etc/passwd" });
+    expect(await it.say("Read that.")).toContain("Access denied");
+
+    const written = join(folder, "new.txt");
+    it.callOnce("files__write_file", { path: written, content: "Ahoy" });
+    expect(await it.say("Write.")).toContain("was not run");
+    expect(await Bun.file(written).exists()).toBe(false);
+    const approvals = `/api/agents/${it.agentId}/approvals`;
+    const { body } = await it.ada.get<{ approvals: { id: string }[] }>(`${approvals}?status=pending`);
+    await it.ada.post(`${approvals}/${body.approvals[0]?.id}`, { decision: "approve" });
+    expect(await it.say("Write.")).toContain("Successfully wrote");
+    expect(await Bun.file(written).text()).toBe("Ahoy");
+    expect(it.offered().filter((name) => name.startsWith("files__"))).toHaveLength(2);
+  }, 30_000);
+
+  test("memory: keeps what it is told over connections", async () => {
+    await it.configure({ memory: { command: "memory", reads: ["create_entities", "read_graph"] } });
+    it.callOnce("memory__create_entities", {
+      entities: [{ name: "Ada", entityType: "captain", observations: ["sails at dawn"] }],
+    });
+    await it.say("Note it.");
+    expect((await it.ada.post(`${it.path()}/memory/test`)).status).toBe(200);
+    it.callOnce("memory__read_graph");
+    expect(await it.say("What do you know?")).toContain("sails at dawn");
+  }, 30_000);
+});
+
+describe("a command", () => {
+  test.each([[{ command: "/bin/rm", args: ["-rf", "/tmp/x"] }], [{ command: "every" }]])(
+    "of nobody's list is 400: %j",
+    async (server) => {
+      const answer = await it.putConfig({ x: server });
+      expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "mcpServers.x.command" }] } });
+    },
+  );
+
+  test("with fixed arguments takes no others", async () => {
+    const server = await it.configure({ files: { command: "files", args: ["/"] } });
+    expect(server).toMatchObject({ state: "failed", lastError: expect.stringContaining("fixed the arguments") });
+  });
+
+  test("that fails to start, or is no MCP server, is told with what it wrote", async () => {
+    const server = await it.configure({ sh: { command: "/bin/sh", args: ["-c", "echo 'no such boat' >&2; exit 3"] } });
+    expect(server.state).toBe("failed");
+    expect(server.lastError).toContain("no such boat");
+  }, 30_000);
+
+  test("runs in a folder of the agent, which goes with the agent", async () => {
+    const home = join(it.kernel.config.dataDir, "mcp", it.agentId);
+    await it.configure({ sh: { command: "/bin/sh", args: ["-c", "echo ahoy > $HOME/trace; pwd >&2; exit 1"] } });
+    expect(await Bun.file(join(home, "trace")).text()).toBe("ahoy\n");
+    expect((await it.looked("sh")).lastError).toContain(home);
+    await it.ada.delete(`/api/agents/${it.agentId}`);
+    await eventually(async () => !(await Bun.file(join(home, "trace")).exists()));
+  }, 30_000);
+});
