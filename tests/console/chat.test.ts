@@ -325,6 +325,31 @@ describe("conversations of other channels", () => {
     await list.getByText("Nothing found").waitFor();
   }, 60_000);
 
+  test("open at the message that a search has found, however far back; a reload shows it again", async () => {
+    const messages = Array.from({ length: 400 }, (_, n) => (n === 40 ? "Is the lighthouse lit?" : `Message ${n}`));
+    await storeConversation(berth, { agentId, platform: "channel_a", name: "Bob", messages, reply: () => "Aye." });
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(chat("?query=lighthouse"));
+    await page.getByRole("link", { name: /Bob/ }).click();
+    const found = feed(page).locator("[aria-current]", { hasText: "Is the lighthouse lit?" });
+    const distance = () =>
+      found.evaluate((element) => {
+        const box = element.closest('[role="region"]')?.getBoundingClientRect();
+        const { top, height } = element.getBoundingClientRect();
+        return box ? Math.abs(top + height / 2 - box.top - box.height / 2) : Number.POSITIVE_INFINITY;
+      });
+    for (const way of ["click", "reload"]) {
+      if (way === "reload") await page.reload();
+      await found.waitFor();
+      await eventually(async () => (await distance()) < 50, { what: `${way}: in the middle` });
+    }
+    await console.shoot("chat-found");
+    await page.getByRole("button", { name: "Jump to the latest" }).click();
+    await feed(page).getByText("Message 399").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
   test("5,000 messages open at once, at the end; older ones come when one scrolls up", async () => {
     const messages = Array.from({ length: 2_500 }, (_, n) => `Message ${n} ${"and more ".repeat(n % 9)}`);
     const id = await storeConversation(berth, { agentId, platform: "channel_a", name: "Bob", messages });

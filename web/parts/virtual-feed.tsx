@@ -17,6 +17,8 @@ interface Props<Item> {
   renderItem: (item: Item, index: number) => ReactNode;
   /** Called when the beginning comes near, to load older entries. */
   onStart?: (() => void) | undefined;
+  /** The key of an entry to show in the middle, once it is there, in place of the end. */
+  target?: string | undefined;
 }
 
 /** Pixels from the end within which the feed follows what is added, and from which on a button leads back. */
@@ -29,7 +31,7 @@ const INPUT_MS = 1_000;
 /** Pixels before the first entry and after the last. */
 const PADDING = 16;
 
-export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, onStart }: Props<Item>) {
+export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, onStart, target }: Props<Item>) {
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
   const keyFor = useCallback((index: number) => keyAt(items, index, keyOf), [items, keyOf]);
@@ -83,6 +85,16 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
     keepPlace(lastFirst.current);
     lastFirst.current = firstKey;
   }, [firstKey]);
+
+  const targetIndex = target === undefined ? -1 : items.findIndex((item) => keyOf(item) === target);
+  const shownTarget = useRef<string>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it moves once for each target
+  useLayoutEffect(() => {
+    if (targetIndex < 0 || shownTarget.current === target) return;
+    shownTarget.current = target;
+    isFollowing.current = false;
+    virtual.scrollToIndex(targetIndex, { align: "center" });
+  }, [target, targetIndex]);
 
   const lastInput = useRef(Number.NEGATIVE_INFINITY);
   const noteInput = () => {
