@@ -325,6 +325,65 @@ describe("conversations of other channels", () => {
     await list.getByText("Nothing found").waitFor();
   }, 60_000);
 
+  test("open at the message that a search has found, however far back; a reload shows it again", async () => {
+    const messages = Array.from({ length: 400 }, (_, n) => (n === 40 ? "Is the lighthouse lit?" : `Message ${n}`));
+    await storeConversation(berth, { agentId, platform: "channel_a", name: "Bob", messages, reply: () => "Aye." });
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(chat("?query=lighthouse"));
+    await page.getByRole("link", { name: /Bob/ }).click();
+    const found = feed(page).locator("[aria-current]", { hasText: "Is the lighthouse lit?" });
+    const distance = () =>
+      found.evaluate((element) => {
+        const box = element.closest('[role="region"]')?.getBoundingClientRect();
+        const { top, height } = element.getBoundingClientRect();
+        return box ? Math.abs(top + height / 2 - box.top - box.height / 2) : Number.POSITIVE_INFINITY;
+      });
+    for (const way of ["click", "reload"]) {
+      if (way === "reload") await page.reload();
+      await found.waitFor();
+      await eventually(async () => (await distance()) < 50, { what: `${way}: in the middle` });
+    }
+    await console.shoot("chat-found");
+    await page.getByRole("button", { name: "Jump to the latest" }).click();
+    await feed(page).getByText("Message 399").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("keep their place when somebody flings to the top and older messages come in above", async () => {
+    const messages = Array.from({ length: 100 }, (_, n) => `Message ${n} ${"and more words ".repeat((n * 7) % 60)}`);
+    const id = await storeConversation(berth, { agentId, platform: "channel_a", name: "Bob", messages });
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(chat(`/${id}`));
+    await feed(page).getByText("Message 99 ").first().waitFor();
+    const first = feed(page)
+      .getByText(/^Message 75 /)
+      .first();
+    const place = () =>
+      first.evaluate((element) => {
+        const box = element.closest('[role="region"]');
+        return element.getBoundingClientRect().top - (box?.getBoundingClientRect().top ?? 0);
+      });
+    const asked = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    await page.route(/before=/, async (route) => {
+      asked.resolve();
+      await gate.promise;
+      await route.continue();
+    });
+    await feed(page).hover();
+    await page.mouse.wheel(0, -100_000);
+    await asked.promise;
+    await first.waitFor();
+    await eventually(async () => (await feed(page).evaluate((element) => element.scrollTop)) === 0);
+    const before = await place();
+    gate.resolve();
+    await eventually(async () => (await feed(page).evaluate((element) => element.scrollTop)) > 5_000);
+    await eventually(async () => Math.abs((await place()) - before) < 3);
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
   test("5,000 messages open at once, at the end; older ones come when one scrolls up", async () => {
     const messages = Array.from({ length: 2_500 }, (_, n) => `Message ${n} ${"and more ".repeat(n % 9)}`);
     const id = await storeConversation(berth, { agentId, platform: "channel_a", name: "Bob", messages });
@@ -356,8 +415,11 @@ describe("conversations of other channels", () => {
     await box.hover();
     await page.mouse.wheel(0, -10_000);
     await page.getByRole("button", { name: "Jump to the latest" }).waitFor();
-    // Older pages come in above.
-    await eventually(async () => (await state()).fromEnd > 6_000);
+    // Older pages come in above, so that one can go on.
+    await eventually(async () => {
+      await page.mouse.wheel(0, -10_000);
+      return (await state()).fromEnd > 6_000;
+    });
     await page.getByRole("button", { name: "Jump to the latest" }).click();
     await feed(page)
       .getByText(/^Message 2499/)

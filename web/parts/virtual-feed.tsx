@@ -17,6 +17,8 @@ interface Props<Item> {
   renderItem: (item: Item, index: number) => ReactNode;
   /** Called when the beginning comes near, to load older entries. */
   onStart?: (() => void) | undefined;
+  /** The key of an entry to show in the middle, once it is there, in place of the end. */
+  target?: string | undefined;
 }
 
 /** Pixels from the end within which the feed follows what is added, and from which on a button leads back. */
@@ -29,7 +31,7 @@ const INPUT_MS = 1_000;
 /** Pixels before the first entry and after the last. */
 const PADDING = 16;
 
-export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, onStart }: Props<Item>) {
+export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, onStart, target }: Props<Item>) {
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
   const keyFor = useCallback((index: number) => keyAt(items, index, keyOf), [items, keyOf]);
@@ -41,13 +43,13 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
     paddingStart: PADDING,
     paddingEnd: PADDING,
     getItemKey: keyFor,
+    // What is in view stays there when entries come in above it.
+    anchorTo: "end",
   });
   const isEmpty = items.length === 0;
 
-  // Whoever is at the end stays there, whatever grows: entries, their measured heights, or the box.
+  // A feed at its end stays there when entries, their measured heights or the box grow.
   const isFollowing = useRef(true);
-  /** Where the box belongs once it is high enough. */
-  const wantedTop = useRef<number>(undefined);
   // The list keeps its place by itself where a row above it turns out higher or lower than guessed, unless it is at the end.
   virtual.shouldAdjustScrollPositionOnItemSizeChange = ({ start }, _, { scrollOffset }) =>
     !isFollowing.current && start < (scrollOffset ?? 0);
@@ -57,32 +59,22 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
     if (!element || !list) return;
     scrollToEnd(element);
     const observer = new ResizeObserver(() => {
-      const target = wantedTop.current;
       if (isFollowing.current) scrollToEnd(element);
-      else if (target !== undefined && target <= element.scrollHeight - element.clientHeight) {
-        wantedTop.current = undefined;
-        element.scrollTop = target;
-      }
     });
     observer.observe(element);
     observer.observe(list);
     return () => observer.disconnect();
   }, []);
 
-  // Entries that come in above move the box by their height, so that the one that was first stays where it is.
-  const firstKey = isEmpty ? undefined : keyFor(0);
-  const lastFirst = useRef(firstKey);
-  const keepPlace = useEffectEvent((before: string | undefined) => {
-    const index = before === undefined ? -1 : items.findIndex((item) => keyOf(item) === before);
-    const [start] = index > 0 ? (virtual.getOffsetForIndex(index, "start") ?? []) : [];
-    if (start === undefined || !box.current || isFollowing.current) return;
-    // The box can be scrolled there only when the new entries are laid out.
-    wantedTop.current = box.current.scrollTop + start - PADDING;
-  });
+  const targetIndex = target === undefined ? -1 : items.findIndex((item) => keyOf(item) === target);
+  const shownTarget = useRef<string>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it moves once for each target
   useLayoutEffect(() => {
-    keepPlace(lastFirst.current);
-    lastFirst.current = firstKey;
-  }, [firstKey]);
+    if (targetIndex < 0 || shownTarget.current === target) return;
+    shownTarget.current = target;
+    isFollowing.current = false;
+    virtual.scrollToIndex(targetIndex, { align: "center" });
+  }, [target, targetIndex]);
 
   const lastInput = useRef(Number.NEGATIVE_INFINITY);
   const noteInput = () => {

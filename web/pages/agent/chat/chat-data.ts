@@ -28,6 +28,10 @@ export interface Known {
 }
 
 const PAGE = 50;
+/** Pages that are read for a message which was found far back. */
+const MAX_PAGES = 100;
+/** Messages that are known before it, so that the feed does not read on at once. */
+const CONTEXT = 20;
 const conversationsKey = (agentId: string) => ["conversations", agentId] as const;
 const messagesKey = (agentId: string, id: string) => ["conversation-messages", agentId, id] as const;
 
@@ -75,19 +79,30 @@ export function useMessages(agentId: string, id: string | undefined) {
     enabled: id !== undefined,
     staleTime: 0,
   });
-  const isLoading = useRef(false);
+  const loading = useRef<Promise<void>>(undefined);
+  const readOlder = async () => {
+    const before = client.getQueryData<Known>(key)?.before;
+    if (before === null || before === undefined) return;
+    const page = await api.get<MessagePage>(address, { limit: 2 * PAGE, before });
+    client.setQueryData<Known>(key, (known) => known && withOlder(known, page));
+  };
+  /** Adds the page before the oldest known message. */
+  const loadOlder = () => {
+    loading.current ??= readOlder().finally(() => {
+      loading.current = undefined;
+    });
+    return loading.current;
+  };
   return {
     ...found,
-    /** Adds the page before the oldest known message. */
-    async loadOlder() {
-      const before = client.getQueryData<Known>(key)?.before;
-      if (isLoading.current || before === null || before === undefined) return;
-      isLoading.current = true;
-      try {
-        const page = await api.get<MessagePage>(address, { limit: 2 * PAGE, before });
-        client.setQueryData<Known>(key, (known) => known && withOlder(known, page));
-      } finally {
-        isLoading.current = false;
+    loadOlder,
+    /** Adds pages until the message at this position is known with some before it. */
+    async loadUntil(seq: number, signal: AbortSignal) {
+      for (let pages = 0; pages < MAX_PAGES && !signal.aborted; pages++) {
+        const known = client.getQueryData<Known>(key);
+        const older = known?.messages.filter((one) => one.seq !== null && one.seq < seq).length ?? 0;
+        if (!known || known.before === null || older >= CONTEXT) return;
+        await loadOlder();
       }
     },
   };

@@ -4,6 +4,7 @@ import { MessageSquarePlus } from "lucide-react";
 import { useEffect } from "react";
 import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
+import { path, withQuery } from "../../../app/api.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
@@ -40,9 +41,13 @@ export function ConversationList({ agentId, selected }: Props) {
   useEffect(() => {
     if (open) markSeen(open.id, open.lastActivityAt);
   }, [open, markSeen]);
-  // What is searched for stays in the address while one reads the results.
-  const search = new URLSearchParams({ ...(query && { query }), ...(platform && { platform }) }).toString();
-  const rest = search && `?${search}`;
+  // What is searched for stays in the address while one reads the results, each at the message that was found.
+  const addressOf = ({ id, match }: ConversationView) =>
+    withQuery(path`/agents/${agentId}/chat/${id}`, {
+      query: query || undefined,
+      platform: platform || undefined,
+      at: match?.seq,
+    });
 
   return (
     <nav aria-label={t("Conversations")} className="flex min-h-0 flex-1 flex-col">
@@ -89,7 +94,7 @@ export function ConversationList({ agentId, selected }: Props) {
           renderItem={(conversation) => (
             <Row
               conversation={conversation}
-              href={`/agents/${agentId}/chat/${conversation.id}${rest}`}
+              href={addressOf(conversation)}
               isSelected={conversation.id === selected}
               isUnseen={conversation.id !== selected && isUnseen(conversation.id, conversation.lastActivityAt)}
             />

@@ -1,16 +1,14 @@
 // A conversation: its messages with what goes on in it, and the place to write, where it is held here.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { ArrowLeft, CloudOff, Lock, RotateCcw, X } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { ArrowLeft, Lock } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useMemo, useState } from "react";
 import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
 import { formatTime, t, tn } from "../../../app/language.ts";
-import { Button } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { IconButton } from "../../../parts/icon-button.tsx";
 import { PlatformIcon, platformName } from "../../../parts/platform.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
@@ -25,17 +23,19 @@ import {
   useMessages,
 } from "./chat-data.ts";
 import { Composer } from "./composer/composer.tsx";
-import { type FeedItem, feedItems, openTurn } from "./feed-items.ts";
+import { type FeedItem, feedItems, keyOfMessage, openTurn } from "./feed-items.ts";
 import { type LiveTurn, useLiveTurn } from "./live-turn.ts";
 import { Approvals } from "./messages/approvals.tsx";
 import { LiveReply } from "./messages/live-reply.tsx";
 import { Column, NoReply, PersonMessage, Reply, wordsOf } from "./messages/message.tsx";
-import { type Unsent, useSending } from "./sending.ts";
+import { NotSent } from "./messages/not-sent.tsx";
+import { useSending } from "./sending.ts";
 import { Welcome } from "./welcome.tsx";
 
 const TurnPanel = lazy(() => import("./messages/turn-panel.tsx"));
 
 const NONE: readonly MessageView[] = [];
+const showFailure = (error: unknown) => showError(messageOf(error));
 const keyOfItem = ({ key }: FeedItem) => key;
 
 interface Props {
@@ -48,7 +48,7 @@ interface Props {
 export function Conversation({ agent, id, onBegun }: Props) {
   const client = useQueryClient();
   const conversation = useConversation(agent.id, id);
-  const { data, error, refetch, loadOlder } = useMessages(agent.id, id);
+  const { data, error, refetch, loadOlder, loadUntil } = useMessages(agent.id, id);
   const messages = data?.messages ?? NONE;
   const sending = useSending(agent.id, id, onBegun);
   const running = openTurn(messages);
@@ -58,6 +58,16 @@ export function Conversation({ agent, id, onBegun }: Props) {
   const hasRequests = (live?.approvals ?? 0) > 0 || messages.some(({ steps }) => steps.some(({ ok }) => !ok));
   const approvals = useApprovals(agent.id, hasRequests);
   const [panelTurn, setPanelTurn] = useParameter("turn");
+  // The message that a search has found.
+  const at = Number(useParameter("at")[0]) || undefined;
+  const found = at === undefined ? undefined : messages.find(({ seq }) => seq === at);
+  const find = useEffectEvent((seq: number, signal: AbortSignal) => loadUntil(seq, signal).catch(showFailure));
+  const isLoaded = data !== undefined;
+  useEffect(() => {
+    const left = new AbortController();
+    if (at !== undefined && isLoaded) void find(at, left.signal);
+    return () => left.abort();
+  }, [at, isLoaded]);
   const [wanted, setWanted] = useState<{ text: string }>();
 
   const platform = conversation.data?.platform ?? (id === undefined ? "web" : undefined);
@@ -110,6 +120,12 @@ export function Conversation({ agent, id, onBegun }: Props) {
   };
   const renderItem = (item: FeedItem): ReactNode => {
     if (item.type === "day") return <Day at={item.at} />;
+    if (item.type === "message" && item.message === found)
+      return (
+        <div aria-current="true" className="bg-wash">
+          {renderMessage(item.message)}
+        </div>
+      );
     if (item.type === "message") return renderMessage(item.message);
     if (item.type === "unsent") return <NotSent agentId={agent.id} message={item.message} {...sending} />;
     return (
@@ -144,7 +160,8 @@ export function Conversation({ agent, id, onBegun }: Props) {
           estimate={88}
           keyOf={keyOfItem}
           renderItem={renderItem}
-          onStart={() => void loadOlder().catch((caught: unknown) => showError(messageOf(caught)))}
+          onStart={() => void loadOlder().catch(showFailure)}
+          target={found && keyOfMessage(found)}
         />
       )}
       <Announcer name={agent.name} live={live} />
@@ -222,42 +239,6 @@ const Day = ({ at }: { at: number }) => {
     </Column>
   );
 };
-
-interface NotSentProps {
-  agentId: string;
-  message: Unsent;
-  sendAgain: (key: string) => void;
-  remove: (key: string) => void;
-}
-
-/** A message that is on its way, or why it is not. */
-function NotSent({ agentId, message, sendAgain, remove }: NotSentProps) {
-  const { key, problem } = message;
-  const shown = { ...message, kind: "message" as const, senderName: "", byOwner: true };
-  return (
-    <PersonMessage agentId={agentId} message={shown}>
-      {problem && (
-        <div role="alert" className="mt-1 flex max-w-[85%] flex-wrap items-center justify-end gap-2 text-sm">
-          <span className="inline-flex items-center gap-1.5 text-warn">
-            <CloudOff className="size-4 shrink-0" aria-hidden="true" />
-            {problem.isTriedAgain
-              ? t("Not sent yet. It is kept here, and sent when Berth answers again.")
-              : t("Not sent: {reason}", { reason: problem.message })}
-          </span>
-          {!problem.isTriedAgain && (
-            <Button onClick={() => sendAgain(key)}>
-              <RotateCcw aria-hidden="true" />
-              {t("Try again")}
-            </Button>
-          )}
-          <IconButton label={t("Remove this message")} onClick={() => remove(key)}>
-            <X />
-          </IconButton>
-        </div>
-      )}
-    </PersonMessage>
-  );
-}
 
 const Loading = () => (
   <Column className="flex flex-1 flex-col justify-end gap-4 py-4">
