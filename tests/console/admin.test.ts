@@ -141,6 +141,27 @@ describe("accounts", () => {
   }, 60_000);
 });
 
+test("the palette finds accounts and agents of others, and starts what an admin does", async () => {
+  await using console = await open("/");
+  const { page } = console;
+  const field = page.getByRole("combobox", { name: "Page, agent or action" });
+  await page.keyboard.press("Control+k");
+  await field.fill(fleet.bob.account.email);
+  await page.getByRole("option", { name: `${HOSTILE} · ${fleet.bob.account.email}` }).click();
+  await page.getByRole("heading", { level: 1, name: HOSTILE }).waitFor();
+  await page.keyboard.press("Control+k");
+  await field.fill("lighthouse");
+  await page.getByRole("option", { name: "Search all agents for “lighthouse”" }).click();
+  await page.getByRole("button", { name: "Stop: Lighthouse" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await field.fill("new account");
+  await page.getByRole("option", { name: "New account", selected: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByLabel("Email address").waitFor();
+  expect(await page.title()).not.toBe("owned");
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
 describe("agents", () => {
   test("are sorted and filtered in the address, stopped and started again by undo", async () => {
     await using console = await open("/admin/agents?sort=name");
