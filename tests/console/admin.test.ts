@@ -184,6 +184,25 @@ describe("agents", () => {
   }, 60_000);
 });
 
+test("usage has days in UTC, the same for viewers of every zone; other times are in theirs", async () => {
+  await using console = await openConsole(fleet.berth, fleet.root);
+  const { page, context } = console;
+  await context.addInitScript({ content: 'localStorage.setItem("berth-time-zone", "America/New_York")' });
+  const [request] = await Promise.all([
+    page.waitForRequest(/api\/admin\/usage\?from=.*by=day/),
+    console.open("/admin/usage"),
+  ]);
+  const from = Date.parse(new URL(request.url()).searchParams.get("from") ?? "");
+  await page.getByText("The numbers").click();
+  const day = (at: number) => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" }).format(at);
+  const days = page.getByRole("region", { name: "Cost by day" }).getByRole("row");
+  await days.nth(1).getByText(day(from)).waitFor();
+  await days
+    .last()
+    .getByText(day(from + 29 * 86_400_000))
+    .waitFor();
+}, 60_000);
+
 describe("providers", () => {
   test("show their state and cost, and lead to their keys", async () => {
     await using console = await open("/admin/providers");
@@ -217,9 +236,18 @@ describe("channels, jobs and settings", () => {
     await page.getByText("The job is discarded.").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText(HOSTILE).waitFor();
-    await row.getByRole("button", { name: "Try again" }).click();
-    await page.getByText("The job is tried again.").waitFor();
+    await page.getByRole("button", { name: "Try these 2 again" }).click();
+    await page.getByText("2 jobs are tried again.").waitFor();
+    expect((await audited()).filter((action) => action === "job.retry")).toHaveLength(2);
     expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("on a phone each row is a stack, with its buttons in sight", async () => {
+    await using console = await openConsole(fleet.berth, fleet.root, { theme: "light", width: 390 });
+    await console.open("/admin/users");
+    const row = console.page.getByRole("list", { name: "Accounts" }).getByRole("listitem");
+    await row.filter({ hasText: fleet.ada.account.email }).getByText("Second factor").waitFor();
+    expect(await console.page.getByRole("table").count()).toBe(0);
   }, 60_000);
 
   test("settings show their source, and no secret", async () => {

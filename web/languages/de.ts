@@ -2366,6 +2366,16 @@ export const german = {
     "environment doctor": "umgebung doctor",
     "changes history who": "änderungen verlauf wer",
     "update runtime": "aktualisieren laufzeit",
+    "Free space": "Freier Platz",
+    "Made an account an admin": "Konto zum Admin gemacht",
+    "Took the rights of an admin": "Adminrechte entzogen",
+    none: "nichts",
+    yes: "ja",
+    no: "nein",
+    "{n} job is tried again.": "{n} Aufgabe wird noch einmal versucht.",
+    "{n} jobs are tried again.": "{n} Aufgaben werden noch einmal versucht.",
+    "{done} of {all} …": "{done} von {all} …",
+    "Try these {n} again": "Diese {n} noch einmal versuchen",
   },
   /** Instead of the API's English text of an error, by its code. */
   errors: {

@@ -92,7 +92,7 @@ export default function UsersPage() {
           }
           return (
             <div className="rounded-large border border-edge bg-card px-4 py-2">
-              <Table label={t("Accounts")} columns={columns()} rows={users} keyOf={({ id }) => id} />
+              <Table isStacked label={t("Accounts")} columns={columns()} rows={users} keyOf={({ id }) => id} />
             </div>
           );
         }}
