@@ -141,6 +141,27 @@ describe("accounts", () => {
   }, 60_000);
 });
 
+test("the palette finds accounts and agents of others, and starts what an admin does", async () => {
+  await using console = await open("/");
+  const { page } = console;
+  const field = page.getByRole("combobox", { name: "Page, agent or action" });
+  await page.keyboard.press("Control+k");
+  await field.fill(fleet.bob.account.email);
+  await page.getByRole("option", { name: `${HOSTILE} · ${fleet.bob.account.email}` }).click();
+  await page.getByRole("heading", { level: 1, name: HOSTILE }).waitFor();
+  await page.keyboard.press("Control+k");
+  await field.fill("lighthouse");
+  await page.getByRole("option", { name: "Search all agents for “lighthouse”" }).click();
+  await page.getByRole("button", { name: "Stop: Lighthouse" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await field.fill("new account");
+  await page.getByRole("option", { name: "New account", selected: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByLabel("Email address").waitFor();
+  expect(await page.title()).not.toBe("owned");
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
 describe("agents", () => {
   test("are sorted and filtered in the address, stopped and started again by undo", async () => {
     await using console = await open("/admin/agents?sort=name");
@@ -162,6 +183,25 @@ describe("agents", () => {
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 });
+
+test("usage has days in UTC, the same for viewers of every zone; other times are in theirs", async () => {
+  await using console = await openConsole(fleet.berth, fleet.root);
+  const { page, context } = console;
+  await context.addInitScript({ content: 'localStorage.setItem("berth-time-zone", "America/New_York")' });
+  const [request] = await Promise.all([
+    page.waitForRequest(/api\/admin\/usage\?from=.*by=day/),
+    console.open("/admin/usage"),
+  ]);
+  const from = Date.parse(new URL(request.url()).searchParams.get("from") ?? "");
+  await page.getByText("The numbers").click();
+  const day = (at: number) => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" }).format(at);
+  const days = page.getByRole("region", { name: "Cost by day" }).getByRole("row");
+  await days.nth(1).getByText(day(from)).waitFor();
+  await days
+    .last()
+    .getByText(day(from + 29 * 86_400_000))
+    .waitFor();
+}, 60_000);
 
 describe("providers", () => {
   test("show their state and cost, and lead to their keys", async () => {
@@ -196,9 +236,18 @@ describe("channels, jobs and settings", () => {
     await page.getByText("The job is discarded.").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText(HOSTILE).waitFor();
-    await row.getByRole("button", { name: "Try again" }).click();
-    await page.getByText("The job is tried again.").waitFor();
+    await page.getByRole("button", { name: "Try these 2 again" }).click();
+    await page.getByText("2 jobs are tried again.").waitFor();
+    expect((await audited()).filter((action) => action === "job.retry")).toHaveLength(2);
     expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("on a phone each row is a stack, with its buttons in sight", async () => {
+    await using console = await openConsole(fleet.berth, fleet.root, { theme: "light", width: 390 });
+    await console.open("/admin/users");
+    const row = console.page.getByRole("list", { name: "Accounts" }).getByRole("listitem");
+    await row.filter({ hasText: fleet.ada.account.email }).getByText("Second factor").waitFor();
+    expect(await console.page.getByRole("table").count()).toBe(0);
   }, 60_000);
 
   test("settings show their source, and no secret", async () => {

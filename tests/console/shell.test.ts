@@ -1,6 +1,7 @@
 // The frame of the console in Chromium: navigation, menu, palette, code panel, a lost connection, signing in again.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { member, provision } from "../support/members.ts";
@@ -75,21 +76,99 @@ test("the rail leads to pages; back, reload and unknown addresses work", async (
   expect(console.complaints()).toEqual([]);
 }, 60_000);
 
-test("the palette goes anywhere by keyboard alone", async () => {
-  await using console = await openConsole(berth, ada);
-  const { page } = console;
-  await console.open("/");
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Page, agent or action" }).fill("harb");
-  await page.getByRole("option", { name: /Harbour/ }).waitFor();
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/\/agents\/[^/]+/);
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Page, agent or action" }).waitFor();
-  await page.keyboard.press("Escape");
-  await page.getByRole("combobox", { name: "Page, agent or action" }).waitFor({ state: "detached" });
-  expect(console.complaints()).toEqual([]);
-}, 60_000);
+describe("the palette", () => {
+  const openPalette = async (page: Page, typed = "") => {
+    await page.keyboard.press("Control+k");
+    const field = page.getByRole("combobox", { name: "Page, agent or action" });
+    await field.fill(typed);
+    return field;
+  };
+  /** Types, and chooses what is then offered first. */
+  const choose = async (page: Page, typed: string, name: string) => {
+    await openPalette(page, typed);
+    await page.getByRole("option", { name, selected: true }).waitFor();
+    await page.keyboard.press("Enter");
+  };
+
+  test("goes anywhere by keyboard alone, and gives the focus back", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open("/");
+    await choose(page, "harb", "Harbour Agent");
+    await page.waitForURL(/\/agents\/[^/]+\/chat/);
+    await choose(page, "harb log", "Harbour: Log Page");
+    await page.waitForURL(/\/agents\/[^/]+\/logs/);
+    await choose(page, "memory", "Harbour: Memory Page");
+    await page.waitForURL(/\/agents\/[^/]+\/memory/);
+    await choose(page, "two-factor", "Account: Security Page");
+    await page.waitForURL(/\/account\/security/);
+    await page.locator("#rail").getByRole("link", { name: "Usage" }).focus();
+    const field = await openPalette(page);
+    await page.keyboard.press("Escape");
+    await field.waitFor({ state: "detached" });
+    expect(await page.locator(":focus").textContent()).toBe("Usage");
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("offers the pages of the open agent first, and scrolls to what the keys choose", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open("/");
+    await page
+      .getByRole("link", { name: /Harbour/ })
+      .first()
+      .click();
+    await page.getByRole("heading", { name: "Harbour", level: 1 }).waitFor();
+    await openPalette(page);
+    await page.getByRole("option", { name: "Harbour: Overview", selected: true }).waitFor();
+    for (let n = 0; n < 25; n++) await page.keyboard.press("ArrowDown");
+    await expectInView(page.getByRole("option", { selected: true }));
+  }, 60_000);
+
+  test("does things: stops and starts agents, opens dialogs, shows code, changes theme and language", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open("/");
+    await choose(page, "stop harb", "Harbour: Stop Action");
+    await page.getByText("Harbour is stopped").waitFor();
+    await choose(page, "start harb", "Harbour: Start Action");
+    await page.getByText("Harbour runs").waitFor();
+    await choose(page, "new agent", "New agent Action");
+    await page.getByRole("dialog").getByRole("heading").first().waitFor();
+    await page.keyboard.press("Escape");
+    await choose(page, "new webhook", "New webhook Action");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await choose(page, "curl", "This page as code Action");
+    await page.getByText(`${berth.web}/api/webhooks`).first().waitFor();
+    await page.keyboard.press("Escape");
+    await choose(page, "dark", "Dark theme Action");
+    expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+    await choose(page, "deutsch", "Language: Deutsch Action");
+    await page.getByRole("navigation", { name: "Seiten" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("guthaben");
+    await page.getByRole("option", { name: "Verbrauch", selected: true }).waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("offers no page or action of admins to others", async () => {
+    await using console = await openConsole(berth, ada);
+    await console.open("/");
+    await openPalette(console.page, "backup now");
+    await console.page.getByText("Nothing has this name").waitFor();
+    await openPalette(console.page, "audit");
+    await console.page.getByText("Nothing has this name").waitFor();
+  }, 60_000);
+});
+
+async function expectInView(row: Locator): Promise<void> {
+  const isInView = await row.evaluate((element) => {
+    const [own, box] = [element.getBoundingClientRect(), element.parentElement?.getBoundingClientRect()];
+    return box !== undefined && own.top >= box.top - 1 && own.bottom <= box.bottom + 1;
+  });
+  expect(isInView).toBe(true);
+}
 
 test("a page shows its requests as code", async () => {
   await using console = await openConsole(berth, ada);
@@ -99,6 +178,9 @@ test("a page shows its requests as code", async () => {
   await page.getByText(`${berth.web}/api/agents`).first().waitFor();
   await page.getByText("TypeScript").click();
   await page.getByText("await fetch(").first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await page.locator(":focus").getAttribute("aria-label")).toBe("This page as code");
   expect(console.complaints()).toEqual([]);
 }, 60_000);
 

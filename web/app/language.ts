@@ -21,6 +21,10 @@ let areaLoaders: Readonly<Record<string, AreaLoader>> = {};
 
 export const language: Language = chooseLanguage();
 
+/** The language as the viewer's region writes dates and times, such as "en-GB"; the language itself if it is not the browser's. */
+export const timeLocale: string =
+  globalThis.navigator?.languages?.find((code) => code.split("-")[0] === language) ?? language;
+
 function chooseLanguage(): Language {
   const isKnown = (code: string): code is Language => Object.hasOwn(LANGUAGES, code);
   const wished = [readStored(), ...(globalThis.navigator?.languages ?? [])].map((code) => code?.split("-")[0] ?? "");
@@ -119,7 +123,7 @@ const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as c
 /** "3.4 MB". */
 export function formatBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
-  const options = { style: "unit", unit: BYTE_UNITS[power] ?? "byte", unitDisplay: "narrow" } as const;
+  const options = { style: "unit", unit: BYTE_UNITS[power] ?? "byte", unitDisplay: "short" } as const;
   return formatNumber(bytes / 1000 ** power, { ...options, maximumFractionDigits: power === 0 ? 0 : 1 });
 }
 
@@ -142,7 +146,7 @@ export function formatRelative(time: number, now = Date.now()): string {
 
 /** Date and time in the zone that the viewer chose, by default the system's. */
 export const formatTime = (time: number, options?: Intl.DateTimeFormatOptions): string =>
-  new Intl.DateTimeFormat(language, {
+  new Intl.DateTimeFormat(timeLocale, {
     ...(timeZone && { timeZone }),
     ...(options ?? { dateStyle: "medium", timeStyle: "short" }),
   }).format(time);

@@ -6,7 +6,14 @@ import { loadTexts, t } from "./language.ts";
 
 const CommandPalette = lazy(
   async () =>
-    (await Promise.all([import("../pages/palette/index.tsx"), loadTexts("palette"), loadTexts("account")]))[0],
+    (
+      await Promise.all([
+        import("../pages/palette/index.tsx"),
+        loadTexts("palette"),
+        loadTexts("account"),
+        loadTexts("agent"),
+      ])
+    )[0],
 );
 
 const isMac = /mac|iphone|ipad/i.test(navigator.platform);

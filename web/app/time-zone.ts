@@ -16,6 +16,9 @@ function readStored(): string | undefined {
   }
 }
 
+/** The zone of the viewer by its name, for requests that want one. */
+export const viewerZone: string = timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** Keeps the zone, "" for the system's, and shows the console in it. */
 export function changeTimeZone(next: string): void {
   if (next) localStorage.setItem(STORED_AS, next);

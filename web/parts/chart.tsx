@@ -19,17 +19,22 @@ export interface ChartProps {
   times: readonly number[];
   series: readonly Series[];
   kind?: "line" | "bars";
+  /** The times are days in UTC: they are shown as dates, the same in each zone. */
+  isByDay?: boolean;
   height?: number;
 }
+
+/** How a day in UTC is written. */
+export const DAY = { dateStyle: "medium", timeZone: "UTC" } as const;
 
 const Plot = lazy(() => import("./plot.tsx"));
 
 export function Chart(props: ChartProps) {
   // A page may hold many charts of some hundred points: their tables are made when they are asked for.
   const [isTableOpen, setTableOpen] = useState(false);
-  const { label, times, series, height = 200 } = props;
+  const { label, times, series, isByDay = false, height = 200 } = props;
   const columns = [
-    { key: "time", head: t("Time"), cell: (index: number) => formatTime(times[index] ?? 0) },
+    { key: "time", head: t("Time"), cell: (index: number) => formatTime(times[index] ?? 0, isByDay ? DAY : undefined) },
     ...series.map(({ label, values, format = formatNumber }) => ({
       key: label,
       head: label,

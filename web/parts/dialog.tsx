@@ -1,7 +1,7 @@
 // A dialog on the platform's own <dialog>: it keeps the focus inside, closes with Escape and by a click beside it.
 
 import { X } from "lucide-react";
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { t } from "../app/language.ts";
 import { IconButton } from "./icon-button.tsx";
 
@@ -21,7 +21,8 @@ const WIDTHS = { narrow: "w-[28rem]", wide: "w-[48rem]" };
 export function Dialog({ title, onClose, actions, width = "narrow", children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  // A layout effect is undone while the dialog is still in the page: only then it gives the focus back.
+  useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
     // By itself the browser gives the focus to the first button, which closes.

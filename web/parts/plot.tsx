@@ -3,14 +3,15 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { formatNumber, formatTime, language, t } from "../app/language.ts";
+import { formatNumber, formatTime, t } from "../app/language.ts";
 import { onThemeChange } from "../app/theme.ts";
-import type { ChartProps } from "./chart.tsx";
+import { viewerZone } from "../app/time-zone.ts";
+import { type ChartProps, DAY } from "./chart.tsx";
 
 /** Lines differ by dashes too, for those who don't tell the colours apart. */
 const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
-export default function Plot({ label, times, series, kind = "line", height = 200 }: ChartProps) {
+export default function Plot({ label, times, series, kind = "line", isByDay = false, height = 200 }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = box.current;
@@ -42,8 +43,9 @@ export default function Plot({ label, times, series, kind = "line", height = 200
         padding: [8, 28, 0, 0],
         cursor: { y: false, points: { size: 6 } },
         legend: { live: true },
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), isByDay ? "UTC" : viewerZone),
         axes: [
-          { ...axis, space: 76, values: (_, ticks) => ticks.map(formatTick(ticks)) },
+          { ...axis, size: 32, space: 76, values: (_, ticks) => ticks.map(formatTick(ticks, isByDay)) },
           { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => format(tick)) },
         ],
         scales: {
@@ -53,7 +55,11 @@ export default function Plot({ label, times, series, kind = "line", height = 200
           y: { range: (_, min, max) => [Math.min(0, min ?? 0), (max ?? 0) > 0 ? max * 1.05 : 1] },
         },
         series: [
-          { label: t("Time"), value: (_, time: number | null) => (time === null ? "–" : formatTime(time * 1_000)) },
+          {
+            label: t("Time"),
+            value: (_, time: number | null) =>
+              time === null ? "–" : formatTime(time * 1_000, isByDay ? DAY : undefined),
+          },
           ...series.map((one, index) => {
             const stroke = color(`--series-${(index % 4) + 1}`);
             return {
@@ -71,7 +77,7 @@ export default function Plot({ label, times, series, kind = "line", height = 200
       const data = [times.map((time) => time / 1_000), ...series.map(({ values }) => [...values])] as uPlot.AlignedData;
       return new uPlot(options, data, parent);
     }
-  }, [times, series, kind, height]);
+  }, [times, series, kind, isByDay, height]);
   return (
     <div ref={box} role="img" aria-label={label} className="min-w-0 overflow-hidden" style={{ minHeight: height }} />
   );
@@ -87,10 +93,11 @@ function resolveColor(parent: HTMLElement, name: string): string {
   return color;
 }
 
-function formatTick(ticks: readonly number[]): (tick: number) => string {
+function formatTick(ticks: readonly number[], isByDay: boolean): (tick: number) => string {
   const span = (ticks.at(-1) ?? 0) - (ticks[0] ?? 0);
   const options: Intl.DateTimeFormatOptions =
-    span <= 36 * 3_600 ? { hour: "2-digit", minute: "2-digit" } : { day: "numeric", month: "short" };
-  const format = new Intl.DateTimeFormat(language, options);
-  return (tick) => format.format(tick * 1_000);
+    span <= 36 * 3_600 && !isByDay
+      ? { hour: "2-digit", minute: "2-digit" }
+      : { day: "numeric", month: "short", ...(isByDay && { timeZone: "UTC" }) };
+  return (tick) => formatTime(tick * 1_000, options);
 }

@@ -1,8 +1,9 @@
-// A table of records: sorted by its heads, scrolls sideways on a phone, and shows more rows as it is asked for.
+// A table of records, sorted by its heads. On a phone it scrolls sideways, or shows each row as a stack of values.
 
 import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { t } from "../app/language.ts";
+import { useMedia } from "./use-media.ts";
 
 export interface Column<Row> {
   key: string;
@@ -25,9 +26,13 @@ interface Props<Row> {
   keyOf: (row: Row) => string;
   sorting?: Sorting;
   onSort?: (sorting: Sorting) => void;
+  /** On a phone each row is a stack of named values, for tables whose last columns are needed there. */
+  isStacked?: boolean;
 }
 
-export function Table<Row>({ label, columns, rows, keyOf, sorting, onSort }: Props<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, sorting, onSort, isStacked = false }: Props<Row>) {
+  const isNarrow = useMedia("(max-width: 47.99rem)");
+  if (isStacked && isNarrow) return <Stack {...{ label, columns, rows, keyOf }} />;
   return (
     <div className="overflow-x-auto" role="region" aria-label={label} tabIndex={0}>
       <table className="w-full border-collapse text-left [overflow-wrap:break-word]">
@@ -63,6 +68,31 @@ export function Table<Row>({ label, columns, rows, keyOf, sorting, onSort }: Pro
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Stack<Row>({
+  label,
+  columns: [first, ...others],
+  rows,
+  keyOf,
+}: Pick<Props<Row>, "label" | "columns" | "rows" | "keyOf">) {
+  return (
+    <ul aria-label={label} className="divide-y divide-edge [overflow-wrap:anywhere]">
+      {rows.map((row) => (
+        <li key={keyOf(row)} className="flex flex-col gap-1.5 py-3">
+          {first?.cell(row)}
+          <dl className="grid grid-cols-[7rem_minmax(0,1fr)] gap-x-3 gap-y-1">
+            {others.map(({ key, head, cell }) => (
+              <div key={key} className="contents">
+                <dt className="text-soft text-sm">{head}</dt>
+                <dd className="min-w-0">{cell(row)}</dd>
+              </div>
+            ))}
+          </dl>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -19,37 +19,73 @@ export interface AccountPage {
   /** Below /account; "" is the profile. */
   path: string;
   label: Text;
+  /** Other words under which the palette finds it. */
+  keywords: Text;
   Icon: LucideIcon;
   Component: LazyExoticComponent<ComponentType>;
 }
 
 export const ACCOUNT_PAGES: readonly AccountPage[] = [
-  { path: "", label: text("Profile"), Icon: User, Component: lazy(() => import("./profile/index.tsx")) },
+  {
+    path: "",
+    label: text("Profile"),
+    keywords: text("name picture address"),
+    Icon: User,
+    Component: lazy(() => import("./profile/index.tsx")),
+  },
   {
     path: "/security",
     label: text("Security"),
+    keywords: text("password two-factor totp qr recovery delete"),
     Icon: Shield,
     Component: lazy(() => import("./security/index.tsx")),
   },
-  { path: "/sign-ins", label: text("Sign-ins"), Icon: LogIn, Component: lazy(() => import("./sign-ins/index.tsx")) },
-  { path: "/sessions", label: text("Devices"), Icon: Laptop, Component: lazy(() => import("./sessions/index.tsx")) },
-  { path: "/keys", label: text("API keys"), Icon: KeyRound, Component: lazy(() => import("./keys/index.tsx")) },
-  { path: "/skills", label: text("Skills"), Icon: BookOpen, Component: lazy(() => import("./skills/index.tsx")) },
+  {
+    path: "/sign-ins",
+    label: text("Sign-ins"),
+    keywords: text("google github wallet linked social"),
+    Icon: LogIn,
+    Component: lazy(() => import("./sign-ins/index.tsx")),
+  },
+  {
+    path: "/sessions",
+    label: text("Devices"),
+    keywords: text("signed in sessions browsers"),
+    Icon: Laptop,
+    Component: lazy(() => import("./sessions/index.tsx")),
+  },
+  {
+    path: "/keys",
+    label: text("API keys"),
+    keywords: text("token scopes developer"),
+    Icon: KeyRound,
+    Component: lazy(() => import("./keys/index.tsx")),
+  },
+  {
+    path: "/skills",
+    label: text("Skills"),
+    keywords: text("folders upload library"),
+    Icon: BookOpen,
+    Component: lazy(() => import("./skills/index.tsx")),
+  },
   {
     path: "/notifications",
     label: text("Notifications"),
+    keywords: text("mail"),
     Icon: Bell,
     Component: lazy(() => import("./notifications/index.tsx")),
   },
   {
     path: "/plan",
     label: text("Plan and referral"),
+    keywords: text("upgrade subscription invite friends"),
     Icon: Sparkles,
     Component: lazy(() => import("./plan/index.tsx")),
   },
   {
     path: "/appearance",
     label: text("Appearance"),
+    keywords: text("theme language time zone dark"),
     Icon: Palette,
     Component: lazy(() => import("./appearance/index.tsx")),
   },

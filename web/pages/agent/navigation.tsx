@@ -3,14 +3,12 @@
 import { useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { t } from "../../app/language.ts";
-import { AGENT_PAGE_GROUPS, AGENT_PAGES, type AgentPage, type AgentPageGroup } from "./pages.ts";
+import { AGENT_PAGE_GROUPS, AGENT_PAGES, type AgentPage, type AgentPageGroup, addressOf } from "./pages.ts";
 
 const GROUPS: readonly (AgentPageGroup | undefined)[] = [
   undefined,
   ...(Object.keys(AGENT_PAGE_GROUPS) as AgentPageGroup[]),
 ];
-
-const addressOf = (id: string, { path }: AgentPage) => `/agents/${id}${path.replace(/\/:.*/, "")}`;
 
 /** The page of an address; undefined for one that does not exist. */
 export function pageAt(id: string, location: string): AgentPage | undefined {

@@ -28,6 +28,8 @@ export interface AgentPage {
   path: string;
   label: Text;
   Icon: LucideIcon;
+  /** Other words under which the palette finds it. */
+  keywords?: Text;
   /** Under which heading it stands; without one it is at the top. */
   group?: AgentPageGroup;
   /** Takes the whole height and width beside the navigation and scrolls by itself, such as a chat. */
@@ -50,6 +52,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Chat"),
     Icon: MessageSquare,
     isFull: true,
+    keywords: text("talk message conversation"),
     Component: lazy(() => import("./chat/index.tsx")),
   },
   {
@@ -57,6 +60,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Set-up"),
     Icon: SlidersHorizontal,
     group: "make",
+    keywords: text("instructions prompt model temperature budget settings"),
     Component: lazy(() => import("./set-up/index.tsx")),
   },
   {
@@ -64,6 +68,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Channels"),
     Icon: MessagesSquare,
     group: "reach",
+    keywords: text("connect telegram discord whatsapp bot token pairing"),
     Component: lazy(() => import("./channels/index.tsx")),
   },
   {
@@ -71,6 +76,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Public page"),
     Icon: Globe,
     group: "reach",
+    keywords: text("embed website qr preview"),
     Component: lazy(() => import("./public/index.tsx")),
   },
   {
@@ -78,6 +84,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Gateway"),
     Icon: Cable,
     group: "reach",
+    keywords: text("websocket token"),
     Component: lazy(() => import("./gateway/index.tsx")),
   },
   {
@@ -85,6 +92,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Live stream"),
     Icon: Radio,
     group: "reach",
+    keywords: text("video rtmp player"),
     Component: lazy(() => import("./stream/index.tsx")),
   },
   {
@@ -92,6 +100,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Skills"),
     group: "make",
     Icon: Blocks,
+    keywords: text("tools mcp"),
     Component: lazy(() => import("./skills/index.tsx")),
   },
   {
@@ -99,6 +108,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Memory"),
     group: "make",
     Icon: BrainCircuit,
+    keywords: text("facts files remember forget"),
     Component: lazy(() => import("./memory/index.tsx")),
   },
   {
@@ -106,6 +116,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Schedules"),
     group: "make",
     Icon: CalendarClock,
+    keywords: text("cron timer every day"),
     Component: lazy(() => import("./schedules/index.tsx")),
   },
   {
@@ -113,6 +124,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("History"),
     Icon: History,
     group: "keep",
+    keywords: text("versions changes restore"),
     Component: lazy(() => import("./history/index.tsx")),
   },
   {
@@ -120,6 +132,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Approvals"),
     Icon: ShieldCheck,
     group: "watch",
+    keywords: text("allow deny waiting"),
     Component: lazy(() => import("./approvals/index.tsx")),
   },
   {
@@ -127,6 +140,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Figures"),
     Icon: ChartLine,
     group: "watch",
+    keywords: text("charts statistics cost"),
     Component: lazy(() => import("./figures/index.tsx")),
   },
   {
@@ -134,6 +148,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Log"),
     Icon: ScrollText,
     group: "watch",
+    keywords: text("errors debug"),
     Component: lazy(() => import("./logs/index.tsx")),
   },
   {
@@ -141,6 +156,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Backups"),
     Icon: DatabaseBackup,
     group: "keep",
+    keywords: text("export import update rollback restore"),
     Component: lazy(() => import("./backups/index.tsx")),
   },
   {
@@ -148,6 +164,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Verification"),
     Icon: BadgeCheck,
     group: "keep",
+    keywords: text("proof badge identity attestation"),
     Component: lazy(() => import("./verification/index.tsx")),
   },
   {
@@ -155,6 +172,10 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     label: text("Stop and delete"),
     Icon: Power,
     group: "keep",
+    keywords: text("delete transfer remove"),
     Component: lazy(() => import("./danger/index.tsx")),
   },
 ];
+
+/** The address of a page of an agent. */
+export const addressOf = (id: string, { path }: AgentPage): string => `/agents/${id}${path.replace(/\/:.*/, "")}`;

@@ -2,8 +2,8 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { useState } from "react";
 import { Link } from "wouter";
+import { useParameter } from "../../app/address.ts";
 import { api } from "../../app/api.ts";
 import { t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
@@ -17,7 +17,7 @@ import { NewWebhook } from "./new-webhook.tsx";
 import { givenUpReason, REMOVED_KEY, WEBHOOKS_KEY, type Webhook } from "./webhook.ts";
 
 export default function WebhooksPage() {
-  const [isMaking, setMaking] = useState(false);
+  const [making, setMaking] = useParameter("new");
   const { data, error, isPending, refetch } = useQuery({
     queryKey: WEBHOOKS_KEY,
     queryFn: () => api.get<{ webhooks: Webhook[] }>("/api/webhooks"),
@@ -30,7 +30,7 @@ export default function WebhooksPage() {
   });
   const webhooks = data?.webhooks.filter(({ id }) => !removed.includes(id));
   const button = (
-    <Button look="primary" onClick={() => setMaking(true)}>
+    <Button look="primary" onClick={() => setMaking("1")}>
       <Plus aria-hidden="true" />
       {t("New webhook")}
     </Button>
@@ -60,7 +60,7 @@ export default function WebhooksPage() {
           ))}
         </ul>
       )}
-      {isMaking && <NewWebhook onClose={() => setMaking(false)} />}
+      {making && <NewWebhook onClose={() => setMaking("")} />}
     </Page>
   );
 }

@@ -1,7 +1,7 @@
 // The API keys: what each may do, when it was used, a new one, revoking one.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { formatTime, t, text } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
@@ -35,10 +35,10 @@ const SCOPE_LABELS = { read: text("reads"), write: text("changes"), chat: text("
 
 export default function KeysPage() {
   const queries = useQueryClient();
-  const [isMaking, setMaking] = useState(false);
+  const [making, setMaking] = useParameter("new");
   const { data, error, refetch } = useQuery({ queryKey: KEY, queryFn: () => api.get<KeyList>("/api/keys") });
   const close = () => {
-    setMaking(false);
+    setMaking("");
     void queries.invalidateQueries({ queryKey: KEY });
   };
   const revoke = ({ id, name }: ApiKey) =>
@@ -61,7 +61,7 @@ export default function KeysPage() {
         "With a key, programs do what you do here, within the key's rights. They can't change the security of your account.",
       )}
       actions={
-        <Button look="primary" onClick={() => setMaking(true)}>
+        <Button look="primary" onClick={() => setMaking("1")}>
           {t("New key…")}
         </Button>
       }
@@ -80,7 +80,7 @@ export default function KeysPage() {
           <KeyRow key={key.id} apiKey={key} onRevoke={() => revoke(key)} />
         ))}
       </ul>
-      {isMaking && <NewKeyDialog onClose={close} />}
+      {making && <NewKeyDialog onClose={close} />}
     </Section>
   );
 }

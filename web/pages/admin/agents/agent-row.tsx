@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, path } from "../../../app/api.ts";
 import { formatNumber, formatUsd, t, tn } from "../../../app/language.ts";
+import { type ModelList, modelName, useModelChoices } from "../../../app/models.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { Badge, Status } from "../../../parts/status.tsx";
@@ -70,6 +71,7 @@ export function AgentRow({ agent }: { agent: FleetAgent }) {
 }
 
 function AgentState({ agent: { status, owner, model } }: { agent: FleetAgent }) {
+  const { data: list } = useModelChoices();
   return (
     <p className="flex flex-wrap items-center gap-x-2">
       {status === "error" ? (
@@ -79,11 +81,17 @@ function AgentState({ agent: { status, owner, model } }: { agent: FleetAgent }) 
       ) : (
         <Status tone="good">{t("Answers")}</Status>
       )}
-      <span className="truncate text-soft text-sm">{model}</span>
+      <span className="truncate text-soft text-sm">{chosenName(model, list)}</span>
       {owner.disabled && <Badge>{t("Account disabled")}</Badge>}
     </p>
   );
 }
+
+/** The name of what a choice stands for now; a model that the agent names itself has its own. */
+const chosenName = (model: string, list: ModelList | undefined): string =>
+  model === "model_a" || model === "model_b"
+    ? (list?.choices[model].name ?? "")
+    : modelName({ model: "custom", ownModel: model }, list);
 
 function StopOrStart({ agent: { id, name, status } }: { agent: FleetAgent }) {
   const client = useQueryClient();

@@ -1,7 +1,7 @@
 // Entries of the audit log. All their texts are shown as text: names of accounts and agents are chosen by people.
 
 import { Link } from "wouter";
-import { type Text, t, text } from "../../../app/language.ts";
+import { formatTime, type Text, t, text } from "../../../app/language.ts";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { AuditEntry } from "../api-types.ts";
@@ -10,6 +10,8 @@ export const ACTIONS: Readonly<Record<string, Text>> = {
   "user.create": text("Made an account"),
   "user.invite": text("Invited a person"),
   "user.update": text("Changed an account"),
+  "user.promote": text("Made an account an admin"),
+  "user.demote": text("Took the rights of an admin"),
   "user.disable": text("Disabled an account"),
   "user.enable": text("Enabled an account"),
   "user.delete": text("Deleted an account"),
@@ -33,7 +35,7 @@ export const actionLabel = (action: string): string => {
 };
 
 export const AuditTable = ({ entries }: { entries: readonly AuditEntry[] }) => (
-  <Table label={t("Audit log")} columns={columns()} rows={entries} keyOf={({ id }) => id} />
+  <Table isStacked label={t("Audit log")} columns={columns()} rows={entries} keyOf={({ id }) => id} />
 );
 
 const columns = (): Column<AuditEntry>[] => [
@@ -84,7 +86,9 @@ function Details({ details }: Pick<AuditEntry, "details">) {
       {rows.map(([field, value]) => (
         <div key={field} className="flex flex-wrap gap-x-1.5">
           <dt className="text-soft">{field}:</dt>
-          <dd>{isChange(value) ? `${plain(value.from)} → ${plain(value.to)}` : plain(value)}</dd>
+          <dd className="min-w-0 [overflow-wrap:anywhere]">
+            {isChange(value) ? `${plain(value.from)} → ${plain(value.to)}` : plain(value)}
+          </dd>
         </div>
       ))}
     </dl>
@@ -94,4 +98,15 @@ function Details({ details }: Pick<AuditEntry, "details">) {
 const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
   typeof value === "object" && value !== null && "from" in value && "to" in value;
 
-const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+/** A value in words: "plan: free, status: active" of an object, times in the viewer's zone. */
+function plain(value: unknown): string {
+  if (value === null) return t("none");
+  if (typeof value === "boolean") return value ? t("yes") : t("no");
+  if (typeof value === "string") return ISO_TIME.test(value) ? formatTime(Date.parse(value)) : value;
+  if (typeof value !== "object") return String(value);
+  return Object.entries(value)
+    .map(([name, inner]) => `${name}: ${plain(inner)}`)
+    .join(", ");
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;

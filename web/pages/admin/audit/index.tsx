@@ -60,7 +60,7 @@ export default function AuditLogPage() {
             )
       }
     >
-      <div className="mb-4 grid items-end gap-3 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_1fr_auto_auto_auto]">
+      <div className="mb-4 grid items-end gap-3 sm:grid-cols-2 lg:grid-cols-3">
         <SearchField label={t("Who: whole email address")} value={actor} onSearch={setActor} />
         <SearchField label={t("What: address, id or name")} value={user} onSearch={setUser} />
         <SelectField

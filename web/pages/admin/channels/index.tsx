@@ -65,6 +65,7 @@ export default function ChannelsPage() {
           ) : (
             <div className="rounded-large border border-edge bg-card px-4 py-2">
               <Table
+                isStacked
                 label={t("Channels")}
                 columns={columns()}
                 rows={channels}

@@ -3,7 +3,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, path } from "../../../app/api.ts";
-import { t, tn } from "../../../app/language.ts";
+import { ApiError } from "../../../app/errors.ts";
+import { formatNumber, t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { Table } from "../../../parts/table.tsx";
@@ -37,6 +38,7 @@ export function FailedJobs({ jobs }: { jobs: readonly FailedJob[] }) {
     );
   return (
     <Table
+      isStacked
       label={t("Failed for good")}
       rows={jobs.filter(({ id }) => !hidden.has(id))}
       keyOf={({ id }) => id}
@@ -46,7 +48,7 @@ export function FailedJobs({ jobs }: { jobs: readonly FailedJob[] }) {
           head: t("Kind"),
           cell: ({ kind, attempts }) => (
             <>
-              <code className="font-mono text-sm">{kind}</code>
+              <code className="whitespace-nowrap font-mono text-sm">{kind}</code>
               <span className="block text-soft text-sm">{tn("{n} try", "{n} tries", attempts)}</span>
             </>
           ),
@@ -61,7 +63,7 @@ export function FailedJobs({ jobs }: { jobs: readonly FailedJob[] }) {
           key: "actions",
           head: t("Actions"),
           cell: ({ id }) => (
-            <div className="flex gap-2">
+            <div className="flex flex-wrap gap-2 whitespace-nowrap md:flex-nowrap">
               <Button isBusy={retry.isPending && retry.variables === id} onClick={() => retry.mutate(id)}>
                 {t("Try again")}
               </Button>
@@ -74,4 +76,34 @@ export function FailedJobs({ jobs }: { jobs: readonly FailedJob[] }) {
       ]}
     />
   );
+}
+
+/** Tries these jobs again, one after the other, so that each is in the audit log; stops at the first that the server refuses. */
+export function RetryAll({ jobs }: { jobs: readonly FailedJob[] }) {
+  const client = useQueryClient();
+  const [done, setDone] = useState(0);
+  const retryAll = useMutation({
+    async mutationFn() {
+      setDone(0);
+      for (const [index, { id }] of jobs.entries()) {
+        await api.post(path`/api/admin/jobs/${id}/retry`).catch(unlessGone);
+        setDone(index + 1);
+      }
+    },
+    onSuccess: () => showToast(tn("{n} job is tried again.", "{n} jobs are tried again.", jobs.length)),
+    onError: (error) => showError(messageOf(error)),
+    onSettled: () => void client.invalidateQueries({ queryKey: ["admin", "jobs"] }),
+  });
+  return (
+    <Button disabled={retryAll.isPending} onClick={() => retryAll.mutate()}>
+      {retryAll.isPending
+        ? t("{done} of {all} …", { done: formatNumber(done), all: formatNumber(jobs.length) })
+        : t("Try these {n} again", { n: formatNumber(jobs.length) })}
+    </Button>
+  );
+}
+
+/** Somebody else may have retried or discarded a job of the list meanwhile. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof ApiError && error.status === 404)) throw error;
 }

@@ -11,7 +11,7 @@ import { Status } from "../../../parts/status.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { JobKind, JobPage, Queue } from "../api-types.ts";
-import { FailedJobs } from "./failed-jobs.tsx";
+import { FailedJobs, RetryAll } from "./failed-jobs.tsx";
 
 export default function JobsPage() {
   const query = useInfiniteQuery({
@@ -41,6 +41,7 @@ export default function JobsPage() {
               <Section
                 title={t("Failed for good")}
                 hint={t("They were tried several times. Repair the cause, then try them again; or discard them.")}
+                actions={failed.length > 1 && <RetryAll jobs={failed} />}
               >
                 {failed.length === 0 ? (
                   <p className="text-soft">{t("No job has failed.")}</p>

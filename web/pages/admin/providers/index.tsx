@@ -81,7 +81,7 @@ function ProviderCard({ provider }: { provider: Provider }) {
         </div>
         <Badge>{tn("{n} model", "{n} models", models)}</Badge>
       </header>
-      <dl className="grid flex-1 grid-cols-2 gap-4 p-4 sm:grid-cols-4">
+      <dl className="grid flex-1 grid-cols-2 gap-4 p-4">
         <Figure label={t("Today")} value={formatUsd(todayUsd)} />
         <Figure label={t("This month")} value={formatUsd(monthUsd)} />
         <Figure

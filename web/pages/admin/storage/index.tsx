@@ -60,7 +60,7 @@ function Disk({ disk, database, entries }: Storage) {
           label={t("Other files")}
           value={formatBytes(Math.max(0, used - own))}
         />
-        <Key mark="border border-line bg-well" label={t("Free")} value={formatBytes(disk.freeBytes)} />
+        <Key mark="border border-line bg-well" label={t("Free space")} value={formatBytes(disk.freeBytes)} />
         {database.bytes !== null && (
           <Key mark="" label={t("The database alone")} value={formatBytes(database.bytes + (database.logBytes ?? 0))} />
         )}

@@ -68,6 +68,7 @@ export default function UsagePage() {
               <Chart
                 label={t("Cost by day")}
                 kind="bars"
+                isByDay
                 height={180}
                 times={daysOf(usage).times}
                 series={[{ label: t("Cost"), values: daysOf(usage).costs, format: formatUsd }]}

@@ -34,6 +34,7 @@ export function AccountUsage({ userId }: { userId: string }) {
                 label={t("Cost by day")}
                 height={140}
                 kind="bars"
+                isByDay
                 {...daysOf(usage)}
                 series={[{ label: t("Cost"), values: daysOf(usage).costs, format: formatUsd }]}
               />

@@ -2,7 +2,6 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { UserPlus } from "lucide-react";
-import { useState } from "react";
 import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api } from "../../../app/api.ts";
@@ -40,7 +39,7 @@ interface AccountPage {
 export default function UsersPage() {
   const [sought, setSought] = useParameter("query");
   const [stateText, setState] = useParameter("status");
-  const [dialog, setDialog] = useState<"new" | "invite">();
+  const [dialog, setDialog] = useParameter("new");
   const state = STATES.find((one) => one === stateText) ?? "";
   const query = useInfiniteQuery({
     queryKey: ["admin", "users", sought, state],
@@ -62,8 +61,8 @@ export default function UsersPage() {
       intro={total === undefined ? undefined : t("{count} found", { count: formatNumber(total) })}
       actions={
         <>
-          <Button onClick={() => setDialog("invite")}>{t("Invite")}</Button>
-          <Button look="primary" onClick={() => setDialog("new")}>
+          <Button onClick={() => setDialog("invitation")}>{t("Invite")}</Button>
+          <Button look="primary" onClick={() => setDialog("account")}>
             <UserPlus aria-hidden="true" />
             {t("New account")}
           </Button>
@@ -93,14 +92,14 @@ export default function UsersPage() {
           }
           return (
             <div className="rounded-large border border-edge bg-card px-4 py-2">
-              <Table label={t("Accounts")} columns={columns()} rows={users} keyOf={({ id }) => id} />
+              <Table isStacked label={t("Accounts")} columns={columns()} rows={users} keyOf={({ id }) => id} />
             </div>
           );
         }}
       </Loaded>
       <MoreButton query={query} />
-      {dialog === "new" && <NewAccountDialog onClose={() => setDialog(undefined)} />}
-      {dialog === "invite" && <InviteDialog onClose={() => setDialog(undefined)} />}
+      {dialog === "account" && <NewAccountDialog onClose={() => setDialog("")} />}
+      {dialog === "invitation" && <InviteDialog onClose={() => setDialog("")} />}
     </Page>
   );
 }

@@ -6,6 +6,7 @@ import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { useLive } from "../../../app/events.ts";
 import { formatDuration, formatNumber, formatUsd, t } from "../../../app/language.ts";
+import { viewerZone } from "../../../app/time-zone.ts";
 import { Chart, type Series } from "../../../parts/chart.tsx";
 import { Choice } from "../../../parts/choice.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
@@ -39,11 +40,10 @@ export default function FiguresPage() {
   const { id } = useAgent();
   const [chosen, choose] = useParameter("range");
   const range = RANGES.find((one) => one === chosen) ?? "day";
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const key = ["figures", id] as const;
   const { data, error, isPending, refetch } = useQuery({
     queryKey: [...key, range],
-    queryFn: () => api.get<Answer>(path`/api/agents/${id}/figures`, { range, timezone: timeZone }),
+    queryFn: () => api.get<Answer>(path`/api/agents/${id}/figures`, { range, timezone: viewerZone }),
     placeholderData: (before) => before,
   });
   useLive(key, ["agent.message"], ({ data: about }) => about.agentId === id);

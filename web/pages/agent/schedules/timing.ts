@@ -1,6 +1,7 @@
 // The times of a schedule as people choose them, as cron expressions, and in words of the viewer's language.
 
-import { formatTime, language, t } from "../../../app/language.ts";
+import { formatTime, language, t, timeLocale } from "../../../app/language.ts";
+import { viewerZone } from "../../../app/time-zone.ts";
 
 export type Rhythm = "minutes" | "hours" | "daily" | "weekdays" | "weekly" | "monthly" | "once" | "cron";
 
@@ -118,7 +119,7 @@ export function inWords({ cron, at }: { cron: string | null; at: string | null }
 
 /** `08:30` as the language writes it. */
 const clockTime = (time: string) =>
-  new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" }).format(
+  new Intl.DateTimeFormat(timeLocale, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" }).format(
     Date.parse(`1970-01-01T${time}Z`),
   );
 
@@ -128,7 +129,7 @@ const listOf = (items: string[]) => new Intl.ListFormat(language, { type: "conju
 export const dayName = (day: number, form: "long" | "short") =>
   new Intl.DateTimeFormat(language, { weekday: form, timeZone: "UTC" }).format((day + 3) * 86_400_000);
 
-export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+export const OWN_ZONE = viewerZone;
 
 export const timeZones = (): string[] => {
   const known = Intl.supportedValuesOf("timeZone");

@@ -2,6 +2,7 @@
 
 import { useId } from "react";
 import { formatNumber, t } from "../../../app/language.ts";
+import { viewerZone } from "../../../app/time-zone.ts";
 import { Button } from "../../../parts/button.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
@@ -43,7 +44,7 @@ export function Style({ config, setKey, noteAt }: FieldProps) {
             label={t("Time zone")}
             hint={t("For the clock and reminders.")}
             list={zonesId}
-            placeholder={Intl.DateTimeFormat().resolvedOptions().timeZone}
+            placeholder={viewerZone}
             value={typeof timezone === "string" ? timezone : ""}
             error={noteAt("timezone")}
             onChange={({ target }) => setKey("timezone", target.value || undefined)}
