@@ -45,8 +45,10 @@ async function check(name, command, ...args) {
 const UNIT = ["./src", "./web", "./plugins", "./channels", "./migrations", "./bench"];
 /** Whole-binary tests that compare times: nothing else runs beside them. */
 const TIMED = ["timing", "login-storm"];
-/** Two files at a time, because tests mostly wait. */
+/** Two files at a time. */
 const SIDE_BY_SIDE = "--parallel=2";
+/** Three, for tests that mostly wait for the service or the browser. */
+const WAITING = "--parallel=3";
 /** The same requests in every run; `npm run fuzz` tries others. */
 const FUZZ_SEED = "20261122";
 /** Up to this many files with failures run once more. More failures have a common cause. */
@@ -145,10 +147,9 @@ async function runAll() {
   await runTestStage(
     "whole-binary tests",
     files.filter((file) => !isTimed(file) && !isOfConsole(file)),
-    SIDE_BY_SIDE,
+    WAITING,
   );
-  // They wait for the browser more than others.
-  await runTestStage("tests of the console", files.filter(isOfConsole), "--parallel=3");
+  await runTestStage("tests of the console", files.filter(isOfConsole), WAITING);
   await runTestStage("timed tests", files.filter(isTimed));
   await check("fuzz", bun, "tests/fuzz/main.ts", "--seconds", "60", "--seed", FUZZ_SEED);
 }
