@@ -1,7 +1,7 @@
 // Defines the schemas of requests and responses about skills as folders.
 import { type Static, t } from "elysia";
 import { type FolderSkill, isScript } from "./agent/folder-skill.ts";
-import type { FileEntry, SkillVersion } from "./store/installed-skills.ts";
+import type { FileEntry, SkillVersion } from "./store/skill-rows.ts";
 
 const warning = t.Object({
   code: t.String(),

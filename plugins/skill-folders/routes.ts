@@ -8,6 +8,7 @@ import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/rou
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { guardedFile } from "../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import { createBodyGate } from "../../src/kernel/security/rate-limits/body-gate.ts";
 import type { auth } from "../auth/index.ts";
 import type { Installation } from "./installation.ts";
 import { skillTooLarge } from "./installation.ts";
@@ -33,19 +34,31 @@ interface Deps {
 const tags = ["Skills"];
 /** A form has a little more than its file. */
 const MAX_BODY_BYTES = LIMITS.zip + 64 * 1024;
-const quotaErrors = { 413: ["SKILL_TOO_LARGE", "SKILL_QUOTA_EXCEEDED"], 429: "SKILL_LIMIT_REACHED" };
+/** Installations at once: each holds a folder in memory, and may wait for another host. */
+const CONCURRENT = 16;
+const CONCURRENT_PER_ADDRESS = 4;
+const installErrors = {
+  413: ["SKILL_TOO_LARGE", "SKILL_QUOTA_EXCEEDED"],
+  429: ["SKILL_LIMIT_REACHED", "TOO_MANY_INSTALLATIONS"],
+};
 
 export function webRoutes({ idempotency, identities, installation, details }: Deps) {
   const show = async (userId: string, id: string) => {
     const { skill, files, versions } = await details.require(userId, id);
     return toSkillDetails(skill, files, versions);
   };
+  const gate = createBodyGate({
+    maxBytes: MAX_BODY_BYTES,
+    concurrent: CONCURRENT,
+    perAddress: CONCURRENT_PER_ADDRESS,
+    tooLarge: skillTooLarge,
+    tooMany,
+  });
   const guards = new Elysia({ name: "skill-folders.guards" }).macro({
     skillUpload: (_: true) => ({
       ...guardedFile(async ({ request }) => {
         await identities.authenticate(request, "write");
-        if (Number(request.headers.get("content-length")) > MAX_BODY_BYTES) throw skillTooLarge();
-        contextOf(request).maxBodyBytes = MAX_BODY_BYTES;
+        gate.acquire(request);
       }),
       detail: documentGuard(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
       resolve: async ({ request }: { request: Request }) => ({
@@ -71,6 +84,7 @@ export function webRoutes({ idempotency, identities, installation, details }: De
         }),
       {
         skillUpload: true,
+        afterResponse: ({ request }) => gate.release(request),
         response: { 201: skillDetails },
         detail: {
           tags,
@@ -80,7 +94,7 @@ export function webRoutes({ idempotency, identities, installation, details }: De
             "name gets a new version. Scripts are not run. Agents get it when it is switched on for them.",
           requestBody: installRequestDocs,
           ...documentErrors({
-            ...quotaErrors,
+            ...installErrors,
             400: ["INVALID_SKILL", "INVALID_ADDRESS", "ADDRESS_NOT_ALLOWED"],
             409: ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
             502: ["UPSTREAM_UNREACHABLE", "UPSTREAM_TOO_LARGE", "UPSTREAM_FAILED"],
@@ -167,6 +181,11 @@ export function webRoutes({ idempotency, identities, installation, details }: De
       },
     );
 }
+
+const tooMany = () => {
+  const text = "Many skills are being installed right now. Try again in a few seconds.";
+  return new AppError(429, "TOO_MANY_INSTALLATIONS", text, {}, { headers: { "retry-after": "3" } });
+};
 
 async function readInstallRequest(request: Request): Promise<{ url: string } | { bytes: Uint8Array<ArrayBuffer> }> {
   const body = contextOf(request).bodyBytes ?? new Uint8Array();

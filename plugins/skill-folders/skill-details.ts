@@ -1,7 +1,8 @@
 // Finds a skill for its owner, installed or shared, with everything that is known about it.
 import { type FolderSkill, nameInId } from "./agent/folder-skill.ts";
 import type { FolderSource } from "./agent/folder-source.ts";
-import { type FileEntry, type InstalledSkills, type SkillVersion, skillNotFound } from "./store/installed-skills.ts";
+import { type InstalledSkills, skillNotFound } from "./store/installed-skills.ts";
+import type { FileEntry, SkillVersion } from "./store/skill-rows.ts";
 
 export type SkillDetailsReader = ReturnType<typeof createSkillDetails>;
 

@@ -259,6 +259,31 @@ describe("an address", () => {
   });
 });
 
+test("only so many are installed at once from one address; answered ones make room, refused ones too", async () => {
+  const ada = await owner();
+  const { promise: open, resolve } = Promise.withResolvers<void>();
+  let waiting = 0;
+  const { promise: allWait, resolve: nowAllWait } = Promise.withResolvers<void>();
+  const slow = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch() {
+      if (++waiting === 4) nowAllWait();
+      await open;
+      return new Response(skillMd("slow"));
+    },
+  });
+  const installs = Array.from({ length: 4 }, () => ada.post("/api/skills", { url: slow.url.href }));
+  await allWait;
+  const refused = await ada.install(tea());
+  expect(refused).toMatchObject({ status: 429, body: { code: "TOO_MANY_INSTALLATIONS" } });
+  resolve();
+  expect((await Promise.all(installs)).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+  for (let n = 0; n < 6; n++) expect((await ada.install({ "x.txt": "no skill" })).status).toBe(400);
+  expect((await ada.install(tea())).status).toBe(201);
+  await slow.stop(true);
+});
+
 describe("SKILLS_DIR", () => {
   const put = (folder: string, path: string, text: string) => {
     mkdirSync(join(shared.path, folder, path, ".."), { recursive: true });

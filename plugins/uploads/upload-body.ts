@@ -1,9 +1,9 @@
 // Reads the file of a request, from a form or as the body itself, and limits how many are read at once.
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
+import { type BodyGate, createBodyGate } from "../../src/kernel/security/rate-limits/body-gate.ts";
 import { toStorableText } from "../../src/kernel/util/storable-text.ts";
 import { oneLine } from "../../src/kernel/util/text/quoted-text.ts";
-import { MINUTE } from "../../src/kernel/util/time.ts";
 import { storedType } from "./file-type.ts";
 
 const MIB = 1024 * 1024;
@@ -15,8 +15,6 @@ const MAX_NAME = 200;
 /** Files that are read at once: from all, and from one address, so that one client can't block the others. */
 const MAX_CONCURRENT = 8;
 const MAX_CONCURRENT_PER_ADDRESS = 4;
-/** After this time a request counts as done although `release` was not called. */
-const ABANDONED_AFTER_MS = 6 * MINUTE;
 
 export interface UploadedFile {
   name: string;
@@ -24,37 +22,15 @@ export interface UploadedFile {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Admits requests with a file. */
-export interface UploadGate {
-  /** Call it before the body is read. Throws 413 `UPLOAD_TOO_LARGE`, 429 `TOO_MANY_UPLOADS`. May be repeated for a request. */
-  acquire(request: Request): void;
-  /** Call it when the request was answered. */
-  release(request: Request): void;
-}
-
-export function createUploadGate(): UploadGate {
-  const active = new Map<Request, { address: string; timer: Timer }>();
-
-  function release(request: Request): void {
-    clearTimeout(active.get(request)?.timer);
-    active.delete(request);
-  }
-
-  return {
-    release,
-    acquire(request) {
-      const context = contextOf(request);
-      if (Number(request.headers.get("content-length")) > MAX_BODY_BYTES) throw tooLarge();
-      context.maxBodyBytes = MAX_BODY_BYTES;
-      // A call inside this process was counted on the web surface.
-      if (context.socketAddress === "" || active.has(request)) return;
-      const { address } = context;
-      const own = [...active.values()].filter((other) => other.address === address).length;
-      if (active.size >= MAX_CONCURRENT || own >= MAX_CONCURRENT_PER_ADDRESS) throw tooMany();
-      active.set(request, { address, timer: setTimeout(release, ABANDONED_AFTER_MS, request).unref() });
-    },
-  };
-}
+/** Admits requests with a file; throws 413 `UPLOAD_TOO_LARGE`, 429 `TOO_MANY_UPLOADS`. */
+export const createUploadGate = (): BodyGate =>
+  createBodyGate({
+    maxBytes: MAX_BODY_BYTES,
+    concurrent: MAX_CONCURRENT,
+    perAddress: MAX_CONCURRENT_PER_ADDRESS,
+    tooLarge,
+    tooMany,
+  });
 
 /** The file of a request whose body was read. `name`: from the query, for a body that is the file itself. */
 export async function readUpload(request: Request, name: string | undefined): Promise<UploadedFile> {

@@ -2445,6 +2445,7 @@ export const german = {
     SKILL_QUOTA_EXCEEDED:
       "Dein Tarif hat keinen Platz mehr für so viele Texte in Fähigkeiten. Entferne eine, oder wähle einen größeren Tarif.",
     SKILL_TOO_LARGE: "Das Zip einer Fähigkeit hat höchstens 5 MB. Lass weg, was ein Agent nicht lesen kann.",
+    TOO_MANY_INSTALLATIONS: "Gerade werden viele Fähigkeiten installiert. Versuch es in ein paar Sekunden noch einmal.",
     INVALID_SKILL: "Das lässt sich nicht als Fähigkeit verwenden.",
     SUBSCRIPTION_REQUIRED: "Dafür braucht dein Konto einen Tarif.",
     AGENT_LIMIT_REACHED:

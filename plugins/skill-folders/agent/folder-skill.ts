@@ -1,7 +1,7 @@
 // A skill with a SKILL.md, from wherever it comes, as the tools of agents see it.
 import type { Problem } from "../reading/problems.ts";
 import type { SkillFields } from "../reading/skill-file.ts";
-import type { FileEntry } from "../store/installed-skills.ts";
+import type { FileEntry } from "../store/skill-rows.ts";
 
 export interface FolderSkill extends SkillFields {
   id: string;

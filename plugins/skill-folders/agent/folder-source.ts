@@ -18,9 +18,10 @@ import {
   toolDeclined,
 } from "../../skills/index.ts";
 import { SKILL_FILE } from "../reading/text-file.ts";
-import type { InstalledSkill, InstalledSkills } from "../store/installed-skills.ts";
+import type { InstalledSkills } from "../store/installed-skills.ts";
 import type { LoadedSkills } from "../store/loaded-skills.ts";
 import type { SharedFolder, SharedFolders } from "../store/shared-folders.ts";
+import type { InstalledSkill } from "../store/skill-rows.ts";
 import { type FolderSkill, folderSkillId } from "./folder-skill.ts";
 import { part, skillList, skillText } from "./skill-text.ts";
 

@@ -2,7 +2,7 @@
 import { oneLine } from "../../../src/kernel/util/text/quoted-text.ts";
 import { wrapUntrusted } from "../../skills/index.ts";
 import { SKILL_FILE } from "../reading/text-file.ts";
-import type { FileEntry } from "../store/installed-skills.ts";
+import type { FileEntry } from "../store/skill-rows.ts";
 import { type FolderSkill, isScript } from "./folder-skill.ts";
 
 /** Characters of a description; the specification allows 1024. */

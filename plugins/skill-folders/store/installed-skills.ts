@@ -1,43 +1,20 @@
 // Stores the skills that accounts installed: their versions, files, and which version is in use.
 //
 // An upload is one batch, so that after a kill there is all of a version or nothing of it.
-import type { Row } from "@libsql/client";
 import { GuardFailed, guard, isUniqueViolation, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
-import type { Problem } from "../reading/problems.ts";
-import type { SkillFields } from "../reading/skill-file.ts";
 import type { SkillFolder } from "../reading/skill-folder.ts";
 import { IS_WITHIN_QUOTA, type Quota, quotaError } from "./quota.ts";
-
-/** The version of a skill that is in use. */
-export interface InstalledSkill extends SkillFields {
-  userId: string;
-  version: number;
-  warnings: Problem[];
-  address: string | null;
-  trusted: boolean;
-  createdAt: number;
-}
-
-export interface SkillVersion {
-  version: number;
-  /** What its author calls this version; null without a name. */
-  label: string | null;
-  address: string | null;
-  trusted: boolean;
-  /** Bytes of its texts. */
-  size: number;
-  createdAt: number;
-}
-
-export interface FileEntry {
-  path: string;
-  /** Bytes. */
-  size: number;
-  isText: boolean;
-}
+import {
+  type FileEntry,
+  type InstalledSkill,
+  type SkillVersion,
+  toFileEntry,
+  toSkill,
+  toVersion,
+} from "./skill-rows.ts";
 
 /** An account, and what it may have. */
 export interface Account {
@@ -156,14 +133,7 @@ export function createInstalledSkills({ database }: Pick<Kernel, "database">) {
           ORDER BY version DESC`,
         [userId, name],
       );
-      return rows.map(({ version, fields, address, trusted, size, created_at }) => ({
-        version: Number(version),
-        label: fieldsIn(fields).metadata.version ?? null,
-        address: address === null ? null : String(address),
-        trusted: trusted === 1,
-        size: Number(size),
-        createdAt: Number(created_at),
-      }));
+      return rows.map(toVersion);
     },
 
     /** By path. */
@@ -173,11 +143,7 @@ export function createInstalledSkills({ database }: Pick<Kernel, "database">) {
           WHERE user_id = ? AND name = ? AND version = ? ORDER BY path`,
         [userId, name, version],
       );
-      return rows.map(({ path, size, is_text }) => ({
-        path: String(path),
-        size: Number(size),
-        isText: is_text === 1,
-      }));
+      return rows.map(toFileEntry);
     },
 
     /** The text of a file: null if it is none, undefined if there is no such file. */
@@ -270,17 +236,3 @@ const keptBytes = ({ files }: SkillFolder) =>
   files.reduce((sum, { size, text }) => sum + (text === null ? 0 : size), 0);
 
 export const skillNotFound = () => new AppError(404, "SKILL_NOT_FOUND", "There is no such skill, or it was removed.");
-
-// `install` writes these columns.
-const fieldsIn = (text: unknown): Omit<SkillFields, "name" | "description"> => JSON.parse(String(text));
-const toSkill = (row: Row): InstalledSkill => ({
-  userId: String(row.user_id),
-  name: String(row.name),
-  version: Number(row.version),
-  description: String(row.description),
-  ...fieldsIn(row.fields),
-  warnings: JSON.parse(String(row.warnings)),
-  address: row.address === null ? null : String(row.address),
-  trusted: row.trusted === 1,
-  createdAt: Number(row.created_at),
-});

@@ -6,7 +6,7 @@ import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { LIMITS, type Problem, UnusableFolder } from "../reading/problems.ts";
 import { readSkillFile, type SkillFields } from "../reading/skill-file.ts";
 import { SKILL_FILE, textOf } from "../reading/text-file.ts";
-import type { FileEntry } from "./installed-skills.ts";
+import type { FileEntry } from "./skill-rows.ts";
 
 export interface SharedFolder extends SkillFields {
   warnings: Problem[];
