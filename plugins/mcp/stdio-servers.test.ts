@@ -36,7 +36,7 @@ describe("the official servers", () => {
     const server = await it.configure({
       all: { command: "everything", reads: ["echo", "get-sum", "get-env", "get-tiny-image"] },
     });
-    expect(server.state).toBe("connected");
+    expect(server).toMatchObject({ state: "connected", lastError: null });
     expect(toolOf(server, "echo")).toMatchObject({ toolName: "all__echo", class: "read", offered: true });
     for (const [name, input, expected] of [
       ["all__echo", { message: "ahoy" }, "Echo: ahoy"],

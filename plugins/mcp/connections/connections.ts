@@ -11,9 +11,10 @@ export interface ConnectionLimits {
   /** Processes of all agents. */
   processes: number;
   idleMs: number;
+  /** How often idle ones are looked for. */
+  sweepMs: number;
 }
-const LIMITS: ConnectionLimits = { total: 500, processes: 32, idleMs: 5 * MINUTE };
-const SWEEP_MS = 30 * SECOND;
+const LIMITS: ConnectionLimits = { total: 500, processes: 32, idleMs: 5 * MINUTE, sweepMs: 30 * SECOND };
 const FIRST_RETRY_MS = 30 * SECOND;
 const LAST_RETRY_MS = 15 * MINUTE;
 const MAX_FAILURES_KEPT = 10_000;
@@ -104,7 +105,7 @@ export function createConnections(limits: ConnectionLimits = LIMITS, now: () => 
       }),
     };
     held.set(id, entry);
-    sweeper ??= setInterval(sweep, SWEEP_MS).unref();
+    sweeper ??= setInterval(sweep, limits.sweepMs).unref();
     return entry;
   }
 
