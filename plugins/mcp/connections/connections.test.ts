@@ -119,6 +119,14 @@ describe("a server that fails", () => {
   });
 });
 
+test("connections that are not wanted any more are closed", async () => {
+  await use("a");
+  await use("b");
+  await use("b", undefined, { agentId: "another" });
+  await pool.retain("agent", ({ name }) => name === "a");
+  expect([closed, pool.count("agent"), pool.count("another")]).toEqual([["b"], 1, 1]);
+});
+
 test("all connections of an agent are closed with it, and all at the end", async () => {
   await use("a");
   await use("b", undefined, { agentId: "another" });

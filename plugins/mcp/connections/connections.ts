@@ -43,6 +43,8 @@ export interface Connections {
   fail(key: ConnectionKey, reason: string): Promise<void>;
   /** Closes the connection of a server, or all of an agent, and forgets their failures. */
   close(agentId: string, name?: string): Promise<void>;
+  /** Closes those of an agent's connections that are not wanted any more. */
+  retain(agentId: string, isWanted: (key: ConnectionKey) => boolean): Promise<void>;
   closeAll(): Promise<void>;
   /** Open connections of an agent. */
   count(agentId: string): number;
@@ -152,6 +154,9 @@ export function createConnections(limits: ConnectionLimits = LIMITS, now: () => 
         failures.delete(id);
         await end(id);
       }
+    },
+    async retain(agentId, isWanted) {
+      for (const [id, { key }] of held) if (key.agentId === agentId && !isWanted(key)) await end(id);
     },
     async closeAll() {
       await Promise.all([...held.keys()].map(end));
