@@ -40,10 +40,14 @@ export const mcp = plugin("mcp", ({ kernel, use }) => {
     if (text.includes("mcpServers")) configured.add(agentId);
     return isFirst ? [] : servers.pruneStatements(agentId, text);
   });
+  /** Connects to servers that are new or at another address, and leaves those that are gone. */
+  async function followConfiguration(agentId: string): Promise<void> {
+    const wanted = new Set((await service.records(agentId)).map(({ target }) => target.key.digest));
+    await connections.retain(agentId, ({ digest }) => wanted.has(digest));
+  }
   agentService.onConfigured((agentId) => {
-    if (!configured.delete(agentId)) return;
-    // Connects to servers that are new or at another address; those that are known are left alone.
-    void service.records(agentId).catch((error) => {
+    if (!configured.delete(agentId) && connections.count(agentId) === 0) return;
+    void followConfiguration(agentId).catch((error) => {
       kernel.log.error("the MCP servers of an agent could not be read", { agentId, error });
     });
   });

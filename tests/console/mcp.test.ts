@@ -74,6 +74,13 @@ test("a server is added with a key, its tools are chosen and allowed, and it is 
   await card.getByRole("button", { name: "I have read it" }).click();
   await card.getByText("The server has changed").waitFor({ state: "detached" });
 
+  await ada.post("/api/agent", { action: "update-skill", agentId: agent.id, skillId: "mcp:docs", enabled: false });
+  await page.reload();
+  await card.getByRole("switch", { name: "docs is off" }).click();
+  await card.getByText("Works").waitFor();
+  const { skills } = (await ada.get<{ skills: { id: string; enabled: boolean }[] }>(`/api/agents/${agent.id}/skills`))
+    .body;
+  expect(skills.find(({ id }) => id === "mcp:docs")?.enabled).toBe(true);
   await card.getByRole("switch", { name: "docs is on" }).click();
   await card.getByText("Off", { exact: true }).waitFor();
   await card.getByRole("button", { name: "Remove docs" }).click();

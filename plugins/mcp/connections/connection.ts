@@ -5,6 +5,7 @@ import type {
   Client,
   jsonSchemaValidator,
   OAuthClientProvider,
+  StreamableHTTPClientTransport,
   Transport,
 } from "@modelcontextprotocol/client";
 import type { Outbound } from "../../../src/kernel/security/outbound.ts";
@@ -14,6 +15,7 @@ import { createGuardedFetch } from "./guarded-fetch.ts";
 
 /** To connect, with everything that OAuth needs for it. */
 export const CONNECT_TIMEOUT_MS = 10 * SECOND;
+const END_TIMEOUT_MS = 2 * SECOND;
 const PROBE_TIMEOUT_MS = 4 * SECOND;
 /** Pages of a list that are read; a page of a hostile server may be empty and name a next one. */
 const MAX_PAGES = 5;
@@ -77,7 +79,11 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     },
   );
   client.onclose = onClose;
-  const close = () => client.close();
+  const close = async () => {
+    // Servers with sessions may keep them long if nobody ends them.
+    if ("terminateSession" in transport) await endSession(transport);
+    await client.close();
+  };
   try {
     await withTimeout((signal) => client.connect(transport, { signal, timeout: CONNECT_TIMEOUT_MS }), {
       ms: CONNECT_TIMEOUT_MS,
@@ -94,10 +100,15 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   }
 }
 
+async function endSession(transport: Pick<StreamableHTTPClientTransport, "terminateSession">): Promise<void> {
+  const ended = transport.terminateSession().catch(() => undefined);
+  await withTimeout(() => ended, { ms: END_TIMEOUT_MS, error: () => new Error("late") }).catch(() => undefined);
+}
+
 async function httpTransport(
   { url, headers, oauth }: HttpServer,
   outbound: Pick<Outbound, "stream">,
-): Promise<Transport> {
+): Promise<StreamableHTTPClientTransport> {
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   return new StreamableHTTPClientTransport(url, {
     fetch: createGuardedFetch(outbound, url, headers),

@@ -11,9 +11,10 @@ export interface ConnectionLimits {
   /** Processes of all agents. */
   processes: number;
   idleMs: number;
+  /** How often idle ones are looked for. */
+  sweepMs: number;
 }
-const LIMITS: ConnectionLimits = { total: 500, processes: 32, idleMs: 5 * MINUTE };
-const SWEEP_MS = 30 * SECOND;
+const LIMITS: ConnectionLimits = { total: 500, processes: 32, idleMs: 5 * MINUTE, sweepMs: 30 * SECOND };
 const FIRST_RETRY_MS = 30 * SECOND;
 const LAST_RETRY_MS = 15 * MINUTE;
 const MAX_FAILURES_KEPT = 10_000;
@@ -42,6 +43,8 @@ export interface Connections {
   fail(key: ConnectionKey, reason: string): Promise<void>;
   /** Closes the connection of a server, or all of an agent, and forgets their failures. */
   close(agentId: string, name?: string): Promise<void>;
+  /** Closes those of an agent's connections that are not wanted any more. */
+  retain(agentId: string, isWanted: (key: ConnectionKey) => boolean): Promise<void>;
   closeAll(): Promise<void>;
   /** Open connections of an agent. */
   count(agentId: string): number;
@@ -104,7 +107,7 @@ export function createConnections(limits: ConnectionLimits = LIMITS, now: () => 
       }),
     };
     held.set(id, entry);
-    sweeper ??= setInterval(sweep, SWEEP_MS).unref();
+    sweeper ??= setInterval(sweep, limits.sweepMs).unref();
     return entry;
   }
 
@@ -151,6 +154,9 @@ export function createConnections(limits: ConnectionLimits = LIMITS, now: () => 
         failures.delete(id);
         await end(id);
       }
+    },
+    async retain(agentId, isWanted) {
+      for (const [id, { key }] of held) if (key.agentId === agentId && !isWanted(key)) await end(id);
     },
     async closeAll() {
       await Promise.all([...held.keys()].map(end));

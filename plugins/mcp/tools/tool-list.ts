@@ -12,6 +12,8 @@ const MAX_NAME = 128;
 export const MAX_DESCRIPTION = 1_024;
 /** Characters of a tool's schema. */
 const MAX_SCHEMA = 8_000;
+/** Characters of all tools of a server. */
+const MAX_LIST = 300_000;
 
 type Listed = Awaited<ReturnType<Client["listTools"]>>["tools"][number];
 
@@ -25,6 +27,7 @@ export function toToolList(listed: readonly Listed[], former: readonly ListedToo
   const before = new Map(former.map((tool) => [tool.name, tool]));
   const tools = new Map<string, ListedTool>();
   const omitted: OmittedTool[] = [];
+  let characters = 0;
   const omit = (name: string, reason: string) => {
     if (omitted.length < MAX_OMITTED)
       omitted.push({ name: toStorableText(name).slice(0, MAX_NAME).toWellFormed(), reason });
@@ -35,9 +38,14 @@ export function toToolList(listed: readonly Listed[], former: readonly ListedToo
     else if (tools.size >= MAX_LISTED) omit(one.name, `Only the first ${MAX_LISTED} tools of a server are read.`);
     else {
       const tool = toListedTool(one, before.get(one.name));
-      if (JSON.stringify(tool.inputSchema).length > MAX_SCHEMA)
-        omit(one.name, "The description of its input is too long.");
-      else tools.set(one.name, tool);
+      const schema = JSON.stringify(tool.inputSchema).length;
+      const size = schema + tool.description.length;
+      if (schema > MAX_SCHEMA) omit(one.name, "The description of its input is too long.");
+      else if (characters + size > MAX_LIST) omit(one.name, "The descriptions of the tools before it are too long.");
+      else {
+        characters += size;
+        tools.set(one.name, tool);
+      }
     }
   }
   return { tools: [...tools.values()], omitted };

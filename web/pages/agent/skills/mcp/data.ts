@@ -5,6 +5,7 @@ import type { ServerItem, ToolItem } from "../../../../../plugins/mcp/model.ts";
 import { api, path } from "../../../../app/api.ts";
 import { useLive } from "../../../../app/events.ts";
 import { useConfiguration, withKey } from "../configuration.ts";
+import type { Skill } from "../words.ts";
 
 export type { ServerItem, ToolItem };
 
@@ -23,7 +24,8 @@ export interface ServerConfig {
 export interface Server {
   name: string;
   config: ServerConfig;
-  /** Undefined for one that is switched off. */
+  isOn: boolean;
+  /** Undefined for one that is off in the configuration. */
   item: ServerItem | undefined;
 }
 
@@ -39,6 +41,7 @@ function serversOf({ mcpServers }: Record<string, unknown>): Record<string, Serv
   return isObject(mcpServers) ? (mcpServers as Record<string, ServerConfig>) : {};
 }
 
+const skillIdOf = (server: string) => `mcp:${server}`;
 const LOOK_AGAIN_MS = 2_000;
 const isBeingLookedAt = ({ state }: ServerItem) => state === "connecting";
 
@@ -54,11 +57,23 @@ export function useServers(agentId: string) {
   useLive(queryKey, ["mcp."], ({ data }) => data.agentId === agentId);
   useLive(["agent", agentId, "skills"], ["mcp."], ({ data }) => data.agentId === agentId);
   const configuration = useConfiguration(agentId);
+  const skills = useQuery({
+    queryKey: ["agent", agentId, "skills"],
+    queryFn: () => api.get<{ skills: Skill[] }>(path`/api/agents/${agentId}/skills`),
+  });
+  /** A server is a skill, too, which may be switched off over the API. */
+  const isSkillOff = (name: string) =>
+    skills.data?.skills.some(({ id, enabled }) => id === skillIdOf(name) && !enabled) ?? false;
   const { data: known } = list;
   const { data: configured } = configuration;
 
   const changed = (servers: Record<string, ServerConfig>) => (config: Record<string, unknown>) =>
     withKey(config, "mcpServers", servers);
+  const change = (name: string, changes: Partial<ServerConfig>) =>
+    configuration.save((config) => {
+      const servers = serversOf(config);
+      return changed({ ...servers, [name]: { ...servers[name], ...changes } })(config);
+    });
   const refresh = () => client.invalidateQueries({ queryKey: ["agent", agentId] });
   const addressOf = (name: string) => path`/api/agents/${agentId}/mcp/${name}`;
 
@@ -72,13 +87,20 @@ export function useServers(agentId: string) {
       known &&
       configured &&
       Object.entries(serversOf(configured.config)).map(
-        ([name, config]): Server => ({ name, config, item: known.servers.find((one) => one.name === name) }),
+        ([name, config]): Server => ({
+          name,
+          config,
+          isOn: config.enabled !== false && !isSkillOff(name),
+          item: known.servers.find((one) => one.name === name),
+        }),
       ),
-    change: (name: string, changes: Partial<ServerConfig>) =>
-      configuration.save((config) => {
-        const servers = serversOf(config);
-        return changed({ ...servers, [name]: { ...servers[name], ...changes } })(config);
-      }),
+    change,
+    async switchTo(name: string, enabled: boolean): Promise<void> {
+      if (enabled && isSkillOff(name)) {
+        await api.post("/api/agent", { action: "update-skill", agentId, skillId: skillIdOf(name), enabled });
+      }
+      change(name, { enabled });
+    },
     async add(name: string, server: ServerConfig, key: string): Promise<void> {
       const { headers, secret } = key === "" ? { headers: undefined, secret: undefined } : headerFor(name);
       if (secret) await api.post("/api/agent", { action: "set-credential", agentId, key: secret, value: key });

@@ -21,8 +21,7 @@ interface Props {
   onRemove: () => void;
 }
 
-export function ServerCard({ server: { name, config, item }, servers, onRemove }: Props) {
-  const isOn = config.enabled !== false;
+export function ServerCard({ server: { name, config, isOn, item }, servers, onRemove }: Props) {
   const onError = (refused: unknown) => showError(messageOf(refused));
   const test = useMutation({
     mutationFn: () => servers.test(name),
@@ -60,7 +59,7 @@ export function ServerCard({ server: { name, config, item }, servers, onRemove }
             label={isOn ? t("{name} is on", { name }) : t("{name} is off", { name })}
             isLabelHidden
             isOn={isOn}
-            onChange={(enabled) => servers.change(name, { enabled })}
+            onChange={(enabled) => void servers.switchTo(name, enabled).catch(onError)}
           />
         </header>
         {isOn && item?.state === "failed" && item.lastError && (

@@ -1,4 +1,4 @@
-// Tests MCP servers that run as processes, with the official ones: only commands of the operator, and nothing of Berth's own.
+// Tests the official MCP servers, over standard streams and over HTTP: only commands of the operator, and nothing of Berth's own.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,6 +11,11 @@ const run = (name: string, ...args: string[]) =>
   [process.execPath, join(SERVERS, `server-${name}/dist/index.js`), ...args].join(" ");
 const folder = join(tmpdir(), `berth-mcp-${Bun.randomUUIDv7()}`);
 const memoryFile = join(folder, "memory.jsonl");
+
+async function freePort(): Promise<number> {
+  await using server = Bun.serve({ port: 0, fetch: () => new Response() });
+  return Number(server.port);
+}
 
 let it: McpFixture;
 beforeAll(async () => {
@@ -86,6 +91,38 @@ describe("the official servers", () => {
     expect(await it.say("What do you know?")).toContain("sails at dawn");
   }, 30_000);
 });
+
+test("everything over HTTP, with sessions of an older revision, which are ended", async () => {
+  const port = await freePort();
+  await using program = Bun.spawn(
+    [process.execPath, join(SERVERS, "server-everything/dist/index.js"), "streamableHttp"],
+    {
+      env: { PATH: process.env.PATH ?? "", PORT: String(port) },
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  /** Reads on until the program has written this. */
+  const until = async (stream: ReadableStream<Uint8Array>, text: string) => {
+    let written = "";
+    for await (const part of stream) {
+      written += new TextDecoder().decode(part);
+      if (written.includes(text)) return;
+    }
+    throw new Error(`The server ended: ${written}`);
+  };
+  await until(program.stderr, "listening on port");
+  const server = await it.configure({
+    all: { url: `http://127.0.0.1:${port}/mcp`, reads: ["echo", "get-tiny-image"] },
+  });
+  expect(server).toMatchObject({ state: "connected", lastError: null });
+  it.callOnce("all__echo", { message: "ahoy" });
+  expect(await it.say("Call it.")).toContain("Echo: ahoy");
+  it.callOnce("all__get-tiny-image");
+  expect(await it.say("Call it.")).toContain("[A picture: file 1]");
+  await it.putConfig({});
+  await until(program.stdout, "session termination request");
+}, 30_000);
 
 describe("a command", () => {
   test.each([[{ command: "/bin/rm", args: ["-rf", "/tmp/x"] }], [{ command: "every" }]])(
