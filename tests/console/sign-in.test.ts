@@ -49,16 +49,33 @@ test("a fresh service says where the link of the first admin is; the link leads 
   await using console = await openConsole(fresh);
   await console.open("/");
   await console.page.getByText("printed a link").waitFor();
+  // A link that is cut off, or from before a restart.
+  await console.open("/setup?token=cut-off");
+  await console.page.getByText("This link is not whole").waitFor();
+  expect(await console.page.locator("form").count()).toBe(0);
   const [, link = ""] = /(\/setup\?token=[\w-]+)/.exec(fresh.output().stdout + fresh.output().stderr) ?? [];
   await console.open(link);
   await console.page.getByLabel("Email").fill("ada@example.com");
+  await console.page.getByLabel("Password", { exact: true }).fill("password");
+  await console.page.getByRole("button", { name: "Create the admin account" }).click();
+  await console.page.getByText(/^This is one of the most common passwords/).waitFor();
   await console.page.getByLabel("Password", { exact: true }).fill("correct horse battery");
   await console.page.getByRole("button", { name: "Create the admin account" }).click();
-  await console.page.waitForURL(/\/welcome$/);
+  await console.page.waitForURL(/\/welcome/);
+  await console.open(link);
+  await console.page.getByText("You are signed in as ada@example.com.").waitFor();
+  await console.page.getByRole("link", { name: "Continue" }).click();
+  await console.page.waitForURL(/\/welcome/);
   expect(console.complaints()).toEqual([]);
   await using other = await openConsole(fresh);
   await other.open("/");
   await other.page.getByRole("link", { name: "Sign in" }).waitFor();
+  await other.open(link);
+  await other.page.getByRole("heading", { name: "This Berth has its admin" }).waitFor();
+  expect(await other.page.locator("form").count()).toBe(0);
+  // Nothing is offered beside the password here, so nothing says "or".
+  await other.open("/login");
+  expect(await other.page.getByText("or with your email address").isVisible()).toBe(false);
 }, 60_000);
 
 describe("registering", () => {

@@ -70,15 +70,18 @@ export const german: Translation = {
     "Nobody has an account here yet. When it started, Berth printed a link that makes you its admin. Open that link, and you are in.":
       "Noch hat niemand ein Konto. Beim Start hat Berth einen Link geschrieben, der dich zum Admin macht. Öffne ihn, und du bist drin.",
     "Not your email address": "Nicht deine E-Mail-Adresse",
-    "Open the whole link that Berth printed at its start: its token is missing here.":
-      "Öffne den ganzen Link, den Berth beim Start geschrieben hat: Hier fehlt sein Schlüssel.",
     "Recovery code": "Wiederherstellungscode",
     "The wallet gave no answer. Unlock it, then try again.":
       "Das Wallet hat nicht geantwortet. Entsperre es, und versuch es noch einmal.",
+    "The link made the first account, and no longer works. Sign in with that account, or ask the person who has it.":
+      "Der Link hat das erste Konto angelegt und gilt nicht mehr. Melde dich mit diesem Konto an, oder frag die Person, die es hat.",
+    "This Berth has its admin": "Dieses Berth hat schon einen Admin",
     "This Berth keeps AI agents running: they answer in Telegram, Discord, WhatsApp and on the web, day and night.":
       "Dieses Berth hält KI-Agenten am Laufen: Sie antworten in Telegram, Discord, WhatsApp und im Web, Tag und Nacht.",
     "This Berth takes no new accounts. If you should have one, ask the person who runs it: they can make it for you.":
       "Dieses Berth nimmt keine neuen Konten an. Wenn du eins haben solltest, frag die Person, die es betreibt: Sie kann es für dich anlegen.",
+    "This link is not whole, or a newer one took its place. Open the last one that was printed.":
+      "Dieser Link ist nicht ganz, oder ein neuerer hat ihn ersetzt. Öffne den, der zuletzt geschrieben wurde.",
     "Use a recovery code": "Wiederherstellungscode verwenden",
     "Use the authenticator app": "Authenticator-App verwenden",
     "Where to find it:": "Wo du ihn findest:",
