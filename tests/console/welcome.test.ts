@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
 import { member } from "../support/members.ts";
+import { startOllama } from "../support/ollama.ts";
 import { type FakeBot, startTelegram, type Telegram } from "../support/telegram.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
@@ -121,6 +122,41 @@ test("a step that is left out can be taken up again, by back, reload and link", 
   await page.getByRole("heading", { name: "Make your first agent" }).waitFor();
   await page.getByRole("link", { name: "Leave the tour" }).click();
   await page.waitForURL((url) => url.pathname === "/");
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
+test("a found Ollama is offered, once it has a model", async () => {
+  const models: string[] = [];
+  await using ollama = await startOllama({ models });
+  await using own = await startBerth({ env: { OLLAMA_URL: ollama.url, RATE_LIMITS: "off" } });
+  const client = createClient(own);
+  await client.signUp();
+  await own.command("user", "admin", client.account.email);
+  await client.signIn();
+  await using console = await openConsole(own, client);
+  const { page } = console;
+  await console.open("/welcome");
+  await page.getByText("but it has no model yet").waitFor();
+  await page.getByLabel(/^Key of/).waitFor();
+  models.push("llama3.2:3b");
+  await page.getByRole("button", { name: "Look again" }).click();
+  await page.getByRole("heading", { name: "Ollama is ready" }).waitFor();
+  ollama.upstream.script("Ahoy from your own machine.");
+  await page.getByRole("button", { name: "See it answer" }).click();
+  await page.getByText("Ahoy from your own machine.").waitFor();
+  await page.getByText(/llama3\.2:3b, in .*, for nothing/).waitFor();
+  // A key is still one step away.
+  await page.getByRole("heading", { name: "Or a key of a provider" }).waitFor();
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Make the agent" }).click();
+  await page.getByRole("button", { name: "Hello! What can you do for me?" }).click();
+  await page.getByRole("log").getByText("Ahoy from your own machine.").waitFor();
+  expect(ollama.upstream.chats.at(-1)?.body.model).toBe("llama3.2:3b");
+  // When it is gone, the page does not say that it is ready.
+  await ollama.stop();
+  await console.open("/welcome?step=model");
+  await page.getByText("The demo model is built in").waitFor();
+  expect(await page.getByText("Ollama is ready").count()).toBe(0);
   expect(console.complaints()).toEqual([]);
 }, 60_000);
 
@@ -253,4 +289,23 @@ test("the step of the model is accessible, with the demo and with an answer", as
       await client.delete("/api/admin/model-providers/provider_5");
     },
   });
+}, 180_000);
+
+test("the step of the model is accessible, with an Ollama that has a model, and one that has none", async () => {
+  for (const [name, models] of [["ollama", ["llama3.2:3b"]] as const, ["ollama-empty", []] as const]) {
+    await using ollama = await startOllama({ models });
+    await using own = await startBerth({ env: { OLLAMA_URL: ollama.url, RATE_LIMITS: "off" } });
+    const client = createClient(own);
+    await client.signUp({ name: "Ada" });
+    await own.command("user", "admin", client.account.email);
+    await client.signIn();
+    await expectAccessible(own, client, "/welcome?step=model", {
+      name: `welcome-model-${name}`,
+      prepare: async (page) =>
+        void (await page
+          .getByText(/Ollama/)
+          .first()
+          .waitFor()),
+    });
+  }
 }, 180_000);

@@ -1363,6 +1363,10 @@ export const german = {
     "Your agents think with it. You can change that at any time under Models.":
       "Deine Agenten denken damit. Du kannst das jederzeit unter „Modelle“ ändern.",
     "See it answer": "Antworten lassen",
+    "An Ollama runs on this machine, but it has no model yet. Choose one in Ollama's window, or type <c>ollama pull llama3.2</c> in a terminal. Then it costs nothing, and nothing leaves the machine.":
+      "Auf diesem Rechner läuft ein Ollama, aber es hat noch kein Modell. Wähle eins im Fenster von Ollama, oder tippe <c>ollama pull llama3.2</c> in ein Terminal. Dann kostet es nichts, und nichts verlässt den Rechner.",
+    "Look again": "Noch einmal nachsehen",
+    "Or a key of a provider": "Oder ein Schlüssel eines Anbieters",
     "An Ollama runs on this machine. Its models cost nothing, and nothing leaves the machine.":
       "Auf diesem Rechner läuft ein Ollama. Seine Modelle kosten nichts, und nichts verlässt den Rechner.",
     "Use Ollama, too": "Auch Ollama benutzen",
