@@ -233,6 +233,16 @@ test("people without a plan are told whom to ask, and see no step of admins", as
   expect(await page.getByRole("link", { name: /A model/ }).count()).toBe(0);
   await page.getByRole("link", { name: "See what the plans include" }).click();
   await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  // The home neither offers templates that would be refused, nor a tour that would end at its first step.
+  await console.open("/");
+  await page.getByText(`they find you as ${client.account.email}`).waitFor();
+  expect(await page.getByRole("button", { name: /Assistant/ }).count()).toBe(0);
+  expect(await page.getByText("Go on with the tour").count()).toBe(0);
+  // The page follows when the plan is given.
+  await client.grant("starter");
+  await page.getByRole("button", { name: /Assistant/ }).waitFor();
+  await page.getByRole("link", { name: "Go on with the tour" }).waitFor();
+  await page.getByText("Starter", { exact: true }).waitFor();
   expect(console.complaints()).toEqual([]);
 }, 60_000);
 

@@ -1079,7 +1079,7 @@ export const german = {
     "Password saved. All other devices are signed out.": "Passwort gespeichert. Alle anderen Geräte sind abgemeldet.",
     Password: "Passwort",
     "Your account has none: you sign in with a provider or a wallet.":
-      "Dein Konto hat keins: Du meldest dich mit einem Anbieter oder Wallet an.",
+      "Dein Konto hat keins: Du meldest dich mit einem Anbieter oder einer Wallet an.",
     "New password": "Neues Passwort",
     "At least {count} characters": "Mindestens {count} Zeichen",
     "Not your email address": "Nicht deine E-Mail-Adresse",
@@ -1217,7 +1217,7 @@ export const german = {
     "Email address": "E-Mail-Adresse",
     "Add an address": "Adresse hinzufügen",
     "Your account is named after your wallet and has no mailbox. With an address you get mails about your agents, and a way back in.":
-      "Dein Konto heißt nach deinem Wallet und hat kein Postfach. Mit einer Adresse bekommst du Mails zu deinen Agenten, und einen Weg zurück hinein.",
+      "Dein Konto heißt nach deiner Wallet und hat kein Postfach. Mit einer Adresse bekommst du Mails zu deinen Agenten, und einen Weg zurück hinein.",
     "The link is on its way. Look into your mailbox.": "Der Link ist unterwegs. Sieh in dein Postfach.",
     "Not verified": "Nicht bestätigt",
     "Send the link again": "Link noch einmal schicken",
@@ -1263,7 +1263,7 @@ export const german = {
     "You did not sign the message. Nothing was linked.":
       "Du hast die Nachricht nicht unterschrieben. Es wurde nichts verknüpft.",
     "The wallet gave no answer. Unlock it, then try again.":
-      "Das Wallet hat nicht geantwortet. Entsperre es, und versuch es noch einmal.",
+      "Die Wallet hat nicht geantwortet. Entsperre sie, und versuch es noch einmal.",
     "Linked sign-ins": "Verknüpfte Anmeldungen",
     "Each of them signs you in, in place of your password. With two-factor on, they ask for a code too.":
       "Jede meldet dich an Stelle deines Passworts an. Mit zweitem Faktor fragen auch sie nach einem Code.",
@@ -1274,9 +1274,9 @@ export const german = {
     "{name} no longer signs you in. All other devices are signed out.":
       "{name} meldet dich nicht mehr an. Alle anderen Geräte sind abgemeldet.",
     "the only way in, or the name of your account": "der einzige Weg hinein, oder der Name deines Kontos",
-    "The wallet is linked": "Das Wallet ist verknüpft",
+    "The wallet is linked": "Die Wallet ist verknüpft",
     "To link a wallet, open this page in a browser that has one. Other providers are set up by the operator.":
-      "Um ein Wallet zu verknüpfen, öffne diese Seite in einem Browser, der eins hat. Weitere Anbieter richtet der Betreiber ein.",
+      "Um eine Wallet zu verknüpfen, öffne diese Seite in einem Browser, der eine hat. Weitere Anbieter richtet der Betreiber ein.",
     "Link {name}": "{name} verknüpfen",
     "Link a wallet": "Wallet verknüpfen",
     "Hide the password": "Passwort verbergen",
@@ -1379,8 +1379,8 @@ export const german = {
     "People see it in chats.": "Er steht in den Chats.",
     "Give it a name.": "Gib ihm einen Namen.",
     "Make another one": "Noch einen machen",
-    "Your plan has no room for an agent yet. Ask whoever runs this Berth for a plan, then come back here.":
-      "Dein Tarif hat noch keinen Platz für einen Agenten. Bitte die Person, die dieses Berth betreibt, um einen Tarif, und komm dann wieder.",
+    "Your plan has no room for an agent yet. Ask whoever runs this Berth for a larger plan; they find you as {email}.":
+      "Dein Tarif hat noch keinen Platz für einen Agenten. Bitte die Person, die dieses Berth betreibt, um einen größeren; sie findet dich als {email}.",
     "See what the plans include": "Sieh, was die Tarife enthalten",
     "Welcome aboard, {name}": "Willkommen an Bord, {name}",
     "Welcome aboard": "Willkommen an Bord",
@@ -1523,7 +1523,7 @@ export const german = {
     "{n} agents": "{n} Agenten",
     "Model use without a limit": "Modelle ohne Grenze",
     "{usd} of model use a month": "{usd} für Modelle im Monat",
-    "Tokens in, out": "Tokens hinein, heraus",
+    "Tokens in / out": "Tokens hinein / heraus",
     Share: "Anteil",
     "Cost by model": "Kosten nach Modell",
     "The 200 dearest; the CSV has all.": "Die 200 teuersten; die CSV-Datei hat alle.",
@@ -2412,8 +2412,8 @@ export const german = {
     SIGN_IN_NOT_FOUND: "Diese Anmeldung gibt es nicht mehr.",
     LAST_SIGN_IN:
       "Das ist der einzige Weg in dein Konto. Setze zuerst ein Passwort, oder verknüpfe eine andere Anmeldung.",
-    SIGN_IN_IS_ADDRESS: "Dieses Wallet ist der Name deines Kontos. Gib dem Konto zuerst eine E-Mail-Adresse.",
-    ALREADY_LINKED: "Dieses Wallet gehört schon zu einem anderen Konto.",
+    SIGN_IN_IS_ADDRESS: "Diese Wallet ist der Name deines Kontos. Gib dem Konto zuerst eine E-Mail-Adresse.",
+    ALREADY_LINKED: "Diese Wallet gehört schon zu einem anderen Konto.",
     TOO_MANY_SIGN_INS: "Mehr Anmeldungen kann dein Konto nicht haben. Entferne zuerst eine.",
     PROVIDER_UNAVAILABLE: "Der Anbieter ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
     ACCOUNT_IN_USE: "Im Konto entstehen gerade Agenten. Versuch es gleich noch einmal.",

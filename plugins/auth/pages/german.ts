@@ -55,7 +55,7 @@ export const german: Translation = {
     "At least 8 characters": "Mindestens 8 Zeichen",
     "Berth is running. It needs you.": "Berth läuft. Jetzt fehlst noch du.",
     "By invitation only": "Nur mit Einladung",
-    "Continue with a wallet": "Weiter mit einem Wallet",
+    "Continue with a wallet": "Weiter mit einer Wallet",
     "Enter one of the recovery codes that you saved when you turned two-factor on. Each works once.":
       "Gib einen der Wiederherstellungscodes ein, die du beim Einschalten der Zwei-Faktor-Anmeldung aufgehoben hast. Jeder gilt einmal.",
     "Enter the six digits that your authenticator app shows.":
@@ -72,7 +72,7 @@ export const german: Translation = {
     "Not your email address": "Nicht deine E-Mail-Adresse",
     "Recovery code": "Wiederherstellungscode",
     "The wallet gave no answer. Unlock it, then try again.":
-      "Das Wallet hat nicht geantwortet. Entsperre es, und versuch es noch einmal.",
+      "Die Wallet hat nicht geantwortet. Entsperre sie, und versuch es noch einmal.",
     "The link made the first account, and no longer works. Sign in with that account, or ask the person who has it.":
       "Der Link hat das erste Konto angelegt und gilt nicht mehr. Melde dich mit diesem Konto an, oder frag die Person, die es hat.",
     "This Berth has its admin": "Dieses Berth hat schon einen Admin",
