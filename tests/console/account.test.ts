@@ -74,10 +74,11 @@ describe("the profile", () => {
     const email = `new-${crypto.randomUUID()}@example.com`;
     await dialog.getByLabel("New address").fill(email);
     await button(page, "Send the link").click();
-    await toast(page, `Open the link in the mail to ${email} to verify it.`);
+    // Without a mail server nobody is told to look into a mailbox.
+    await toast(page, "This Berth sends no mails yet.");
     await page.getByText("Not verified").waitFor();
-    await button(page, "Send the link again").click();
-    await toast(page, "The link is on its way.");
+    await button(page, "Make a new link").click();
+    await toast(page, "A new link is in the folder outbox.");
     expect(view.console.complaints()).toEqual([]);
   }, 60_000);
 

@@ -1218,6 +1218,10 @@ export const german = {
     "Add an address": "Adresse hinzufügen",
     "Your account is named after your wallet and has no mailbox. With an address you get mails about your agents, and a way back in.":
       "Dein Konto heißt nach deiner Wallet und hat kein Postfach. Mit einer Adresse bekommst du Mails zu deinen Agenten, und einen Weg zurück hinein.",
+    "A new link is in the folder outbox.": "Ein neuer Link liegt im Ordner outbox.",
+    "Make a new link": "Neuen Link machen",
+    "This Berth sends no mails yet. Whoever runs it finds them in the folder outbox of its data, and can set SMTP_URL.":
+      "Dieses Berth verschickt noch keine Mails. Wer es betreibt, findet sie im Ordner outbox seiner Daten und kann SMTP_URL setzen.",
     "The link is on its way. Look into your mailbox.": "Der Link ist unterwegs. Sieh in dein Postfach.",
     "Not verified": "Nicht bestätigt",
     "Send the link again": "Link noch einmal schicken",

@@ -74,7 +74,11 @@ function createSetupPage({ hasAccounts, oneTimeLinks }: SetupDeps) {
 export function pageRoutes({ config }: Pick<Kernel, "config">, setupDeps: SetupDeps) {
   const hiddenRoute = { open: true, detail: { hide: true } } as const;
   const { mode } = config.of(signUpSettings);
-  const values = (language: Language) => ({ providers: providerButtons(config, language), signUp: mode });
+  const values = (language: Language) => ({
+    providers: providerButtons(config, language),
+    signUp: mode,
+    mail: config.smtp.url === undefined ? "kept" : "sent",
+  });
   return new Elysia({ name: "auth.pages" })
     .use(openRoutes)
     .get("/login", createAccountPage(offered(login, mode), "Sign in", german, values), hiddenRoute)
