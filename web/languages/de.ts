@@ -1262,8 +1262,18 @@ export const german = {
     Unlink: "Lösen",
     "Number {fid}": "Nummer {fid}",
     linked: "verknüpft",
-    "None is linked. An app in which you are signed in at Farcaster links it for you.":
-      "Keine ist verknüpft. Eine App, in der du bei Farcaster angemeldet bist, verknüpft sie für dich.",
+    "None is linked. An app in which you are signed in at Farcaster gives you a token that proves who you are.":
+      "Keine ist verknüpft. Eine App, in der du bei Farcaster angemeldet bist, gibt dir ein Token, das beweist, wer du bist.",
+    "Link one…": "Eine verknüpfen …",
+    "Link another one…": "Eine andere verknüpfen …",
+    "Link a social identity": "Soziale Identität verknüpfen",
+    "Link it": "Verknüpfen",
+    "Identity token": "Identitäts-Token",
+    "Get one in the app that uses this service, and paste it here. It works for a few minutes.":
+      "Hol dir eins in der App, die diesen Dienst benutzt, und füge es hier ein. Es gilt ein paar Minuten.",
+    "This token is not valid, or no longer. Get a new one in the app.":
+      "Dieses Token gilt nicht, oder nicht mehr. Hol dir in der App ein neues.",
+    "The social identity is linked": "Die soziale Identität ist verknüpft",
     "You did not sign the message. Nothing was linked.":
       "Du hast die Nachricht nicht unterschrieben. Es wurde nichts verknüpft.",
     "The wallet gave no answer. Unlock it, then try again.":
@@ -2416,6 +2426,8 @@ export const german = {
     SIGN_IN_NOT_FOUND: "Diese Anmeldung gibt es nicht mehr.",
     LAST_SIGN_IN:
       "Das ist der einzige Weg in dein Konto. Setze zuerst ein Passwort, oder verknüpfe eine andere Anmeldung.",
+    SOCIAL_IN_USE: "Diese soziale Identität gehört schon zu einem anderen Konto hier. Löse sie dort zuerst.",
+    ISSUER_UNAVAILABLE: "Der Aussteller des Tokens ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
     SIGN_IN_IS_ADDRESS: "Diese Wallet ist der Name deines Kontos. Gib dem Konto zuerst eine E-Mail-Adresse.",
     ALREADY_LINKED: "Diese Wallet gehört schon zu einem anderen Konto.",
     TOO_MANY_SIGN_INS: "Mehr Anmeldungen kann dein Konto nicht haben. Entferne zuerst eine.",
