@@ -61,14 +61,15 @@ export const ai = plugin("ai", (host) => {
   const { config, limits, log, metrics } = kernel;
   const storedProviders = createStoredProviders(kernel);
   const { database } = kernel;
-  const settings = createOperatorSettings({ environment: config.of(providerSettings), storedProviders, database });
+  const environment = config.of(providerSettings);
+  const settings = createOperatorSettings({ environment, storedProviders, database });
   const { registry } = settings;
   const { modelList, providerModels, selectedModel } = createModelSchemas(registry);
   const authService = host.use(auth);
   const { identities } = authService;
   const agentService = host.use(agents);
   const checkAddress = createAddressCheck(kernel);
-  const providers = createProviders({ settings, demo: demoFetch, checkAddress, log });
+  const providers = createProviders({ settings, demo: demoFetch, checkAddress, log, ollamaUrl: environment.ollamaUrl });
   const health = createProviderHealth({ providers, metrics, log });
   const catalogue = createCatalogue({ providers, database, log });
   const candidates = createCandidates({ providers, health, catalogue });

@@ -37,12 +37,16 @@ interface AllProviderSettings {
   models: Readonly<Record<ModelChoice, ModelRef>>;
   /** Whether the environment names the model of this choice. */
   isModelSet(choice: ModelChoice): boolean;
+  /** The address at which an Ollama is looked for, without a slash at its end. */
+  ollamaUrl: string;
 }
 
 export type ProviderSection = SettingsSection<AllProviderSettings> & { readonly registry: ProviderRegistry };
 
 type ProviderVariables = { readonly [Name in `PROVIDER_${string}`]: Variable<string | undefined> };
-type ModelVariables = { readonly [Name in "MODEL_A" | "MODEL_B"]: Variable<ModelRef> };
+type ModelVariables = { readonly [Name in "MODEL_A" | "MODEL_B"]: Variable<ModelRef> } & {
+  readonly OLLAMA_URL: Variable<string>;
+};
 
 /** `provider_N:model-id` in two parts; undefined for another text. */
 export function parseModelRef(registry: ProviderRegistry, text: string): ModelRef | undefined {
@@ -66,6 +70,11 @@ export function createProviderSettings(definitions: readonly ProviderDefinition[
   const variables: ProviderVariables & ModelVariables = Object.assign({}, ...definitions.map(variablesOf), {
     MODEL_A: model("model_a", "Model behind the choice `model_a`, the default."),
     MODEL_B: model("model_b", "Model behind the choice `model_b`."),
+    OLLAMA_URL: withDefault(
+      httpUrl,
+      "http://127.0.0.1:11434",
+      "Address at which an Ollama is looked for; it is used while no key is set. In Docker: `http://host.docker.internal:11434`.",
+    ),
   });
   const section = defineSettings({
     name: "providers",
@@ -94,6 +103,7 @@ export function createProviderSettings(definitions: readonly ProviderDefinition[
         },
         models: { model_a: v.MODEL_A, model_b: v.MODEL_B },
         isModelSet: (choice) => sources[choice.toUpperCase()] !== "default",
+        ollamaUrl: v.OLLAMA_URL.replace(/\/+$/, ""),
       };
     },
   });

@@ -18,7 +18,7 @@ import { createLinkedAccounts } from "./oauth/linked-accounts.ts";
 import { createOAuth } from "./oauth/oauth.ts";
 import { oauthRoutes } from "./oauth/routes.ts";
 import { createOneTimeLinks } from "./one-time-links.ts";
-import { createHomePage, pageRoutes } from "./pages/account-pages.ts";
+import { createHasAccounts, createHomePage, pageRoutes } from "./pages/account-pages.ts";
 import { createPasswordReset } from "./password/password-reset.ts";
 import { createPasswords } from "./password/passwords.ts";
 import { passwordResetRoutes } from "./password/routes.ts";
@@ -130,6 +130,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     },
   };
 
+  const hasAccounts = createHasAccounts(users);
   const deletion = createDeletion({ ...kernel, ...services });
   kernel.jobs.every("auth.sweep", DAY, async () => [sessions.sweepStatement(), oneTimeLinks.sweepStatement()]);
   // Hourly, since every sign-in adds a row, and visitors without an account can add rows too.
@@ -152,7 +153,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     .use(apiKeyRoutes(services))
     .use(twoFactorRoutes(services))
     .use(walletRoutes(services, walletProofs))
-    .use(pageRoutes(kernel));
+    .use(pageRoutes(kernel, { hasAccounts, oneTimeLinks }));
 
   return {
     web,
@@ -167,7 +168,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
       mails: services.mails,
       identities,
       hasSessionCookie: sessions.hasCookie,
-      homePage: createHomePage(kernel, users),
+      homePage: createHomePage(kernel, hasAccounts),
       onSessionRevoked: sessions.onRevoked,
       filterActiveSessions: sessions.filterActive,
       /** Addresses, in lower case, of the wallets linked to a user. */

@@ -51,6 +51,7 @@ export const providerList = t.Object({
   serving: literals(["keys", "ollama", "demo"], "What serves agents without a key of their own"),
   ollama: t.Object({
     found: t.Boolean({ description: "It answers on this machine" }),
+    hasModels: t.Boolean({ description: "Without a model it can't answer, and is not used" }),
     inUse: t.Boolean(),
     baseUrl: orNull(t.String()),
   }),

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { createClient } from "../support/client.ts";
+import { type Mailbox, openMailbox } from "../support/mailbox.ts";
 import { member } from "../support/members.ts";
 import { type Oidc, startOidc } from "../support/oidc.ts";
 import { newGooglePerson } from "../support/providers.ts";
@@ -12,15 +13,18 @@ import { codeOf, enableTwoFactor, injectWallet } from "./support/credentials.ts"
 
 let berth: Berth;
 let oidc: Oidc;
+let mailbox: Mailbox;
 
 beforeAll(async () => {
   const limits = { "sign-in": "3/15m", "sign-up": "100/m" };
   berth = await startBerth({ env: { RATE_LIMITS: JSON.stringify(limits), BOT_DETECTION: "off" } });
+  mailbox = await openMailbox();
   oidc = await startOidc([`${berth.web}/api/auth/callback/oidc`]);
   await berth.restart({
     keepPorts: true,
     env: {
       BASE_URL: berth.web,
+      SMTP_URL: mailbox.url,
       OIDC_ISSUER: oidc.issuer,
       OIDC_CLIENT_ID: oidc.clientId,
       OIDC_CLIENT_SECRET: oidc.clientSecret,
@@ -31,6 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await oidc?.[Symbol.asyncDispose]();
+  await mailbox?.[Symbol.asyncDispose]();
 });
 
 const visitor = (language: "en" | "de" = "en") =>
@@ -49,16 +54,33 @@ test("a fresh service says where the link of the first admin is; the link leads 
   await using console = await openConsole(fresh);
   await console.open("/");
   await console.page.getByText("printed a link").waitFor();
+  // A link that is cut off, or from before a restart.
+  await console.open("/setup?token=cut-off");
+  await console.page.getByText("This link is not whole").waitFor();
+  expect(await console.page.locator("form").count()).toBe(0);
   const [, link = ""] = /(\/setup\?token=[\w-]+)/.exec(fresh.output().stdout + fresh.output().stderr) ?? [];
   await console.open(link);
   await console.page.getByLabel("Email").fill("ada@example.com");
+  await console.page.getByLabel("Password", { exact: true }).fill("password");
+  await console.page.getByRole("button", { name: "Create the admin account" }).click();
+  await console.page.getByText(/^This is one of the most common passwords/).waitFor();
   await console.page.getByLabel("Password", { exact: true }).fill("correct horse battery");
   await console.page.getByRole("button", { name: "Create the admin account" }).click();
-  await console.page.waitForURL(/\/welcome$/);
+  await console.page.waitForURL(/\/welcome/);
+  await console.open(link);
+  await console.page.getByText("You are signed in as ada@example.com.").waitFor();
+  await console.page.getByRole("link", { name: "Continue" }).click();
+  await console.page.waitForURL(/\/welcome/);
   expect(console.complaints()).toEqual([]);
   await using other = await openConsole(fresh);
   await other.open("/");
   await other.page.getByRole("link", { name: "Sign in" }).waitFor();
+  await other.open(link);
+  await other.page.getByRole("heading", { name: "This Berth has its admin" }).waitFor();
+  expect(await other.page.locator("form").count()).toBe(0);
+  // Nothing is offered beside the password here, so nothing says "or".
+  await other.open("/login");
+  expect(await other.page.getByText("or with your email address").isVisible()).toBe(false);
 }, 60_000);
 
 describe("registering", () => {
@@ -246,6 +268,27 @@ test("a forgotten password: link by mail, new password, sign-in", async () => {
   await page.getByLabel("New password").fill("a new password");
   await page.getByRole("button", { name: "Set the password" }).click();
   await page.locator("#status.bad").waitFor();
+  await console.open(`/reset-password?token=${await mailbox.token(account.email, "reset-password")}`);
+  await page.getByLabel("New password").fill("a new password");
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.getByRole("heading", { name: "Your new password is set" }).waitFor();
+  await page.getByRole("link", { name: "Sign in" }).click();
+  await signInAs(page, { ...account, password: "a new password" });
+  await page.waitForURL(`${berth.web}/`);
+  expect(await isSignedIn(page)).toBe(true);
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
+test("without a mail server, nobody is sent to an empty mailbox", async () => {
+  await using silent = await startBerth({ env: { BOT_DETECTION: "off" } });
+  await using console = await openConsole(silent);
+  const { page } = console;
+  await console.open("/login#forgot");
+  await page.getByText("This Berth sends no mails yet").waitFor();
+  await page.getByLabel("Email").last().fill("ada@example.com");
+  await page.getByRole("button", { name: "Send the link" }).click();
+  await page.getByRole("heading", { name: "Ask whoever runs this Berth" }).waitFor();
+  expect(await page.getByText("Look into your mailbox").isVisible()).toBe(false);
   expect(console.complaints()).toEqual([]);
 }, 60_000);
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
 import { member } from "../support/members.ts";
+import { startOllama } from "../support/ollama.ts";
 import { type FakeBot, startTelegram, type Telegram } from "../support/telegram.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
@@ -124,6 +125,41 @@ test("a step that is left out can be taken up again, by back, reload and link", 
   expect(console.complaints()).toEqual([]);
 }, 60_000);
 
+test("a found Ollama is offered, once it has a model", async () => {
+  const models: string[] = [];
+  await using ollama = await startOllama({ models });
+  await using own = await startBerth({ env: { OLLAMA_URL: ollama.url, RATE_LIMITS: "off" } });
+  const client = createClient(own);
+  await client.signUp();
+  await own.command("user", "admin", client.account.email);
+  await client.signIn();
+  await using console = await openConsole(own, client);
+  const { page } = console;
+  await console.open("/welcome");
+  await page.getByText("but it has no model yet").waitFor();
+  await page.getByLabel(/^Key of/).waitFor();
+  models.push("llama3.2:3b");
+  await page.getByRole("button", { name: "Look again" }).click();
+  await page.getByRole("heading", { name: "Ollama is ready" }).waitFor();
+  ollama.upstream.script("Ahoy from your own machine.");
+  await page.getByRole("button", { name: "See it answer" }).click();
+  await page.getByText("Ahoy from your own machine.").waitFor();
+  await page.getByText(/llama3\.2:3b, in .*, for nothing/).waitFor();
+  // A key is still one step away.
+  await page.getByRole("heading", { name: "Or a key of a provider" }).waitFor();
+  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Make the agent" }).click();
+  await page.getByRole("button", { name: "Hello! What can you do for me?" }).click();
+  await page.getByRole("log").getByText("Ahoy from your own machine.").waitFor();
+  expect(ollama.upstream.chats.at(-1)?.body.model).toBe("llama3.2:3b");
+  // When it is gone, the page does not say that it is ready.
+  await ollama.stop();
+  await console.open("/welcome?step=model");
+  await page.getByText("The demo model is built in").waitFor();
+  expect(await page.getByText("Ollama is ready").count()).toBe(0);
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
 test("errors say what to do", async () => {
   const client = await admin();
   await using console = await openConsole(berth, client);
@@ -197,6 +233,16 @@ test("people without a plan are told whom to ask, and see no step of admins", as
   expect(await page.getByRole("link", { name: /A model/ }).count()).toBe(0);
   await page.getByRole("link", { name: "See what the plans include" }).click();
   await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  // The home neither offers templates that would be refused, nor a tour that would end at its first step.
+  await console.open("/");
+  await page.getByText(`they find you as ${client.account.email}`).waitFor();
+  expect(await page.getByRole("button", { name: /Assistant/ }).count()).toBe(0);
+  expect(await page.getByText("Go on with the tour").count()).toBe(0);
+  // The page follows when the plan is given.
+  await client.grant("starter");
+  await page.getByRole("button", { name: /Assistant/ }).waitFor();
+  await page.getByRole("link", { name: "Go on with the tour" }).waitFor();
+  await page.getByText("Starter", { exact: true }).waitFor();
   expect(console.complaints()).toEqual([]);
 }, 60_000);
 
@@ -253,4 +299,23 @@ test("the step of the model is accessible, with the demo and with an answer", as
       await client.delete("/api/admin/model-providers/provider_5");
     },
   });
+}, 180_000);
+
+test("the step of the model is accessible, with an Ollama that has a model, and one that has none", async () => {
+  for (const [name, models] of [["ollama", ["llama3.2:3b"]] as const, ["ollama-empty", []] as const]) {
+    await using ollama = await startOllama({ models });
+    await using own = await startBerth({ env: { OLLAMA_URL: ollama.url, RATE_LIMITS: "off" } });
+    const client = createClient(own);
+    await client.signUp({ name: "Ada" });
+    await own.command("user", "admin", client.account.email);
+    await client.signIn();
+    await expectAccessible(own, client, "/welcome?step=model", {
+      name: `welcome-model-${name}`,
+      prepare: async (page) =>
+        void (await page
+          .getByText(/Ollama/)
+          .first()
+          .waitFor()),
+    });
+  }
 }, 180_000);

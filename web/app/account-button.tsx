@@ -3,7 +3,7 @@
 import { ChevronsUpDown } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { t } from "./language.ts";
-import { useUser } from "./session.tsx";
+import { planName, useUser } from "./session.tsx";
 
 const AccountMenu = lazy(() => import("./account-menu.tsx"));
 
@@ -43,7 +43,7 @@ export function AccountLabel() {
       </span>
       <span className="min-w-0 flex-1">
         <span className="block truncate font-medium text-sm">{name || email}</span>
-        <span className="block truncate text-rail-soft text-xs">{isAdmin ? t("Admin") : plan}</span>
+        <span className="block truncate text-rail-soft text-xs">{isAdmin ? t("Admin") : planName(plan)}</span>
       </span>
       <ChevronsUpDown className="size-4 text-rail-soft" aria-hidden="true" />
     </>

@@ -21,6 +21,9 @@ export interface User {
   createdAt: string;
 }
 
+/** A plan as people read it: "Free". */
+export const planName = (plan: string): string => plan.charAt(0).toUpperCase() + plan.slice(1);
+
 export const USER_KEY = ["user"] as const;
 
 export const useUserQuery = () =>

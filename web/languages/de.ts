@@ -1079,7 +1079,7 @@ export const german = {
     "Password saved. All other devices are signed out.": "Passwort gespeichert. Alle anderen Geräte sind abgemeldet.",
     Password: "Passwort",
     "Your account has none: you sign in with a provider or a wallet.":
-      "Dein Konto hat keins: Du meldest dich mit einem Anbieter oder Wallet an.",
+      "Dein Konto hat keins: Du meldest dich mit einem Anbieter oder einer Wallet an.",
     "New password": "Neues Passwort",
     "At least {count} characters": "Mindestens {count} Zeichen",
     "Not your email address": "Nicht deine E-Mail-Adresse",
@@ -1217,7 +1217,11 @@ export const german = {
     "Email address": "E-Mail-Adresse",
     "Add an address": "Adresse hinzufügen",
     "Your account is named after your wallet and has no mailbox. With an address you get mails about your agents, and a way back in.":
-      "Dein Konto heißt nach deinem Wallet und hat kein Postfach. Mit einer Adresse bekommst du Mails zu deinen Agenten, und einen Weg zurück hinein.",
+      "Dein Konto heißt nach deiner Wallet und hat kein Postfach. Mit einer Adresse bekommst du Mails zu deinen Agenten, und einen Weg zurück hinein.",
+    "A new link is in the folder outbox.": "Ein neuer Link liegt im Ordner outbox.",
+    "Make a new link": "Neuen Link machen",
+    "This Berth sends no mails yet. Whoever runs it finds them in the folder outbox of its data, and can set SMTP_URL.":
+      "Dieses Berth verschickt noch keine Mails. Wer es betreibt, findet sie im Ordner outbox seiner Daten und kann SMTP_URL setzen.",
     "The link is on its way. Look into your mailbox.": "Der Link ist unterwegs. Sieh in dein Postfach.",
     "Not verified": "Nicht bestätigt",
     "Send the link again": "Link noch einmal schicken",
@@ -1258,12 +1262,22 @@ export const german = {
     Unlink: "Lösen",
     "Number {fid}": "Nummer {fid}",
     linked: "verknüpft",
-    "None is linked. An app in which you are signed in at Farcaster links it for you.":
-      "Keine ist verknüpft. Eine App, in der du bei Farcaster angemeldet bist, verknüpft sie für dich.",
+    "None is linked. An app in which you are signed in at Farcaster gives you a token that proves who you are.":
+      "Keine ist verknüpft. Eine App, in der du bei Farcaster angemeldet bist, gibt dir ein Token, das beweist, wer du bist.",
+    "Link one…": "Eine verknüpfen …",
+    "Link another one…": "Eine andere verknüpfen …",
+    "Link a social identity": "Soziale Identität verknüpfen",
+    "Link it": "Verknüpfen",
+    "Identity token": "Identitäts-Token",
+    "Get one in the app that uses this service, and paste it here. It works for a few minutes.":
+      "Hol dir eins in der App, die diesen Dienst benutzt, und füge es hier ein. Es gilt ein paar Minuten.",
+    "This token is not valid, or no longer. Get a new one in the app.":
+      "Dieses Token gilt nicht, oder nicht mehr. Hol dir in der App ein neues.",
+    "The social identity is linked": "Die soziale Identität ist verknüpft",
     "You did not sign the message. Nothing was linked.":
       "Du hast die Nachricht nicht unterschrieben. Es wurde nichts verknüpft.",
     "The wallet gave no answer. Unlock it, then try again.":
-      "Das Wallet hat nicht geantwortet. Entsperre es, und versuch es noch einmal.",
+      "Die Wallet hat nicht geantwortet. Entsperre sie, und versuch es noch einmal.",
     "Linked sign-ins": "Verknüpfte Anmeldungen",
     "Each of them signs you in, in place of your password. With two-factor on, they ask for a code too.":
       "Jede meldet dich an Stelle deines Passworts an. Mit zweitem Faktor fragen auch sie nach einem Code.",
@@ -1274,9 +1288,9 @@ export const german = {
     "{name} no longer signs you in. All other devices are signed out.":
       "{name} meldet dich nicht mehr an. Alle anderen Geräte sind abgemeldet.",
     "the only way in, or the name of your account": "der einzige Weg hinein, oder der Name deines Kontos",
-    "The wallet is linked": "Das Wallet ist verknüpft",
+    "The wallet is linked": "Die Wallet ist verknüpft",
     "To link a wallet, open this page in a browser that has one. Other providers are set up by the operator.":
-      "Um ein Wallet zu verknüpfen, öffne diese Seite in einem Browser, der eins hat. Weitere Anbieter richtet der Betreiber ein.",
+      "Um eine Wallet zu verknüpfen, öffne diese Seite in einem Browser, der eine hat. Weitere Anbieter richtet der Betreiber ein.",
     "Link {name}": "{name} verknüpfen",
     "Link a wallet": "Wallet verknüpfen",
     "Hide the password": "Passwort verbergen",
@@ -1363,6 +1377,10 @@ export const german = {
     "Your agents think with it. You can change that at any time under Models.":
       "Deine Agenten denken damit. Du kannst das jederzeit unter „Modelle“ ändern.",
     "See it answer": "Antworten lassen",
+    "An Ollama runs on this machine, but it has no model yet. Choose one in Ollama's window, or type <c>ollama pull llama3.2</c> in a terminal. Then it costs nothing, and nothing leaves the machine.":
+      "Auf diesem Rechner läuft ein Ollama, aber es hat noch kein Modell. Wähle eins im Fenster von Ollama, oder tippe <c>ollama pull llama3.2</c> in ein Terminal. Dann kostet es nichts, und nichts verlässt den Rechner.",
+    "Look again": "Noch einmal nachsehen",
+    "Or a key of a provider": "Oder ein Schlüssel eines Anbieters",
     "An Ollama runs on this machine. Its models cost nothing, and nothing leaves the machine.":
       "Auf diesem Rechner läuft ein Ollama. Seine Modelle kosten nichts, und nichts verlässt den Rechner.",
     "Use Ollama, too": "Auch Ollama benutzen",
@@ -1375,8 +1393,8 @@ export const german = {
     "People see it in chats.": "Er steht in den Chats.",
     "Give it a name.": "Gib ihm einen Namen.",
     "Make another one": "Noch einen machen",
-    "Your plan has no room for an agent yet. Ask whoever runs this Berth for a plan, then come back here.":
-      "Dein Tarif hat noch keinen Platz für einen Agenten. Bitte die Person, die dieses Berth betreibt, um einen Tarif, und komm dann wieder.",
+    "Your plan has no room for an agent yet. Ask whoever runs this Berth for a larger plan; they find you as {email}.":
+      "Dein Tarif hat noch keinen Platz für einen Agenten. Bitte die Person, die dieses Berth betreibt, um einen größeren; sie findet dich als {email}.",
     "See what the plans include": "Sieh, was die Tarife enthalten",
     "Welcome aboard, {name}": "Willkommen an Bord, {name}",
     "Welcome aboard": "Willkommen an Bord",
@@ -1519,7 +1537,7 @@ export const german = {
     "{n} agents": "{n} Agenten",
     "Model use without a limit": "Modelle ohne Grenze",
     "{usd} of model use a month": "{usd} für Modelle im Monat",
-    "Tokens in, out": "Tokens hinein, heraus",
+    "Tokens in / out": "Tokens hinein / heraus",
     Share: "Anteil",
     "Cost by model": "Kosten nach Modell",
     "The 200 dearest; the CSV has all.": "Die 200 teuersten; die CSV-Datei hat alle.",
@@ -2479,8 +2497,10 @@ export const german = {
     SIGN_IN_NOT_FOUND: "Diese Anmeldung gibt es nicht mehr.",
     LAST_SIGN_IN:
       "Das ist der einzige Weg in dein Konto. Setze zuerst ein Passwort, oder verknüpfe eine andere Anmeldung.",
-    SIGN_IN_IS_ADDRESS: "Dieses Wallet ist der Name deines Kontos. Gib dem Konto zuerst eine E-Mail-Adresse.",
-    ALREADY_LINKED: "Dieses Wallet gehört schon zu einem anderen Konto.",
+    SOCIAL_IN_USE: "Diese soziale Identität gehört schon zu einem anderen Konto hier. Löse sie dort zuerst.",
+    ISSUER_UNAVAILABLE: "Der Aussteller des Tokens ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
+    SIGN_IN_IS_ADDRESS: "Diese Wallet ist der Name deines Kontos. Gib dem Konto zuerst eine E-Mail-Adresse.",
+    ALREADY_LINKED: "Diese Wallet gehört schon zu einem anderen Konto.",
     TOO_MANY_SIGN_INS: "Mehr Anmeldungen kann dein Konto nicht haben. Entferne zuerst eine.",
     PROVIDER_UNAVAILABLE: "Der Anbieter ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
     ACCOUNT_IN_USE: "Im Konto entstehen gerade Agenten. Versuch es gleich noch einmal.",

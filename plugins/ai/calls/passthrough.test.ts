@@ -20,11 +20,9 @@ import { createProviderCalls } from "./provider-calls.ts";
 function passthroughWith(timeouts: { streamTimeout?: number; wholeTimeout?: number; idleTimeout?: number } = {}) {
   const metrics = createMetrics();
   metrics.stop();
-  const providers = createProviders({
-    settings: loadConfig({}, { cwd: "/" }).of(providerSettings),
-    demo: demoFetch,
-    log: silent,
-  });
+  const settings = loadConfig({}, { cwd: "/" }).of(providerSettings);
+  const { ollamaUrl } = settings;
+  const providers = createProviders({ settings, demo: demoFetch, log: silent, ollamaUrl });
   const health = createProviderHealth({ providers, metrics, log: silent });
   return createPassthrough({ registry, calls: createProviderCalls({ health, metrics }), log: silent, ...timeouts });
 }

@@ -125,12 +125,19 @@ export function createOperatorProviders({ settings, providers, health, catalogue
     describe,
 
     async list() {
-      const ollamaUrl = await providers.findOllama();
+      // One that was started or stopped a moment ago counts at once for the person who looks.
+      await providers.detect();
+      const ollama = await providers.findOllama();
       const kind = servingKind();
       return {
         providers: registry.ids.map(describe),
         serving: kind,
-        ollama: { found: ollamaUrl !== undefined, inUse: kind === "ollama", baseUrl: ollamaUrl ?? null },
+        ollama: {
+          found: ollama !== undefined,
+          hasModels: ollama?.hasModels === true,
+          inUse: kind === "ollama",
+          baseUrl: ollama?.baseUrl ?? null,
+        },
       };
     },
 

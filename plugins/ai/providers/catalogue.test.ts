@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { silent } from "../../../tests/support/database.ts";
+import { startOllama } from "../../../tests/support/ollama.ts";
 import { parseEvents } from "../../../tests/support/sse.ts";
 import { startUpstream } from "../../../tests/support/upstream.ts";
 import { demoFetch } from "../demo/demo-provider.ts";
@@ -151,20 +152,26 @@ describe("with providers", () => {
   });
 });
 
-test("an Ollama on this machine is used while it responds", async () => {
-  const ollama = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ version: "1", data: [] }) });
+test("an Ollama on this machine is used while it responds and has a model", async () => {
+  const models: string[] = [];
+  const ollama = await startOllama({ models });
   const providers = createProviders({
     settings: loadConfig({}, { cwd: "/" }).of(providerSettings),
     demo: demoFetch,
     log: silent,
-    ollamaUrl: `http://127.0.0.1:${ollama.port}`,
+    ollamaUrl: ollama.url,
   });
   expect(providers.isDemo()).toBe(true);
   await providers.ready();
+  expect(providers.isDemo()).toBe(true);
+  expect(await providers.findOllama()).toEqual({ baseUrl: `${ollama.url}/v1`, hasModels: false });
+  models.push("llama3.2:3b");
+  await providers.detect();
   expect(providers.configuredUpstreams()).toMatchObject([
     { provider: "provider_3", label: "Ollama", demo: false, local: true },
   ]);
-  await ollama.stop(true);
+  await ollama.stop();
+  expect(await providers.findOllama()).toBeUndefined();
   await providers.detect();
   expect(providers.isDemo()).toBe(true);
 });

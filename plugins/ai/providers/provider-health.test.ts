@@ -28,7 +28,13 @@ function createFixture() {
     PROVIDER_5_BASE_URL: "http://five",
   };
   const settings = loadConfig(env, { cwd: "/" }).of(providerSettings);
-  const providers = createProviders({ settings, demo: demoFetch, log: silent, fetch: send });
+  const providers = createProviders({
+    settings,
+    demo: demoFetch,
+    log: silent,
+    fetch: send,
+    ollamaUrl: settings.ollamaUrl,
+  });
   const metrics = createMetrics();
   metrics.stop();
   health = createProviderHealth({ providers, metrics, log: silent, probeIntervalMs: 5 });

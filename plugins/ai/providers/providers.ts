@@ -28,6 +28,13 @@ export interface Upstream {
   readonly fetch: Fetch;
 }
 
+/** An Ollama that answers. Without a model it can't serve. */
+export interface FoundOllama {
+  /** With `/v1`. */
+  baseUrl: string;
+  hasModels: boolean;
+}
+
 export interface Providers {
   readonly registry: ProviderRegistry;
   /** The upstreams with the operator's keys, in order of preference. Never empty: without any it is the demo model. */
@@ -44,8 +51,8 @@ export interface Providers {
   ready(): Promise<void>;
   /** Searches again for a local Ollama, if no keys are configured. Never rejects. */
   detect(): Promise<void>;
-  /** The address of a local Ollama if one answers now, used or not. Never rejects. */
-  findOllama(): Promise<string | undefined>;
+  /** A local Ollama if one answers now, used or not. Never rejects. */
+  findOllama(): Promise<FoundOllama | undefined>;
   /** Registers a callback for changes of the configured upstreams. */
   onChange(listener: () => void): void;
 }
@@ -57,8 +64,8 @@ interface Options {
   checkAddress?: (url: string) => Promise<void>;
   log: Log;
   fetch?: Fetch;
-  /** The address at which a local Ollama is searched. */
-  ollamaUrl?: string;
+  /** The address at which an Ollama is searched, without a slash at its end. */
+  ollamaUrl: string;
 }
 
 /** Milliseconds. */
@@ -71,9 +78,9 @@ export const authHeaders = ({ definition, apiKey }: Upstream): Record<string, st
   apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}`, ...definition.authHeaders?.(apiKey) };
 
 /**
- * Builds the upstreams of the operator's settings. Where none is configured, a local Ollama is used while it answers, as
- * the first provider that may be a local server; else the demo model. It is looked for in the background, so that the start
- * does not wait.
+ * Builds the upstreams of the operator's settings. Where none is configured, a local Ollama is used while it answers and has
+ * a model, as the first provider that may be a local server; else the demo model. It is looked for in the background, so that
+ * the start does not wait.
  */
 export function createProviders({
   settings,
@@ -81,7 +88,7 @@ export function createProviders({
   checkAddress = async () => undefined,
   log,
   fetch: send = fetch,
-  ollamaUrl = "http://127.0.0.1:11434",
+  ollamaUrl,
 }: Options): Providers {
   const { registry } = settings;
   /** A host's name may lead elsewhere than when its address was stored. */
@@ -149,9 +156,9 @@ export function createProviders({
 
   async function detectOllama(): Promise<void> {
     if (!localProvider) return;
-    const isRunning = await isOllamaRunning(send, ollamaUrl);
+    const isUsable = (await findOllama(send, ollamaUrl))?.hasModels === true;
     if (upstreamsFromSettings.length > 0) return;
-    if (isRunning !== activeUpstreams[0]?.demo) return;
+    if (isUsable !== activeUpstreams[0]?.demo) return;
     const ollama: Upstream = {
       ...upstream(localProvider, { ...settings.of(localProvider.id), apiKey: undefined }),
       label: "Ollama",
@@ -159,8 +166,8 @@ export function createProviders({
       local: true,
       found: true,
     };
-    activeUpstreams = isRunning ? [ollama] : demoOnly;
-    log.info(isRunning ? "a local Ollama answers and is used" : "the local Ollama is gone; the demo model serves");
+    activeUpstreams = isUsable ? [ollama] : demoOnly;
+    log.info(isUsable ? "a local Ollama answers and is used" : "the local Ollama is gone; the demo model serves");
     for (const listener of listeners) listener();
   }
 
@@ -191,7 +198,7 @@ export function createProviders({
       const address = isNew ? { hasCustomBaseUrl: true, hasStoredBaseUrl: true } : {};
       return upstream(registry.get(provider), { ...known, ...wanted, ...address });
     },
-    findOllama: async () => ((await isOllamaRunning(send, ollamaUrl)) ? `${ollamaUrl}/v1` : undefined),
+    findOllama: () => findOllama(send, ollamaUrl),
     demo: demoUpstream,
     isDemo: () => activeUpstreams[0]?.demo === true,
     ready: () => detection ?? detect(),
@@ -200,13 +207,15 @@ export function createProviders({
   };
 }
 
-async function isOllamaRunning(send: Fetch, url: string): Promise<boolean> {
+/** Asks for the models on its disk: https://docs.ollama.com/api/tags */
+async function findOllama(send: Fetch, url: string): Promise<FoundOllama | undefined> {
   try {
-    const response = await send(`${url}/api/version`, { signal: AbortSignal.timeout(OLLAMA_TIMEOUT_MS) });
-    await response.body?.cancel();
-    return response.ok;
+    const response = await send(`${url}/api/tags`, { signal: AbortSignal.timeout(OLLAMA_TIMEOUT_MS) });
+    const body: unknown = await response.json();
+    if (!response.ok || typeof body !== "object" || body === null || !("models" in body)) return undefined;
+    return { baseUrl: `${url}/v1`, hasModels: Array.isArray(body.models) && body.models.length > 0 };
   } catch {
     // No Ollama runs here, as on most machines.
-    return false;
+    return undefined;
   }
 }

@@ -14,10 +14,15 @@ async function open(path: string, env: Record<string, string> = {}, headers: Rec
   const request = new Request(`http://localhost${path}`, { headers: { accept: "text/html", ...headers } });
   attachContext(request, { id: "1", address: "127.0.0.1", socketAddress: "127.0.0.1", cookies: [] });
   const config = configured(env);
-  const home = createHomePage({ config }, { hasAny: async () => true });
-  const answer = await (path === "/" ? home({ request }) : pageRoutes({ config }).handle(request));
+  const home = createHomePage({ config }, async () => true);
+  const hasAccounts = async () => path === SETUP_OVER;
+  const find = async (_: string, token: string) => (token === "t0k3n" ? { userId: null, email: null } : undefined);
+  const routes = pageRoutes({ config }, { hasAccounts, oneTimeLinks: { find } });
+  const answer = await (path === "/" ? home({ request }) : routes.handle(request));
   return { status: answer.status, headers: answer.headers, html: await answer.text() };
 }
+
+const SETUP_OVER = "/setup?token=used";
 
 const paths = [
   "/",
@@ -26,6 +31,8 @@ const paths = [
   "/reset-password?token=t0k3n",
   "/verify-email?token=t0k3n",
   "/setup?token=t0k3n",
+  "/setup",
+  SETUP_OVER,
 ];
 
 describe.each(paths)("%s", (path) => {
@@ -74,7 +81,7 @@ describe.each(paths)("%s in German", (path) => {
     expect(german.headers.get("vary")).toBe("accept, accept-language");
     const texts = (html: string) =>
       html
-        .replace(/<(script|style)>.*?<\/\1>/gs, "")
+        .replace(/<(script|style|code)>.*?<\/\1>/gs, "")
         .split(/<[^>]+>/)
         .map((text) => text.trim())
         .filter((text) => text.length > 7 && text !== "Website");

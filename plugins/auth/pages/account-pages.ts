@@ -7,6 +7,7 @@ import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../../s
 import { type Language, languageOf } from "../../../src/kernel/pages/language.ts";
 import { pageTemplate, type Translation, translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { OneTimeLinks } from "../one-time-links.ts";
 import { signUpSettings } from "../settings.ts";
 import type { Users } from "../users.ts";
 import formStyle from "./forms.css" with { type: "text" };
@@ -21,38 +22,70 @@ import { providerButtons } from "./provider-buttons.ts";
 import register from "./register.htm" with { type: "text" };
 import resetPassword from "./reset-password.htm" with { type: "text" };
 import setup from "./setup.htm" with { type: "text" };
+import setupOver from "./setup-over.htm" with { type: "text" };
 import verifyEmail from "./verify-email.htm" with { type: "text" };
 
 type PageHandler = (context: { request: Request }) => Response;
+
+/** Whether there is an account; asked until there is one, and from then on no visit reads the database. */
+export type HasAccounts = () => Promise<boolean>;
+
+export function createHasAccounts(users: Pick<Users, "hasAny">): HasAccounts {
+  let known = false;
+  return async () => {
+    known ||= await users.hasAny();
+    return known;
+  };
+}
 
 /**
  * The page at `/` for visitors who are not signed in; the console serves it. While there is no account, it tells where the link is that makes
  * the first one.
  */
-export function createHomePage({ config }: Pick<Kernel, "config">, users: Pick<Users, "hasAny">) {
+export function createHomePage({ config }: Pick<Kernel, "config">, hasAccounts: HasAccounts) {
   const { mode } = config.of(signUpSettings);
   const homePage = createAccountPage(offered(home, mode), "Home", german);
   const freshPage = createAccountPage(fresh, "Home", german);
-  let hasAccounts = false;
+  return async (context: { request: Request }): Promise<Response> =>
+    (await hasAccounts()) ? homePage(context) : freshPage(context);
+}
+
+interface SetupDeps {
+  hasAccounts: HasAccounts;
+  oneTimeLinks: Pick<OneTimeLinks, "find">;
+}
+
+/**
+ * `/setup`, the link of the first admin. Its form is shown only if the link works; else the page says that there is an admin,
+ * or where the right link is.
+ */
+function createSetupPage({ hasAccounts, oneTimeLinks }: SetupDeps) {
+  const form = createAccountPage(setup, "First admin", german);
+  const over = createAccountPage(setupOver, "First admin", german);
+  const noLink = createAccountPage(fresh, "First admin", german);
   return async (context: { request: Request }): Promise<Response> => {
-    // Asked until there is an account; from then on no visit reads the database.
-    hasAccounts ||= await users.hasAny();
-    return hasAccounts ? homePage(context) : freshPage(context);
+    if (await hasAccounts()) return over(context);
+    const token = new URL(context.request.url).searchParams.get("token") ?? "";
+    return (await oneTimeLinks.find("first-admin", token)) ? form(context) : noLink(context);
   };
 }
 
 /** `/login`, `/register`, `/reset-password`, `/verify-email` and `/setup`. */
-export function pageRoutes({ config }: Pick<Kernel, "config">) {
+export function pageRoutes({ config }: Pick<Kernel, "config">, setupDeps: SetupDeps) {
   const hiddenRoute = { open: true, detail: { hide: true } } as const;
   const { mode } = config.of(signUpSettings);
-  const values = (language: Language) => ({ providers: providerButtons(config, language), signUp: mode });
+  const values = (language: Language) => ({
+    providers: providerButtons(config, language),
+    signUp: mode,
+    mail: config.smtp.url === undefined ? "kept" : "sent",
+  });
   return new Elysia({ name: "auth.pages" })
     .use(openRoutes)
     .get("/login", createAccountPage(offered(login, mode), "Sign in", german, values), hiddenRoute)
     .get("/register", createAccountPage(register, "Create an account", german, values), hiddenRoute)
     .get("/reset-password", createAccountPage(resetPassword, "Choose a new password", german), hiddenRoute)
     .get("/verify-email", createAccountPage(verifyEmail, "Confirm your email address", german), hiddenRoute)
-    .get("/setup", createAccountPage(setup, "First admin", german), hiddenRoute);
+    .get("/setup", createSetupPage(setupDeps), hiddenRoute);
 }
 
 /** Without the link to the sign-up unless anyone may sign up: invited people come by a link of their own. */

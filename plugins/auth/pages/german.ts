@@ -51,11 +51,12 @@ export const germanLayout: Translation = {
 export const german: Translation = {
   texts: {
     "Agents that answer where people are": "Agenten, die da antworten, wo Menschen sind",
+    "Ask whoever runs this Berth": "Frag, wer dieses Berth betreibt",
     "At least 6 characters": "Mindestens 6 Zeichen",
     "At least 8 characters": "Mindestens 8 Zeichen",
     "Berth is running. It needs you.": "Berth läuft. Jetzt fehlst noch du.",
     "By invitation only": "Nur mit Einladung",
-    "Continue with a wallet": "Weiter mit einem Wallet",
+    "Continue with a wallet": "Weiter mit einer Wallet",
     "Enter one of the recovery codes that you saved when you turned two-factor on. Each works once.":
       "Gib einen der Wiederherstellungscodes ein, die du beim Einschalten der Zwei-Faktor-Anmeldung aufgehoben hast. Jeder gilt einmal.",
     "Enter the six digits that your authenticator app shows.":
@@ -65,20 +66,29 @@ export const german: Translation = {
       "Er gilt eine Stunde. Wenn nichts kommt, sieh im Spam-Ordner nach.",
     "It works once, for a day. A restart prints a new one.":
       "Er gilt einmal, einen Tag lang. Ein Neustart schreibt einen neuen.",
+    "It sends no mails yet. If an account with this address exists, the link to a new password lies in the folder <code>outbox</code> of its data, and works for an hour.":
+      "Es verschickt noch keine Mails. Wenn es ein Konto mit dieser Adresse gibt, liegt der Link zum neuen Passwort im Ordner <code>outbox</code> seiner Daten und gilt eine Stunde.",
     "Look into your mailbox": "Sieh in dein Postfach",
     "No new accounts here": "Hier gibt es keine neuen Konten",
     "Nobody has an account here yet. When it started, Berth printed a link that makes you its admin. Open that link, and you are in.":
       "Noch hat niemand ein Konto. Beim Start hat Berth einen Link geschrieben, der dich zum Admin macht. Öffne ihn, und du bist drin.",
     "Not your email address": "Nicht deine E-Mail-Adresse",
-    "Open the whole link that Berth printed at its start: its token is missing here.":
-      "Öffne den ganzen Link, den Berth beim Start geschrieben hat: Hier fehlt sein Schlüssel.",
+    "Or they make a link for you: in the console under Accounts, or by <code>berth user reset-password</code> and your address.":
+      "Oder die Person macht dir einen Link: in der Konsole unter „Konten“ oder mit <code>berth user reset-password</code> und deiner Adresse.",
     "Recovery code": "Wiederherstellungscode",
     "The wallet gave no answer. Unlock it, then try again.":
-      "Das Wallet hat nicht geantwortet. Entsperre es, und versuch es noch einmal.",
+      "Die Wallet hat nicht geantwortet. Entsperre sie, und versuch es noch einmal.",
+    "The link made the first account, and no longer works. Sign in with that account, or ask the person who has it.":
+      "Der Link hat das erste Konto angelegt und gilt nicht mehr. Melde dich mit diesem Konto an, oder frag die Person, die es hat.",
+    "This Berth has its admin": "Dieses Berth hat schon einen Admin",
     "This Berth keeps AI agents running: they answer in Telegram, Discord, WhatsApp and on the web, day and night.":
       "Dieses Berth hält KI-Agenten am Laufen: Sie antworten in Telegram, Discord, WhatsApp und im Web, Tag und Nacht.",
+    "This Berth sends no mails yet: the link is kept on its machine. Ask whoever runs it for yours.":
+      "Dieses Berth verschickt noch keine Mails: Der Link bleibt auf seinem Rechner. Frag die Person, die es betreibt, nach deinem.",
     "This Berth takes no new accounts. If you should have one, ask the person who runs it: they can make it for you.":
       "Dieses Berth nimmt keine neuen Konten an. Wenn du eins haben solltest, frag die Person, die es betreibt: Sie kann es für dich anlegen.",
+    "This link is not whole, or a newer one took its place. Open the last one that was printed.":
+      "Dieser Link ist nicht ganz, oder ein neuerer hat ihn ersetzt. Öffne den, der zuletzt geschrieben wurde.",
     "Use a recovery code": "Wiederherstellungscode verwenden",
     "Use the authenticator app": "Authenticator-App verwenden",
     "Where to find it:": "Wo du ihn findest:",

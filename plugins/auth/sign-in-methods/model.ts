@@ -15,6 +15,9 @@ export const availableMethods = t.Object({
     description: "Who gets an account: anyone, people with an invitation, or nobody",
   }),
   password: t.Object({ minLength: t.Number({ description: "Characters of a new password" }) }),
+  sendsMail: t.Boolean({
+    description: "There is a mail server; without one, mails stay as files in the data folder of the service",
+  }),
 });
 
 const method = t.Object({

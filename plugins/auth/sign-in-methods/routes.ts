@@ -44,6 +44,7 @@ export function signInMethodRoutes(services: AuthServices, { oauth, walletProofs
     wallet: { chainId },
     signUp: config.of(signUpSettings).mode,
     password: { minLength: MIN_PASSWORD_LENGTH },
+    sendsMail: config.smtp.url !== undefined,
   };
 
   return new Elysia({ name: "auth.sign-in-methods" })

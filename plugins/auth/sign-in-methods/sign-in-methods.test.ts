@@ -60,6 +60,7 @@ describe("the ways that the service offers", () => {
       wallet: { chainId: 8453 },
       signUp: "open",
       password: { minLength: 8 },
+      sendsMail: false,
     });
   });
 

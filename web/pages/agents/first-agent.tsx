@@ -3,13 +3,17 @@
 import { Plus } from "lucide-react";
 import { t } from "../../app/language.ts";
 import { FROM_SCRATCH, openNewAgent } from "../../app/new-agent.tsx";
+import { useUser } from "../../app/session.tsx";
 import { useTemplates } from "../../app/templates.ts";
+import { ButtonLink } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
+import { Notice } from "../../parts/status.tsx";
 import { TemplateIcon } from "../../parts/template-icon.tsx";
+import { useSetup } from "./setup-note.tsx";
 
 export function FirstAgent() {
-  const { data: templates, error, refetch } = useTemplates();
+  const { data: setup } = useSetup();
   return (
     <section className="rounded-large border border-edge bg-card p-5 md:p-8">
       <h2 className="font-semibold text-lg">{t("Make your first agent")}</h2>
@@ -18,6 +22,35 @@ export function FirstAgent() {
           "An agent is a chat partner that follows your instructions. It answers here in the browser, and in Telegram, Discord and WhatsApp once you connect them. It remembers what people tell it.",
         )}
       </p>
+      {setup && !setup.canMakeAgents ? <NoRoom /> : <Templates />}
+    </section>
+  );
+}
+
+/** Without a plan a person can't have agents; whoever runs the service decides that. The page changes when they did. */
+function NoRoom() {
+  const { email } = useUser();
+  return (
+    <div className="mt-5">
+      <Notice tone="warn">
+        <p>
+          {t(
+            "Your plan has no room for an agent yet. Ask whoever runs this Berth for a larger plan; they find you as {email}.",
+            {
+              email,
+            },
+          )}
+        </p>
+        <ButtonLink href="/usage">{t("See what the plans include")}</ButtonLink>
+      </Notice>
+    </div>
+  );
+}
+
+function Templates() {
+  const { data: templates, error, refetch } = useTemplates();
+  return (
+    <>
       <h3 className="mt-6 mb-2 font-medium">{t("What should it do?")}</h3>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
@@ -63,6 +96,6 @@ export function FirstAgent() {
           </li>
         )}
       </ul>
-    </section>
+    </>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../app/api.ts";
+import { useLive } from "../../app/events.ts";
 import { t, tn } from "../../app/language.ts";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
@@ -10,20 +11,29 @@ import { showError } from "../../parts/toast.tsx";
 
 interface Setup {
   steps: { id: string; status: "done" | "skipped" | "open" }[];
+  /** The person's plan has room for one more. */
+  canMakeAgents: boolean;
+  agent: object | null;
 }
 
 const KEY = ["setup"] as const;
 
+export function useSetup() {
+  useLive(KEY, ["user.updated"]);
+  return useQuery({ queryKey: KEY, queryFn: () => api.get<Setup>("/api/setup"), staleTime: 60_000 });
+}
+
 export function SetupNote() {
   const client = useQueryClient();
-  const { data } = useQuery({ queryKey: KEY, queryFn: () => api.get<Setup>("/api/setup"), staleTime: 60_000 });
+  const { data } = useSetup();
   const skip = useMutation({
     mutationFn: (steps: string[]) => api.put<Setup>("/api/setup/skipped", { steps }),
     onSuccess: (setup) => client.setQueryData(KEY, setup),
     onError: (error) => showError(messageOf(error)),
   });
   const open = data?.steps.filter(({ status }) => status === "open") ?? [];
-  if (open.length === 0) return null;
+  // Without room for an agent the tour would end at its first step.
+  if (open.length === 0 || !(data?.canMakeAgents || data?.agent)) return null;
   const left = data?.steps.filter(({ id, status }) => id !== "account" && status !== "done").map(({ id }) => id) ?? [];
   return (
     <aside aria-label={t("First steps")} className="mt-5">

@@ -35,7 +35,7 @@ export const Summary = ({ counts, costTodayUsd, state, onChange }: Props) => (
       {TILES.map(({ state: value, label, count, tone }) => (
         <label
           key={value}
-          className="min-w-0 rounded-large border border-edge bg-card px-3 py-2 transition-colors hover:bg-hover has-checked:border-sea has-checked:bg-wash has-focus-visible:outline-2 has-focus-visible:outline-sea"
+          className="flex min-w-0 flex-col justify-between rounded-large border border-edge bg-card px-3 py-2 transition-colors hover:bg-hover has-checked:border-sea has-checked:bg-wash has-focus-visible:outline-2 has-focus-visible:outline-sea"
         >
           <input
             type="radio"
@@ -44,7 +44,7 @@ export const Summary = ({ counts, costTodayUsd, state, onChange }: Props) => (
             checked={state === value}
             onChange={() => onChange(value)}
           />
-          <span className="flex h-5 items-center text-sm">
+          <span className="flex min-h-5 items-center text-sm">
             {tone && counts && count(counts) > 0 ? <Status tone={tone}>{t(label)}</Status> : <Plain>{t(label)}</Plain>}
           </span>
           <span className="block h-6.5 font-semibold text-lg">
@@ -53,8 +53,8 @@ export const Summary = ({ counts, costTodayUsd, state, onChange }: Props) => (
         </label>
       ))}
     </fieldset>
-    <div className="min-w-0 rounded-large border border-edge border-dashed px-3 py-2">
-      <span className="flex h-5 items-center text-soft text-sm">{t("Cost today")}</span>
+    <div className="flex min-w-0 flex-col justify-between rounded-large border border-edge border-dashed px-3 py-2">
+      <span className="flex min-h-5 items-center text-soft text-sm">{t("Cost today")}</span>
       <span className="block h-6.5 font-semibold text-lg">
         {costTodayUsd === undefined ? <Skeleton className="mt-1 h-5 w-12" /> : formatUsd(costTodayUsd)}
       </span>

@@ -39,7 +39,7 @@ export interface ChosenModel {
 export interface ProviderList {
   providers: Provider[];
   serving: "keys" | "ollama" | "demo";
-  ollama: { found: boolean; inUse: boolean; baseUrl: string | null };
+  ollama: { found: boolean; hasModels: boolean; inUse: boolean; baseUrl: string | null };
   models: ChosenModel[];
 }
 

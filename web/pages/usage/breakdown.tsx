@@ -22,9 +22,9 @@ function sumColumns<Row extends Sums>(total: Sums): Column<Row>[] {
     { key: "calls", head: t("Calls"), isNumber: true, cell: ({ calls }) => formatNumber(calls) },
     {
       key: "tokens",
-      head: t("Tokens in, out"),
+      head: t("Tokens in / out"),
       isNumber: true,
-      cell: ({ inputTokens, outputTokens }) => `${compact(inputTokens)}, ${compact(outputTokens)}`,
+      cell: ({ inputTokens, outputTokens }) => `${compact(inputTokens)} / ${compact(outputTokens)}`,
     },
   ];
 }

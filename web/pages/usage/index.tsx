@@ -108,8 +108,8 @@ function Figures({ total }: { total: Sums }) {
         }
       />
       <Figure
-        label={t("Tokens in, out")}
-        value={`${compact(inputTokens)}, ${compact(outputTokens)}`}
+        label={t("Tokens in / out")}
+        value={`${compact(inputTokens)} / ${compact(outputTokens)}`}
         hint={estimatedCalls > 0 && tn("{n} call is an estimate", "{n} calls are estimates", estimatedCalls)}
       />
       <Figure

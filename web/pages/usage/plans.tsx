@@ -1,6 +1,7 @@
 // The plans, what each includes, and which one the person has.
 
 import { formatUsd, t, tn } from "../../app/language.ts";
+import { planName } from "../../app/session.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Section } from "../../parts/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -24,7 +25,7 @@ export function Plans() {
             className={`flex flex-col gap-1 rounded-large border p-3 ${isCurrent ? "border-sea bg-wash" : "border-edge"}`}
           >
             <h3 className="flex items-center justify-between gap-2 font-semibold">
-              {id.charAt(0).toUpperCase() + id.slice(1)}
+              {planName(id)}
               {isCurrent && <Badge tone="busy">{t("yours")}</Badge>}
             </h3>
             <p>{agents === 0 ? t("No agents of one's own") : tn("{n} agent", "{n} agents", agents)}</p>

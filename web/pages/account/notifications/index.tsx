@@ -9,6 +9,7 @@ import { Switch } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Notice } from "../../../parts/status.tsx";
 import { showError } from "../../../parts/toast.tsx";
+import { noMails, useOffers } from "../offers.ts";
 
 const TOPICS = [
   {
@@ -28,6 +29,7 @@ const TOPICS = [
 
 export default function NotificationsPage() {
   const user = useUser();
+  const { data: offers } = useOffers();
   const queries = useQueryClient();
   const save = useMutation({
     mutationFn: (notifications: Record<string, boolean>) => api.patch<User>("/api/settings", { notifications }),
@@ -47,6 +49,13 @@ export default function NotificationsPage() {
   });
   return (
     <Section title={t("Mails")} hint={t("They go to {email}.", { email: user.email })}>
+      {offers?.sendsMail === false && (
+        <div className="mb-3">
+          <Notice tone="warn">
+            <p>{noMails()}</p>
+          </Notice>
+        </div>
+      )}
       {!user.emailVerified && (
         <div className="mb-3">
           <Notice tone="warn">

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../../app/api.ts";
 import { formatNumber, formatTime, t, text } from "../../../app/language.ts";
-import { useUser } from "../../../app/session.tsx";
+import { planName, useUser } from "../../../app/session.tsx";
 import { ButtonLink } from "../../../parts/button.tsx";
 import { CodeBlock } from "../../../parts/code-block.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
@@ -40,7 +40,7 @@ function PlanSection() {
   return (
     <Section title={t("Plan")} actions={<ButtonLink href="/usage">{t("What it includes, and your costs")}</ButtonLink>}>
       <dl className="grid grid-cols-2 gap-4 sm:grid-cols-3">
-        <Figure label={t("Plan")} value={plan} hint={isAdmin && t("Admins have no limits of a plan.")} />
+        <Figure label={t("Plan")} value={planName(plan)} hint={isAdmin && t("Admins have no limits of a plan.")} />
         <Figure label={t("Credits")} value={formatNumber(credits)} />
         {subscription && (
           <Figure

@@ -15,6 +15,7 @@ import { PasswordField } from "../../../parts/password-field.tsx";
 import { Status } from "../../../parts/status.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
 import { isConfirmationWanted, SignInAgainDialog } from "../confirmation.tsx";
+import { noMails, useOffers } from "../offers.ts";
 
 const WALLET_ADDRESS = /@wallet\.invalid$/;
 
@@ -45,23 +46,31 @@ export function EmailSection() {
 }
 
 function Unverified() {
+  const { data: offers } = useOffers();
   const resend = useMutation({
     mutationFn: () => api.post<{ message: string }>("/api/auth/verify-email/resend", {}),
-    onSuccess: () => showToast(t("The link is on its way. Look into your mailbox.")),
+    onSuccess: () =>
+      showToast(
+        offers?.sendsMail === false
+          ? t("A new link is in the folder outbox.")
+          : t("The link is on its way. Look into your mailbox."),
+      ),
     onError: (error) => showError(messageOf(error)),
   });
   return (
     <>
       <Status tone="warn">{t("Not verified")}</Status>
       <Button isBusy={resend.isPending} onClick={() => resend.mutate()}>
-        {t("Send the link again")}
+        {offers?.sendsMail === false ? t("Make a new link") : t("Send the link again")}
       </Button>
+      {offers?.sendsMail === false && <p className="max-w-prose text-soft text-sm">{noMails()}</p>}
     </>
   );
 }
 
 function EmailDialog({ onClose }: { onClose: () => void }) {
   const { hasPassword, twoFactorEnabled } = useUser();
+  const { data: offers } = useOffers();
   const queries = useQueryClient();
   const [email, setEmail] = useState("");
   const [currentPassword, setPassword] = useState("");
@@ -75,7 +84,11 @@ function EmailDialog({ onClose }: { onClose: () => void }) {
       }),
     onSuccess(user) {
       queries.setQueryData(USER_KEY, user);
-      showToast(t("Open the link in the mail to {email} to verify it.", { email: user.email }));
+      showToast(
+        offers?.sendsMail === false
+          ? noMails()
+          : t("Open the link in the mail to {email} to verify it.", { email: user.email }),
+      );
       onClose();
     },
   });

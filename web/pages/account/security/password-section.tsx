@@ -1,6 +1,6 @@
 // Changes the password, or sets the first one of an account that has none.
 
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
@@ -12,6 +12,7 @@ import { Section } from "../../../parts/page.tsx";
 import { PasswordField } from "../../../parts/password-field.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { isConfirmationWanted, SignInAgainDialog } from "../confirmation.tsx";
+import { useOffers } from "../offers.ts";
 
 /** Until the server tells its own. */
 const MIN_LENGTH = 8;
@@ -19,11 +20,7 @@ const MIN_LENGTH = 8;
 export function PasswordSection() {
   const { email, hasPassword } = useUser();
   const queries = useQueryClient();
-  const policy = useQuery({
-    queryKey: ["sign-in-offers"],
-    queryFn: () => api.get<{ password: { minLength: number } }>("/api/auth/providers"),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const policy = useOffers();
   const minLength = policy.data?.password.minLength ?? MIN_LENGTH;
   const [currentPassword, setCurrent] = useState("");
   const [newPassword, setNew] = useState("");

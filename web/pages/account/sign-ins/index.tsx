@@ -13,6 +13,7 @@ import { Notice } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { When } from "../../../parts/when.tsx";
 import { useConfirmation } from "../confirmation.tsx";
+import { useOffers } from "../offers.ts";
 import { linkFailure } from "./link-failure.ts";
 import { SocialSection } from "./social-section.tsx";
 import { injectedWallet, type SignedMessage, signWith, type Wallet } from "./wallet.ts";
@@ -31,10 +32,6 @@ interface SignInList {
   signIns: SignIn[];
 }
 
-interface Offers {
-  providers: { id: string; name: string }[];
-}
-
 const KEY = ["sign-ins"] as const;
 
 export default function SignInsPage() {
@@ -42,11 +39,7 @@ export default function SignInsPage() {
     queryKey: KEY,
     queryFn: () => api.get<SignInList>("/api/settings/sign-ins"),
   });
-  const offers = useQuery({
-    queryKey: ["sign-in-offers"],
-    queryFn: () => api.get<Offers>("/api/auth/providers"),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const offers = useOffers();
   return (
     <>
       <ReturnNotice />
@@ -131,7 +124,13 @@ function SignInRow({ signIn: { id, name, label, canRemove, createdAt } }: { sign
   );
 }
 
-function LinkButtons({ signIns, providers }: { signIns: SignIn[]; providers: Offers["providers"] }) {
+function LinkButtons({
+  signIns,
+  providers,
+}: {
+  signIns: SignIn[];
+  providers: readonly { id: string; name: string }[];
+}) {
   const queries = useQueryClient();
   const { run, dialog } = useConfirmation();
   const wallet = injectedWallet();

@@ -1,7 +1,7 @@
 // The first step of admins: what answers. A found Ollama, a key that is tried at once, or the demo for now.
 
 import { useState } from "react";
-import { t } from "../../../app/language.ts";
+import { rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
@@ -24,6 +24,7 @@ export function ModelStep({ onDone, onSkip }: Props) {
   const [stored, setStored] = useState<Provider>();
   const inUse = data?.providers.find((one) => one.inUse);
   const hasOwn = data !== undefined && data.serving !== "demo";
+  const isOllama = data?.serving === "ollama";
   const free = data?.providers.filter(({ keySource }) => keySource !== "environment") ?? [];
   return (
     <StepPage
@@ -37,10 +38,13 @@ export function ModelStep({ onDone, onSkip }: Props) {
       {data && (
         <>
           {hasOwn && inUse && !stored && <Ready provider={inUse} onDone={onDone} />}
-          {data.ollama.found && !data.ollama.inUse && <FoundOllama list={data} onStored={changed} onDone={onDone} />}
-          {(!hasOwn || stored) && (
+          {data.ollama.found && !data.ollama.hasModels && <EmptyOllama onCheck={changed} />}
+          {data.ollama.hasModels && !data.ollama.inUse && (
+            <FoundOllama list={data} onStored={changed} onDone={onDone} />
+          )}
+          {(!hasOwn || isOllama || stored) && (
             <Section
-              title={t("A key of a provider")}
+              title={isOllama ? t("Or a key of a provider") : t("A key of a provider")}
               hint={t("The model answers at once, in the best quality. The provider charges for it.")}
             >
               <KeyForm
@@ -96,6 +100,29 @@ function Ready({ provider, onDone }: { provider: Provider; onDone: () => void })
         </div>
       </div>
     </Section>
+  );
+}
+
+/** An Ollama that runs here, but can't answer before it has a model. */
+function EmptyOllama({ onCheck }: { onCheck: () => Promise<void> }) {
+  const [isBusy, setBusy] = useState(false);
+  const check = async () => {
+    setBusy(true);
+    await onCheck();
+    setBusy(false);
+  };
+  return (
+    <Notice tone="warn">
+      <p>
+        {rich(
+          "An Ollama runs on this machine, but it has no model yet. Choose one in Ollama's window, or type <c>ollama pull llama3.2</c> in a terminal. Then it costs nothing, and nothing leaves the machine.",
+          { c: (words, key) => <code key={key}>{words}</code> },
+        )}
+      </p>
+      <Button onClick={() => void check()} isBusy={isBusy}>
+        {t("Look again")}
+      </Button>
+    </Notice>
   );
 }
 

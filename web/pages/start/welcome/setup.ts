@@ -38,7 +38,7 @@ const LABELS: Readonly<Record<StepId, Text>> = {
 /** The steps, the one of the address, and the ways on. */
 export function useSetup() {
   const { data, error, refetch } = useQuery({ queryKey: SETUP_KEY, queryFn: () => api.get<Setup>("/api/setup") });
-  useLive(SETUP_KEY, ["agent.", "channel."]);
+  useLive(SETUP_KEY, ["agent.", "channel.", "user.updated"]);
   const client = useQueryClient();
   const [wanted] = useParameter("step");
   const [, navigate] = useLocation();
