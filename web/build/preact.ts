@@ -6,7 +6,7 @@ import type { BunPlugin } from "bun";
 const MODULES: Readonly<Record<string, string>> = {
   react: "preact/compat",
   "react-dom": "preact/compat",
-  "react-dom/client": "./preact-client.ts",
+  "react-dom/client": "../app/preact-client.ts",
   "react/jsx-runtime": "preact/jsx-runtime",
   "react/jsx-dev-runtime": "preact/jsx-runtime",
 };
