@@ -128,6 +128,25 @@ test("a silent server delays a turn once, and the next calls fail at once", asyn
   expect(performance.now() - started).toBeLessThan(2_000);
 }, 20_000);
 
+test("a call whose connection ends is not repeated, and its outcome counts as unknown", async () => {
+  const begun = Promise.withResolvers<void>();
+  const send: McpTool = {
+    run() {
+      begun.resolve();
+      return new Promise(() => undefined);
+    },
+  };
+  await using server = startMcpServer({ send });
+  await it.configure({ mail: { url: server.url, reads: ["send"] } });
+  it.callOnce("mail__send");
+  const reply = it.say("Send it.");
+  await begun.promise;
+  // A test opens a new connection in place of the one in use.
+  expect((await it.ada.post(`${it.path()}/mail/test`)).status).toBe(200);
+  expect(await reply).toContain("Whether it has done what was asked is not known.");
+  expect(server.calls).toHaveLength(1);
+});
+
 describe("a tool that the owner lets read", () => {
   test("asks again when its server has changed it, until the owner accepts that", async () => {
     await using server = startMcpServer({ search: { description: "Searches the documents." } });

@@ -6,7 +6,7 @@ import { createSemaphore } from "../../src/kernel/util/semaphore.ts";
 import { MINUTE, SECOND } from "../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import { toolDeclined, wrapUntrusted } from "../skills/index.ts";
-import { openConnection } from "./connections/connection.ts";
+import { type Connection, openConnection } from "./connections/connection.ts";
 import { type Connections, unreachable } from "./connections/connections.ts";
 import { describeFailure, type Failure } from "./connections/failures.ts";
 import type { SignInStore } from "./connections/sign-in-store.ts";
@@ -172,11 +172,11 @@ export function createMcpService(deps: Deps): McpService {
     const secrets = new Set<string>();
     const options = { signal, timeout: CALL_TIMEOUT_MS, maxTotalTimeout: CALL_TIMEOUT_MS };
     for (let isRepeated = false; ; isRepeated = true) {
-      let isOpen = false;
+      let used: Connection | undefined;
       try {
-        const result = await connections.use(target.key, open(target, former?.era ?? null, secrets), ({ client }) => {
-          isOpen = true;
-          return request(client, options);
+        const result = await connections.use(target.key, open(target, former?.era ?? null, secrets), (connection) => {
+          used = connection;
+          return request(connection.client, options);
         });
         if (former && former.state !== "connected") void inBackground(target);
         return result;
@@ -184,18 +184,22 @@ export function createMcpService(deps: Deps): McpService {
         signal.throwIfAborted();
         if (error instanceof AppError && error.code === "MCP_UNREACHABLE") throw error;
         const failure = await describeFailure(error, secrets);
-        if (failure.kind === "refused" && isOpen) throw toolDeclined(wrapUntrusted(name, failure.reason));
-        if (failure.kind === "gone" && isOpen && !isRepeated) {
-          // A server that was started anew knows nothing of the session: it has not served the request.
-          await connections.close(agentId, name);
+        const { kind, reason, isUnsent = false } = failure;
+        if (used && kind === "refused") throw toolDeclined(wrapUntrusted(name, reason));
+        if (used && kind === "gone" && !isRepeated) {
+          // A server that was started anew does not know the session, and so has not served the request.
+          await connections.drop(target.key, used);
           continue;
         }
-        if (isOpen && failure.kind !== "unauthorized") await connections.fail(target.key, failure.reason);
+        if (used && kind !== "unauthorized") await connections.drop(target.key, used, reason);
         await saveFailure(target, former, failure);
+        if (kind === "unauthorized") throw signInNeeded(name);
         // Not the reason, which may quote the server.
-        throw failure.kind === "unauthorized"
-          ? signInNeeded(name)
-          : unreachable(`The MCP server ${name} can't be reached right now.`, error);
+        const isUnknown = used !== undefined && kind === "unreachable" && !isUnsent;
+        throw unreachable(
+          isUnknown ? outcomeUnknown(name) : `The MCP server ${name} can't be reached right now.`,
+          error,
+        );
       }
     }
   }
@@ -268,5 +272,7 @@ const EMPTY = {
   listedAt: null,
 } as const;
 
+const outcomeUnknown = (name: string) =>
+  `The MCP server ${name} has not answered. Whether it has done what was asked is not known.`;
 const signInNeeded = (name: string) =>
   toolDeclined(`The owner has to sign in to the MCP server ${name} first, on the agent's page Skills.`);

@@ -113,8 +113,18 @@ describe("a server that fails", () => {
     await rejectionOf(use("a", () => Promise.reject(new Error("refused"))));
     await use("a");
     expect(opened).toEqual(["a"]);
-    await pool.fail(keyOf("a"), "silent");
-    expect(closed).toEqual(["a"]);
+    let used: Connection | undefined;
+    await pool.use(
+      keyOf("a"),
+      () => Promise.reject(new Error("not needed")),
+      async (connection) => {
+        used = connection;
+      },
+    );
+    await pool.drop(keyOf("a"), connection("replaced"), "silent");
+    await use("a");
+    await pool.drop(keyOf("a"), used ?? connection("none"), "silent");
+    expect([closed, opened]).toEqual([["a"], ["a"]]);
     expect(await rejectionOf(use("a"))).toMatchObject({ code: "MCP_UNREACHABLE" });
   });
 });

@@ -39,8 +39,11 @@ export interface Connections {
     work: (connection: Connection) => Promise<Result>,
     isForced?: boolean,
   ): Promise<Result>;
-  /** Notes a failure of a server that answers no calls, and closes its connection. */
-  fail(key: ConnectionKey, reason: string): Promise<void>;
+  /**
+   * Closes a connection over which a call has failed, unless another one is used by now. With a reason, the server is not
+   * tried again for a time.
+   */
+  drop(key: ConnectionKey, connection: Connection, reason?: string): Promise<void>;
   /** Closes the connection of a server, or all of an agent, and forgets their failures. */
   close(agentId: string, name?: string): Promise<void>;
   /** Closes those of an agent's connections that are not wanted any more. */
@@ -53,6 +56,8 @@ export interface Connections {
 interface Held {
   key: ConnectionKey;
   opening: Promise<Connection>;
+  /** Once it is open. */
+  connection?: Connection;
   calls: number;
   lastUsed: number;
 }
@@ -131,6 +136,7 @@ export function createConnections(limits: ConnectionLimits = LIMITS, now: () => 
         let connection: Connection;
         try {
           connection = await entry.opening;
+          entry.connection = connection;
         } catch (error) {
           if (held.get(id) === entry) await end(id);
           noteFailure(id, error);
@@ -144,9 +150,12 @@ export function createConnections(limits: ConnectionLimits = LIMITS, now: () => 
         entry.lastUsed = now();
       }
     },
-    async fail(key, reason) {
-      noteFailure(idOf(key), reason);
-      await end(idOf(key));
+    async drop(key, connection, reason) {
+      const id = idOf(key);
+      const current = held.get(id);
+      if (current && current.connection !== connection) return;
+      if (reason !== undefined) noteFailure(id, reason);
+      await end(id);
     },
     async close(agentId, name) {
       for (const [id, { key }] of held) {

@@ -7,8 +7,8 @@ import type { MissingScope } from "./step-up.ts";
 const MAX_REASON = 300;
 
 /**
- * `unauthorized`: the owner must sign in. `unreachable`: it does not work now. `gone`: the session has ended, and the request
- * was not served. `refused`: it works, and has refused this very request.
+ * `unauthorized`: the owner must sign in. `unreachable`: it does not work now. `gone`: the session had ended before
+ * the request, which was not served. `refused`: it works, and has refused this very request.
  */
 export type FailureKind = "unauthorized" | "unreachable" | "gone" | "refused";
 
@@ -16,6 +16,8 @@ export interface Failure {
   kind: FailureKind;
   /** For the owner; it may quote the server. */
   reason: string;
+  /** The request was certainly not sent. */
+  isUnsent?: boolean;
   /** The owner has signed in, with too few rights. */
   missing?: MissingScope;
 }
@@ -26,7 +28,13 @@ export async function describeFailure(error: unknown, secrets: Iterable<string> 
     await import("@modelcontextprotocol/client");
   const causes = causesOf(error);
   const own = causes.find((cause) => cause instanceof AppError);
-  if (own instanceof AppError) return { kind: "unreachable", reason: own.message };
+  if (own instanceof AppError) {
+    return {
+      kind: "unreachable",
+      reason: own.message,
+      isUnsent: own.status === 400 || causes.some(isRefusedConnection),
+    };
+  }
   const words = (text: string) => quote(text, secrets);
   const scope = causes.find((cause) => cause instanceof InsufficientScopeError);
   if (scope instanceof InsufficientScopeError) {
@@ -49,11 +57,16 @@ export async function describeFailure(error: unknown, secrets: Iterable<string> 
   if (first instanceof SdkError) {
     if (first.code === SdkErrorCode.RequestTimeout)
       return { kind: "unreachable", reason: "It did not answer in time." };
-    const isGone = first.code === SdkErrorCode.NotConnected || first.code === SdkErrorCode.ConnectionClosed;
-    return { kind: isGone ? "gone" : "unreachable", reason: words(first.message) };
+    // Not a connection that has ended during the request, which may have been served.
+    return { kind: first.code === SdkErrorCode.NotConnected ? "gone" : "unreachable", reason: words(first.message) };
   }
   return { kind: "unreachable", reason: words(first instanceof Error ? first.message : String(error)) };
 }
+
+const isRefusedConnection = (cause: unknown) =>
+  cause instanceof Error &&
+  "code" in cause &&
+  /^(?:ConnectionRefused|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH)$/.test(String(cause.code));
 
 /** The error and its causes, outermost first. */
 function causesOf(error: unknown): unknown[] {

@@ -20,7 +20,7 @@ export function createGuardedFetch(
     const isServer = url.origin === server.origin && url.pathname === server.pathname;
     const headers = new Headers(init.headers);
     if (isServer) for (const [name, value] of await ownHeaders()) headers.set(name, value);
-    return outbound.stream(url.href, {
+    const response = await outbound.stream(url.href, {
       method: init.method ?? "GET",
       headers,
       ...(init.body != null && { body: await bytesOf(init.body) }),
@@ -28,7 +28,24 @@ export function createGuardedFetch(
       timeoutMs: isServer ? SERVER_TIMEOUT_MS : OTHER_TIMEOUT_MS,
       maxBytes: MAX_BYTES,
     });
+    return isServer || response.ok || init.method !== "POST" ? response : withoutDescription(response);
   };
+}
+
+/**
+ * An error of an authorization server (RFC 6749 §5.2) without its description, which the library logs: it is written by a
+ * stranger, who may repeat the refresh token in it.
+ */
+async function withoutDescription(response: Response): Promise<Response> {
+  const { status, headers } = response;
+  const text = await response.text();
+  const code = /"error"\s*:\s*"([a-z_]{1,64})"/.exec(text)?.[1];
+  return Response.json({ error: code ?? "server_error" }, { status, headers: pick(headers, "www-authenticate") });
+}
+
+function pick(headers: Headers, name: string): Record<string, string> {
+  const value = headers.get(name);
+  return value === null ? {} : { [name]: value };
 }
 
 const bytesOf = async (body: NonNullable<RequestInit["body"]>) =>
