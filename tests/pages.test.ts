@@ -278,9 +278,10 @@ describe("the public chat", () => {
     await openPage(page, `${berth.web}/a/${talking}`);
     upstream.failNext(20, { status: 500 });
     await hear("unheard");
-    expect(await log("log.lastElementChild.textContent")).toBe(
+    expect(await log("log.lastElementChild.firstChild.textContent")).toBe(
       "Der Agent kann gerade nicht antworten. Versuch es gleich noch einmal.",
     );
+    expect(await log("log.lastElementChild.querySelector('button').textContent")).toBe("Noch einmal versuchen");
     expect(await log("log.lastElementChild.lang")).toBe("de");
     expect(await violationsOf(page)).toEqual([]);
     upstream.reset();

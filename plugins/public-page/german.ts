@@ -6,7 +6,8 @@ export const german: Translation = {
     Conversation: "Gespräch",
     "Made with Berth": "Mit Berth gemacht",
     Send: "Senden",
-    "The agent could not be reached. Try again.": "Der Agent ist nicht erreichbar. Versuch es noch einmal.",
+    "Try again": "Noch einmal versuchen",
+    "The agent could not be reached.": "Der Agent ist nicht erreichbar.",
     "This is taking longer than usual; the reply appears here when it is ready.":
       "Das dauert länger als sonst; die Antwort erscheint hier, sobald sie fertig ist.",
     "To talk here, this page needs JavaScript.": "Zum Reden braucht diese Seite JavaScript.",

@@ -82,6 +82,26 @@ test("a site that is allowed can really show the page, another one can't", async
   for (const site of sites) await site.stop(true);
 }, 60_000);
 
+test("a visitor whose message did not arrive sends it again with one click", async () => {
+  const { id } = await provision(ada, "Lighthouse keeper of the western pier and all of its visitors");
+  await ada.put(`/api/agents/${id}/public`, { enabled: true, greeting: "Ahoy" });
+  await using console = await openConsole(berth, undefined, { theme: "light", width: 390 });
+  const { page } = console;
+  await console.open(new URL((await settings(id)).url).pathname);
+  // A long name leaves room for the talk.
+  expect((await page.locator("header").boundingBox())?.height).toBeLessThan(140);
+  await page.context().setOffline(true);
+  await page.getByLabel("Your message").fill("What is 6 × 7?");
+  await page.keyboard.press("Enter");
+  await page.getByText("The agent could not be reached.").waitFor();
+  await page.context().setOffline(false);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("log").getByText("42").waitFor();
+  expect(await page.getByRole("log").getByText("What is 6 × 7?").count()).toBe(1);
+  expect(await page.getByText("The agent could not be reached.").count()).toBe(0);
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
+
 const loaded = (page: Page) => page.locator("main h2").first().waitFor();
 
 test("is accessible, closed and open, with sites", async () => {

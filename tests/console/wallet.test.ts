@@ -109,6 +109,9 @@ test("sending above the limits is refused, and what an agent wants to pay waits 
   await dialog.getByRole("button", { name: "Send", exact: true }).click();
   await dialog.getByRole("alert").waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
+  // What waits for a decision stands above what can wait.
+  const titles = await page.locator("main h2").allTextContents();
+  expect(titles.indexOf("Waits for you")).toBeLessThan(titles.indexOf("Limits"));
   const waiting = page.getByRole("article");
   await waiting.getByText(RECIPIENT, { exact: false }).waitFor();
   await waiting.getByRole("button", { name: "Reject" }).click();

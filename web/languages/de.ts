@@ -2492,6 +2492,7 @@ export const german = {
     RECENT_SIGN_IN_REQUIRED:
       "Melde dich zuerst noch einmal an: Das braucht eine Anmeldung in den letzten zehn Minuten.",
     TOO_MANY_KEYS: "Du hast so viele API-Schlüssel, wie möglich sind. Widerrufe einen, den du nicht mehr brauchst.",
+    WEBHOOK_NOT_FOUND: "Du hast keinen Webhook mit dieser Kennung.",
     KEY_NOT_FOUND: "Diesen API-Schlüssel gibt es nicht mehr.",
     SESSION_NOT_FOUND: "Dieses Gerät ist schon abgemeldet.",
     SIGN_IN_NOT_FOUND: "Diese Anmeldung gibt es nicht mehr.",

@@ -12,7 +12,7 @@ import { Page } from "../../parts/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Balance } from "./balance.tsx";
 import { PolicySection } from "./policy-section.tsx";
-import { Spends } from "./spends.tsx";
+import { Spends, WaitingSpends } from "./spends.tsx";
 import { type OwnWallet, WALLET_KEY } from "./wallet.ts";
 
 export default function WalletPage() {
@@ -27,6 +27,7 @@ export default function WalletPage() {
       {isPending && <Skeleton className="mb-5 h-44" />}
       {data && <Balance wallet={data} />}
       {data === null && <Create />}
+      <WaitingSpends />
       <PolicySection />
       <Spends />
     </Page>

@@ -20,8 +20,9 @@ const PAGE = 50;
 const POLL_MS = 4_000;
 const isUnderWay = ({ status }: Spend) => status === "pending" || status === "submitted";
 
-export function Spends() {
-  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+/** Newest first. The page's two lists share what was read. */
+const useSpends = () =>
+  useInfiniteQuery({
     queryKey: SPENDS_KEY,
     queryFn: ({ pageParam }) =>
       api.get<{ spends: Spend[]; count: number }>("/api/wallet/spends", { limit: PAGE, offset: pageParam }),
@@ -30,36 +31,44 @@ export function Spends() {
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ spends }) => spends.some(isUnderWay)) ? POLL_MS : 30_000,
   });
-  const spends = data?.pages.flatMap((page) => page.spends) ?? [];
-  const waiting = spends.filter(({ status }) => status === "waiting_approval");
-  const others = spends.filter(({ status }) => status !== "waiting_approval");
+
+const isWaiting = ({ status }: Spend) => status === "waiting_approval";
+
+/** What waits for the owner; nothing while nothing does. */
+export function WaitingSpends() {
+  const { data } = useSpends();
+  const waiting = data?.pages.flatMap(({ spends }) => spends.filter(isWaiting)) ?? [];
+  if (waiting.length === 0) return null;
   return (
-    <>
-      {waiting.length > 0 && (
-        <Section title={t("Waits for you")} hint={t("Nothing is paid before you approve it.")}>
-          {waiting.map((spend) => (
-            <Waiting key={spend.id} spend={spend} />
-          ))}
-        </Section>
+    <Section title={t("Waits for you")} hint={t("Nothing is paid before you approve it.")}>
+      {waiting.map((spend) => (
+        <Waiting key={spend.id} spend={spend} />
+      ))}
+    </Section>
+  );
+}
+
+export function Spends() {
+  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useSpends();
+  const others = data?.pages.flatMap(({ spends }) => spends.filter((spend) => !isWaiting(spend))) ?? [];
+  return (
+    <Section title={t("Payments")}>
+      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {isPending && <Skeleton className="h-24" />}
+      {data && others.length === 0 && (
+        <EmptyState title={t("No payment yet")}>
+          {t("What agents send, trade and pay for is listed here, with what became of it.")}
+        </EmptyState>
       )}
-      <Section title={t("Payments")}>
-        {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-        {isPending && <Skeleton className="h-24" />}
-        {data && others.length === 0 && (
-          <EmptyState title={t("No payment yet")}>
-            {t("What agents send, trade and pay for is listed here, with what became of it.")}
-          </EmptyState>
-        )}
-        {others.length > 0 && <Payments spends={others} />}
-        {hasNextPage && (
-          <div className="mt-3">
-            <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-              {t("Show older ones")}
-            </Button>
-          </div>
-        )}
-      </Section>
-    </>
+      {others.length > 0 && <Payments spends={others} />}
+      {hasNextPage && (
+        <div className="mt-3">
+          <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            {t("Show older ones")}
+          </Button>
+        </div>
+      )}
+    </Section>
   );
 }
 

@@ -74,8 +74,8 @@ function Row({ webhook }: { webhook: Webhook }) {
       className="flex flex-wrap items-center gap-x-4 gap-y-1 rounded-large px-4 py-3 hover:bg-hover"
     >
       <span className="min-w-0 flex-1 basis-64">
-        <span className="block break-all font-medium">{description || url}</span>
-        {description && <span className="block break-all text-soft text-sm">{url}</span>}
+        <span className="block wrap-anywhere font-medium">{description || url}</span>
+        {description && <span className="block wrap-anywhere text-soft text-sm">{url}</span>}
         <span className="block break-words text-soft text-sm">
           {types.includes("*") ? t("All events") : types.join(", ")}
         </span>
