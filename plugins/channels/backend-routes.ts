@@ -1,5 +1,6 @@
 // The backend's routes of channels; the connections are held in this process.
 import { Elysia } from "elysia";
+import { channelDefinition } from "../../channels/registry.ts";
 import { notFound } from "../../src/kernel/errors.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
@@ -130,7 +131,10 @@ export function backendRoutes({ identities, guards, channels, incomingWebhooks, 
         async ({ agent, params }) => {
           const channel = requireChannelId(params.channel);
           if (!(await channels.disconnect(agent.id, channel))) {
-            throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
+            throw notFound(
+              `This agent is not connected to ${channelDefinition(channel).label}.`,
+              "CHANNEL_NOT_CONNECTED",
+            );
           }
           return { success: true as const, channel };
         },

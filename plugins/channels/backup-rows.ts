@@ -1,5 +1,6 @@
 // The backup rows of an agent's connections and approved pairings. A restore leaves existing connections as they are.
 import type { ChannelId } from "../../channels/port.ts";
+import { channelDefinition } from "../../channels/registry.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { VaultError } from "../../src/kernel/security/vault.ts";
@@ -94,7 +95,9 @@ export function createBackupRows({
       for (const { channel, botUsername, tokenDigest } of await connections.list(agentId)) {
         const token = await tokenOf(agentId, channel);
         if (token !== undefined && digestToken(token) === tokenDigest) continue;
-        findings.push(`${channel}: the token of @${botUsername} is not here: connect it again`);
+        findings.push(
+          `${channelDefinition(channel).label}: the token of @${botUsername} is not here: connect it again`,
+        );
       }
       const [expired] = await database.write([{ sql: EXPIRED, args: [agentId, Date.now()] }]);
       const codes = expired?.rowsAffected ?? 0;

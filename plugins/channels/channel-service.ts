@@ -2,6 +2,7 @@
 // webhooks.
 import type { ReceiveMode } from "../../channels/definition.ts";
 import { type BotIdentity, ChannelError, type ChannelId } from "../../channels/port.ts";
+import { channelDefinition } from "../../channels/registry.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import { AppError, type Issue, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
@@ -182,7 +183,7 @@ export function createChannelService(deps: Deps): ChannelService {
   async function get(agentId: string, channel: ChannelId): Promise<ChannelState> {
     const state = (await list(agentId)).find((one) => one.channel === channel);
     if (state) return state;
-    throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
+    throw notFound(`This agent is not connected to ${channelDefinition(channel).label}.`, "CHANNEL_NOT_CONNECTED");
   }
 
   async function findOtherAgent(userId: string, agentId: string, channel: ChannelId, botId: string) {

@@ -6,6 +6,7 @@ import { type Berth, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
 import { type AgentItem, member, provision } from "../support/members.ts";
 import { type Console, expectAccessible, openConsole } from "./support/console.ts";
+import { storeConversation } from "./support/conversations.ts";
 
 let berth: Berth;
 let ada: Client;
@@ -209,7 +210,9 @@ describe("a new agent", () => {
     await using console = await openConsole(berth, bob);
     const { page } = console;
     await console.open("/");
-    await page.getByRole("button", { name: /Assistant/ }).click();
+    await page.getByText("Your plan has no room for an agent yet.").waitFor();
+    // The dialog has an address, which leads there without the page's templates.
+    await console.open("/agents?new=assistant");
     await page.getByRole("button", { name: "Make the agent" }).click();
     await page.getByRole("alert").getByText("Your account has no plan yet").waitFor();
     await bob.grant("starter");
@@ -253,6 +256,46 @@ test("an agent's frame renames, stops and starts it, and another's agent is not 
   const foreign = await provision(await member(berth));
   await console.open(`/agents/${foreign.id}`);
   await page.getByRole("heading", { name: "This does not exist" }).waitFor();
+}, 60_000);
+
+test("a stop that does not reach Berth is taken back, and said", async () => {
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  await console.open(`/agents/${harbour.id}`);
+  const state = page.getByRole("status").filter({ hasText: /^(?:Running|Stopped)$/ });
+  await state.getByText("Running").waitFor();
+  await console.context.setOffline(true);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Berth can't be reached.").first().waitFor();
+  await state.getByText("Running").waitFor();
+  await page.getByRole("button", { name: "Stop" }).waitFor();
+}, 60_000);
+
+test("a phone's list of all pages leads to each of an agent's", async () => {
+  await using console = await openConsole(berth, ada, { theme: "light", width: 390 });
+  const { page } = console;
+  await console.open(`/agents/${harbour.id}`);
+  await page.getByRole("combobox", { name: "All pages of this agent" }).selectOption({ label: "Backups" });
+  await page.getByRole("heading", { name: "Backups", exact: true }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/agents/${harbour.id}/backups`);
+  await page.goBack();
+  await page.getByRole("heading", { name: "The last two weeks" }).waitFor();
+}, 60_000);
+
+test("a phone shows names, counts and conversations whole, also in German", async () => {
+  const words = "a rather long first message that does not end before the edge of any phone ".repeat(3);
+  await storeConversation(berth, { agentId: harbour.id, platform: "channel_a", name: "Bob", messages: [words] });
+  await using console = await openConsole(berth, ada, { theme: "light", width: 390, language: "de" });
+  const { page } = console;
+  await console.open("/");
+  await links(page).first().waitFor();
+  const tiles = page.getByRole("group", { name: "Anzeigen" }).locator("label");
+  expect(await tiles.count()).toBe(5);
+  expect(await tiles.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length)).toBe(0);
+  expect(await tiles.evaluateAll((all) => new Set(all.map((one) => one.clientHeight)).size)).toBe(1);
+  await console.open(`/agents/${harbour.id}`);
+  await page.getByRole("link", { name: /a rather long first message/ }).waitFor();
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
 }, 60_000);
 
 test("the pages are accessible in both themes, sizes and languages, with menu and dialog open", async () => {

@@ -120,10 +120,14 @@ describe("writing to an agent", () => {
     await page.reload();
     await field(page).waitFor();
     expect(await field(page).inputValue()).toBe("one\ntwo");
-    upstream.script({ hang: true });
+    upstream.script({ pieces: ["The quay is long, ", "and it is deep, ", "and more"], hangAfter: 3 });
     await page.getByRole("button", { name: "Send" }).click();
+    await feed(page).getByText("The quay is long").waitFor();
     await page.getByRole("button", { name: "Stop the reply" }).click();
     await page.getByText("You stopped the reply.").waitFor();
+    // What was written until then can still be read.
+    await feed(page).getByText("The quay is long").waitFor();
+    await page.getByText("Stopped here. This part is not kept.").waitFor();
     upstream.script("Back again.");
     await page.getByRole("button", { name: "Try again", exact: true }).click();
     await feed(page).getByText("Back again.").waitFor();

@@ -84,6 +84,12 @@ export function patchOverview(client: QueryClient, id: string, change: Partial<A
   });
 }
 
+const findInOverviews = (client: QueryClient, id: string): AgentOverview | undefined =>
+  client
+    .getQueriesData<OverviewPage>({ queryKey: OVERVIEW_KEY })
+    .flatMap(([, page]) => page?.agents ?? [])
+    .find((agent) => agent.id === id);
+
 /** The overview of one agent. */
 export function useAgentOverview(id: string) {
   useLive(OVERVIEW_KEY, OVERVIEW_EVENTS);
@@ -110,20 +116,23 @@ export function useOperation(): (agent: { id: string; name: string }, operation:
   const client = useQueryClient();
   return async function run({ id, name }, operation) {
     const { status, undo } = RESULTS[operation];
+    const before = findInOverviews(client, id);
+    const detailKey = ["agent", id, "detail"];
+    const detailBefore = client.getQueryData(detailKey);
     patchOverview(client, id, { status, statusReason: null });
-    client.setQueryData<{ agent: object }>(
-      ["agent", id, "detail"],
-      (data) => data && { agent: { ...data.agent, status } },
-    );
+    client.setQueryData<{ agent: object }>(detailKey, (data) => data && { agent: { ...data.agent, status } });
     try {
       await operateAgent(id, operation);
       showToast(doneText(operation, name), undo && { label: t("Undo"), run: () => void run({ id, name }, undo) });
     } catch (error) {
+      // Not left to the reading below: it fails, too, while Berth can't be reached.
+      if (before) patchOverview(client, id, { status: before.status, statusReason: before.statusReason });
+      client.setQueryData(detailKey, detailBefore);
       showError(messageOf(error));
     }
     await Promise.all([
       client.invalidateQueries({ queryKey: OVERVIEW_KEY }),
-      client.invalidateQueries({ queryKey: ["agent", id, "detail"] }),
+      client.invalidateQueries({ queryKey: detailKey }),
     ]);
   };
 }

@@ -151,6 +151,14 @@ export const formatTime = (time: number, options?: Intl.DateTimeFormatOptions): 
     ...(options ?? { dateStyle: "medium", timeStyle: "short" }),
   }).format(time);
 
+/** The time of day if it was today, else the date: for columns without room for both. */
+export function formatMoment(time: number, now = Date.now()): string {
+  const dayOf = (at: number) => formatTime(at, { dateStyle: "short" });
+  if (dayOf(time) === dayOf(now)) return formatTime(time, { timeStyle: "short" });
+  const isLongAgo = Math.abs(now - time) > 300 * DAY_MS;
+  return isLongAgo ? dayOf(time) : formatTime(time, { day: "numeric", month: "short" });
+}
+
 /** "1.2 s", "350 ms", "2 min 5 s". */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${formatNumber(Math.round(ms))} ms`;

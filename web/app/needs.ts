@@ -5,6 +5,8 @@ import { t, tn } from "./language.ts";
 
 export interface Need {
   words: string;
+  /** What the other side said about it, if it did. */
+  detail?: string;
   /** Where it is settled, below the agent's address. */
   path: string;
 }
@@ -21,9 +23,10 @@ export function needsOf({ status, statusReason, channels, pendingApprovals }: Ag
           },
         ]
       : []),
-    ...failed.map(({ name, lastError }) => ({
-      words: lastError ? `${name}: ${lastError}` : t("{platform} failed", { platform: name }),
-      path: "/channels",
+    ...failed.map(({ channel, name, lastError }) => ({
+      words: t("{platform} refuses its bot", { platform: name }),
+      ...(lastError && { detail: lastError }),
+      path: `/channels/${channel}`,
     })),
   ];
 }

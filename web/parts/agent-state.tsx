@@ -1,6 +1,6 @@
 // An agent's state in a word and a shape, and the state of its channels in icons.
 
-import { CircleHelp, Gamepad2, type LucideIcon, MessageCircle, Send } from "lucide-react";
+import { CircleHelp, type LucideIcon, MessageCircle, MessagesSquare, Send } from "lucide-react";
 import { type AgentChannel, isRunning } from "../app/agents.ts";
 import { t } from "../app/language.ts";
 import { Status, type Tone } from "./status.tsx";
@@ -22,7 +22,7 @@ export const Monogram = ({ name, className = "size-9 text-md" }: { name: string;
 
 const CHANNEL_ICONS: Readonly<Record<string, LucideIcon>> = {
   Telegram: Send,
-  Discord: Gamepad2,
+  Discord: MessagesSquare,
   WhatsApp: MessageCircle,
 };
 

@@ -8,7 +8,8 @@ const shown = (before: string, after: string) =>
 describe("the difference of two texts", () => {
   test("keeps common lines around and between changes", () => {
     expect(shown("a\nb\nc\nd", "a\nx\nc\ny\nd")).toEqual([" a", "-b", "+x", " c", "+y", " d"]);
-    expect(shown("", "new")).toEqual(["-", "+new"]);
+    expect(shown("", "new")).toEqual(["+new"]);
+    expect(shown("old", "")).toEqual(["-old"]);
     expect(shown("same", "same")).toEqual([" same"]);
   });
 

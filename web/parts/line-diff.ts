@@ -10,8 +10,8 @@ export type DiffLine =
 const MAX_CELLS = 4_000_000;
 
 export function diffLines(before: string, after: string): DiffLine[] {
-  const left = before.split("\n");
-  const right = after.split("\n");
+  const left = linesOf(before);
+  const right = linesOf(after);
   let start = 0;
   while (start < left.length && start < right.length && left[start] === right[start]) start += 1;
   let end = 0;
@@ -33,6 +33,9 @@ export function diffLines(before: string, after: string): DiffLine[] {
     ...left.slice(left.length - end).map((_, index) => same(left.length - end + index, right.length - left.length)),
   ];
 }
+
+/** Nothing has no line, so that a text that is new or gone has no empty line on its other side. */
+const linesOf = (text: string): string[] => (text === "" ? [] : text.split("\n"));
 
 function diffMiddle(left: readonly string[], right: readonly string[], start: number): DiffLine[] {
   const common = left.length * right.length > MAX_CELLS ? undefined : commonLengths(left, right);

@@ -24,7 +24,7 @@ export function Page({ title, intro, actions, isFull = false, children }: PagePr
       <header
         className={`flex flex-wrap items-start gap-x-4 gap-y-2 ${isFull ? "border-edge border-b px-4 py-3" : "mb-5"}`}
       >
-        <div className="min-w-0 flex-1 basis-64">
+        <div className={`min-w-0 flex-1 ${intro ? "basis-64" : "basis-32"}`}>
           <h1 className="font-semibold text-xl">{title}</h1>
           {intro && <p className="mt-1 max-w-prose text-soft">{intro}</p>}
         </div>

@@ -11,6 +11,9 @@ import { type ChartProps, DAY } from "./chart.tsx";
 /** Lines differ by dashes too, for those who don't tell the colours apart. */
 const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
+/** Steps of an axis of counts: half a message is none. */
+const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
+
 export default function Plot({ label, times, series, kind = "line", isByDay = false, height = 200 }: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -34,19 +37,28 @@ export default function Plot({ label, times, series, kind = "line", isByDay = fa
       const color = (name: string) => resolveColor(parent, name);
       const axis = { stroke: color("--soft"), grid: { stroke: color("--edge"), width: 1 }, ticks: { show: false } };
       const format = series[0]?.format ?? ((value: number) => formatNumber(value, { notation: "compact" }));
+      const isCount = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
       // Bars stand around their time: the first and the last one need room, too.
       const halfBar = ((times[1] ?? 0) - (times[0] ?? 0)) / 2_000;
       const options: uPlot.Options = {
+        class: "is-idle",
         width: parent.clientWidth,
         height,
         // Room for half a label at the right.
         padding: [8, 28, 0, 0],
         cursor: { y: false, points: { size: 6 } },
         legend: { live: true },
+        // The values below the drawing are those at the pointer: there are none before it comes.
+        hooks: { setLegend: [({ root, cursor }) => root.classList.toggle("is-idle", cursor.idx == null)] },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), isByDay ? "UTC" : viewerZone),
         axes: [
           { ...axis, size: 32, space: 76, values: (_, ticks) => ticks.map(formatTick(ticks, isByDay)) },
-          { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => format(tick)) },
+          {
+            ...axis,
+            size: 64,
+            values: (_, ticks) => ticks.map((tick) => format(tick)),
+            ...(isCount && { incrs: WHOLE_STEPS }),
+          },
         ],
         scales: {
           ...(kind === "bars" && {
@@ -67,7 +79,7 @@ export default function Plot({ label, times, series, kind = "line", isByDay = fa
               stroke,
               width: 2,
               dash: DASHES[index % DASHES.length] ?? [],
-              points: { show: times.length < 3 },
+              points: { show: true, filter: () => lonely(one.values) },
               value: (_: uPlot, value: number | null) => (value === null ? "–" : (one.format ?? formatNumber)(value)),
               ...(kind === "bars" && { fill: stroke, paths: uPlot.paths.bars?.({ size: [0.7, 40] }), dash: [] }),
             } as uPlot.Series;
@@ -80,6 +92,13 @@ export default function Plot({ label, times, series, kind = "line", isByDay = fa
   }, [times, series, kind, isByDay, height]);
   return (
     <div ref={box} role="img" aria-label={label} className="min-w-0 overflow-hidden" style={{ minHeight: height }} />
+  );
+}
+
+/** The places of values without a neighbour: no line leads to them, so that only a dot shows them. */
+function lonely(values: readonly (number | null)[]): number[] {
+  return values.flatMap((value, index) =>
+    value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null ? [index] : [],
   );
 }
 

@@ -1,7 +1,7 @@
 // A time, relative to now and exact in the tooltip; in the viewer's zone, and it stays right while the page is open.
 
 import { useSyncExternalStore } from "react";
-import { formatRelative, formatTime } from "../app/language.ts";
+import { formatMoment, formatRelative, formatTime } from "../app/language.ts";
 
 const listeners = new Set<() => void>();
 let minute = Math.floor(Date.now() / 60_000);
@@ -21,14 +21,14 @@ function subscribe(notify: () => void): () => void {
   };
 }
 
-/** `at`: ISO 8601 or epoch milliseconds. */
-export function When({ at, isExact = false }: { at: string | number; isExact?: boolean }) {
+/** `at`: ISO 8601 or epoch milliseconds. `as` "moment": the time of today, or the date. */
+export function When({ at, isExact = false, as }: { at: string | number; isExact?: boolean; as?: "moment" }) {
   useSyncExternalStore(subscribe, () => minute);
   const time = new Date(at);
   const exact = formatTime(time.getTime());
   return (
     <time dateTime={time.toISOString()} title={exact} className="whitespace-nowrap">
-      {isExact ? exact : formatRelative(time.getTime())}
+      {as === "moment" ? formatMoment(time.getTime()) : isExact ? exact : formatRelative(time.getTime())}
     </time>
   );
 }

@@ -89,7 +89,10 @@ export function createAccessSettings(deps: Deps): AccessSettings {
         const ownerId = owner === undefined ? undefined : (parseOwnerId(channel, owner ?? "", "owner") ?? null);
         const connection = ownerId === undefined ? undefined : await connections.find(agentId, channel);
         if (ownerId !== undefined && !connection) {
-          throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
+          throw notFound(
+            `This agent is not connected to ${channelDefinition(channel).label}.`,
+            "CHANNEL_NOT_CONNECTED",
+          );
         }
         const statements =
           ownerId === undefined || connection?.ownerId === ownerId

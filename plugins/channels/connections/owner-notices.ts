@@ -1,5 +1,6 @@
 // Notifies an agent's owner about its connections, by lines in the agent's log and by events.
 import type { ChannelId, DeliveryFailure } from "../../../channels/port.ts";
+import { channelDefinition } from "../../../channels/registry.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { runtime as runtimePlugin } from "../../runtime/index.ts";
@@ -73,9 +74,10 @@ export function createOwnerNotices({ agents, runtime, database, events, log }: D
       const reason = failure?.reason ?? null;
       const writeLog = (level: "info" | "warning" | "error", text: string) =>
         agents.log(agentId, level, text, "channels");
-      if (state === "connected") writeLog("info", `${channel} is connected.`);
-      if (state === "backing_off") writeLog("warning", `${channel} is down and will be tried again: ${reason}`);
-      if (state === "failed") writeLog("error", `${channel} is given up until it is connected again: ${reason}`);
+      const { label } = channelDefinition(channel);
+      if (state === "connected") writeLog("info", `${label} is connected.`);
+      if (state === "backing_off") writeLog("warning", `${label} is down and will be tried again: ${reason}`);
+      if (state === "failed") writeLog("error", `${label} is given up until it is connected again: ${reason}`);
       record("channel.state", agentId, { agentId, channel, state, reason, problem: failure?.problem ?? null });
     },
     reportPairing: ({ agentId, channel, senderId, name, status }) =>

@@ -1,5 +1,6 @@
 // Connects a channel to the runtime: sends the replies of its outbox, and fetches the files of messages.
 import { ChannelError, type ChannelId } from "../../../channels/port.ts";
+import { channelDefinition } from "../../../channels/registry.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { Deliver, DeliveryOutcome, FetchFile, OwnerCommandHandler, PlatformHooks } from "../../runtime/index.ts";
@@ -43,7 +44,8 @@ function createDeliver(
       if (!agent) return { kind: "refused", reason: "The agent is gone." };
       if (agent.status === "stopped") return { kind: "paused" };
       openConnection = await openConnections.find(agentId, channel);
-      if (!openConnection) return { kind: "refused", reason: `${channel} is not connected any more.` };
+      if (!openConnection)
+        return { kind: "refused", reason: `${channelDefinition(channel).label} is not connected any more.` };
       // Platforms ban the whole host for repeated calls with a revoked token.
       const giveUpReason = supervisor.giveUpReason(openConnection);
       if (giveUpReason !== undefined) return { kind: "refused", reason: giveUpReason };

@@ -195,7 +195,7 @@ test("replies that failed for a temporary reason are sent again; refused and old
   };
   await reply("The platform can't be reached.", 40);
   await reply("The agent is stopped.", 1);
-  await reply("channel_a is not connected any more.", 1);
+  await reply("Telegram is not connected any more.", 1);
   await reply("The chat was not found.", 1);
   await reply("The platform can't be reached.", 40, Date.now() - 8 * DAY);
   await expectRepairs(agent, /^3 replies that had not arrived/);
@@ -275,9 +275,9 @@ test("a bot without its token is reported; expired pairing codes are deleted", a
   await harness.pair(agent, "approved");
   expect(await repair(agent)).toEqual(["1 pairing code past their time: removed"]);
   await harness.services.agents.credentials.set({ kind: "agent", id: agent.id }, "channel_a", "another:token");
-  expect(await repair(agent)).toEqual(["channel_a: the token of @bot-1_bot is not here: connect it again"]);
+  expect(await repair(agent)).toEqual(["Telegram: the token of @bot-1_bot is not here: connect it again"]);
   await harness.services.agents.credentials.set({ kind: "agent", id: agent.id }, "channel_a", "");
-  expect(await repair(agent)).toEqual(["channel_a: the token of @bot-1_bot is not here: connect it again"]);
+  expect(await repair(agent)).toEqual(["Telegram: the token of @bot-1_bot is not here: connect it again"]);
   expect(
     (await harness.rows("SELECT sender_id FROM pairings WHERE agent_id = ?", agent.id)).map((r) => r.sender_id),
   ).toEqual(["approved"]);

@@ -77,7 +77,9 @@ function Name({ agent: { id, name } }: { agent: Agent }) {
   };
   return (
     <div className="flex min-h-8 items-center gap-1">
-      <h1 className={typed === undefined ? "truncate font-semibold text-xl" : "sr-only"}>{name}</h1>
+      <h1 className={typed === undefined ? "line-clamp-2 font-semibold text-lg wrap-anywhere sm:text-xl" : "sr-only"}>
+        {name}
+      </h1>
       {typed === undefined ? (
         <IconButton label={t("Rename")} onClick={() => setTyped(name)}>
           <Pencil />

@@ -36,3 +36,18 @@ export function useConversationNames(agentId: string): (conversation: string) =>
     return `${known?.name ?? peer} · ${platformName(platform)}`;
   };
 }
+
+/** What names a conversation in a list: an item of `GET /api/agents/:id/conversations`, in part. */
+export interface Titled {
+  platform: string;
+  name: string;
+  topic: string | null;
+  title: string;
+}
+
+/** Who it is with, or what it is about. */
+export const titleOf = ({ platform, name, topic, title }: Titled): string =>
+  (platform === "web" || topic !== null ? title : name || title) || platformName(platform);
+
+/** Signs of Markdown and line breaks say nothing in one line. */
+export const oneLine = (text: string): string => text.replace(/[*_`#>|]+/g, "").replace(/\s+/g, " ");

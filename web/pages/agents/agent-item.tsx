@@ -186,7 +186,7 @@ function Need({ agent }: { agent: AgentOverview }) {
       <Link
         href={`/agents/${agent.id}${first.path}`}
         className="relative z-10 truncate underline-offset-2 hover:underline"
-        title={first.words}
+        title={first.detail ?? first.words}
       >
         {first.words}
       </Link>

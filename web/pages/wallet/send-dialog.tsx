@@ -48,7 +48,7 @@ export default function SendDialog({ onClose }: { onClose: () => void }) {
       error={toError || amountError ? undefined : error}
     >
       <TextField
-        label={t("To")}
+        label={t("To address")}
         placeholder="0x…"
         value={to}
         onChange={({ target }) => setTo(target.value)}

@@ -20,7 +20,7 @@ export function ConnectionState({ connection }: { connection: Connection }) {
         <Status tone={tone}>{line}</Status>
         {connection.state === "connected" && (
           <span className="text-soft text-sm">
-            {rich("since <time>now</time>", { time: (_, key) => <When key={key} at={connection.since} /> })}
+            {rich("since <time>now</time>", { time: (_, key) => <When key={key} at={connection.since} as="moment" /> })}
           </span>
         )}
       </div>

@@ -15,8 +15,8 @@ import { SearchField } from "../../../parts/search-field.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { VirtualBox } from "../../../parts/virtual-list.tsx";
 import { When } from "../../../parts/when.tsx";
+import { oneLine, titleOf } from "../conversations.ts";
 import { type ConversationView, useConversations } from "./chat-data.ts";
-import { titleOf } from "./conversation.tsx";
 import { useSeen } from "./seen.ts";
 
 const PLATFORMS = ["web", "channel_a", "channel_b", "channel_c", "api", "public"] as const;
@@ -136,7 +136,7 @@ function Row({ conversation, href, isSelected, isUnseen }: RowProps) {
             {titleOf(conversation)}
           </bdi>
           <span className="shrink-0 text-soft text-xs">
-            <When at={lastActivityAt} />
+            <When at={lastActivityAt} as="moment" />
           </span>
         </span>
         <span className="flex items-center gap-1.5 text-soft text-sm">
@@ -161,9 +161,6 @@ const Mark = ({ tone, label }: { tone: "busy" | "new"; label: string }) => (
     className={`size-2 shrink-0 rounded-full ${tone === "new" ? "bg-fill" : "animate-pulse border-2 border-sea"}`}
   />
 );
-
-/** Signs of Markdown and line breaks say nothing in one line. */
-const oneLine = (text: string) => text.replace(/[*_`#>]+/g, "").replace(/\s+/g, " ");
 
 const Loading = () => (
   <div role="status" className="flex flex-col gap-3 p-3">

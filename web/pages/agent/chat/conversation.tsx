@@ -14,6 +14,7 @@ import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
 import { VirtualFeed } from "../../../parts/virtual-feed.tsx";
+import { titleOf } from "../conversations.ts";
 import {
   type ConversationView,
   type MessageView,
@@ -26,7 +27,7 @@ import { Composer } from "./composer/composer.tsx";
 import { type FeedItem, feedItems, keyOfMessage, openTurn } from "./feed-items.ts";
 import { type LiveTurn, useLiveTurn } from "./live-turn.ts";
 import { Approvals } from "./messages/approvals.tsx";
-import { LiveReply } from "./messages/live-reply.tsx";
+import { LiveReply, StoppedReply } from "./messages/live-reply.tsx";
 import { Column, NoReply, PersonMessage, Reply, wordsOf } from "./messages/message.tsx";
 import { NotSent } from "./messages/not-sent.tsx";
 import { useSending } from "./sending.ts";
@@ -55,6 +56,12 @@ export function Conversation({ agent, id, onBegun }: Props) {
   const live = useLiveTurn(agent.id, running, () => {
     if (id !== undefined) void refreshConversation(client, agent.id, id);
   });
+  // Whoever stops a reply has often read what they wanted: it stays on the page.
+  const [stopped, setStopped] = useState<ReadonlyMap<string, LiveTurn>>(new Map());
+  const isStopped = live?.status === "cancelled" && live.text !== "";
+  useEffect(() => {
+    if (isStopped) setStopped((before) => new Map(before).set(live.turnId, live));
+  }, [isStopped, live]);
   const hasRequests = (live?.approvals ?? 0) > 0 || messages.some(({ steps }) => steps.some(({ ok }) => !ok));
   const approvals = useApprovals(agent.id, hasRequests);
   const [panelTurn, setPanelTurn] = useParameter("turn");
@@ -112,10 +119,14 @@ export function Conversation({ agent, id, onBegun }: Props) {
       );
     }
     const onEdit = canWrite && message.byOwner ? () => setWanted({ text: wordsOf(message) }) : undefined;
+    const cut = stopped.get(message.turnId);
     return (
-      <PersonMessage agentId={agent.id} message={message} onEdit={onEdit}>
-        <NoReply state={message.state} error={message.error} onRetry={repeat(message)} />
-      </PersonMessage>
+      <>
+        <PersonMessage agentId={agent.id} message={message} onEdit={onEdit}>
+          <NoReply state={message.state} error={message.error} onRetry={repeat(message)} />
+        </PersonMessage>
+        {cut && message.state === "cancelled" && <StoppedReply name={agent.name} turn={cut} />}
+      </>
     );
   };
   const renderItem = (item: FeedItem): ReactNode => {
@@ -218,10 +229,6 @@ const Head = ({ agentId, conversation, isNew }: HeadProps) => (
     </div>
   </header>
 );
-
-/** Who it is with, or what it is about. */
-export const titleOf = ({ platform, name, topic, title }: ConversationView): string =>
-  (platform === "web" || topic !== null ? title : name || title) || platformName(platform);
 
 const Day = ({ at }: { at: number }) => {
   const days = Math.round((new Date().setHours(0, 0, 0, 0) - at) / 86_400_000);

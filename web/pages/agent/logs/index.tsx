@@ -39,7 +39,7 @@ export default function LogsPage() {
   return (
     <section aria-label={t("Log")} className="mb-5 overflow-hidden rounded-large border border-edge bg-card">
       <header className="flex flex-wrap items-center gap-2 border-edge border-b px-3 py-2.5">
-        <div className="min-w-40 flex-1">
+        <div className="min-w-56 flex-1">
           <SearchField label={t("Search in these lines")} value={query} onSearch={setQuery} />
         </div>
         <div className="w-36">

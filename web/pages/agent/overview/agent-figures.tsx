@@ -43,7 +43,7 @@ export function AgentFigures({ id, agent }: { id: string; agent: AgentOverview |
       }
     >
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      <dl className="grid grid-cols-2 gap-x-4 gap-y-3 sm:grid-cols-4">
+      <dl className="grid grid-cols-[repeat(auto-fit,minmax(9.75rem,1fr))] gap-x-3 gap-y-3">
         <Figure label={t("Cost today")} value={agent ? formatUsd(agent.costTodayUsd) : <Bar />} />
         <Figure
           label={t("This month")}
@@ -62,7 +62,14 @@ export function AgentFigures({ id, agent }: { id: string; agent: AgentOverview |
       </dl>
       {hasData && (
         <div className="mt-4">
-          <Chart label={series.label} times={days.map(({ at }) => at)} series={[series]} kind="bars" height={160} />
+          <Chart
+            label={series.label}
+            times={days.map(({ at }) => at)}
+            series={[series]}
+            kind="bars"
+            isByDay
+            height={160}
+          />
         </div>
       )}
       <p className="mt-3 border-edge border-t pt-3 text-soft">

@@ -15,12 +15,13 @@ export function AgentNeeds({ agent }: { agent: AgentOverview }) {
     <section aria-label={t("Needs you")} className="mb-5 rounded-large border border-warn bg-warn-wash px-4 py-3">
       <h2 className="font-semibold">{t("Needs you")}</h2>
       <ul className="mt-1 flex flex-col gap-1.5">
-        {needs.map(({ words, path }) => (
+        {needs.map(({ words, detail, path }) => (
           <li key={words} className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <span className="min-w-0 flex-1">
               <Status tone="warn">
                 <span className="text-ink">{words}</span>
               </Status>
+              {detail && <span className="block text-soft text-sm">{detail}</span>}
             </span>
             {path ? (
               <Link href={`/agents/${agent.id}${path}`} className="font-medium text-sea underline">

@@ -9,15 +9,17 @@ import { ButtonLink } from "../../../parts/button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
+import { PlatformIcon } from "../../../parts/platform.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { When } from "../../../parts/when.tsx";
+import { oneLine, type Titled, titleOf } from "../conversations.ts";
 
-interface Conversation {
+interface Conversation extends Titled {
   id: string;
-  name: string;
-  title: string;
   preview: string;
   messageCount: number;
+  /** Messages that have no reply yet. */
+  waiting: number;
   lastActivityAt: string;
 }
 
@@ -54,21 +56,24 @@ export function RecentConversations({ id }: { id: string }) {
         </EmptyState>
       )}
       <ul>
-        {data?.conversations.map(({ id: conversationId, name, title, preview, messageCount, lastActivityAt }) => (
-          <li key={conversationId} className="border-edge border-b py-2 first:pt-0 last:border-b-0 last:pb-0">
-            <Link href={path`/agents/${id}/chat/${conversationId}`} className="group block min-w-0">
-              <span className="flex items-baseline gap-3">
-                <span className="min-w-0 flex-1 truncate font-medium group-hover:text-sea">
-                  {title || t("New conversation")}
+        {data?.conversations.map((conversation) => (
+          <li key={conversation.id} className="border-edge border-b py-2 first:pt-0 last:border-b-0 last:pb-0">
+            <Link href={path`/agents/${id}/chat/${conversation.id}`} className="group flex min-w-0 gap-2.5">
+              <PlatformIcon id={conversation.platform} className="mt-1 size-4 text-soft" />
+              <span className="min-w-0 flex-1">
+                <span className="flex items-baseline gap-3">
+                  <bdi className="min-w-0 flex-1 truncate font-medium group-hover:text-sea">
+                    {titleOf(conversation)}
+                  </bdi>
+                  <span className="text-soft text-sm">
+                    <When at={conversation.lastActivityAt} as="moment" />
+                  </span>
                 </span>
-                <span className="text-soft text-sm">
-                  <When at={lastActivityAt} />
-                </span>
-              </span>
-              <span className="flex items-baseline gap-3 text-soft text-sm">
-                <span className="min-w-0 flex-1 truncate">{preview}</span>
-                <span className="shrink-0">
-                  {name || t("You")} · {tn("{n} message", "{n} messages", messageCount)}
+                <span className="flex items-baseline gap-3 text-soft text-sm">
+                  <bdi className="min-w-0 flex-1 truncate">{oneLine(conversation.preview)}</bdi>
+                  <span className="shrink-0">
+                    {tn("{n} message", "{n} messages", conversation.messageCount + conversation.waiting)}
+                  </span>
                 </span>
               </span>
             </Link>

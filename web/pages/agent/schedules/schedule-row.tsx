@@ -86,7 +86,7 @@ export function ScheduleRow({ agentId, schedule, isOpen, target, onOpen, onSwitc
             )}
             {lastRunAt !== null && <When at={lastRunAt} />}
           </dd>
-          <dt className="text-soft">{t("To")}</dt>
+          <dt className="text-soft">{t("Goes to")}</dt>
           <dd className="min-w-0 truncate">{target}</dd>
         </dl>
         <div className="flex gap-0.5">

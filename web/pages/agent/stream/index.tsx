@@ -149,11 +149,13 @@ function StreamSections({ stream, liveStreamId }: { stream: Stream; liveStreamId
 
 function StreamState({ stream: { state, since, bitrate } }: { stream: Stream }) {
   if (state === "unavailable") return <Status tone="warn">{t("Video can't be received right now")}</Status>;
-  const time = since && <When at={since} />;
+  const time = since && <When at={since} as="moment" />;
   if (state === "idle") {
     return (
       <Status tone="idle">
-        {t("Off the air")} {time && <span className="text-soft">({time})</span>}
+        {time
+          ? rich("Off the air since <time>now</time>", { time: (_, key) => <span key={key}>{time}</span> })
+          : t("Off the air")}
       </Status>
     );
   }

@@ -3,6 +3,7 @@
 import { LoaderCircle } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { t } from "../../../../app/language.ts";
+import { CopyButton } from "../../../../parts/copy-button.tsx";
 import { Markdown } from "../../../../parts/markdown.tsx";
 import type { LiveTurn } from "../live-turn.ts";
 import { Column, ReplyHead, reasonOf } from "./message.tsx";
@@ -25,6 +26,21 @@ export function LiveReply({ name, turn, children }: { name: string; turn: LiveTu
     </Column>
   );
 }
+
+/** What was written of a reply until it was stopped: the page has it, the server does not keep it. */
+export const StoppedReply = ({ name, turn: { steps, text } }: { name: string; turn: LiveTurn }) => (
+  <Column className="py-2">
+    <ReplyHead name={name} at={undefined} />
+    <Steps steps={steps} />
+    <div dir="auto">
+      <Markdown text={text} />
+    </div>
+    <p className="mt-1 flex min-h-8 items-center gap-1 text-soft text-sm">
+      {t("Stopped here. This part is not kept.")}
+      <CopyButton value={text} label={t("Copy the reply")} />
+    </p>
+  </Column>
+);
 
 function Working({ turn: { isConnected, text, status } }: { turn: LiveTurn }) {
   const words = !isConnected
