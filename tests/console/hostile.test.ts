@@ -185,21 +185,21 @@ test.each([390, 1280] as const)(
     for (const path of paths) if (!(await look(console, path)).showsText) silent.push(path.replace(agentId, ":id"));
     // The other pages show nothing that comes from others.
     expect(silent).toEqual([
-    "/wallet",
-    "/admin",
-    "/admin/models",
-    "/admin/providers",
-    "/admin/storage",
-    "/admin/settings",
-    "/admin/versions",
-    "/account/security",
-    "/account/sign-ins",
-    "/account/sessions",
-    "/account/skills",
-    "/account/notifications",
-    "/account/plan",
-    "/account/appearance",
-  ]);
+      "/wallet",
+      "/admin",
+      "/admin/models",
+      "/admin/providers",
+      "/admin/storage",
+      "/admin/settings",
+      "/admin/versions",
+      "/account/security",
+      "/account/sign-ins",
+      "/account/sessions",
+      "/account/skills",
+      "/account/notifications",
+      "/account/plan",
+      "/account/appearance",
+    ]);
   },
   180_000,
 );

@@ -515,8 +515,8 @@ export const german = {
     "Use the page; its requests appear here.": "Benutze die Seite; ihre Anfragen erscheinen hier.",
     "No request yet": "Noch keine Anfrage",
     "Language of the code": "Sprache des Codes",
-    "What this page asked of the API, newest first. Make an API key under Account and put it into BERTH_KEY.":
-      "Was diese Seite von der API wollte, das Neueste zuerst. Erstelle unter „Konto“ einen API-Schlüssel und lege ihn in BERTH_KEY ab.",
+    "What this page asked of the API, newest first. Make an API key under Account and put it into BERTH_KEY. What protects your account (passwords, devices, keys) no key may do.":
+      "Was diese Seite von der API wollte, das Neueste zuerst. Erstelle unter „Konto“ einen API-Schlüssel und lege ihn in BERTH_KEY ab. Was dein Konto schützt (Passwörter, Geräte, Schlüssel), darf kein Schlüssel.",
     "This page as code": "Diese Seite als Code",
     // pages/agents, and what is shown of agents everywhere
     "New agent": "Neuer Agent",
@@ -2602,7 +2602,6 @@ export const german = {
     SIGN_IN_OVER: "Diese Anmeldung ist abgelaufen oder begann in einem anderen Browser. Melde dich noch einmal an.",
     SIGN_UP_CLOSED: "Hier kann sich niemand selbst registrieren. Bitte den Betreiber um ein Konto.",
     SPEND_NOT_WAITING: "Diese Zahlung wartet nicht mehr auf dich.",
-    SPEND_REFUSED: "Diese Zahlung erlauben deine Grenzen nicht.",
     STOPPING: "Berth wird gerade neu gestartet. Deine Nachricht bleibt; versuch es gleich noch einmal.",
     STREAM_OFF_AIR: "Gerade wird nichts gesendet.",
     TOOL_DECLINED: "Dieses Werkzeug wollte das nicht tun.",
@@ -2617,7 +2616,6 @@ export const german = {
     TOO_MANY_WALLETS: "Mehr Wallets kannst du nicht haben. Nimm eines davon.",
     TURN_BUSY: "Dieser Antwort ist gerade nicht zu folgen. Versuch es gleich noch einmal.",
     TWO_FACTOR_NOT_BEGUN: "Der zweite Faktor wurde noch nicht begonnen. Fang noch einmal an.",
-    UNHEALTHY: "Der Agent ist nicht hochgekommen. Der Grund steht in seinem Protokoll.",
     UNKNOWN_BACKUP: "Diese Sicherung gibt es nicht mehr.",
     UNKNOWN_IMAGE: "Diese Version gibt es in diesem Server nicht.",
     UNKNOWN_MODEL: "Dieses Modell kennt Berth nicht. Wähle eines aus der Liste.",
@@ -2629,7 +2627,6 @@ export const german = {
     UPLOAD_TOO_LARGE: "Diese Datei ist größer als 20 MiB. Mach sie kleiner, oder schick einen Link.",
     USER_EXISTS: "Ein Konto mit dieser Adresse gibt es schon.",
     USER_NOT_FOUND: "Dieses Konto gibt es nicht mehr.",
-    VERIFICATION_FAILED: "Der Nachweis hat nicht gestimmt. Prüfe ihn, und versuch es noch einmal.",
     WALLET_EXISTS: "Du hast schon ein Wallet.",
     WALLET_PLATFORM_NOT_CONFIGURED: "Der Betreiber dieses Berth hat Wallets nicht eingerichtet.",
     WALLET_PLATFORM_UNAVAILABLE: "Der Dienst der Wallets ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
@@ -2643,7 +2640,6 @@ export const german = {
     FOREIGN_ORIGIN: "Diese Anfrage kam von einer anderen Website. Öffne Berth unter seiner eigenen Adresse.",
     MISSING_SCOPE: "Dieser API-Schlüssel darf das nicht.",
     NO_WALLET: "Du hast noch kein Wallet. Leg zuerst eines an.",
-    POLICY_DENIED: "Deine Grenzen erlauben diese Zahlung nicht. Ändere sie, oder sende weniger.",
     PROVIDER_NOT_CONFIGURED: "Diese Anmeldung hat der Betreiber nicht eingerichtet.",
     REMINDER_NOT_FOUND: "Diese Erinnerung gibt es nicht mehr.",
     SEED_EXPORT_DISABLED: "Der Betreiber dieses Berth hat das Herausgeben von Schlüsseln ausgeschaltet.",
@@ -2653,5 +2649,6 @@ export const german = {
     TURN_NOT_FOUND: "Diese Antwort gibt es nicht mehr.",
     UNAUTHORIZED: "Melde dich zuerst an.",
     WEBHOOK_NOT_FOUND: "Diesen Webhook gibt es nicht mehr.",
+    MCP_TOOL_NOT_FOUND: "Dieses Werkzeug gibt es auf dem Server nicht mehr.",
   },
 } satisfies { texts: Record<string, string>; errors: Record<string, string> };

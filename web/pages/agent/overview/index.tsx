@@ -17,7 +17,7 @@ export default function OverviewPage() {
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {agent && <AgentNeeds agent={agent} />}
       <AgentFigures id={id} agent={agent} />
-      <div className="grid items-start gap-x-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-x-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <RecentConversations id={id} />
         <div>
           {agent && <NextSteps agent={agent} />}

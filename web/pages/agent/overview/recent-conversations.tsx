@@ -67,7 +67,7 @@ export function RecentConversations({ id }: { id: string }) {
               </span>
               <span className="flex items-baseline gap-3 text-soft text-sm">
                 <span className="min-w-0 flex-1 truncate">{preview}</span>
-                <span className="shrink-0">
+                <span className="max-w-[50%] shrink-0 truncate">
                   {name || t("You")} · {tn("{n} message", "{n} messages", messageCount)}
                 </span>
               </span>
