@@ -54,7 +54,7 @@ export async function send(method: Method, path: string, options: CallOptions = 
   const url = withQuery(path, query);
   const isRaw = body instanceof FormData || body instanceof Blob;
   const hasJson = body !== undefined && !isRaw;
-  recordRequest({ method, url, body: hasJson ? body : undefined });
+  recordRequest({ method, url, ...(hasJson && { body }), ...(isRaw && { file: fileIn(body) }) });
   const init: RequestInit = {
     method,
     headers: {
@@ -76,6 +76,12 @@ export async function send(method: Method, path: string, options: CallOptions = 
   }
   if (response.ok) return response;
   throw await toApiError(response);
+}
+
+function fileIn(body: FormData | Blob): { type: string; field?: string } {
+  if (body instanceof Blob) return { type: body.type };
+  const [field = "file"] = [...body].find(([, value]) => typeof value !== "string") ?? [];
+  return { type: "multipart/form-data", field };
 }
 
 async function toApiError(response: Response): Promise<ApiError> {

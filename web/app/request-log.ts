@@ -4,6 +4,8 @@ export interface RecordedRequest {
   method: string;
   url: string;
   body?: unknown;
+  /** Instead of JSON: a file as the body, or in a field of a form. */
+  file?: { type: string; field?: string };
   /** The address of the page that sent it. */
   page: string;
 }
@@ -15,10 +17,10 @@ const SECRET_FIELD = /password|token|secret|apikey|privatekey|signature|^key$|^c
 let requests: readonly RecordedRequest[] = [];
 const listeners = new Set<() => void>();
 
-export function recordRequest({ method, url, body }: Omit<RecordedRequest, "page">): void {
-  const clean = { method, url, body: withoutSecrets(body), page: location.pathname };
+export function recordRequest({ body, ...request }: Omit<RecordedRequest, "page">): void {
+  const clean = { ...request, body: withoutSecrets(body), page: location.pathname };
   // A page polls or types: only the last of the same address is kept.
-  const others = requests.filter((one) => one.method !== method || one.url !== url);
+  const others = requests.filter((one) => one.method !== clean.method || one.url !== clean.url);
   requests = [clean, ...others].slice(0, KEPT);
   for (const notify of listeners) notify();
 }

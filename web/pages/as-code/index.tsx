@@ -18,7 +18,9 @@ export default function AsCodePanel({ onClose }: { onClose: () => void }) {
     <Dialog title={t("This page as code")} onClose={onClose} width="wide">
       <div className="flex flex-col gap-4">
         <p className="text-soft">
-          {t("What this page asked of the API, newest first. Make an API key under Account and put it into BERTH_KEY.")}
+          {t(
+            "What this page asked of the API, newest first. Make an API key under Account and put it into BERTH_KEY. What protects your account (passwords, devices, keys) no key may do.",
+          )}
         </p>
         <Choice
           label={t("Language of the code")}

@@ -2,33 +2,39 @@
 
 import type { RecordedRequest } from "../../app/request-log.ts";
 
-type Request = Pick<RecordedRequest, "method" | "url" | "body">;
+type Request = Pick<RecordedRequest, "method" | "url" | "body" | "file">;
 
 /** Quotes a text for a POSIX shell. */
 const shell = (value: string) => `'${value.replaceAll("'", `'\\''`)}'`;
 
-export function asCurl({ method, url, body }: Request, origin: string): string {
+/** In place of the file that was sent. */
+const FILE = "./FILE";
+
+export function asCurl({ method, url, body, file }: Request, origin: string): string {
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}${shell(origin + url)}`,
     `  -H "authorization: Bearer $BERTH_KEY"`,
     ...(body === undefined ? [] : ["  -H 'content-type: application/json'", `  -d ${shell(JSON.stringify(body))}`]),
+    ...(file?.field ? [`  -F ${shell(`${file.field}=@${FILE}`)}`] : []),
+    ...(file && !file.field ? [`  -H ${shell(`content-type: ${file.type}`)}`, `  --data-binary @${FILE}`] : []),
   ];
   return lines.join(" \\\n");
 }
 
-export function asTypeScript({ method, url, body }: Request, origin: string): string {
-  const headers = [
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the template is in the printed code
-    "    authorization: `Bearer ${process.env.BERTH_KEY}`,",
-    ...(body === undefined ? [] : ['    "content-type": "application/json",']),
-  ];
+export function asTypeScript({ method, url, body, file }: Request, origin: string): string {
+  const type = body === undefined ? !file?.field && file?.type : "application/json";
   const lines = [
+    ...(file ? ['import { openAsBlob } from "node:fs";', "", `const file = await openAsBlob("${FILE}");`] : []),
+    ...(file?.field ? ["const form = new FormData();", `form.set(${JSON.stringify(file.field)}, file, "FILE");`] : []),
     `const response = await fetch(${JSON.stringify(origin + url)}, {`,
     ...(method === "GET" ? [] : [`  method: "${method}",`]),
     "  headers: {",
-    ...headers,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the template is in the printed code
+    "    authorization: `Bearer ${process.env.BERTH_KEY}`,",
+    ...(type ? [`    "content-type": ${JSON.stringify(type)},`] : []),
     "  },",
     ...(body === undefined ? [] : [`  body: JSON.stringify(${indent(JSON.stringify(body, null, 2))}),`]),
+    ...(file ? [file.field ? "  body: form," : "  body: file,"] : []),
     "});",
     "if (!response.ok) throw new Error((await response.json()).error);",
     "console.log(await response.json());",

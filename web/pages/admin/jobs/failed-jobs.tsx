@@ -48,7 +48,7 @@ export function FailedJobs({ jobs }: { jobs: readonly FailedJob[] }) {
           head: t("Kind"),
           cell: ({ kind, attempts }) => (
             <>
-              <code className="whitespace-nowrap font-mono text-sm">{kind}</code>
+              <code className="font-mono text-sm md:whitespace-nowrap">{kind}</code>
               <span className="block text-soft text-sm">{tn("{n} try", "{n} tries", attempts)}</span>
             </>
           ),

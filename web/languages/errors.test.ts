@@ -1,0 +1,60 @@
+// Every error of the API that a page of the console can show has a German text.
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { Glob } from "bun";
+import { german } from "./de.ts";
+
+const root = join(import.meta.dir, "../..");
+/** The code in `new AppError(409, "CODE", …)` and in the functions that make one. */
+const CODE = /\b(?:AppError\(\s*\w+,|forbidden\(|notFound\(\s*[^,;]*,)\s*"([A-Z][A-Z_0-9]+)"/g;
+
+/** Errors that only programs, the command line, visitors of public pages or the plain forms of sign-in meet. */
+const ELSEWHERE = new Set([
+  "ADDRESS_NOT_PROVEN",
+  "AGENT_BUSY",
+  "BAD_REQUEST",
+  "BOT_DETECTED",
+  "CHAT_OFF",
+  "CLIENT_GONE",
+  "CONSOLE_NOT_BUILT",
+  "FID_NOT_PROVEN",
+  "INSUFFICIENT_BALANCE",
+  "INVALID_ACTION",
+  "INVALID_COMMAND",
+  "INVALID_DAYS",
+  "METRICS_CLOSED",
+  "TOKEN_REQUIRED",
+  "UNKNOWN_COMMAND",
+  "UNKNOWN_PLAN",
+  "UNSUPPORTED_FIELD",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "UPGRADE_FAILED",
+]);
+
+/** Errors whose English text says why, differently each time: that is worth more than a general German sentence. */
+const SAY_WHY = new Set([
+  "MCP_SIGN_IN_FAILED",
+  "MCP_UNUSABLE",
+  "POLICY_DENIED",
+  "SPEND_REFUSED",
+  "UNHEALTHY",
+  "VERIFICATION_FAILED",
+]);
+
+async function codes(): Promise<Set<string>> {
+  const found = new Set<string>();
+  for await (const path of new Glob("{src,plugins,channels}/**/*.ts").scan(root)) {
+    if (path.includes(".test.")) continue;
+    for (const [, code = ""] of (await Bun.file(join(root, path)).text()).matchAll(CODE)) found.add(code);
+  }
+  return found;
+}
+
+test("each has one, unless it is met elsewhere only, or says why", async () => {
+  const known = await codes();
+  expect(known.size).toBeGreaterThan(150);
+  const exceptions = [...ELSEWHERE, ...SAY_WHY];
+  const texts = Object.keys(german.errors);
+  expect([...known].filter((code) => !texts.includes(code) && !exceptions.includes(code)).sort()).toEqual([]);
+  expect(exceptions.filter((code) => !known.has(code) || texts.includes(code))).toEqual([]);
+});
