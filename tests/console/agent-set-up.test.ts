@@ -169,7 +169,7 @@ describe("two tabs", () => {
     const { id, page, instructions } = opened;
     await instructions.waitFor();
     await ada.put(`/api/agents/${id}/config`, { instructions: "Live" });
-    await page.getByText(/^4 characters/).waitFor();
+    await page.getByText(/^Characters: 4,/).waitFor();
   }, 60_000);
 });
 
