@@ -85,9 +85,10 @@ export function createMessageIntake({
   async function admit(openConnection: OpenConnection, message: IncomingMessage): Promise<InboundMessage | undefined> {
     const { agentId, channel, ownerId } = openConnection.connection;
     const { sender, peer, group, text, attachments, quotesOthers } = message;
-    if (!group && ownerCodes.take(agentId, channel, text)) {
+    const claim = group ? undefined : ownerCodes.take(agentId, channel, message);
+    if (claim !== undefined) {
       // Not awaited: it reopens the connection that this message came over.
-      trackWork(openConnection, claimBot(openConnection, message));
+      if (claim === "taken") trackWork(openConnection, claimBot(openConnection, message));
       return undefined;
     }
     const settings = (await agents.settings(agentId)).channels?.[channel] ?? {};

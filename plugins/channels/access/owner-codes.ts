@@ -10,15 +10,28 @@ const MAX_CODES = 4_096;
 /** About 50 bits: strangers could try codes by messages, but only for some minutes. */
 const CODE_LENGTH = 10;
 
+/** A message that may be a code. */
+type Candidate = { text: string; platformMessageId: string };
+
 export interface OwnerCodes {
   /** Makes the code of a bot; it is in memory only, so a restart of Berth ends it. `expiresAt` is epoch ms. */
   create(agentId: string, channel: ChannelId): { code: string; expiresAt: number };
-  /** Whether a message to the bot is its code, which is used up then. */
-  take(agentId: string, channel: ChannelId, text: string): boolean;
+  /**
+   * Whether a message to the bot is its code, which is used up then. `again`: it is the message that has used it up, which
+   * the platform delivers once more because the claim reopened the connection before it was confirmed.
+   */
+  take(agentId: string, channel: ChannelId, message: Candidate): "taken" | "again" | undefined;
+}
+
+interface Code {
+  code: string;
+  expiresAt: number;
+  /** The message that has used it up. */
+  takenBy?: string;
 }
 
 export function createOwnerCodes(): OwnerCodes {
-  const codes = createBoundedMap<{ code: string; expiresAt: number }>(MAX_CODES);
+  const codes = createBoundedMap<Code>(MAX_CODES);
   const keyOf = (agentId: string, channel: ChannelId) => `${agentId} ${channel}`;
   return {
     create(agentId, channel) {
@@ -26,20 +39,19 @@ export function createOwnerCodes(): OwnerCodes {
       codes.set(keyOf(agentId, channel), made);
       return made;
     },
-    take(agentId, channel, text) {
+    take(agentId, channel, { text, platformMessageId }) {
       const key = keyOf(agentId, channel);
       const found = codes.get(key);
       // Telegram's links send the code as `/start CODE`.
-      if (
-        !found ||
-        text
-          .trim()
-          .replace(/^\/start\s+/, "")
-          .toUpperCase() !== found.code
-      )
-        return false;
-      codes.delete(key);
-      return found.expiresAt > Date.now();
+      const word = text.trim().replace(/^\/start\s+/, "");
+      if (!found || word.toUpperCase() !== found.code) return undefined;
+      if (found.takenBy !== undefined) return found.takenBy === platformMessageId ? "again" : undefined;
+      if (found.expiresAt <= Date.now()) {
+        codes.delete(key);
+        return undefined;
+      }
+      found.takenBy = platformMessageId;
+      return "taken";
     },
   };
 }
