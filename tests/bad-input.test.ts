@@ -562,6 +562,9 @@ for (const mode of ["development", "production"]) {
           "get /api/auth/nonce",
           "get /api/auth/oauth/{provider}",
           "get /api/auth/callback/{provider}",
+          // It leads to the sign-in, and is described for authorization servers.
+          "get /api/mcp/callback",
+          "get /api/mcp/client.json",
           "post /api/auth/two-factor",
           "post /api/auth/verify-email",
           "post /api/auth/forgot-password",

@@ -4,6 +4,7 @@
 import { Elysia } from "elysia";
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
+import { requireJsonType } from "../../src/kernel/http/json-body.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { guardedFile } from "../../src/kernel/http/route-guards.ts";
@@ -190,7 +191,10 @@ const tooMany = () => {
 async function readInstallRequest(request: Request): Promise<{ url: string } | { bytes: Uint8Array<ArrayBuffer> }> {
   const body = contextOf(request).bodyBytes ?? new Uint8Array();
   const type = request.headers.get("content-type") ?? "";
-  if (!type.toLowerCase().startsWith("multipart/form-data")) return { url: readAddress(body) };
+  if (!type.toLowerCase().startsWith("multipart/form-data")) {
+    requireJsonType(request);
+    return { url: readAddress(body) };
+  }
   const form = await new Response(body, { headers: { "content-type": type } }).formData().catch(() => undefined);
   const file = form?.get("file");
   if (file instanceof Blob && file.size > 0) return { bytes: new Uint8Array(await file.arrayBuffer()) };
