@@ -143,6 +143,7 @@ describe("a connected bot", () => {
     await page.getByText("May talk", { exact: true }).waitFor();
     await page.getByRole("button", { name: /^Remove / }).click();
     await page.getByText("May talk", { exact: true }).waitFor({ state: "detached" });
+    await page.getByText(/ is removed$/).waitFor();
     await page.getByRole("button", { name: "Undo" }).last().click();
     await page.getByText("May talk", { exact: true }).waitFor();
     bot.userSays(62, "me too");

@@ -117,6 +117,8 @@ export function VirtualFeed<Item>({ label, items, estimate, keyOf, renderItem, o
           type="button"
           onClick={() => {
             isFollowing.current = true;
+            // What was scrolled just before is no wish to leave the end that is reached now.
+            lastInput.current = Number.NEGATIVE_INFINITY;
             scrollToEnd(box.current);
           }}
           className="absolute bottom-3 left-1/2 flex -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-raised px-3 py-1 text-ink text-sm shadow-raised hover:bg-hover [&_svg]:size-3.5"

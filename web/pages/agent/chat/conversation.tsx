@@ -2,7 +2,7 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { ArrowLeft, Lock } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useMemo, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
@@ -46,6 +46,8 @@ interface Props {
   onBegun: (id: string) => void;
 }
 
+const MAX_WRITTEN = 20;
+
 export function Conversation({ agent, id, onBegun }: Props) {
   const client = useQueryClient();
   const conversation = useConversation(agent.id, id);
@@ -56,12 +58,7 @@ export function Conversation({ agent, id, onBegun }: Props) {
   const live = useLiveTurn(agent.id, running, () => {
     if (id !== undefined) void refreshConversation(client, agent.id, id);
   });
-  // Whoever stops a reply has often read what they wanted: it stays on the page.
-  const [stopped, setStopped] = useState<ReadonlyMap<string, LiveTurn>>(new Map());
-  const isStopped = live?.status === "cancelled" && live.text !== "";
-  useEffect(() => {
-    if (isStopped) setStopped((before) => new Map(before).set(live.turnId, live));
-  }, [isStopped, live]);
+  const written = useWritten(live);
   const hasRequests = (live?.approvals ?? 0) > 0 || messages.some(({ steps }) => steps.some(({ ok }) => !ok));
   const approvals = useApprovals(agent.id, hasRequests);
   const [panelTurn, setPanelTurn] = useParameter("turn");
@@ -119,7 +116,7 @@ export function Conversation({ agent, id, onBegun }: Props) {
       );
     }
     const onEdit = canWrite && message.byOwner ? () => setWanted({ text: wordsOf(message) }) : undefined;
-    const cut = stopped.get(message.turnId);
+    const cut = written.get(message.turnId);
     return (
       <>
         <PersonMessage agentId={agent.id} message={message} onEdit={onEdit}>
@@ -260,6 +257,19 @@ const Loading = () => (
 );
 
 /** Says to screen readers that a reply is on its way and that it is there, not each word of it. */
+/**
+ * What the last turns had written while they ran, by their ids. A person who stops a reply has often read what they wanted, so
+ * it stays on the page, although the server does not keep it.
+ */
+function useWritten(live: LiveTurn | undefined): ReadonlyMap<string, LiveTurn> {
+  const { current } = useRef(new Map<string, LiveTurn>());
+  if (live && live.text !== "") {
+    current.set(live.turnId, live);
+    for (const turnId of current.keys()) if (current.size > MAX_WRITTEN) current.delete(turnId);
+  }
+  return current;
+}
+
 const Announcer = ({ name, live }: { name: string; live: LiveTurn | undefined }) => (
   <p role="status" className="sr-only">
     {live?.status === "running" && t("{name} is writing.", { name })}
