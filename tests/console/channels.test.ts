@@ -233,6 +233,7 @@ describe("a connected bot", () => {
     await using console = await openConsole(berth, ada);
     await console.open(path);
     await console.page.getByText("Answers in Telegram").waitFor();
+    await console.page.getByLabel("Everybody").waitFor();
     await console.context.setOffline(true);
     await console.page.getByLabel("Everybody").click();
     await console.page.getByText("Berth can't be reached.").first().waitFor();
