@@ -25,7 +25,7 @@ const MAX_STDIO_BYTES = 4_000_000;
 export interface HttpServer {
   url: URL;
   headers(): Promise<ReadonlyMap<string, string>>;
-  /** Undefined: the configuration has a header for authorization, so nobody signs in. */
+  /** Undefined: the configuration has a header for authorization, so no sign-in is needed. */
   oauth: OAuthClientProvider | undefined;
 }
 
@@ -80,7 +80,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   );
   client.onclose = onClose;
   const close = async () => {
-    // Servers with sessions may keep them long if nobody ends them.
+    // A server may keep a session long after the client has gone, so the session is ended here.
     if ("terminateSession" in transport) await endSession(transport);
     await client.close();
   };

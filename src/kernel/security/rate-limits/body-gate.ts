@@ -17,7 +17,7 @@ export interface BodyGateOptions {
   maxBytes: number;
   /** Requests in work. */
   concurrent: number;
-  /** Requests in work from one address, so that nobody can keep others from sending. */
+  /** Requests in work from one address, so that one client can't keep others from sending. */
   perAddress: number;
   tooLarge(): AppError;
   tooMany(): AppError;
