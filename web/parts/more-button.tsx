@@ -4,15 +4,20 @@ import { t } from "../app/language.ts";
 import { Button } from "./button.tsx";
 
 interface Props {
+  /** Default: "Show more". */
+  label?: string;
   query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
 }
 
-export function MoreButton({ query: { hasNextPage, isFetchingNextPage, fetchNextPage } }: Props) {
+export function MoreButton({
+  label = t("Show more"),
+  query: { hasNextPage, isFetchingNextPage, fetchNextPage },
+}: Props) {
   if (!hasNextPage) return null;
   return (
     <div className="mt-3">
       <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-        {t("Show more")}
+        {label}
       </Button>
     </div>
   );

@@ -3,12 +3,10 @@
 import { Plus } from "lucide-react";
 import { t } from "../../app/language.ts";
 import { FROM_SCRATCH, openNewAgent } from "../../app/new-agent.tsx";
-import { useUser } from "../../app/session.tsx";
+import { NoRoom } from "../../app/no-room.tsx";
 import { useTemplates } from "../../app/templates.ts";
-import { ButtonLink } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Notice } from "../../parts/status.tsx";
 import { TemplateIcon } from "../../parts/template-icon.tsx";
 import { useSetup } from "./setup-note.tsx";
 
@@ -22,28 +20,14 @@ export function FirstAgent() {
           "An agent is a chat partner that follows your instructions. It answers here in the browser, and in Telegram, Discord and WhatsApp once you connect them. It remembers what people tell it.",
         )}
       </p>
-      {setup && !setup.canMakeAgents ? <NoRoom /> : <Templates />}
+      {setup && !setup.canMakeAgents ? (
+        <div className="mt-5">
+          <NoRoom />
+        </div>
+      ) : (
+        <Templates />
+      )}
     </section>
-  );
-}
-
-/** Without a plan a person can't have agents; whoever runs the service decides that. The page changes when they did. */
-function NoRoom() {
-  const { email } = useUser();
-  return (
-    <div className="mt-5">
-      <Notice tone="warn">
-        <p>
-          {t(
-            "Your plan has no room for an agent yet. Ask whoever runs this Berth for a larger plan; they find you as {email}.",
-            {
-              email,
-            },
-          )}
-        </p>
-        <ButtonLink href="/usage">{t("See what the plans include")}</ButtonLink>
-      </Notice>
-    </div>
   );
 }
 

@@ -7,6 +7,7 @@ import { formatUsd, t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { Section } from "../../parts/page.tsx";
 import { Rows } from "../../parts/rows.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -61,13 +62,7 @@ export function Spends() {
         </EmptyState>
       )}
       {others.length > 0 && <Payments spends={others} />}
-      {hasNextPage && (
-        <div className="mt-3">
-          <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {t("Show older ones")}
-          </Button>
-        </div>
-      )}
+      <MoreButton label={t("Show older ones")} query={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
     </Section>
   );
 }

@@ -8,6 +8,7 @@ import { t, tn } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
 import { Section } from "../../parts/page.tsx";
 import { Rows } from "../../parts/rows.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -64,13 +65,7 @@ export function Deliveries({ webhookId, isActive }: { webhookId: string; isActiv
           )}
         </Rows>
       )}
-      {hasNextPage && (
-        <div className="mt-3">
-          <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {t("Show older ones")}
-          </Button>
-        </div>
-      )}
+      <MoreButton label={t("Show older ones")} query={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-// A text file of a skill, to read: as text, whatever is in it.
+// Shows a file of a skill as plain text.
 
 import { useQuery } from "@tanstack/react-query";
 import { api, path } from "../../../app/api.ts";

@@ -11,6 +11,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { Notice } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { useFileDrop } from "../../../parts/use-file-drop.ts";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { problemsIn, type Skill } from "./data.ts";
 import { ProblemList } from "./problem-list.tsx";
@@ -19,7 +20,6 @@ type Source = { file: File } | { url: string };
 
 export function Installer({ onInstalled }: { onInstalled: (id: string) => void }) {
   const chooser = useRef<HTMLInputElement>(null);
-  const [isOver, setOver] = useState(false);
   const [url, setUrl] = useState("");
   const install = useMutation({
     mutationFn: (source: Source) => api.post<Skill>("/api/skills", toBody(source)),
@@ -34,21 +34,11 @@ export function Installer({ onInstalled }: { onInstalled: (id: string) => void }
     event.preventDefault();
     install.mutate({ url: url.trim() });
   };
+  const { isOver, handlers: dropHandlers } = useFileDrop(take);
   return (
     <div className="flex flex-col gap-4">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping a file has a button beside it for the keyboard */}
       <div
-        onDragOver={(event) => {
-          if (!event.dataTransfer.types.includes("Files")) return;
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setOver(false);
-          take([...event.dataTransfer.files]);
-        }}
+        {...dropHandlers}
         className={`flex flex-wrap items-center gap-3 rounded-large border border-dashed px-4 py-5 transition-colors ${isOver ? "border-sea bg-wash" : "border-line"}`}
       >
         <Upload className="size-5 shrink-0 text-soft" aria-hidden="true" />

@@ -4,9 +4,9 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useMemo, useState } from "react";
 import { api, call } from "../../../app/api.ts";
 import { language, t } from "../../../app/language.ts";
+import { NoRoom } from "../../../app/no-room.tsx";
 import { randomKey } from "../../../app/random-key.ts";
-import { useUser } from "../../../app/session.tsx";
-import { Button, ButtonLink } from "../../../parts/button.tsx";
+import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
@@ -98,23 +98,5 @@ function MakeAgent({ isFirst, onDone }: { isFirst: boolean; onDone: () => void }
         </Button>
       </div>
     </form>
-  );
-}
-
-/** Without a plan a person can't have agents; whoever runs the service decides that. The page changes when they did. */
-function NoRoom() {
-  const { email } = useUser();
-  return (
-    <Notice tone="warn">
-      <p>
-        {t(
-          "Your plan has no room for an agent yet. Ask whoever runs this Berth for a larger plan; they find you as {email}.",
-          {
-            email,
-          },
-        )}
-      </p>
-      <ButtonLink href="/usage">{t("See what the plans include")}</ButtonLink>
-    </Notice>
   );
 }

@@ -4,6 +4,7 @@ import { ArrowUp, LoaderCircle, Mic, Paperclip, Square, X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { formatBytes, t } from "../../../../app/language.ts";
 import { IconButton } from "../../../../parts/icon-button.tsx";
+import { useFileDrop } from "../../../../parts/use-file-drop.ts";
 import { Column } from "../messages/message.tsx";
 import type { Outgoing } from "../sending.ts";
 import { type ChosenFile, useFiles } from "./files.ts";
@@ -30,7 +31,6 @@ export function Composer({ agentId, agentName, draftKey, wanted, isRunning, onSe
   const [text, setText] = useDraft(draftKey);
   const { files, add, drop, clear } = useFiles(agentId);
   const [isRecording, setRecording] = useState(false);
-  const [isOver, setOver] = useState(false);
 
   // The field grows with its text, up to a third of the screen.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
@@ -73,6 +73,7 @@ export function Composer({ agentId, agentName, draftKey, wanted, isRunning, onSe
     add(given);
   };
 
+  const { isOver, handlers: dropHandlers } = useFileDrop(add);
   return (
     <Column className="pt-1 pb-3">
       <form
@@ -81,17 +82,7 @@ export function Composer({ agentId, agentName, draftKey, wanted, isRunning, onSe
           event.preventDefault();
           send();
         }}
-        onDragOver={(event) => {
-          if (!event.dataTransfer.types.includes("Files")) return;
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setOver(false);
-          add([...event.dataTransfer.files]);
-        }}
+        {...dropHandlers}
         className={`rounded-large border bg-card p-1.5 transition-colors has-[textarea:focus-visible]:outline-2 has-[textarea:focus-visible]:outline-sea ${isOver ? "border-sea bg-wash" : "border-line"}`}
       >
         {files.length > 0 && (
