@@ -4,7 +4,8 @@ import { createSseStreams, formatEvent, type StreamSource } from "../../src/kern
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 import type { auth, Identity } from "../auth/index.ts";
-import { EVENT_TYPES, matchesEventType } from "./event-types.ts";
+import { matchesEventType } from "./event-patterns.ts";
+import { EVENT_TYPES } from "./event-types.ts";
 
 const BATCH = 100;
 

@@ -12,7 +12,7 @@ import type { Endpoint, EndpointChanges, Endpoints } from "./endpoints/endpoints
 import type { EventAccess } from "./endpoints/event-access.ts";
 import { createWebhookGuards, ID_PATTERN, webhookNotFound } from "./endpoints/webhook-guards.ts";
 import type { EventFeed } from "./event-feed.ts";
-import { requireEventTypes } from "./event-types.ts";
+import { requireEventTypes } from "./event-patterns.ts";
 import {
   createdWebhook,
   deliveryList,

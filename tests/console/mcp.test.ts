@@ -74,6 +74,11 @@ test("a server is added with a key, its tools are chosen and allowed, and it is 
   await card.getByRole("button", { name: "I have read it" }).click();
   await card.getByText("The server has changed").waitFor({ state: "detached" });
 
+  // What another tab or the server changes is shown without a reload.
+  docs.tools = { ...docs.tools, archive: { description: "Archives a document." } };
+  await ada.post(`/api/agents/${agent.id}/mcp/docs/test`);
+  await card.getByText("4 tools").waitFor();
+
   await ada.post("/api/agent", { action: "update-skill", agentId: agent.id, skillId: "mcp:docs", enabled: false });
   await page.reload();
   await card.getByRole("switch", { name: "docs is off" }).click();

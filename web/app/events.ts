@@ -2,6 +2,7 @@
 
 import { type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
+import { EVENT_TYPES, type EventType } from "../../plugins/webhooks/event-types.ts";
 
 /** An event of `GET /api/events`; docs/webhooks.md describes each type's data. */
 export interface LiveEvent {
@@ -9,6 +10,9 @@ export interface LiveEvent {
   timestamp: string;
   data: Readonly<Record<string, unknown>>;
 }
+
+/** An event type, the part of several up to the dot ("agent."), or "" for all. */
+type EventPrefix = "" | EventType | (EventType extends `${infer Group}.${string}` ? `${Group}.` : never);
 
 type Handler = (event: LiveEvent) => void;
 
@@ -78,28 +82,6 @@ function connect(tellOthers: (message: LiveEvent | { connected: boolean }) => vo
   for (const type of EVENT_TYPES) source.addEventListener(type, receive);
 }
 
-/** The names of the frames; a new type of the server is added here. */
-const EVENT_TYPES = [
-  "user.updated",
-  "agent.created",
-  "agent.claimed",
-  "agent.status",
-  "agent.updated",
-  "agent.deleted",
-  "agent.message",
-  "agent.verified",
-  "approval.requested",
-  "approval.decided",
-  "channel.state",
-  "channel.undelivered",
-  "channel.pairing",
-  "stream.state",
-  "budget.exceeded",
-  "schedule.started",
-  "schedule.ended",
-  "schedule.paused",
-] as const;
-
 export const connectionState = {
   subscribe(notify: () => void): () => void {
     stateListeners.add(notify);
@@ -109,7 +91,7 @@ export const connectionState = {
 };
 
 /** Calls `handle` for events whose type begins with one of `types` ("agent." or "approval.requested"). */
-export function useEvents(types: readonly string[], handle: Handler): void {
+export function useEvents(types: readonly EventPrefix[], handle: Handler): void {
   const handleLatest = useEffectEvent(handle);
   const wanted = types.join(" ");
   useEffect(() => {
@@ -129,7 +111,7 @@ export function useEvents(types: readonly string[], handle: Handler): void {
  */
 export function useLive(
   queryKey: QueryKey,
-  types: readonly string[],
+  types: readonly EventPrefix[],
   matches: (event: LiveEvent) => boolean = () => true,
 ): void {
   const client = useQueryClient();

@@ -5,7 +5,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import { DELETE_ORPHANED_ENDPOINTS, disableStatements } from "../endpoints/endpoint-statements.ts";
 import type { EventAccess } from "../endpoints/event-access.ts";
-import { matchesEventType } from "../event-types.ts";
+import { matchesEventType } from "../event-patterns.ts";
 import { type Deliveries, MAX_PENDING, type MatchedEvent } from "./deliveries.ts";
 
 const BATCH = 500;

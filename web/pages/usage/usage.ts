@@ -49,7 +49,7 @@ export interface Plans {
 
 const KEY = ["usage"] as const;
 /** After a turn there is something new to count. */
-const TYPES = ["agent.message", "budget.exceeded", "user.updated"];
+const TYPES = ["agent.message", "budget.exceeded", "user.updated"] as const;
 
 export function useReport(range: Range) {
   useLive(KEY, TYPES);

@@ -20,7 +20,7 @@ import { type Delivery, STATES, WEBHOOKS_KEY } from "./webhook.ts";
 const PAGE = 50;
 const POLL_MS = 4_000;
 /** The beginning of any type: each event may be a delivery. */
-const ALL_EVENTS = [""];
+const ALL_EVENTS = [""] as const;
 
 export function Deliveries({ webhookId, isActive }: { webhookId: string; isActive: boolean }) {
   const key = [...WEBHOOKS_KEY, webhookId, "deliveries"];
