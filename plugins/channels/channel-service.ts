@@ -1,20 +1,26 @@
-// Connects and disconnects bots: checks each token with its platform before anything is stored, and unregisters
-// webhooks.
+// Connects and disconnects bots: stores a token whose platform has confirmed it, and unregisters webhooks.
 import type { ReceiveMode } from "../../channels/definition.ts";
-import { type BotIdentity, ChannelError, type ChannelId } from "../../channels/port.ts";
+import type { ChannelId } from "../../channels/port.ts";
 import { channelDefinition } from "../../channels/registry.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
-import { AppError, type Issue, invalidInput, notFound } from "../../src/kernel/errors.ts";
+import { AppError, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { KeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { type AgentStatus, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "../auth/index.ts";
 import type { Pairings } from "./access/pairings.ts";
-import type { Adapters, ConfiguredAdapter } from "./adapters.ts";
+import type { Adapters } from "./adapters.ts";
 import type { ConnectionStatus } from "./connections/connection-states.ts";
 import type { Connection, ConnectionStore } from "./connections/connection-store.ts";
 import type { OpenConnection, OpenConnections } from "./connections/open-connections.ts";
 import type { Supervisor } from "./connections/supervisor.ts";
+import {
+  type CheckedToken,
+  createTokenChecks,
+  type SubmittedToken,
+  type TokenOfBot,
+  type VerifiedToken,
+} from "./token-checks.ts";
 
 /** A connection as shown to its owner. */
 export interface ChannelState extends ConnectionStatus {
@@ -25,29 +31,10 @@ export interface ChannelState extends ConnectionStatus {
   ownerId: string | null;
 }
 
-/** The bot of a token that is not stored, and another agent that it serves; only the owner of that gets its name. */
-export interface CheckedToken {
-  bot: BotIdentity;
-  inUseBy: { agentId: string | null; name: string | null } | null;
-}
-
 export interface ConnectRequest {
   token: string;
   /** The owner's id on the platform; if left out, the earlier one stays. */
   ownerId?: string | undefined;
-}
-
-/** A token and the field of the request that it came in. */
-export interface SubmittedToken extends ConnectRequest {
-  channel: ChannelId;
-  field: string;
-}
-
-type TokenOfBot = Omit<VerifiedToken, "field">;
-
-/** A token whose bot is known. */
-export interface VerifiedToken extends SubmittedToken {
-  bot: BotIdentity;
 }
 
 export interface ChannelService {
@@ -108,8 +95,6 @@ const RETRY_REFUSALS: Readonly<Record<string, [code: string, message: string]>> 
   agent_stopped: ["AGENT_STOPPED", "This agent is stopped. Start it, and its bots connect."],
 };
 
-const INVALID_TOKEN_CODE = "INVALID_CHANNEL_TOKEN";
-const IDENTIFY_TIMEOUT_MS = 10_000;
 const UNREGISTER_TIMEOUT_MS = 3_000;
 
 interface Deps extends Pick<Kernel, "database" | "log"> {
@@ -124,17 +109,7 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
 
 export function createChannelService(deps: Deps): ChannelService {
   const { database, agents, adapters, connections, openConnections, pairings, supervisor, inAgentQueue, log } = deps;
-
-  async function identify({ adapter }: ConfiguredAdapter, token: string, field = "token") {
-    try {
-      return await adapter.identify(token, AbortSignal.timeout(IDENTIFY_TIMEOUT_MS));
-    } catch (error) {
-      if (!(error instanceof ChannelError)) throw error;
-      if (error.kind === "refused") throw invalidInput({ path: field, message: error.message }, INVALID_TOKEN_CODE);
-      const text = `Nothing was changed, since the token could not be checked: ${error.message}`;
-      throw new AppError(502, "CHANNEL_UNREACHABLE", text, {}, { cause: error });
-    }
-  }
+  const tokens = createTokenChecks({ adapters, connections, agents });
 
   /** Stores a connection. The caller's rights are checked again, because the platform may have taken long to answer. */
   async function store(
@@ -186,13 +161,6 @@ export function createChannelService(deps: Deps): ChannelService {
     throw notFound(`This agent is not connected to ${channelDefinition(channel).label}.`, "CHANNEL_NOT_CONNECTED");
   }
 
-  async function findOtherAgent(userId: string, agentId: string, channel: ChannelId, botId: string) {
-    const otherId = await connections.findAgentByBot(channel, botId);
-    if (otherId === undefined || otherId === agentId) return null;
-    const other = await agents.find(otherId);
-    return other?.userId === userId ? { agentId: otherId, name: other.name } : { agentId: null, name: null };
-  }
-
   async function connect(
     caller: CallerCredential,
     agentId: string,
@@ -200,13 +168,11 @@ export function createChannelService(deps: Deps): ChannelService {
     request: ConnectRequest,
   ): Promise<void> {
     const { token, ownerId } = request;
-    const adapter = adapters.get(channel);
     const secret = token.trim();
-    const bot = await identify(adapter, secret);
+    const bot = await tokens.identify(channel, secret);
     await inAgentQueue(agentId, async () => {
       const earlier = await openConnections.find(agentId, channel);
-      // The connection holds the token's digest and is written first: a crash in between leaves a connection that asks
-      // to
+      // The connection holds the token's digest and is written first: a crash in between leaves a connection that asks to
       // be connected again, never a bot with another bot's token.
       await store(caller, agentId, { channel, bot, token: secret, ownerId });
       openConnections.drop(agentId, channel);
@@ -218,28 +184,8 @@ export function createChannelService(deps: Deps): ChannelService {
     await supervisor.waitForFirstOutcome(agentId, channel);
   }
 
-  async function verifyTokens(tokens: readonly SubmittedToken[]): Promise<VerifiedToken[]> {
-    const requests = tokens.map(({ channel, token, field }) => ({
-      adapter: adapters.get(channel),
-      token: token.trim(),
-      field,
-    }));
-    const bots = await Promise.allSettled(requests.map(({ adapter, token, field }) => identify(adapter, token, field)));
-    const failures = bots.flatMap((bot) => (bot.status === "rejected" ? [bot.reason as unknown] : []));
-    // The caller can correct invalid tokens, so these are reported first, and all of them.
-    const rejected = failures.flatMap((error) =>
-      error instanceof AppError && error.code === INVALID_TOKEN_CODE ? (error.extras.issues as Issue[]) : [],
-    );
-    if (rejected.length > 0) throw invalidInput(rejected, INVALID_TOKEN_CODE);
-    if (failures.length > 0) throw failures[0];
-    return tokens.flatMap((given, at) => {
-      const bot = bots[at];
-      return bot?.status === "fulfilled" ? [{ ...given, token: given.token.trim(), bot: bot.value }] : [];
-    });
-  }
-
   return {
-    verifyTokens,
+    verifyTokens: tokens.verify,
     toInUseError: connections.toInUseError,
     findAgentsByTokens: connections.findAgentsByTokens,
 
@@ -274,10 +220,7 @@ export function createChannelService(deps: Deps): ChannelService {
 
     get,
 
-    async checkToken(userId, agentId, channel, token) {
-      const bot = await identify(adapters.get(channel), token.trim());
-      return { bot, inUseBy: await findOtherAgent(userId, agentId, channel, bot.id) };
-    },
+    checkToken: tokens.check,
 
     async retry(agentId, channel) {
       const isTried = await inAgentQueue(agentId, async () => {

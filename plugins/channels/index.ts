@@ -36,9 +36,10 @@ import { webRoutes } from "./web-routes.ts";
 
 export type { ChannelId } from "../../channels/port.ts";
 export { parseOwnerId } from "./access/owner-id.ts";
-export type { ChannelState, ConnectRequest, SubmittedToken, VerifiedToken } from "./channel-service.ts";
+export type { ChannelState, ConnectRequest } from "./channel-service.ts";
 export type { FleetConnection, FleetFilter, FleetState } from "./connections/fleet-connections.ts";
 export { CONNECT_ERRORS } from "./model.ts";
+export type { SubmittedToken, VerifiedToken } from "./token-checks.ts";
 
 export const channels = plugin("channels", (host) => {
   const { kernel } = host;

@@ -5,7 +5,8 @@ import type { ChannelId } from "../../channels/port.ts";
 import { channelDefinition } from "../../channels/registry.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
-import type { ChannelState, CheckedToken } from "./channel-service.ts";
+import type { ChannelState } from "./channel-service.ts";
+import type { CheckedToken } from "./token-checks.ts";
 
 /** The actions that service tokens name. */
 export const READ_ACTION = "agent.channels";
