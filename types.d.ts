@@ -27,3 +27,7 @@ declare module "*/standalone.js" {
 declare module "*/dist/web/assets.js" {
   export const assets: Readonly<Record<string, { type: string; br: string; gz: string }>>;
 }
+/** It has no types of its own: rules for tables, task lists and struck text. */
+declare module "@joplin/turndown-plugin-gfm" {
+  export const gfm: (service: import("turndown")) => void;
+}

@@ -9,6 +9,7 @@ import { auth } from "../../plugins/auth/index.ts";
 import { chains } from "../../plugins/chains/index.ts";
 import { channels } from "../../plugins/channels/index.ts";
 import { console as webConsole } from "../../plugins/console/index.ts";
+import { documents } from "../../plugins/documents/index.ts";
 import { fleet } from "../../plugins/fleet/index.ts";
 import { gateway } from "../../plugins/gateway/index.ts";
 import { gating } from "../../plugins/gating/index.ts";
@@ -47,6 +48,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   agents,
   agentStats,
   ai,
+  documents,
   skills,
   mcp,
   approvals,

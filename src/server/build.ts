@@ -56,7 +56,11 @@ function createAddonEmbedder(addon: string): BunPlugin & { isEmbedded(): boolean
 }
 
 /** Files that run as threads. */
-const THREADS = ["plugins/lifecycle/import-export/import-worker.ts", "plugins/skill-folders/reading/folder-worker.ts"];
+const THREADS = [
+  "plugins/documents/document-worker.ts",
+  "plugins/lifecycle/import-export/import-worker.ts",
+  "plugins/skill-folders/reading/folder-worker.ts",
+];
 
 /** Compiles `entry` to `outfile`. Throws if the addon can't be embedded. */
 export async function compile(entry: string, outfile: string): Promise<void> {

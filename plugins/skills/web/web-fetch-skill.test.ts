@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createOutbound } from "../../../src/kernel/security/outbound.ts";
 import { silent } from "../../../tests/support/database.ts";
 import { toolContext } from "../../../tests/support/skills.ts";
+import { extractText } from "../../documents/index.ts";
 import { prepareTool } from "../prepared-tool.ts";
-import { extractText } from "./html-text.ts";
 import { createWebFetchSkill } from "./web-fetch-skill.ts";
 
 const PAGE = `<!doctype html><html><head><title>Tea &amp; more</title><style>p { color: red }</style></head>

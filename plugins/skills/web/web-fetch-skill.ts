@@ -2,9 +2,9 @@
 // networks.
 import { Type as t } from "@sinclair/typebox";
 import type { Outbound, OutboundResponse } from "../../../src/kernel/security/outbound.ts";
+import { extractText } from "../../documents/index.ts";
 import { MAX_RESULT } from "../prepared-tool.ts";
 import { defineTool, type Skill, toolDeclined } from "../skill.ts";
-import { type ExtractedText, extractText } from "./html-text.ts";
 
 const MAX_BYTES = 1_048_576;
 const FETCH_TIMEOUT_MS = 15_000;
@@ -74,7 +74,7 @@ const webFetch = (outbound: Outbound, recordTraffic: RecordTraffic) =>
     },
   });
 
-async function contentOf(response: OutboundResponse, type: string): Promise<ExtractedText> {
+async function contentOf(response: OutboundResponse, type: string): Promise<{ title: string; text: string }> {
   const bytes = response.bytes();
   const html = /html/i.test(type);
   const text = decoderFor(type, html ? bytes : undefined).decode(bytes);

@@ -4,6 +4,8 @@ import { decodeEntities } from "./html-entities.ts";
 export interface ExtractedText {
   title: string;
   text: string;
+  /** True if the page has more text than is kept. */
+  isCut: boolean;
 }
 
 /** Elements whose content is never shown as text; always skipped. */
@@ -87,6 +89,7 @@ async function parse(html: string, base: string, skipAsides: boolean): Promise<E
   return {
     title: collapseWhitespace(decodeEntities(title.join(""))),
     text: collapseWhitespace(decodeEntities(out.join(""))),
+    isCut: remaining <= 0,
     open: skipDepth > 0,
   };
 }
