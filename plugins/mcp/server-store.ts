@@ -10,6 +10,8 @@ export interface ListedTool {
   inputSchema: JsonSchema;
   /** The server says that it changes nothing. */
   readOnly: boolean;
+  /** The server says that a repeated call has no further effect; earlier versions did not note it. */
+  idempotent?: boolean;
   /** The server says that it deletes or overwrites. */
   destructive: boolean;
   /** Hash of its name, description and schema. */

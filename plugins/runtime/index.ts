@@ -20,6 +20,8 @@ import { agentDeletedError, agentStoppedError } from "./errors.ts";
 import { parseCommand } from "./inbox/commands.ts";
 import { conversationKey, createInbox, type InboundMessage, type InboxEntry } from "./inbox/inbox.ts";
 import { createTurnCounter } from "./inbox/turn-counter.ts";
+import { createJournal, sealContext } from "./journal/journal.ts";
+import { pruneJournal } from "./journal/journal-retention.ts";
 import { createLanes, LANE_LIMITS, type RunResult } from "./lanes/lanes.ts";
 import { createDetachedTurns } from "./live/detached-turns.ts";
 import { createLiveTurns } from "./live/live-turns.ts";
@@ -56,7 +58,7 @@ export type { Reply } from "./turn/running-turns.ts";
 export type { Observer, ToolEvent } from "./turn/tool-calls.ts";
 export type { ChatRequest } from "./turn/turn-requests.ts";
 
-interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "config"> {
+interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "config" | "vault"> {
   agents: ServiceOf<typeof agents>;
   ai: ServiceOf<typeof ai>;
   skills: ServiceOf<typeof skills>;
@@ -68,8 +70,22 @@ interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "me
 }
 
 export function createRuntime(deps: Deps) {
-  const { agents, ai, skills, approvals, uploads, agentStats, database, events, jobs, log, metrics, config, timings } =
-    deps;
+  const {
+    agents,
+    ai,
+    skills,
+    approvals,
+    uploads,
+    agentStats,
+    database,
+    events,
+    jobs,
+    log,
+    metrics,
+    config,
+    vault,
+    timings,
+  } = deps;
   const platforms = createPlatforms();
   const sessions = createSessions({ database });
   const turnCounter = metrics.counter("berth_turns_total", "Turns that ended, by outcome.", ["outcome"]);
@@ -124,6 +140,8 @@ export function createRuntime(deps: Deps) {
     ownerAlerts,
     slowReplies,
     scheduledPrompts,
+    steps,
+    journal: createJournal({ database, vault, shown: steps }),
     ...(timings && { retryDelays: timings.turnRetries }),
   });
   const lanes = createLanes<InboxEntry>({
@@ -205,6 +223,7 @@ export function createRuntime(deps: Deps) {
   agentStats.addMemoryGauge((agentId) => sessions.memoryBytes(agentId) + estimateMemorySize(lanes.entriesOf(agentId)));
   const expireSessions = createSessionExpiry({ database, sessions });
   jobs.every("runtime.expire-sessions", DAY, ({ signal }) => expireSessions(signal));
+  jobs.every("runtime.prune-journal", DAY, async () => void (await pruneJournal(database)));
   metrics.gauge("berth_inbox_held", "Messages held in memory, waiting or running.", lanes.size);
   metrics.gauge("berth_outbox_held", "Replies held in memory, waiting or being delivered.", outbox.size);
   // A change may have started the agent again.
@@ -302,6 +321,14 @@ export const runtime = plugin("runtime", (host) => {
     approvals: host.use(approvals),
     uploads: host.use(uploads),
     agentStats: host.use(agentStats),
+  });
+  kernel.keyRotation.registerColumn({
+    label: "steps of turns",
+    table: "turn_steps",
+    keyColumns: ["agent_id", "turn_id", "seq"],
+    sealed: "sealed",
+    where: "sealed IS NOT NULL",
+    sealContext: ({ agent_id, turn_id, seq }) => sealContext(agent_id, turn_id, seq),
   });
   const { guards } = agentService;
   const { handleTurnRequest } = service;

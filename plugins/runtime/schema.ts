@@ -1,4 +1,4 @@
-// Declares the tables of the runtime, which migrations/0006_runtime.sql creates; 0033_taint.sql adds columns.
+// Declares the tables of the runtime, which migrations/0006_runtime.sql creates; 0033_taint.sql and later ones add columns.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Taint } from "../skills/index.ts";
 
@@ -50,6 +50,7 @@ export const inbox = sqliteTable("inbox", {
   topic: text("topic"),
   status: text("status", { enum: ["pending", "done", "failed", "cancelled", "parked"] }).notNull(),
   attempts: integer("attempts").notNull(),
+  hasSteps: integer("has_steps", { mode: "boolean" }).notNull(),
   previewId: text("preview_id"),
   reply: integer("reply"),
   error: text("error"),

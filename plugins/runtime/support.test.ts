@@ -10,7 +10,7 @@ import { type Agent, agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
 import { approvals } from "../approvals/index.ts";
 import { auth } from "../auth/index.ts";
-import { skills } from "../skills/index.ts";
+import { type Skill, skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
 import type { InboundMessage } from "./inbox/inbox.ts";
 import { createRuntime } from "./index.ts";
@@ -21,8 +21,12 @@ export type RuntimeFixture = Awaited<ReturnType<typeof openRuntimeFixture>>;
 
 type Row = Record<string, unknown>;
 
-/** Turns and deliveries are retried after 1 ms, so that tests see all tries. */
-export async function openRuntimeFixture(env: Record<string, string> = {}, moreTimings: object = {}) {
+/** Turns and deliveries are retried after 1 ms, so that tests see all tries. `registered` are skills of another source. */
+export async function openRuntimeFixture(
+  env: Record<string, string> = {},
+  moreTimings: object = {},
+  registered: readonly Skill[] = [],
+) {
   const dir = temporaryDir();
   const upstream = await startUpstream({ key: "sk-test" });
   const sent: Delivery[] = [];
@@ -55,6 +59,7 @@ export async function openRuntimeFixture(env: Record<string, string> = {}, moreT
     const { kernel, host } = opened;
     const agentService = host.use(agents);
     const skillService = host.use(skills);
+    skillService.register({ id: "test", skillsFor: () => registered });
     const authService = host.use(auth);
     const aiService = host.use(ai);
     const timings = { turnRetries: [1], firstDelivery: 1, ...moreTimings };

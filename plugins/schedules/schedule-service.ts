@@ -20,7 +20,11 @@ export type ScheduleRequest = {
 
 export interface ScheduleService {
   /** Throws 400 `INVALID_SCHEDULE`, 429 `SCHEDULE_LIMIT_REACHED`. */
-  create(agent: Agent, request: ScheduleRequest & { prompt: string }, by?: { taint: Taint }): Promise<Schedule>;
+  create(
+    agent: Agent,
+    request: ScheduleRequest & { prompt: string },
+    by?: { taint: Taint; id: string },
+  ): Promise<Schedule>;
   /** Throws 400 `INVALID_SCHEDULE`, 404 `SCHEDULE_NOT_FOUND`, 409 `SCHEDULE_IN_CONFIG`, 429 `SCHEDULE_LIMIT_REACHED`. */
   change(agent: Agent, id: string, request: ScheduleRequest): Promise<Schedule>;
   /** Throws 404 `SCHEDULE_NOT_FOUND`, 409 `SCHEDULE_IN_CONFIG`. */

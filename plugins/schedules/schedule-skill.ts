@@ -3,7 +3,15 @@ import { Type as t } from "@sinclair/typebox";
 import { isChannelId } from "../../channels/registry.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
-import { defineTool, highestTaint, type Skill, type Tool, type ToolContext, toolDeclined } from "../skills/index.ts";
+import {
+  defineTool,
+  highestTaint,
+  idOfCall,
+  type Skill,
+  type Tool,
+  type ToolContext,
+  toolDeclined,
+} from "../skills/index.ts";
 import { MAX_PROMPT } from "./model.ts";
 import type { ScheduleService } from "./schedule-service.ts";
 import type { ScheduleStore } from "./schedule-store.ts";
@@ -43,6 +51,7 @@ function scheduleTools({ agents, service, store }: Deps): Tool[] {
       name: "schedule_task",
       ownerOnly: true,
       class: "write",
+      effect: "idempotent",
       description:
         "Makes a task that repeats: at each of the times you are told the prompt and answer in this conversation. Times are in the agent's time zone unless you give another one. For something that happens once, set a reminder instead.",
       input: t.Object({
@@ -62,7 +71,8 @@ function scheduleTools({ agents, service, store }: Deps): Tool[] {
       summarize: ({ name, cron, prompt }) => `Make the schedule "${name}" (${cron}): ${prompt}`,
       async execute(input, context) {
         const agent = await requireAgent(context);
-        const made = await service.create(agent, { ...input, deliver: replyTo(context) }, { taint: context.taint });
+        const by = { taint: context.taint, id: idOfCall(context.callKey) };
+        const made = await service.create(agent, { ...input, deliver: replyTo(context) }, by);
         return toToolResult(made);
       },
     }),
@@ -82,6 +92,7 @@ function scheduleTools({ agents, service, store }: Deps): Tool[] {
       name: "cancel_schedule",
       ownerOnly: true,
       class: "write",
+      effect: "idempotent",
       description: "Deletes one task that repeats. Its id comes from `list_schedules`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
       summarize: ({ id }) => `Delete the schedule ${id}`,

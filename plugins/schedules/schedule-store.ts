@@ -38,6 +38,8 @@ interface Origin {
   origin: Schedule["origin"];
   taint: Taint;
   digest?: string;
+  /** The id, if a call makes it that may be repeated: a schedule that has it already is returned. */
+  id?: string;
 }
 
 export interface ScheduleStore {
@@ -164,11 +166,13 @@ export function createScheduleStore({ database, jobs, now }: Deps): ScheduleStor
         .orderBy(desc(scheduleRuns.id))
         .limit(limit),
 
-    async create(agent, { enabled, ...fields }, { origin, taint, digest }) {
+    async create(agent, { enabled, ...fields }, { origin, taint, digest, id = Bun.randomUUIDv7() }) {
+      const known = await find(agent.id, id);
+      if (known) return known;
       const timing = await resolveTiming(fields);
       const at = now();
       const schedule: Schedule = {
-        ...{ id: Bun.randomUUIDv7(), agentId: agent.id, name: fields.name, prompt: fields.prompt },
+        ...{ id, agentId: agent.id, name: fields.name, prompt: fields.prompt },
         ...{ cron: timing.cron, at: timing.at, timezone: timing.timezone, deliver: fields.deliver },
         ...{ missed: fields.missed, enabled, statusReason: null, taint, origin, digest: digest ?? null },
         ...{ sessionId: null, nextRunAt: enabled ? timing.nextRunAt : null, lastRunAt: null, lastStatus: null },

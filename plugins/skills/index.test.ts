@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPluginHost, type PluginHost } from "../../tests/support/plugin-host.ts";
 import { insertAgent } from "../../tests/support/records.ts";
-import { toolContext, toolNamed } from "../../tests/support/skills.ts";
+import { callTool, toolContext, toolNamed } from "../../tests/support/skills.ts";
 import { agents } from "../agents/index.ts";
 import { skills } from "./index.ts";
 
@@ -67,9 +67,9 @@ test("tool definitions are plain JSON schemas of objects", async () => {
 test("a remembered fact is in the next prompt, until it is reset", async () => {
   const turn = toolContext(agentId);
   const remember = toolNamed(await service.toolsFor(agentId, true), "remember");
-  expect(await remember.execute({ fact: "Ada likes tea" }, turn)).toMatchObject({ ok: true });
+  expect(await callTool(remember, { fact: "Ada likes tea" }, turn)).toMatchObject({ ok: true });
   const remind = toolNamed(await service.toolsFor(agentId, true), "remind_me");
-  expect(await remind.execute({ text: "Tea", inMinutes: 5 }, turn)).toMatchObject({ ok: true });
+  expect(await callTool(remind, { text: "Tea", inMinutes: 5 }, turn)).toMatchObject({ ok: true });
   expect(await service.instructionsFor({ ...turn, text: "" })).toEqual({
     text: expect.stringContaining("- Ada likes tea"),
     taint: 0,

@@ -15,13 +15,14 @@ import { clockSkill } from "./time/clock-skill.ts";
 import { createWebFetchSkill } from "./web/web-fetch-skill.ts";
 
 export { type FactRow, isWithinMemoryLimits, type ReminderRow, toFactRow } from "./backup-rows.ts";
+export { idOfCall } from "./call-key.ts";
 export type { Fact, FactSource, MemoryStore, RecentFacts } from "./memory/memory-store.ts";
 
 import { TOOL_CLASSES } from "./prepared-tool.ts";
 
 export {
-  type Authorize,
   type CallToApprove,
+  type CheckedCall,
   type PreparedTool,
   type ToolResult,
   wrapUntrusted,
@@ -40,6 +41,7 @@ export {
   type Tool,
   type ToolClass,
   type ToolContext,
+  type ToolEffect,
   type ToolFile,
   ToolOutput,
   toolDeclined,

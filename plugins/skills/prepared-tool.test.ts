@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import { AppError } from "../../src/kernel/errors.ts";
 import { createLog } from "../../src/kernel/telemetry/log.ts";
 import { silent } from "../../tests/support/database.ts";
-import { guestAudience, toolContext } from "../../tests/support/skills.ts";
+import { callTool, guestAudience, toolContext } from "../../tests/support/skills.ts";
 import { type CallToApprove, MAX_RESULT, prepareTool } from "./prepared-tool.ts";
 import { defineTool, type Tool, type ToolContext, toolDeclined } from "./skill.ts";
 import { TAINT, type Taint } from "./taint.ts";
@@ -19,7 +19,7 @@ const tool = (execute: Tool["execute"], but: Partial<Tool> = {}): Tool => ({
   ...but,
 });
 const run = (probe: Tool, input: unknown = {}, context = turn) =>
-  prepareTool(probe, "test", silent).execute(input, context);
+  callTool(prepareTool(probe, "test", silent), input, context);
 
 test("text is returned unchanged, any other result as JSON", async () => {
   expect(await run(tool(() => "hello"))).toEqual({ ok: true, text: "hello" });
@@ -48,11 +48,15 @@ test("the model gets the message of an AppError; other errors are logged, and th
   const lines: string[] = [];
   const log = createLog({ level: "warn", format: "json", write: (line) => void lines.push(line) });
   const secretly = (error: Error) =>
-    prepareTool(
-      tool(() => Promise.reject(error)),
-      "test",
-      log,
-    ).execute({}, turn);
+    callTool(
+      prepareTool(
+        tool(() => Promise.reject(error)),
+        "test",
+        log,
+      ),
+      {},
+      turn,
+    );
   expect(await secretly(toolDeclined("Not on Sundays."))).toEqual({ ok: false, text: "Not on Sundays." });
   expect(lines).toEqual([]);
   const broken = await secretly(new TypeError("at /secret/path.ts"));
@@ -153,7 +157,7 @@ describe("in a tainted turn", () => {
     const { class: _, ...unclassified } = tool(() => "done");
     const asked: CallToApprove[] = [];
     const prepared = prepareTool(unclassified as Tool, "test", silent);
-    await prepared.execute({ to: "Bob" }, toolContext("agent", { taint: outside }), async (call) => {
+    await callTool(prepared, { to: "Bob" }, toolContext("agent", { taint: outside }), (call) => {
       asked.push(call);
       return "No.";
     });
@@ -178,40 +182,57 @@ describe("in a tainted turn", () => {
     });
     const prepared = prepareTool(probe, "test", silent);
     const context = toolContext("agent", { taint: outside });
-    const decide = (refusal: string | undefined) => async (call: CallToApprove) => {
+    const decide = (refusal: string | undefined) => (call: CallToApprove) => {
       asked++;
       expect(call.summary).toBe("Spend 1");
       return refusal;
     };
-    expect(await prepared.execute({ n: "1" }, context, decide(undefined))).toMatchObject({ ok: false });
+    expect(await callTool(prepared, { n: "1" }, context, decide(undefined))).toMatchObject({ ok: false });
     expect({ asked, seen }).toEqual({ asked: 0, seen: [] });
-    expect(await prepared.execute({ n: 1 }, context, decide("Ask first."))).toEqual({ ok: false, text: "Ask first." });
-    expect(await prepared.execute({ n: 1 }, context, decide(undefined))).toEqual({ ok: true, text: "spent" });
-    expect(await prepared.execute({ n: 1 }, toolContext("agent"), decide("Ask first."))).toEqual({
+    expect(await callTool(prepared, { n: 1 }, context, decide("Ask first."))).toEqual({
+      ok: false,
+      text: "Ask first.",
+    });
+    expect(await callTool(prepared, { n: 1 }, context, decide(undefined))).toEqual({ ok: true, text: "spent" });
+    expect(await callTool(prepared, { n: 1 }, toolContext("agent"), decide("Ask first."))).toEqual({
       ok: true,
       text: "spent",
     });
     expect({ asked, seen }).toEqual({ asked: 2, seen: [true, false] });
   });
 
-  test("a failure of the check refuses the call", async () => {
-    const broken = prepareTool(
-      tool(() => "done", { class: "spend" }),
+  test("a call that its tool can't say in words is shown with its input", () => {
+    const summarize = () => {
+      throw new Error("no words");
+    };
+    const probe = prepareTool(
+      tool(() => "done", { class: "spend", summarize }),
       "test",
       silent,
     );
-    const context = toolContext("agent", { taint: outside });
-    expect(await broken.execute({}, context, () => Promise.reject(new Error("no database")))).toMatchObject({
-      ok: false,
-    });
+    const checked = probe.check({ n: 1 }, toolContext("agent", { taint: outside }));
+    expect(checked).toMatchObject({ asks: { summary: 'Call probe with {"n":1}' } });
   });
+});
+
+test("a tool has the effect that it names; otherwise one that only reads is a read, and any other runs once", () => {
+  const effectOf = (but: Partial<Tool>) =>
+    prepareTool(
+      tool(() => "done", but),
+      "test",
+      silent,
+    ).effect;
+  expect(effectOf({})).toBe("read");
+  expect(effectOf({ class: "write" })).toBe("once");
+  expect(effectOf({ class: "outside", effect: "idempotent" })).toBe("idempotent");
+  expect(effectOf({ class: "spend", effect: "twice" as "once" })).toBe("once");
 });
 
 test("an untrusted tool taints the turn, whether it succeeds or fails; another does not", async () => {
   const raised = async (but: Partial<Tool>, execute: Tool["execute"], isForeign = false) => {
     const taints: Taint[] = [];
     const context = toolContext("agent", { raiseTaint: (taint) => void taints.push(taint) });
-    await prepareTool(tool(execute, but), "test", silent, isForeign).execute({}, context);
+    await callTool(prepareTool(tool(execute, but), "test", silent, isForeign), {}, context);
     return taints;
   };
   expect(await raised({ untrusted: true }, () => "page")).toEqual([TAINT.outside]);
@@ -224,15 +245,20 @@ describe("the owner's configuration of approvals", () => {
   const approving = (approvals: Record<string, "allow" | "ask" | "deny">, but: Partial<Tool> = {}) => {
     const asked: CallToApprove[] = [];
     const context = toolContext("agent", { approvals: new Map(Object.entries(approvals)) });
-    const authorize = async (call: CallToApprove) => {
+    const authorize = (call: CallToApprove) => {
       asked.push(call);
       return "Please wait.";
     };
-    const result = prepareTool(
-      tool(() => "ran", { class: "write", ...but }),
-      "test",
-      silent,
-    ).execute({}, context, authorize);
+    const result = callTool(
+      prepareTool(
+        tool(() => "ran", { class: "write", ...but }),
+        "test",
+        silent,
+      ),
+      {},
+      context,
+      authorize,
+    );
     return result.then(({ ok, text }) => ({ ok, text, asked: asked.length }));
   };
 

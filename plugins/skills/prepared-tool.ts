@@ -9,6 +9,7 @@ import {
   type Tool,
   type ToolClass,
   type ToolContext,
+  type ToolEffect,
   type ToolFile,
   ToolOutput,
 } from "./skill.ts";
@@ -23,6 +24,9 @@ const MAX_SUMMARY = 500;
 export const TOOL_CLASSES: readonly ToolClass[] = ["read", "write", "spend", "outside"];
 /** Plugins written in JavaScript, and sources that pass on tools from elsewhere, may name none. */
 export const toolClassOf = (tool: Tool): ToolClass => TOOL_CLASSES.find((known) => known === tool.class) ?? "outside";
+const TOOL_EFFECTS: readonly ToolEffect[] = ["read", "idempotent", "once"];
+const toolEffectOf = (tool: Tool): ToolEffect =>
+  TOOL_EFFECTS.find((known) => known === tool.effect) ?? (toolClassOf(tool) === "read" ? "read" : "once");
 
 /** The text for the model. `ok` is false when the tool was not run or failed. */
 export interface ToolResult {
@@ -41,8 +45,8 @@ export interface CallToApprove {
   input: unknown;
 }
 
-/** Uses up an approval of this very call; without one, requests it and returns the refusal for the model. */
-export type Authorize = (call: CallToApprove) => Promise<string | undefined>;
+/** A call that is refused with a text for the model, or may run with this input, once the owner has approved it if `asks`. */
+export type CheckedCall = { refusal: string } | { input: unknown; asks: CallToApprove | undefined };
 
 export interface PreparedTool {
   readonly name: string;
@@ -56,11 +60,14 @@ export interface PreparedTool {
   readonly untrusted: boolean;
   /** Whether its description comes from outside, too, so that offering it taints the turn. */
   readonly isForeign: boolean;
+  readonly effect: ToolEffect;
   /**
-   * Rejects only when the turn's signal aborts, with its reason. A call of a tool that the owner wants to be asked about, and
-   * in a tainted turn each call that is not only reading, is refused unless `authorize` admits it.
+   * Decides about a call. A tool that the owner wants to be asked about, and in a tainted turn each one that does not only
+   * read, needs the owner's approval.
    */
-  execute(input: unknown, context: ToolContext, authorize?: Authorize): Promise<ToolResult>;
+  check(input: unknown, context: Pick<ToolContext, "byOwner" | "approvals" | "taint">): CheckedCall;
+  /** Runs with an input that `check` has returned. Rejects only when the turn's signal aborts, with its reason. */
+  run(input: unknown, context: ToolContext): Promise<ToolResult>;
 }
 
 /** Wraps one tool of a skill. `isForeign`: the source of the skill is `untrusted`. */
@@ -69,15 +76,16 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
   const untrusted = isForeign || (tool.untrusted ?? false);
   const toolClass = toolClassOf(tool);
+  const effect = toolEffectOf(tool);
   const { approvalGroup = toolClass } = tool;
 
   /** The narrowest name wins. */
-  const policyOf = ({ approvals }: ToolContext) =>
+  const policyOf = ({ approvals }: Pick<ToolContext, "approvals">) =>
     tool.followsApprovals
       ? undefined
       : (approvals?.get(name) ?? approvals?.get(approvalGroup) ?? approvals?.get(toolClass));
 
-  function needsApproval(context: ToolContext): boolean {
+  function needsApproval(context: Parameters<PreparedTool["check"]>[1]): boolean {
     const { taint, byOwner } = context;
     if (policyOf(context) === "ask") return true;
     if (taint === TAINT.none || toolClass === "read" || tool.storesTaint) return false;
@@ -85,39 +93,41 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
   }
 
   /** Ends with the turn or when the tool's time is up, whether or not the tool listens to its signal. */
-  const run = (input: unknown, context: ToolContext): Promise<Json | ToolOutput> =>
+  const execute = (input: unknown, context: ToolContext): Promise<Json | ToolOutput> =>
     withTimeout((signal) => tool.execute(input, { ...context, signal }), {
       ms: timeoutMs,
       error: () => new AppError(504, "TOOL_TIMEOUT", `${name} did not finish within ${Math.ceil(timeoutMs / 1000)} s.`),
       signal: context.signal,
     });
 
-  const described = (input: unknown) => ({
-    summary: (tool.summarize?.(input) ?? `Call ${name} with ${JSON.stringify(input)}`)
-      .slice(0, MAX_SUMMARY)
-      .toWellFormed(),
-    input,
-  });
+  function inWords(input: unknown): string {
+    let words: string | undefined;
+    try {
+      words = tool.summarize?.(input);
+    } catch (error) {
+      log.warn("a tool can't say a call in words", { tool: name, skill: skillId, error });
+    }
+    return (words ?? `Call ${name} with ${JSON.stringify(input)}`).slice(0, MAX_SUMMARY).toWellFormed();
+  }
 
-  async function execute(
-    input: unknown,
-    context: ToolContext,
-    authorize: Authorize = async () => `${name} needs the owner's approval, which can't be requested here.`,
-  ): Promise<ToolResult> {
-    context.signal.throwIfAborted();
-    if (ownerOnly && !context.byOwner) return failure(`${name} is for the owner of this agent alone.`);
-    if (policyOf(context) === "deny") return failure(`The owner of this agent has forbidden ${name}.`);
+  function check(input: unknown, context: Parameters<PreparedTool["check"]>[1]): CheckedCall {
+    if (ownerOnly && !context.byOwner) return { refusal: `${name} is for the owner of this agent alone.` };
+    if (policyOf(context) === "deny") return { refusal: `The owner of this agent has forbidden ${name}.` };
     const checked = validateInput(inputSchema, input);
     if ("problems" in checked) {
-      return failure(`The input of ${name} is not valid. ${checked.problems.join("; ")}. Correct it and call again.`);
+      return {
+        refusal: `The input of ${name} is not valid. ${checked.problems.join("; ")}. Correct it and call again.`,
+      };
     }
+    const { value } = checked;
+    if (!needsApproval(context)) return { input: value, asks: undefined };
+    return { input: value, asks: { tool: name, class: toolClass, summary: inWords(value), input: value } };
+  }
+
+  async function run(input: unknown, context: ToolContext): Promise<ToolResult> {
+    context.signal.throwIfAborted();
     try {
-      const needed = needsApproval(context);
-      const refusal = needed
-        ? await authorize({ tool: name, class: toolClass, ...described(checked.value) })
-        : undefined;
-      if (refusal !== undefined) return failure(refusal);
-      const output = await run(checked.value, { ...context, approved: needed });
+      const output = await execute(input, context);
       const { text: result, files } = output instanceof ToolOutput ? output : { text: output, files: [] };
       const text = toResultText(result);
       return { ok: true, text: untrusted ? wrapUntrusted(name, text) : text, ...(files.length > 0 && { files }) };
@@ -132,7 +142,8 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
     }
   }
 
-  return { name, description, inputSchema, skillId, ownerOnly, followsUp, untrusted, isForeign, execute };
+  const marks = { ownerOnly, followsUp, untrusted, isForeign, effect };
+  return { name, description, inputSchema, skillId, ...marks, check, run };
 }
 
 function toResultText(result: Json): string {

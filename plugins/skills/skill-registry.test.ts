@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import { insertAgent } from "../../tests/support/records.ts";
-import { config, guestAudience, toolContext, toolNamed } from "../../tests/support/skills.ts";
+import { callTool, config, guestAudience, toolContext, toolNamed } from "../../tests/support/skills.ts";
 import type { Skill, Tool } from "./skill.ts";
 import { createSkillRegistry, type SkillRegistry } from "./skill-registry.ts";
 
@@ -124,7 +124,7 @@ describe("the tools of a turn", () => {
   test("run the skill's code", async () => {
     const tool = toolNamed(await registry.toolsFor(agentId, true), "a1");
     expect(tool.skillId).toBe("alpha");
-    expect(await tool.execute({}, toolContext(agentId))).toEqual({ ok: true, text: "a1" });
+    expect(await callTool(tool, {}, toolContext(agentId))).toEqual({ ok: true, text: "a1" });
   });
 });
 

@@ -43,6 +43,8 @@ export interface ToolContext extends Audience {
   sessionId: string;
   /** The id of the message being answered; the same when the turn is repeated after a crash. */
   inboxId: string;
+  /** Identifies this call; the same when it is repeated after a crash, and of no other call. */
+  callKey: string;
   /** IANA name. */
   timezone: string;
   /** The taint of everything that the model had read when it made the call. */
@@ -63,6 +65,12 @@ export interface ToolContext extends Audience {
  */
 export type ToolClass = "read" | "write" | "spend" | "outside";
 
+/**
+ * What a repeated call does, which matters when a crash interrupted it: a `read` changes nothing, and may run again; an
+ * `idempotent` call that runs again with the same `callKey` and input has no second effect; a `once` call is never repeated.
+ */
+export type ToolEffect = "read" | "idempotent" | "once";
+
 export interface Tool {
   /** At most 64 letters, digits, `_` and `-`, since every provider accepts those. */
   name: string;
@@ -70,6 +78,8 @@ export interface Tool {
   inputSchema: JsonSchema;
   /** In a tainted turn all but `read` need the owner's approval. Tools of plugins that name no class count as `outside`. */
   class: ToolClass;
+  /** By default `read` for the class `read`, and `once` for the others. */
+  effect?: ToolEffect;
   /**
    * Called with input that fits the schema. The model gets the message of an AppError; of any other error, only that it
    * failed.

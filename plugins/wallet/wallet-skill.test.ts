@@ -64,7 +64,15 @@ async function call(name: string, input: object, inboxId: string = crypto.random
   const signal = AbortSignal.timeout(30_000);
   const from = { byOwner: true, platform: "web", peer: "ada", timezone: "UTC", sessionId: "s" };
   const trusted = { taint: 0 as const, raiseTaint: () => undefined, approved: false };
-  const context: ToolContext = { ...from, ...trusted, agentId: "agent", userId, inboxId, signal };
+  const context: ToolContext = {
+    ...from,
+    ...trusted,
+    agentId: "agent",
+    userId,
+    inboxId,
+    callKey: `${inboxId}.2`,
+    signal,
+  };
   return tool?.execute(input, context);
 }
 

@@ -93,6 +93,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     defineTool({
       name: "wallet_create",
       class: "write",
+      effect: "idempotent",
       description:
         "Creates the owner's wallet, and returns its address. If there is a wallet already, returns the address of that one.",
       ownerOnly,
@@ -135,6 +136,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     defineTool({
       name: "wallet_send",
       class: "spend",
+      effect: "idempotent",
       description:
         "Sends stablecoin from the owner's wallet. `waiting_approval` means that the owner has to approve it first.",
       ownerOnly,
@@ -152,6 +154,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     defineTool({
       name: "wallet_trade",
       class: "spend",
+      effect: "idempotent",
       description: "Trades a token of the owner's wallet for another. Tokens are USDC, WETH, or an address.",
       ownerOnly,
       followsApprovals: true,
@@ -171,6 +174,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     defineTool({
       name: "wallet_pay",
       class: "spend",
+      effect: "idempotent",
       description:
         "Fetches a URL that may require payment (x402), pays for it from the owner's wallet, and returns the response.",
       ownerOnly,

@@ -1,6 +1,6 @@
 // Helpers for tests of skills: the default configuration, the context of a tool call, and tools by name.
 
-import type { PreparedTool } from "../../plugins/skills/prepared-tool.ts";
+import type { CallToApprove, PreparedTool, ToolResult } from "../../plugins/skills/prepared-tool.ts";
 import type { ToolContext } from "../../plugins/skills/skill.ts";
 import { TAINT } from "../../plugins/skills/taint.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
@@ -14,6 +14,7 @@ export const toolContext = (agentId: string, overrides: Partial<ToolContext> = {
   userId: "user",
   sessionId: "sess_0123456789abcdef",
   inboxId: Bun.randomUUIDv7(),
+  callKey: `${Bun.randomUUIDv7()}.2`,
   platform: "web",
   peer: "owner",
   byOwner: true,
@@ -33,4 +34,18 @@ export function toolNamed(tools: readonly PreparedTool[], name: string): Prepare
   const tool = tools.find((one) => one.name === name);
   if (!tool) throw new Error(`No tool ${name} among ${tools.map((one) => one.name).join(", ")}.`);
   return tool;
+}
+
+/** Checks and runs a call. \`authorize\` returns why a call is refused that needs the owner's approval. */
+export async function callTool(
+  tool: PreparedTool,
+  input: unknown,
+  context: ToolContext,
+  authorize: (call: CallToApprove) => string | undefined = () => "Nobody can be asked.",
+): Promise<ToolResult> {
+  const checked = tool.check(input, context);
+  if ("refusal" in checked) return { ok: false, text: checked.refusal };
+  const refusal = checked.asks && authorize(checked.asks);
+  if (refusal !== undefined) return { ok: false, text: refusal };
+  return tool.run(checked.input, { ...context, approved: checked.asks !== undefined });
 }

@@ -1635,6 +1635,11 @@ export const german = {
     runs: "läuft",
     done: "fertig",
     "did not work": "hat nicht geklappt",
+    "outcome unknown": "Ausgang unbekannt",
+    "waits for your approval": "wartet auf deine Freigabe",
+    "is running": "läuft",
+    "It was interrupted, and nobody knows whether it worked. It was not repeated.":
+      "Der Schritt wurde unterbrochen, und niemand weiß, ob er geklappt hat. Er wurde nicht wiederholt.",
     "The connection is lost. The agent goes on, and the rest comes when the connection is back.":
       "Die Verbindung ist weg. Der Agent macht weiter, und der Rest kommt, sobald sie wieder da ist.",
     "Waits for its turn…": "Wartet, bis es dran ist …",

@@ -72,6 +72,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "live_streams.*": "a secret; a stream key that was replaced must not become valid again",
   "loaded_skills.*": "the agent loads a skill again when a task needs it",
   "outbox.*": NOT_DATA,
+  "turn_steps.*": "the journal of turns, as the inbox; a reply keeps its steps",
   "upload_uses.*": "as uploads",
   "uploads.*": "files of messages are too large for backups; a backup keeps what the message says about them",
   "usage.*": NOT_DATA,

@@ -28,6 +28,8 @@ export function createMcpSkills(service: Service): SkillSource {
       description: tool.description,
       inputSchema: tool.inputSchema,
       class: tool.class,
+      // Unlike the class, this rests on the server's word: a wrong one repeats only calls to this server.
+      effect: tool.readOnly || tool.class === "read" ? "read" : tool.idempotent ? "idempotent" : "once",
       approvalGroup: approvalGroupOf(server),
       ownerOnly: settings.access !== "everyone",
       timeoutMs: CONNECT_TIMEOUT_MS + CALL_TIMEOUT_MS + 5 * SECOND,

@@ -58,6 +58,7 @@ function toListedTool({ name, title, description, inputSchema, annotations }: Li
     description: text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION).toWellFormed()}…` : text,
     inputSchema: toToolSchema(inputSchema),
     readOnly: annotations?.readOnlyHint === true,
+    ...(annotations?.idempotentHint === true && { idempotent: true }),
     destructive: annotations?.readOnlyHint !== true && annotations?.destructiveHint === true,
   };
   // Of the whole texts, so that a change behind the cut is noticed, too.

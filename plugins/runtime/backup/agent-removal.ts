@@ -11,6 +11,7 @@ const STEP = 250;
 
 const SIZE = `SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox WHERE agent_id = ?1 LIMIT ?2))
   + (SELECT count(*) FROM (SELECT 1 FROM outbox WHERE agent_id = ?1 LIMIT ?2))
+  + (SELECT count(*) FROM (SELECT 1 FROM turn_steps WHERE agent_id = ?1 LIMIT ?2))
   + (SELECT coalesce(sum(1 + message_count), 0) FROM (SELECT message_count FROM sessions WHERE agent_id = ?1 LIMIT ?2)) AS size`;
 
 const deleteBatchSql = (table: string) =>
@@ -19,6 +20,10 @@ const deleteBatchSql = (table: string) =>
 /** Pending messages are deleted first, so that none is answered in a session that is gone. */
 const STEPS: readonly (readonly string[])[] = [
   [deleteBatchSql("inbox")],
+  [
+    `DELETE FROM turn_steps WHERE (agent_id, turn_id, seq) IN
+      (SELECT agent_id, turn_id, seq FROM turn_steps WHERE agent_id = ?1 LIMIT ${STEP})`,
+  ],
   [deleteBatchSql("outbox")],
   deleteSessionsSql(`SELECT id FROM sessions WHERE agent_id = ?1 LIMIT ${STEP}`, 2 * STEP),
 ];

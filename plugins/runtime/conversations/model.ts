@@ -12,6 +12,13 @@ const STATES = [
   t.Literal("failed"),
   t.Literal("cancelled"),
 ] as const;
+const STEP_STATES = [
+  t.Literal("waiting"),
+  t.Literal("running"),
+  t.Literal("done"),
+  t.Literal("failed"),
+  t.Literal("unknown"),
+] as const;
 const state = t.Union([...STATES]);
 const role = t.Union([t.Literal("user"), t.Literal("assistant")]);
 const turnError = nullable(t.Object({ code: t.String(), message: t.String() }));
@@ -141,6 +148,10 @@ export const turnWithSteps = t.Object({
       input: t.Unknown({ description: "With secrets blacked out" }),
       output: t.Unknown(),
       ok: t.Boolean(),
+      state: t.Union([...STEP_STATES], {
+        description:
+          "`waiting`: for the owner's approval; `unknown`: the call was interrupted, and may have had its effect",
+      }),
       inputTokens: nullable(t.Integer()),
       outputTokens: nullable(t.Integer()),
       costUsd: nullable(money),

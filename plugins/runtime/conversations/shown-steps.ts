@@ -22,9 +22,18 @@ export function createShownSteps({ redactForms }: Pick<Log, "redactForms">) {
     return value === undefined ? showText(input) : JSON.parse(redactInput(value, redactForms));
   }
 
+  /** The same as JSON, or as far as it is shown. */
+  function inputText(input: string): string {
+    const value = parseJson(input);
+    return value === undefined ? showText(input) : redactInput(value, redactForms).slice(0, MAX_STORED).toWellFormed();
+  }
+
   return {
     showText,
     showInput,
+    inputText,
+    /** A step as it is stored with the reply, for long: without secrets, and short. */
+    toStored: (step: Step): Step => ({ ...step, input: inputText(step.input), result: showText(step.result) }),
     /** The steps that are stored with a reply. */
     showSteps: (stored: unknown): ShownStep[] => {
       const steps = typeof stored === "string" ? parseJson(stored) : undefined;

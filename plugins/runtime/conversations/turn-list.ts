@@ -3,6 +3,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Row } from "@libsql/client";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { ai as aiPlugin, TurnCall } from "../../ai/index.ts";
+import { findJournal, type JournalView, type StepState, stepState } from "./journal-view.ts";
 import type { ShownSteps } from "./shown-steps.ts";
 import { findRunning, type TurnError, type TurnState, turnError, turnState } from "./turn-states.ts";
 
@@ -34,6 +35,7 @@ export interface TurnStep {
   input: unknown;
   output: unknown;
   ok: boolean;
+  state: StepState;
   inputTokens: number | null;
   outputTokens: number | null;
   costUsd: number | null;
@@ -79,12 +81,13 @@ const MICRO = 1_000_000;
 const WINDOW = `SELECT * FROM inbox WHERE agent_id = ?1 AND id < ?2 AND kind <> 'command' ORDER BY id DESC LIMIT ${SCAN}`;
 /** A turn writes its reply right after the message, whose number the inbox keeps. */
 const COLUMNS = `i.id, i.session_id, i.platform, i.status, i.error, i.received_at, i.settled_at,
-  json_array_length(m.steps) AS tools`;
+  CASE WHEN i.has_steps = 0 THEN json_array_length(m.steps) ELSE (SELECT count(*) FROM turn_steps
+    WHERE agent_id = ?1 AND turn_id = i.id AND kind = 'tool') END AS tools`;
 const LIST = `SELECT ${COLUMNS} FROM (${WINDOW}) AS i LEFT JOIN messages AS m ON m.seq = i.reply AND m.inbox_id = i.id
   WHERE i.status IN (SELECT value FROM json_each(?3)) ORDER BY i.id DESC LIMIT ?4`;
 const WINDOW_END = `SELECT min(id) AS id, count(*) AS count FROM (${WINDOW})`;
 const SKIPPED = `SELECT id FROM inbox WHERE agent_id = ?1 AND id < ?2 AND kind <> 'command' ORDER BY id DESC LIMIT 1 OFFSET ?3`;
-const ONE = `SELECT ${COLUMNS}, i.kind, m.steps, m.content AS reply, m.created_at AS replied_at
+const ONE = `SELECT ${COLUMNS}, i.kind, i.has_steps, m.steps, m.content AS reply, m.created_at AS replied_at
   FROM inbox AS i LEFT JOIN messages AS m ON m.seq = i.reply AND m.inbox_id = i.id WHERE i.agent_id = ?1 AND i.id = ?2`;
 
 const STORED: Readonly<Record<TurnState, readonly string[]>> = {
@@ -134,9 +137,21 @@ export function createTurnList({ database, ai, steps }: Deps) {
     async find(agent: Agent, id: string): Promise<{ turn: TurnView; steps: TurnStep[] } | undefined> {
       const row = (await database.read(ONE, [agent.id, id])).rows[0];
       if (!row || row.kind === "command") return undefined;
-      const [calls, running] = await Promise.all([ai.callsOfTurns([id]), findRunning(database, agent)]);
+      const [calls, running, journal] = await Promise.all([
+        ai.callsOfTurns([id]),
+        findRunning(database, agent),
+        row.has_steps === 1 ? findJournal(database, agent.id, id) : undefined,
+      ]);
       const ofTurn = calls.get(id) ?? [];
-      const shown = inOrder(ofTurn.map(toModelStep), steps.showSteps(row.steps).map(toToolStep));
+      // The journal of an older turn is gone, but its reply has the steps.
+      const tools =
+        journal && journal.calls.length > 0
+          ? journal.calls.map((call) => toJournaledStep(call, running.has(id)))
+          : steps.showSteps(row.steps).map(toToolStep);
+      const shown = inOrder(
+        ofTurn.map((call) => toModelStep(call, journal)),
+        tools,
+      );
       return { turn: toView(row, ofTurn, running), steps: shown };
     },
 
@@ -208,17 +223,36 @@ function inOrder(models: readonly UnnumberedStep[], tools: readonly UnnumberedSt
 const modelName = ({ provider, model }: TurnCall) => `${provider}:${model}`;
 const iso = (at: number) => new Date(at).toISOString();
 
-const toModelStep = (call: TurnCall): UnnumberedStep => ({
+const toModelStep = (call: TurnCall, journal: JournalView | undefined): UnnumberedStep => ({
   kind: "model",
   name: modelName(call),
   input: null,
-  output: null,
+  // What it said before it called tools; its last answer is the reply.
+  output: journal?.textAt(call.startedAt) ?? null,
   ok: true,
+  state: "done",
   inputTokens: call.inputTokens,
   outputTokens: call.outputTokens,
   costUsd: call.costMicroUsd / MICRO,
   startedAt: iso(call.startedAt),
   endedAt: iso(call.endedAt),
+});
+
+const toJournaledStep = (
+  { name, input, output, ok, startedAt, endedAt }: JournalView["calls"][number],
+  isRunning: boolean,
+): UnnumberedStep => ({
+  kind: "tool",
+  name,
+  input,
+  output,
+  ok: ok === true,
+  state: stepState({ ok, startedAt }, isRunning),
+  inputTokens: null,
+  outputTokens: null,
+  costUsd: null,
+  startedAt: startedAt === null ? null : iso(startedAt),
+  endedAt: endedAt === null ? null : iso(endedAt),
 });
 
 const toToolStep = ({
@@ -234,6 +268,7 @@ const toToolStep = ({
   input,
   output: result,
   ok,
+  state: ok ? "done" : "failed",
   inputTokens: null,
   outputTokens: null,
   costUsd: null,

@@ -14,12 +14,13 @@ import { type Attachment, serializeAttachments } from "./attachments.ts";
 import { parseCommand } from "./commands.ts";
 import { COUNT_INTERRUPTED, endStatement, type FinalStatus, PENDING_OF } from "./inbox-sql.ts";
 
-type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId";
+type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId" | "hasSteps";
 
-/** A pending message, with the number of its tries so far and the preview that they have shown. */
+/** A pending message, with the number of its tries so far, and what they have left: a preview, steps in the journal. */
 export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
   attempts: number;
   previewId: string | null;
+  hasSteps: boolean;
 };
 /** The entrances of Berth itself; `public` is the agent's public page. */
 const ENTRANCES = ["web", "api", "public"] as const;
@@ -140,6 +141,7 @@ const columns = {
   attachments: inbox.attachments,
   topic: inbox.topic,
   attempts: inbox.attempts,
+  hasSteps: inbox.hasSteps,
   previewId: inbox.previewId,
   receivedAt: inbox.receivedAt,
 };
@@ -174,6 +176,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
         topic: placeholder("topic"),
         status: "pending",
         attempts: 0,
+        hasSteps: false,
         receivedAt: placeholder("receivedAt"),
       })
       .onConflictDoNothing(),
@@ -215,6 +218,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       attachments: inbound.attachments ? serializeAttachments(inbound.attachments) : null,
       topic: inbound.topic ?? null,
       attempts: 0,
+      hasSteps: false,
       previewId: null,
       receivedAt: Date.now(),
     };

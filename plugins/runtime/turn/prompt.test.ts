@@ -29,6 +29,7 @@ const entry: InboxEntry = {
   attachments: null,
   topic: null,
   attempts: 1,
+  hasSteps: false,
   previewId: null,
   receivedAt: 0,
 };

@@ -340,7 +340,7 @@ test("a guest sets reminders in the own conversation as before; after a page the
   expect(JSON.stringify(fixture.upstream.chats.at(-1)?.messages)).not.toContain("/api/agents");
 });
 
-test("a turn that fails after an approved call ran finds the approval again when it is repeated", async () => {
+test("an approved call of a turn that fails afterwards is not made again when the turn is tried again", async () => {
   const agent = await fixture.agent();
   const say = async (content: string) => {
     await fixture.hear(agent, content, { byOwner: true });
@@ -358,9 +358,8 @@ test("a turn that fails after an approved call ran finds the approval again when
   });
   await say("Pay them now");
   expect((await fixture.messagesOf(agent)).at(-1)).toEqual({ role: "assistant", content: "Paid." });
-  // Both calls answer one message, by which a tool that must not run twice recognizes the repetition, as the wallet does.
-  expect(paid).toHaveLength(2);
+  expect(paid).toHaveLength(1);
   expect(await approvalsOf(agent)).toHaveLength(1);
   await say("Pay them now");
-  expect(paid).toHaveLength(2);
+  expect(paid).toHaveLength(1);
 });

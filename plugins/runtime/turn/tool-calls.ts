@@ -2,19 +2,24 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import type { InputModality } from "../../ai/index.ts";
 import {
-  type Authorize,
+  type CallToApprove,
+  type CheckedCall,
   highestTaint,
   type PreparedTool,
   type Taint,
   type ToolContext,
   type ToolFile,
+  type ToolResult,
 } from "../../skills/index.ts";
+import type { Answer, Call, CallEnd, TurnJournal } from "../journal/steps.ts";
 import { toFileMessages } from "./tool-files.ts";
 
 /** Tool calls of one step that are run; for the others the model gets an error. */
 const MAX_CALLS = 16;
 /** Characters of a tool's input and of its result that are stored with the reply. */
 export const MAX_STORED = 4_000;
+/** Characters of a tool's name as the model gave it. */
+const MAX_NAME = 64;
 
 /** Receives a reply while it is being written. Must not throw. */
 export interface Observer {
@@ -51,63 +56,90 @@ export interface Step {
   ms?: number;
 }
 
+/** Uses up an approval of this call; without one, requests it and returns the refusal for the model. */
+export type Authorize = (call: CallToApprove) => Promise<string | undefined>;
+
 export interface ToolCallRequest {
   tools: readonly PreparedTool[];
-  toolContext: Omit<ToolContext, "signal" | "taint" | "raiseTaint" | "approved">;
+  toolContext: Omit<ToolContext, "signal" | "taint" | "raiseTaint" | "approved" | "callKey">;
   /** The taint of the prompt. */
   taint: Taint;
   /** Decides about calls that need the owner's approval. */
   authorize: Authorize;
+  /** Called for a call that had begun when an earlier try was interrupted, and is not repeated. */
+  onUnknownOutcome?(tool: string): void;
   /** The modalities that the model accepts; asked for only when a tool returns files. */
   acceptedInputs?(): Promise<readonly InputModality[]>;
   observer: Observer | undefined;
   signal: AbortSignal;
 }
 
-interface Called {
+/** A call that has ended, with the files of its result. */
+interface Ended {
   step: Step;
   files: readonly ToolFile[] | undefined;
 }
 
-/** One response of the model with tool calls. */
-interface Calls {
-  text: string;
-  calls: readonly LanguageModelV4ToolCall[];
-}
-
-export function createToolCalls(request: ToolCallRequest) {
-  const { tools, toolContext, taint, authorize, observer, signal } = request;
-  let current = taint;
+export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) {
+  const { tools, toolContext, authorize, observer, signal } = request;
+  let current = highestTaint([request.taint, journal.taint]);
   const raiseTaint = (raised: Taint) => {
     current = highestTaint([current, raised]);
   };
+  const toolOf = (name: string) => tools.find((candidate) => candidate.name === name);
+  const last = journal.answers.at(-1);
+  let nextSeq = last ? last.seq + last.calls.length + 1 : 1;
 
-  async function call(
-    { toolCallId: id, toolName: name, input }: LanguageModelV4ToolCall,
-    index: number,
-    read: Taint,
-  ): Promise<Called> {
-    const at = Date.now();
-    const started = performance.now();
-    observer?.step?.({ id, tool: name, input });
-    const tool = tools.find((candidate) => candidate.name === name);
+  /** Decides about a call before anything of it runs. */
+  function check(name: string, input: string, taint: Taint): CheckedCall {
+    const tool = toolOf(name);
+    if (!tool) return { refusal: `There is no tool called ${name}.` };
     const value = parseJson(input);
-    observer?.tool({ name, state: "called" });
-    const refusal =
+    if (value === undefined) return { refusal: `The input of ${name} is not valid JSON. Call it again.` };
+    return tool.check(value, { ...toolContext, taint });
+  }
+
+  function toCall({ toolCallId: id, toolName, input }: LanguageModelV4ToolCall, index: number, taint: Taint): Call {
+    const tool = toolName.slice(0, MAX_NAME).toWellFormed();
+    const checked: CheckedCall =
       index >= MAX_CALLS
-        ? `At most ${MAX_CALLS} tools are called at once. Call ${name} again.`
-        : value === undefined
-          ? `The input of ${name} is not valid JSON. Call it again.`
-          : undefined;
-    const { ok, text, files } = !tool
-      ? { ok: false, text: `There is no tool called ${name}.`, files: undefined }
-      : refusal !== undefined
-        ? { ok: false, text: refusal, files: undefined }
-        : await tool.execute(value, { ...toolContext, signal, taint: read, raiseTaint, approved: false }, authorize);
-    const ms = Math.round(performance.now() - started);
-    observer?.tool({ name, state: ok ? "done" : "failed" });
-    observer?.step?.({ id, tool: name, input, ended: { result: text, ok, ms } });
-    return { step: { tool: name, input, result: text, ok, at, ms }, files };
+        ? { refusal: `At most ${MAX_CALLS} tools are called at once. Call ${tool} again.` }
+        : check(tool, input, taint);
+    const now = Date.now();
+    const isRefused = "refusal" in checked;
+    return {
+      seq: nextSeq++,
+      id,
+      tool,
+      input,
+      effect: toolOf(tool)?.effect ?? "read",
+      startedAt: !isRefused && checked.asks ? undefined : now,
+      end: isRefused ? { ok: false, text: checked.refusal, files: 0, at: now } : undefined,
+    };
+  }
+
+  /** Runs a call that has no end yet. An earlier try may have begun it. */
+  async function run(call: Call, taint: Taint, isRepeated: boolean): Promise<ToolResult> {
+    const { tool: name, input, effect, startedAt, seq } = call;
+    if (isRepeated && startedAt !== undefined && effect === "once") {
+      request.onUnknownOutcome?.(name);
+      return { ok: false, text: unknownOutcome(name) };
+    }
+    const checked = check(name, input, taint);
+    if ("refusal" in checked) return { ok: false, text: checked.refusal };
+    const asks = startedAt === undefined ? checked.asks : undefined;
+    if (asks) {
+      const refusal = await authorize(asks);
+      if (refusal !== undefined) return { ok: false, text: refusal };
+    }
+    if (startedAt === undefined) {
+      call.startedAt = Date.now();
+      await journal.begin(call);
+    }
+    const callKey = `${journal.turnId}.${seq}`;
+    const context = { ...toolContext, callKey, signal, taint, raiseTaint, approved: asks !== undefined };
+    const result = await toolOf(name)?.run(checked.input, context);
+    return result ?? { ok: false, text: `There is no tool called ${name}.` };
   }
 
   return {
@@ -115,52 +147,90 @@ export function createToolCalls(request: ToolCallRequest) {
     offeredTools: tools.length > 0 ? tools.map(toolDefinition) : undefined,
     /** The taint of everything that the model gets with its next call. */
     taint: () => current,
-    /** Runs the calls of one response at once; returns their results, and the response and results for the prompt. */
-    async run({ text, calls }: Calls): Promise<{ results: Step[]; messages: LanguageModelV4Message[] }> {
-      // What one call reads, the model had not read when it made the others.
-      const read = current;
-      const called = await Promise.all(calls.map((one, n) => call(one, n, read)));
-      const results = called.map(({ step }) => step);
-      const files = called.flatMap(({ step, files = [] }) => files.map((file) => ({ tool: step.tool, file })));
+
+    /** The step of an answer that calls tools. What one call reads, the model had not read when it made the others. */
+    toAnswer(model: string, text: string, calls: readonly LanguageModelV4ToolCall[], startedAt: number): Answer {
+      const taint = current;
+      const seq = nextSeq++;
+      return { seq, model, text, taint, startedAt, calls: calls.map((call, n) => toCall(call, n, taint)) };
+    },
+
+    /** Runs the calls of an answer at once; returns their results, and the answer and results for the prompt. */
+    async run(answer: Answer): Promise<{ results: Step[]; messages: LanguageModelV4Message[] }> {
+      const isRepeated = journal.answers.includes(answer);
+      const unwritten: Call[] = [];
+      let running = answer.calls.filter(({ end }) => !end).length;
+
+      async function settle(call: Call): Promise<Ended> {
+        const { id, tool, input, effect } = call;
+        observer?.step?.({ id, tool, input });
+        observer?.tool({ name: tool, state: "called" });
+        const files = call.end ? undefined : await finish(call);
+        const step = toStep(call);
+        const { ok, result, ms = 0 } = step;
+        observer?.tool({ name: tool, state: ok ? "done" : "failed" });
+        observer?.step?.({ id, tool, input, ended: { result, ok, ms } });
+        return { step, files };
+
+        async function finish(call: Call) {
+          const { ok, text, files } = await run(call, answer.taint, isRepeated);
+          call.end = { ok, text, files: files?.length ?? 0, at: Date.now() };
+          unwritten.push(call);
+          running--;
+          // One write for all of them, unless one that can't be repeated would have to wait for the others.
+          if (running === 0 || effect === "once") await journal.end(unwritten.splice(0), current);
+          return files;
+        }
+      }
+
+      const ended = await Promise.all(answer.calls.map(settle));
+      const results = ended.map(({ step }) => step);
+      const files = ended.flatMap(({ step, files = [] }) => files.map((file) => ({ tool: step.tool, file })));
       const fileMessages = files.length > 0 ? toFileMessages(files, (await request.acceptedInputs?.()) ?? []) : [];
-      return { results, messages: [...toMessages(text, calls, results), ...fileMessages] };
+      return { results, messages: [...toMessages(answer, ended), ...fileMessages] };
     },
   };
 }
 
-const toMessages = (
-  text: string,
-  calls: readonly LanguageModelV4ToolCall[],
-  results: readonly Step[],
-): LanguageModelV4Message[] => [
+const unknownOutcome = (tool: string) =>
+  `The service was interrupted while ${tool} ran, so it is not known whether the call had its effect. It was not repeated. ` +
+  "Say so, and look whether it did before you call it again.";
+
+const NO_END: CallEnd = { ok: false, text: "", files: 0, at: 0 };
+
+function toStep({ tool, input, startedAt, end = NO_END }: Call): Step {
+  const at = startedAt ?? end.at;
+  return { tool, input, result: end.text, ok: end.ok, at, ms: end.at - at };
+}
+
+const toMessages = ({ text, calls }: Answer, ended: readonly Ended[]): LanguageModelV4Message[] => [
   {
     role: "assistant",
     content: [
       ...(text ? [{ type: "text" as const, text }] : []),
-      ...calls.map(({ toolCallId, toolName, input }) => ({
+      ...calls.map(({ id, tool, input }) => ({
         type: "tool-call" as const,
-        toolCallId,
-        toolName,
+        toolCallId: id,
+        toolName: tool,
         input: asObject(parseJson(input)),
       })),
     ],
   },
   {
     role: "tool",
-    content: calls.map(({ toolCallId, toolName }, n) => ({
+    content: calls.map(({ id, tool, end = NO_END }, n) => ({
       type: "tool-result" as const,
-      toolCallId,
-      toolName,
-      output: { type: results[n]?.ok ? ("text" as const) : ("error-text" as const), value: results[n]?.result ?? "" },
+      toolCallId: id,
+      toolName: tool,
+      output: {
+        type: end.ok ? ("text" as const) : ("error-text" as const),
+        value: end.files > 0 && !ended[n]?.files ? `${end.text}\n${LOST_FILES}` : end.text,
+      },
     })),
   },
 ];
 
-export const toStoredStep = ({ input, result, ...step }: Step): Step => ({
-  ...step,
-  input: input.slice(0, MAX_STORED).toWellFormed(),
-  result: result.slice(0, MAX_STORED).toWellFormed(),
-});
+const LOST_FILES = "[Its files are not here any more. Call it again if you need them.]";
 
 const toolDefinitions = new WeakMap<PreparedTool, LanguageModelV4FunctionTool>();
 

@@ -10,9 +10,10 @@ import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Reservation, TurnCache } from "../../ai/index.ts";
 import type { Taint } from "../../skills/index.ts";
+import { type Answer, type ModelCall, type TurnJournal, withoutJournal } from "../journal/steps.ts";
 import { ModelError } from "./failure.ts";
-import { type TokenUsage, tokenUsage } from "./token-usage.ts";
-import { createToolCalls, type Observer, type Step, type ToolCallRequest, toStoredStep } from "./tool-calls.ts";
+import { tokenUsage } from "./token-usage.ts";
+import { createToolCalls, type Observer, type Step, type ToolCallRequest } from "./tool-calls.ts";
 
 /** Calls of the model in one turn; the last one allows no tools, so that the model has to answer. */
 const MAX_STEPS = 8;
@@ -30,6 +31,8 @@ const MODEL_TIMEOUTS: ModelTimeouts = { idle: 2 * MINUTE, total: 5 * MINUTE };
 
 export interface ToolLoopRequest extends ToolCallRequest {
   model: LanguageModelV4;
+  /** Keeps the steps, and has those of earlier tries; without one nothing is kept. */
+  journal?: TurnJournal;
   prompt: LanguageModelV4Prompt;
   settings: Pick<LanguageModelV4CallOptions, "temperature" | "topP" | "maxOutputTokens">;
   /** Reserves the most that one call of the model may cost; the call is made only after it. */
@@ -41,15 +44,9 @@ export interface ToolLoopRequest extends ToolCallRequest {
   timeouts?: ModelTimeouts;
 }
 
-/** A finished call of the model, and the reservation that pays for it. */
-export interface ModelCall {
-  spending: Reservation;
-  usage: TokenUsage;
-  latencyMs: number;
-}
-
 export interface ToolLoopResult {
   text: string;
+  /** With secrets and at full length. */
   steps: Step[];
   /** Of everything that the model had read at the end. */
   taint: Taint;
@@ -65,41 +62,53 @@ interface ModelOutput {
 }
 
 /**
- * Runs one turn over the AI SDK's provider interface. Rejects with `ModelError` when a call of the model fails, with the
+ * Runs one turn over the AI SDK's provider interface, behind the last step in its journal. Rejects with `ModelError` when a call of the model fails, with the
  * error of `reserve`, or with the signal's reason; tokens used by then are paid. The errors of tools go to the model and
  * never make a turn fail.
  */
 export async function runToolLoop(request: ToolLoopRequest): Promise<ToolLoopResult> {
-  const { observer } = request;
+  const { observer, model, journal = withoutJournal(request.toolContext.inboxId) } = request;
   const prompt: LanguageModelV4Prompt = [...request.prompt];
-  const toolCalls = createToolCalls(request);
+  const toolCalls = createToolCalls(request, journal);
   const { offeredTools } = toolCalls;
   const steps: Step[] = [];
   let text = "";
 
-  for (let step = 1; ; step++) {
-    const last = step === MAX_STEPS;
+  const gap = () => (text === "" ? "" : "\n\n");
+  async function runCalls(answer: Answer): Promise<void> {
+    if (answer.text !== "") text += gap() + answer.text;
+    const { results, messages } = await toolCalls.run(answer);
+    prompt.push(...messages);
+    steps.push(...results);
+  }
+
+  for (const answer of journal.answers) {
+    if (answer.text !== "") observer?.delta(gap() + answer.text);
+    await runCalls(answer);
+  }
+  for (let step = journal.answers.length + 1; ; step++) {
+    const last = step >= MAX_STEPS;
     const options: LanguageModelV4CallOptions = {
       prompt,
       ...request.settings,
       ...(offeredTools && { tools: offeredTools, toolChoice: { type: last ? "none" : "auto" } }),
     };
-    let gap = text === "" ? "" : "\n\n";
+    let before = gap();
     const onText = (delta: string) => {
       if (delta === "") return;
-      observer?.delta(gap + delta);
-      gap = "";
+      observer?.delta(before + delta);
+      before = "";
     };
+    const startedAt = Date.now();
     const [output, modelCall] = await callModel(request, options, observer && onText, MAX_REPLY - text.length);
-    if (output.text !== "") text += (text === "" ? "" : "\n\n") + output.text;
     if (output.calls.length === 0 || last || output.truncated) {
+      if (output.text !== "") text += gap() + output.text;
       const end = output.truncated ? `\n\n[The reply was longer than ${MAX_REPLY} characters and was cut here.]` : "";
       return { text: toStorableText(text).trimEnd() + end, steps, taint: toolCalls.taint(), lastCall: modelCall };
     }
-    await modelCall.spending.record(modelCall.usage, modelCall.latencyMs);
-    const { results, messages } = await toolCalls.run(output);
-    prompt.push(...messages);
-    steps.push(...results.map(toStoredStep));
+    const answer = toolCalls.toAnswer(`${model.provider}:${model.modelId}`, output.text, output.calls, startedAt);
+    await journal.record(answer, modelCall);
+    await runCalls(answer);
   }
 }
 

@@ -8,10 +8,13 @@ import type { ai as aiPlugin, TurnModel } from "../../ai/index.ts";
 import type { approvals as approvalsPlugin } from "../../approvals/index.ts";
 import { highestTaint, type skills as skillsPlugin, TAINT, type Taint } from "../../skills/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
+import type { ShownSteps } from "../conversations/shown-steps.ts";
 import { agentStoppedError, parkedError } from "../errors.ts";
 import { isFilesOnly, parseAttachments } from "../inbox/attachments.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
 import { isScheduled } from "../inbox/scheduled.ts";
+import { createInterruptedCallReport } from "../journal/interrupted-calls.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { RunResult } from "../lanes/lanes.ts";
 import { type LiveObserver, type LiveTurns, teeObserver } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
@@ -39,6 +42,9 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   approvals: Pick<ServiceOf<typeof approvalsPlugin>, "authorize">;
   uploads: Pick<UploadService, "fetchFile">;
   inbox: Inbox;
+  journal: Journal;
+  /** The form in which steps are stored with the reply. */
+  steps: Pick<ShownSteps, "toStored">;
   sessions: Sessions;
   outbox: Outbox;
   ownerAlerts: OwnerAlerts;
@@ -55,6 +61,8 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
 
 /** The state of one run of an entry. */
 interface RunningTurn extends FailedTurn {
+  /** The entry as its lane holds it: the next try runs with it. */
+  readonly queued: InboxEntry;
   /** Calls of the model that were begun for the reply. */
   calls: number;
   /** Its readers; undefined for a turn without a stream. */
@@ -73,6 +81,7 @@ export function createTurnRunner(deps: Deps) {
   const { agents, ai, skills, approvals, uploads, inbox, sessions, outbox, platforms, runningTurns } = deps;
   const { liveTurns, slowReplies, scheduledPrompts, chooseModel, database, events } = deps;
   const handleFailure = createFailureHandler(deps);
+  const reportInterruptedCall = createInterruptedCallReport(deps);
   const savePreview: SavePreview = (entry, previewId) => database.write([inbox.savePreviewStatement(entry, previewId)]);
 
   async function run(queued: InboxEntry): Promise<RunResult> {
@@ -85,6 +94,7 @@ export function createTurnRunner(deps: Deps) {
   async function runOnce(queued: InboxEntry): Promise<RunResult> {
     const turn: RunningTurn = {
       entry: queued,
+      queued,
       sessionStatements: [],
       calls: 0,
       model: "its model",
@@ -186,7 +196,8 @@ export function createTurnRunner(deps: Deps) {
       ai.reserve({ agent, turnId: entry.id, model: chosen, budget, prompt, maxTokens, signal });
     const language = await ai.languageModel(chosen, agent.id);
     const { contextWindow } = chosen;
-    const [tools, instructions, history, cache] = await Promise.all([
+    const [journal, tools, instructions, history, cache] = await Promise.all([
+      deps.journal.open(turn.queued),
       skills.toolsFor(agent.id, audience.byOwner, entry.platform !== "public"),
       skills.instructionsFor({ ...audience, sessionId: entry.sessionId, text: entry.content }),
       loadCompactedHistory(sessions, entry.sessionId, {
@@ -201,6 +212,7 @@ export function createTurnRunner(deps: Deps) {
     try {
       result = await runToolLoop({
         model: language,
+        journal,
         prompt: buildPrompt({ agent, settings, entry, skillInstructions: instructions.text, history, files }),
         taint: highestTaint([
           entry.taint,
@@ -224,6 +236,7 @@ export function createTurnRunner(deps: Deps) {
           if (refusal !== undefined) live?.approval({ tool: call.tool, class: call.class, summary: call.summary });
           return refusal;
         },
+        onUnknownOutcome: (tool) => void reportInterruptedCall(entry, tool),
         acceptedInputs: () => ai.inputModalities(chosen),
         settings: samplingSettings(settings),
         reserve(prompt) {
@@ -275,7 +288,7 @@ export function createTurnRunner(deps: Deps) {
     // The agent may have been claimed since the turn began: the event goes to its present owner.
     const { userId } = (await agents.find(agentId)) ?? agent;
     const text = output.text.trim() === "" ? "(no answer)" : output.text;
-    const steps = output.steps.length > 0 ? JSON.stringify(output.steps) : undefined;
+    const steps = output.steps.length > 0 ? JSON.stringify(output.steps.map(deps.steps.toStored)) : undefined;
     const ofSchedule = isScheduled(entry)
       ? await scheduledPrompts.settledStatements(entry, { status: "done", reply: text })
       : [];

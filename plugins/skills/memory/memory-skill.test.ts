@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { insertAgent } from "../../../tests/support/records.ts";
-import { config, guestAudience, toolContext } from "../../../tests/support/skills.ts";
+import { callTool, config, guestAudience, toolContext } from "../../../tests/support/skills.ts";
 import { prepareTool } from "../prepared-tool.ts";
 import type { Skill } from "../skill.ts";
 import { TAINT } from "../taint.ts";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 async function call(name: string, input: object, who: object = {}) {
   const tool = skill.tools(agentId).find((one) => one.name === name);
   if (!tool) throw new Error(`No tool ${name}.`);
-  const { ok, text } = await prepareTool(tool, "memory", silent).execute(input, toolContext(agentId, who));
+  const { ok, text } = await callTool(prepareTool(tool, "memory", silent), input, toolContext(agentId, who));
   return ok && text.startsWith("{") ? JSON.parse(text) : text;
 }
 /** The part of the prompt, and its taint. */

@@ -36,6 +36,7 @@ function memoryTools(memories: MemoryStore): Tool[] {
     defineTool({
       name: "remember",
       class: "write",
+      effect: "idempotent",
       storesTaint: true,
       description:
         "Keeps a fact for later conversations: a preference, a name, a date, a decision. One fact per call, in a full sentence that stands on its own. Never passwords or keys.",
@@ -67,6 +68,7 @@ function memoryTools(memories: MemoryStore): Tool[] {
     defineTool({
       name: "forget",
       class: "write",
+      effect: "idempotent",
       confined: true,
       description: "Forgets one fact for good. Its id comes from `recall`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),

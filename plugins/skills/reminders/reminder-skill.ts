@@ -25,6 +25,7 @@ function reminderTools(reminders: ReminderStore): Tool[] {
       name: "remind_me",
       followsUp: true,
       class: "write",
+      effect: "idempotent",
       confined: true,
       description:
         "Sets a reminder: at that time you are told the text and answer in this conversation. Give `at` or `inMinutes`.",
@@ -71,6 +72,7 @@ function reminderTools(reminders: ReminderStore): Tool[] {
       name: "cancel_reminder",
       followsUp: true,
       class: "write",
+      effect: "idempotent",
       confined: true,
       description: "Cancels one reminder. Its id comes from `list_reminders`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),

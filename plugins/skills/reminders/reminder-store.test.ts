@@ -6,7 +6,7 @@ import { DAY } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { insertAgent } from "../../../tests/support/records.ts";
-import { guestAudience, toolContext } from "../../../tests/support/skills.ts";
+import { callTool, guestAudience, toolContext } from "../../../tests/support/skills.ts";
 import { prepareTool } from "../prepared-tool.ts";
 import type { ToolContext } from "../skill.ts";
 import { createReminderSkill } from "./reminder-skill.ts";
@@ -49,7 +49,7 @@ async function call(name: string, input: object, context: ToolContext = toolCont
     .tools(agentId)
     .find((one) => one.name === name);
   if (!tool) throw new Error(`No tool ${name}.`);
-  const { ok, text } = await prepareTool(tool, "reminder", silent).execute(input, context);
+  const { ok, text } = await callTool(prepareTool(tool, "reminder", silent), input, context);
   return ok && text.startsWith("{") ? JSON.parse(text) : text;
 }
 

@@ -1,7 +1,7 @@
 // Tests the clock skill: time zones, calendar arithmetic, and the formats that it reads.
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../tests/support/database.ts";
-import { toolContext } from "../../../tests/support/skills.ts";
+import { callTool, toolContext } from "../../../tests/support/skills.ts";
 import { prepareTool } from "../prepared-tool.ts";
 import { clockSkill } from "./clock-skill.ts";
 import { parseNextTime, parseTime } from "./time-parsing.ts";
@@ -9,7 +9,7 @@ import { parseNextTime, parseTime } from "./time-parsing.ts";
 async function ask(input: object, timezone = "Europe/Berlin") {
   const [tool] = clockSkill.tools("agent");
   if (!tool) throw new Error("The clock has no tool.");
-  const { ok, text } = await prepareTool(tool, "clock", silent).execute(input, toolContext("agent", { timezone }));
+  const { ok, text } = await callTool(prepareTool(tool, "clock", silent), input, toolContext("agent", { timezone }));
   return ok ? JSON.parse(text) : text;
 }
 

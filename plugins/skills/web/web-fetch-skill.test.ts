@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createOutbound } from "../../../src/kernel/security/outbound.ts";
 import { silent } from "../../../tests/support/database.ts";
-import { toolContext } from "../../../tests/support/skills.ts";
+import { callTool, toolContext } from "../../../tests/support/skills.ts";
 import { extractText } from "../../documents/index.ts";
 import { prepareTool } from "../prepared-tool.ts";
 import { createWebFetchSkill } from "./web-fetch-skill.ts";
@@ -98,7 +98,8 @@ describe("web_fetch", () => {
   const get = (path: string, more: object = {}, allow = ["127.0.0.1/32"]) => {
     const [tool] = createWebFetchSkill(createOutbound({ allow, log: silent })).tools("agent");
     if (!tool) throw new Error("No tool.");
-    return prepareTool(tool, "web-fetch", silent).execute(
+    return callTool(
+      prepareTool(tool, "web-fetch", silent),
       { url: new URL(path, server.url).href, ...more },
       toolContext("agent"),
     );

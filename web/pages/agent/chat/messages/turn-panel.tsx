@@ -78,8 +78,20 @@ function TurnDetails({ turn, steps }: Turn) {
 const msOf = ({ startedAt, endedAt }: Step) =>
   startedAt && endedAt ? Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)) : undefined;
 
+function StepState({ state }: Pick<Step, "state">) {
+  if (state === "done") return null;
+  const words = {
+    failed: t("did not work"),
+    unknown: t("outcome unknown"),
+    waiting: t("waits for your approval"),
+    running: t("is running"),
+  };
+  const isTrouble = state === "failed" || state === "unknown";
+  return <span className={`text-sm ${isTrouble ? "text-warn" : "text-soft"}`}>{words[state]}</span>;
+}
+
 function StepRow({ step, longest }: { step: Step; longest: number }) {
-  const { seq, kind, name, ok, inputTokens, outputTokens, costUsd, input, output } = step;
+  const { seq, kind, name, state, inputTokens, outputTokens, costUsd, input, output } = step;
   const ms = msOf(step);
   return (
     <>
@@ -87,7 +99,7 @@ function StepRow({ step, longest }: { step: Step; longest: number }) {
         <span className="w-5 shrink-0 text-right text-soft text-sm">{formatNumber(seq)}</span>
         <span className="w-16 shrink-0 text-soft text-sm">{kind === "model" ? t("Model") : t("Tool")}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-sm">{name}</span>
-        {!ok && <span className="text-sm text-warn">{t("did not work")}</span>}
+        <StepState state={state} />
         <span className="shrink-0 text-sm">{ms === undefined ? "–" : formatDuration(ms)}</span>
       </div>
       <div className="mt-1 ml-7 flex flex-col gap-1 text-soft text-sm">
@@ -106,6 +118,10 @@ function StepRow({ step, longest }: { step: Step; longest: number }) {
             })}
           </span>
         )}
+        {state === "unknown" && (
+          <span>{t("It was interrupted, and nobody knows whether it worked. It was not repeated.")}</span>
+        )}
+        {kind === "model" && output !== null && <span className="whitespace-pre-wrap">{String(output)}</span>}
         {kind === "tool" && (
           <details>
             <summary>{t("Input and result")}</summary>
@@ -114,7 +130,7 @@ function StepRow({ step, longest }: { step: Step; longest: number }) {
                 label={t("Input")}
                 text={typeof input === "string" ? input : JSON.stringify(input, undefined, 2)}
               />
-              <Detail label={t("Result")} text={String(output ?? "")} />
+              {output !== null && <Detail label={t("Result")} text={String(output)} />}
             </div>
           </details>
         )}

@@ -1,0 +1,64 @@
+// Reads the journal of a turn as it is shown: without secrets, and with calls that wait or were interrupted.
+import type { Database } from "../../../src/kernel/database/database.ts";
+
+/** `unknown`: the call was interrupted, and may have had its effect. */
+export type StepState = "waiting" | "running" | "done" | "failed" | "unknown";
+
+interface JournaledCall {
+  name: string;
+  input: unknown;
+  output: string | null;
+  /** Null until it has ended. */
+  ok: boolean | null;
+  /** Epoch ms; null while it waits for approval. */
+  startedAt: number | null;
+  endedAt: number | null;
+}
+
+export interface JournalView {
+  calls: JournaledCall[];
+  /** What the model said with the calls of tools, in the answer that it was asked for at this time; null for none. */
+  textAt(startedAt: number): string | null;
+}
+
+const STEPS = `SELECT kind, name, input, output, ok, started_at, ended_at FROM turn_steps
+  WHERE agent_id = ? AND turn_id = ? ORDER BY seq`;
+
+export async function findJournal(
+  { read }: Pick<Database, "read">,
+  agentId: string,
+  turnId: string,
+): Promise<JournalView> {
+  const { rows } = await read(STEPS, [agentId, turnId]);
+  const answers = rows.filter(({ kind }) => kind === "model");
+  const calls = rows.filter(({ kind }) => kind === "tool");
+  return {
+    calls: calls.map(({ name, input, output, ok, started_at, ended_at }) => ({
+      name: String(name),
+      input: parseShown(String(input)),
+      output: output === null ? null : String(output),
+      ok: ok === null ? null : ok === 1,
+      startedAt: started_at === null ? null : Number(started_at),
+      endedAt: ended_at === null ? null : Number(ended_at),
+    })),
+    textAt(startedAt) {
+      const answer = answers.find((row) => Number(row.started_at) <= startedAt && startedAt <= Number(row.ended_at));
+      return answer && answer.output !== "" ? String(answer.output) : null;
+    },
+  };
+}
+
+export function stepState({ ok, startedAt }: Pick<JournaledCall, "ok" | "startedAt">, isRunning: boolean): StepState {
+  if (ok !== null) return ok ? "done" : "failed";
+  if (startedAt === null) return "waiting";
+  return isRunning ? "running" : "unknown";
+}
+
+/** A value, or the text of one that was cut. */
+function parseShown(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
