@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { AnyElysia } from "elysia";
+import { configSchema } from "../plugins/agents/configuration/config-schema.ts";
 import { healthRoutes } from "../src/kernel/http/health-routes.ts";
 import type { OpenApiDocument, Operation } from "../src/kernel/http/openapi/document.ts";
 import type { Plugin } from "../src/kernel/plugin.ts";
@@ -83,8 +84,9 @@ const operationsOf = (document: OpenApiDocument): [name: string, Operation][] =>
     ]),
   );
 
-/** The addresses in a text that are not on this machine. */
-const foreign = (text: string) => text.match(/(?:https?:)?\/\/(?!localhost|127\.0\.0\.1)[\w-]+\.[\w.-]+/g) ?? [];
+/** The addresses in a text that are neither on this machine nor reserved for examples. */
+const foreign = (text: string) =>
+  text.match(/(?:https?:)?\/\/(?!localhost|127\.0\.0\.1|(?:\w+\.)?example\.com)[\w-]+\.[\w.-]+/g) ?? [];
 
 /** The properties of an operation's JSON body, with their types; undefined if it has no body. */
 function bodyFields(document: OpenApiDocument, operation: Operation | undefined): string | undefined {
@@ -121,6 +123,29 @@ test("each route whose handler reads a body documents it", () => {
   for (const side of SIDES) {
     const documented = operationsOf(documents[side]).flatMap(([name, { requestBody }]) => (requestBody ? [name] : []));
     expect(readers[side].filter((name) => !documented.includes(name))).toEqual([]);
+  }
+});
+
+test("a configuration is documented by the schema that validates it, wherever one is given", () => {
+  const given = {
+    web: ["/api/agents", "/api/agents/provision", "/api/agents/{id}", "/api/deployments"],
+    backend: ["/api/agents", "/api/agents/{id}", "/api/agents/{id}/deploy"],
+  };
+  const reference = { $ref: "#/components/schemas/AgentConfig" };
+  for (const side of SIDES) {
+    const { paths, components } = documents[side];
+    const { properties, examples } = configSchema();
+    expect(components?.schemas?.AgentConfig).toMatchObject({ examples });
+    expect(Object.keys(components?.schemas?.AgentConfig?.properties ?? {})).toEqual(Object.keys(properties ?? {}));
+    const whole = paths["/api/agents/{id}/config"]?.put?.requestBody?.content?.["application/json"]?.schema;
+    expect(whole).toEqual(reference);
+    for (const path of given[side]) {
+      const operation = Object.values(paths[path] ?? {}).find(({ requestBody }) => requestBody);
+      expect({ path, body: bodyFields(documents[side], operation) }).toEqual({
+        path,
+        body: expect.stringContaining(`"config":${JSON.stringify(reference)}`),
+      });
+    }
   }
 });
 

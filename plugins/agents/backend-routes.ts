@@ -19,12 +19,12 @@ import { CONFIG_GUARD, type ConfigStore } from "./configuration/config-store.ts"
 import {
   agentDetail,
   agentListResponse,
-  changeBody,
   changedResponse,
   changeErrors,
   configVersionsResponse,
+  createChangeBody,
+  createProvisionBody,
   deletedResponse,
-  provisionBody,
   provisionedResponse,
   provisioningErrors,
   restoreConfigBody,
@@ -49,7 +49,7 @@ export type AgentsBackend = ReturnType<typeof backendRoutes>;
 export function backendRoutes({ authService, guards, agents, configs, provision, views }: Deps) {
   const detail = { tags: ["Agents"] };
 
-  type Change = { agent: Agent; body: Static<typeof changeBody>; request: Request };
+  type Change = { agent: Agent; body: Static<ReturnType<typeof createChangeBody>>; request: Request };
   async function change({ agent, body: { name, model, configVersion }, request }: Change) {
     const config = extractConfigText(contextOf(request).bodyText);
     if (config !== undefined) await configs.requireValid(config);
@@ -68,7 +68,7 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
   }
   const changeRouteOptions = {
     agentCall: { action: "agent.change", changes: true },
-    body: changeBody,
+    body: createChangeBody(),
     response: { 200: changedResponse },
     detail: { ...detail, summary: "Change an agent's name, model or configuration", ...documentErrors(changeErrors) },
   };
@@ -89,7 +89,7 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
       },
       {
         granted: "agent.provision",
-        body: provisionBody,
+        body: createProvisionBody(),
         response: { 201: provisionedResponse },
         detail: {
           ...detail,
@@ -177,7 +177,7 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
           ...detail,
           summary: "Replace an agent's configuration",
           ...documentErrors(configErrors),
-          requestBody: configRequestDocs,
+          requestBody: configRequestDocs(),
           responses: configResponseDocs("updated"),
         },
       },

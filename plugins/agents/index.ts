@@ -35,15 +35,16 @@ export type { AgentListOrder, ListedAgent } from "./agent-list.ts";
 export { type Agent, type AgentStatus, agentNotFound, isAgentId, isUp, type ModelChoice } from "./agent-store.ts";
 export type { BackupTableRows, BackupTables } from "./backup-rows.ts";
 export { unknownName } from "./configuration/config-check.ts";
-export { configErrors, extractConfigText, warningsField, warningsMember } from "./configuration/config-response.ts";
+export {
+  configErrors,
+  configField,
+  extractConfigText,
+  warningsField,
+  warningsMember,
+} from "./configuration/config-response.ts";
+export type { McpServerSettings } from "./configuration/nested-settings.ts";
 export type { ScheduleSettings } from "./configuration/schedule-settings.ts";
-export type {
-  AgentSettings,
-  Approval,
-  ChannelSettings,
-  CurrentSettings,
-  McpServerSettings,
-} from "./configuration/settings.ts";
+export type { AgentSettings, Approval, ChannelSettings, CurrentSettings } from "./configuration/settings.ts";
 export {
   type CredentialKind,
   type CredentialOwner,

@@ -3,7 +3,7 @@
 import { type Static, t } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import type { Agent } from "./agent-store.ts";
-import { configErrors, warningsField } from "./configuration/config-response.ts";
+import { configErrors, configField, warningsField } from "./configuration/config-response.ts";
 import type { ConfigVersion } from "./configuration/config-store.ts";
 import type { LogLine } from "./logs/log-store.ts";
 import { MODEL_CHOICES } from "./schema.ts";
@@ -13,37 +13,41 @@ const status = t.Union([t.Literal("running"), t.Literal("active"), t.Literal("st
 const time = (description = "ISO 8601") => t.String({ description });
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 
-export const provisionBody = t.Object({
-  name: t.String({ description: "1 to 64 characters after trimming", error: "Give the agent a name." }),
-  model: t.Optional(
-    t.String({ description: MODEL_CHOICES.join(", "), error: `The model is one of: ${MODEL_CHOICES.join(", ")}.` }),
-  ),
-  config: t.Optional(t.Any({ description: "A JSON object, kept as it is; see PUT /api/agents/:id/config" })),
-  template: t.Optional(
-    t.String({
-      description:
-        "The id of one of GET /api/templates, in the language of `Accept-Language`; `config` is merged over it",
-      error: "The template is the id of one of GET /api/templates.",
-    }),
-  ),
-  tier: t.Optional(t.String({ description: "A hint: starter, pro or enterprise", error: "The tier is text." })),
-});
+const agentName = t.String({ description: "1 to 64 characters after trimming", error: "Give the agent a name." });
+const modelChoice = t.Optional(
+  t.String({ description: MODEL_CHOICES.join(", "), error: `The model is one of: ${MODEL_CHOICES.join(", ")}.` }),
+);
 
-const { name: agentName, model: modelChoice, config } = provisionBody.properties;
+export const createProvisionBody = () =>
+  t.Object({
+    name: agentName,
+    model: modelChoice,
+    config: configField(),
+    template: t.Optional(
+      t.String({
+        description:
+          "The id of one of GET /api/templates, in the language of `Accept-Language`; `config` is merged over it",
+        error: "The template is the id of one of GET /api/templates.",
+      }),
+    ),
+    tier: t.Optional(t.String({ description: "A hint: starter, pro or enterprise", error: "The tier is text." })),
+  });
+
 /** Fields that are left out stay as they are. */
-export const changeBody = t.Object({
-  name: t.Optional(agentName),
-  model: modelChoice,
-  config,
-  configVersion: t.Optional(
-    t.Number({
-      multipleOf: 1,
-      minimum: 0,
-      description: "The version of the configuration that `config` was made from: 409 if another one is in force",
-      error: "This is the number of the version that you changed.",
-    }),
-  ),
-});
+export const createChangeBody = () =>
+  t.Object({
+    name: t.Optional(agentName),
+    model: modelChoice,
+    config: configField(),
+    configVersion: t.Optional(
+      t.Number({
+        multipleOf: 1,
+        minimum: 0,
+        description: "The version of the configuration that `config` was made from: 409 if another one is in force",
+        error: "This is the number of the version that you changed.",
+      }),
+    ),
+  });
 
 export const provisionedResponse = t.Object({
   success: t.Literal(true),

@@ -20,12 +20,12 @@ import type { ConfigStore } from "./configuration/config-store.ts";
 import {
   agentListResponse,
   agentResponse,
-  changeBody,
   changedResponse,
   changeErrors,
   configVersionsResponse,
+  createChangeBody,
+  createProvisionBody,
   deletedResponse,
-  provisionBody,
   provisionedListResponse,
   provisionedResponse,
   provisioningErrors,
@@ -68,7 +68,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
     );
   const provisionRouteOptions = {
     signedIn: "write" as const,
-    body: provisionBody,
+    body: createProvisionBody(),
     response: { 201: provisionedResponse },
     detail: {
       ...detail,
@@ -86,7 +86,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
     forward({ identity, request }, "agent.change", `/api/agents/${id}`, id);
   const changeRouteOptions = {
     ownAgent: { scope: "write", kind: "data" } as const,
-    body: changeBody,
+    body: createChangeBody(),
     response: { 200: changedResponse },
     detail: {
       ...detail,
@@ -178,7 +178,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
             ...detail,
             summary: "Replace an agent's configuration",
             ...documentErrors({ ...configErrors, 502: "BACKEND_UNAVAILABLE" }),
-            requestBody: configRequestDocs,
+            requestBody: configRequestDocs(),
             responses: configResponseDocs("updated"),
           },
         },

@@ -11,6 +11,7 @@ import {
   agentNotFound,
   type agents as agentsPlugin,
   configErrors,
+  configField,
   extractConfigText,
   isUp,
   warningsField,
@@ -24,9 +25,6 @@ type AuthService = ServiceOf<typeof auth>;
 
 const DEPLOY_ACTION = "agent.deploy";
 const tags = ["Life cycle"];
-const config = t.Optional(
-  t.Any({ description: "A JSON object, stored unchanged; left out, the present configuration stays" }),
-);
 const deployResponse = t.Object({
   success: t.Literal(true),
   agent: agentDetail,
@@ -35,7 +33,7 @@ const deployResponse = t.Object({
 });
 const errors = { ...configErrors, 409: ["OPERATION_IN_PROGRESS", "ACCOUNT_DISABLED"], 500: "UNHEALTHY" };
 const description =
-  "The configuration is saved as `PUT /api/agents/:id/config` does, then the agent is started: 201, or 200 if it was up " +
+  "The configuration, if there is one, is saved as `PUT /api/agents/:id/config` does, then the agent is started: 201, or 200 if it was up " +
   "already. An agent that does not come up keeps the new configuration, and its start is retried.";
 
 interface BackendDeps {
@@ -59,7 +57,7 @@ export const deploymentBackendRoutes = ({ users, agents, operations }: BackendDe
     },
     {
       agentCall: { action: DEPLOY_ACTION, changes: true },
-      body: t.Object({ config }),
+      body: t.Object({ config: configField() }),
       response: { 200: deployResponse, 201: deployResponse },
       detail: {
         tags,
@@ -91,7 +89,7 @@ export const deploymentWebRoutes = ({ backend, idempotency, identities, agents }
       signedIn: "write",
       body: t.Object({
         agentId: t.String({ minLength: 1, maxLength: 100, error: "Name one of your agents by its id." }),
-        config,
+        config: configField(),
       }),
       response: { 200: deployResponse, 201: deployResponse },
       detail: {

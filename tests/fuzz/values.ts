@@ -178,6 +178,7 @@ export function valueFor(schema: Schema, name = ""): fc.Arbitrary<unknown> {
   if (hinted && schema.type !== "boolean") return hinted;
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.properties) return objectOf(schema);
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices && choices.length > 0) return fc.oneof(...choices.map((choice) => valueFor(choice, name)));
   if (schema.allOf) return fc.tuple(...schema.allOf.map((part) => valueFor(part, name))).map(merge);
@@ -209,7 +210,16 @@ function text({ minLength = 0, maxLength = 200 }: Schema): fc.Arbitrary<string> 
   return fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...words) }, { weight: 2, arbitrary: anything });
 }
 
-function objectOf({ properties = {}, required = [], additionalProperties }: Schema): fc.Arbitrary<unknown> {
+/** Members that an object must have; of alternatives, the first. */
+const requiredOf = ({ required = [], anyOf, oneOf, allOf = [] }: Schema): string[] => [
+  ...required,
+  ...((anyOf ?? oneOf)?.[0]?.required ?? []),
+  ...allOf.flatMap(requiredOf),
+];
+
+function objectOf(schema: Schema): fc.Arbitrary<unknown> {
+  const { properties = {}, additionalProperties } = schema;
+  const required = requiredOf(schema);
   const fields = Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, valueFor(value, name)]));
   const known = fc.record(fields, { requiredKeys: required.filter((name) => Object.hasOwn(fields, name)) });
   if (!additionalProperties || Object.keys(fields).length > 0) return known;

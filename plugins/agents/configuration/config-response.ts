@@ -2,7 +2,9 @@
 // numbers.
 import { t } from "elysia";
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
+import { documentedAs } from "../../../src/kernel/http/openapi/schema-simplifier.ts";
 import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
+import { configSchema } from "./config-schema.ts";
 
 const WARNINGS_DESCRIPTION =
   "What was accepted and has no effect: each with its path. Left out if there is nothing to name";
@@ -35,16 +37,17 @@ const warningsDocs = {
   },
 };
 
-const anyObject = { type: "object" as const, additionalProperties: true };
+/** A member that holds a configuration. The text of the body is what is validated and stored, not the parsed value. */
+export const configField = () => t.Optional(t.Any(documentedAs(configSchema())));
 
 /** The request body in the OpenAPI document; written by hand, since a schema on the route would also parse the body. */
-export const configRequestDocs = {
+export const configRequestDocs = () => ({
   required: true,
   description:
-    "Any JSON object of up to 64 KiB, without secrets. It is stored and returned byte for byte. A known key with a value " +
-    "that is not allowed is refused; unknown keys are stored, and named in `warnings` of the answer.",
-  content: { "application/json": { schema: anyObject } },
-};
+    "It is stored and returned byte for byte. A known key with a value that is not allowed is refused; unknown keys are " +
+    "stored, and named in `warnings` of the answer.",
+  content: { "application/json": { schema: configSchema() } },
+});
 /** The error codes of a configuration by status, for the API document. */
 export const configErrors = {
   400: ["INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG", "INVALID_SCHEDULE"],
@@ -60,7 +63,7 @@ export const configResponseDocs = (status: "ok" | "updated") => ({
           type: "object" as const,
           required: ["config", "status"],
           properties: {
-            config: anyObject,
+            config: configSchema(),
             status: { type: "string" as const, enum: [status] },
             ...(status === "updated" && { warnings: warningsDocs }),
           },

@@ -1,11 +1,13 @@
-// Defines the known keys of an agent's configuration, and reads them into typed settings.
+// Defines the known keys of an agent's configuration: one row for each, with its rules, description and examples.
+// The rows validate configurations, type the settings, and are the schema in the API document and docs/agents.md.
 import type { ChannelId } from "../../../channels/port.ts";
 import { mapChannels } from "../../../channels/registry.ts";
 import type { Issue } from "../../../src/kernel/errors.ts";
-import { MAX_SCHEDULES, type ScheduleSettings, schedule } from "./schedule-settings.ts";
+import { CHANNEL, MCP_SERVERS } from "./nested-settings.ts";
+import { MAX_SCHEDULES, schedule } from "./schedule-settings.ts";
 import {
-  boolean,
-  httpUrl,
+  deferred,
+  described,
   InvalidSetting,
   listOf,
   listOrElse,
@@ -27,120 +29,109 @@ import {
 /** The largest configuration, in bytes. */
 export const MAX_CONFIG_BYTES = 64 * 1024;
 
-export interface ChannelSettings {
-  /** Who may talk to the agent on this channel. Default: `owner` if it has owners, else `pairing`. */
-  access?: "owner" | "pairing" | "allowlist" | "open";
-  /** Ids of the platform, never user names, which people can change. */
-  owners?: string[];
-  allow?: string[];
-  groups?: "mention" | "all" | "off";
-}
+export type Approval = "allow" | "ask" | "deny";
+export type ChannelSettings = ReturnType<typeof CHANNEL>;
 
-export interface McpServerSettings {
-  /** Streamable HTTP. Either this or `command` is given. */
-  url?: string;
-  headers?: ReadonlyMap<string, string>;
-  /** stdio; only if the operator allows the command. */
-  command?: string;
-  args?: string[];
-  /** The tools that the agent may use. Default: all. */
-  tools?: string[];
-  /** The tools of which the owner says that they only read: they run without approval. */
-  reads?: string[];
-  /** In whose conversations its tools are offered. Default: `owner`. */
-  access?: "owner" | "everyone";
-  enabled?: boolean;
-}
+/** The known keys, in the order in which they are documented. */
+export const SETTINGS = {
+  instructions: described(string(MAX_CONFIG_BYTES), {
+    description:
+      "What the agent is told before every conversation: who it is, what it knows, how it answers. It is the first part of each prompt.",
+    examples: ["You are the harbour's assistant. Answer in two sentences."],
+  }),
+  model: described(string(200, 1), {
+    description:
+      "The model behind the choice `custom`, as `provider_N:id`; `GET /api/ai/models` lists the ids. An id that no list has yet is accepted.",
+    examples: ["provider_1:openai/gpt-4o-mini"],
+  }),
+  temperature: described(number(0, 2), {
+    description:
+      "How freely the model chooses its words: low for facts, high for ideas. Left out: the provider's default.",
+    examples: [0.7],
+  }),
+  topP: described(number(0, 1), {
+    description:
+      "Nucleus sampling: the share of the likeliest words that the model chooses from. Change this or `temperature`, not both.",
+    examples: [0.9],
+  }),
+  maxTokens: described(positiveInteger, {
+    description: "The longest answer of one model call, in tokens. Longer answers are cut off there.",
+    examples: [800],
+  }),
+  memory: described(readSwitch, {
+    description: "Long-term memory: whether the agent keeps facts and finds them again in later conversations.",
+    examples: [true],
+    default: true,
+  }),
+  skills: described(listOrElse(namesMappedTo(true), mapOf(readSwitch)), {
+    description:
+      "Which skills are on, by their id from `GET /api/skills`. Skills that are not named keep their own default. A list switches all that it names on.",
+    examples: [{ "web-fetch": true, reminder: false }],
+  }),
+  mcpServers: described(MCP_SERVERS, {
+    description: "Servers whose tools the agent uses, by a name of your choice: see docs/mcp.md.",
+    examples: [
+      {
+        docs: {
+          url: "https://docs.example.com/mcp",
+          headers: { Authorization: `Bearer ${"$"}{credential:DOCS_TOKEN}` },
+          reads: ["search"],
+        },
+      },
+    ],
+  }),
+  channels: described(
+    deferred((): Reader<Partial<Record<ChannelId, ChannelSettings>>> => object(mapChannels(() => CHANNEL))),
+    {
+      description: "Who may talk to the agent on each channel, and who owns it there: see docs/channels.md.",
+      examples: [{ channel_a: { access: "allowlist", owners: ["42"], allow: ["43", "44"], groups: "mention" } }],
+    },
+  ),
+  schedules: described(listOf(schedule, MAX_SCHEDULES), {
+    description: "Prompts that the agent gets at set times: see docs/schedules.md.",
+    examples: [
+      [
+        {
+          name: "Morning news",
+          prompt: "Tell me what happened in the harbour tonight.",
+          cron: "0 9 * * MON-FRI",
+          timezone: "Europe/Vienna",
+          deliver: { platform: "channel_a", peer: "42" },
+        },
+      ],
+    ],
+  }),
+  budget: described(
+    object({
+      usdPerDay: described(usdAmount, { description: "US dollars for model calls in a day (UTC)." }),
+      usdPerMonth: described(usdAmount, { description: "US dollars for model calls in a calendar month (UTC)." }),
+    }),
+    {
+      description:
+        "The most that the agent may cost. A call that could go beyond it is refused (402 `BUDGET_EXCEEDED`) until the next day or month. 0 stops the agent's calls.",
+      examples: [{ usdPerDay: 0.5, usdPerMonth: 10 }],
+    },
+  ),
+  approvals: described(listOrElse(namesMappedTo<Approval>("ask"), mapOf(oneOf("allow", "ask", "deny"))), {
+    description:
+      "Whether a tool runs, waits for your approval, or never runs: by the name of a tool, all tools of an MCP server (`docs:*`), or a class (`read`, `write`, `spend`, `outside`); the narrowest name wins. A list means `ask` for each. See docs/approvals.md.",
+    examples: [{ web_fetch: "deny", "docs:*": "ask", write: "ask" }],
+  }),
+  timezone: described(timezone, {
+    description: "The time zone in which the agent tells times and in which schedules without one of their own run.",
+    examples: ["Europe/Vienna"],
+    default: "UTC",
+  }),
+} satisfies Record<string, Reader<unknown>>;
 
-/** The most MCP servers of an agent. */
-const MAX_MCP_SERVERS = 20;
-const MCP_SERVER_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/;
-
-/** The known keys of a configuration, validated and converted. */
-export interface AgentSettings {
-  /** The model behind the choice `custom`, as `provider_N:id`. */
-  model?: string;
-  instructions?: string;
-  /** 0 to 2. */
-  temperature?: number;
-  /** 0 to 1. */
-  topP?: number;
-  maxTokens?: number;
-  /** Long-term memory. Default: on. */
-  memory?: boolean;
-  /** Whether a skill is on, by its id; other skills keep their default. */
-  skills?: ReadonlyMap<string, boolean>;
-  mcpServers?: ReadonlyMap<string, McpServerSettings>;
-  channels?: Partial<Record<ChannelId, ChannelSettings>>;
-  schedules?: ScheduleSettings[];
-  /** In US dollars. */
-  budget?: { usdPerDay?: number; usdPerMonth?: number };
-  /** Whether a tool runs, waits for the owner's approval, or never runs, by its name. */
-  approvals?: ReadonlyMap<string, Approval>;
-  /** IANA name. */
-  timezone?: string;
-}
+/** The known keys of a configuration, validated and converted; lists of names and maps are maps. */
+export type AgentSettings = { [Key in keyof typeof SETTINGS]?: ReturnType<(typeof SETTINGS)[Key]> };
 
 /** The settings that are in force. */
 export interface CurrentSettings extends AgentSettings {
   /** The configuration came in an imported file, and the owner has not saved one since: its instructions taint turns. */
   readonly imported?: boolean;
 }
-
-export type Approval = "allow" | "ask" | "deny";
-
-const channel = object({
-  access: oneOf("owner", "pairing", "allowlist", "open"),
-  owners: listOf(string(200, 1)),
-  allow: listOf(string(200, 1)),
-  groups: oneOf("mention", "all", "off"),
-});
-
-/** Names of headers and their values; a value may name a credential, as `${credential:KEY}`. */
-const headers = mapOf(string(4_096));
-const mcpServerFields = object({
-  url: httpUrl,
-  headers,
-  command: string(1_000, 1),
-  args: listOf(string(2_000)),
-  tools: listOf(string(200, 1)),
-  reads: listOf(string(200, 1)),
-  access: oneOf("owner", "everyone"),
-  enabled: boolean,
-});
-const mcpServer: Reader<McpServerSettings> = (value, path, onUnknown) => {
-  const server = mcpServerFields(value, path, onUnknown);
-  if ((server.url === undefined) === (server.command === undefined)) {
-    throw new InvalidSetting(path, "An MCP server has either a url or a command.");
-  }
-  return server;
-};
-const mcpServers: Reader<ReadonlyMap<string, McpServerSettings>> = (value, path, onUnknown) => {
-  const servers = mapOf(mcpServer)(value, path, onUnknown);
-  if (servers.size > MAX_MCP_SERVERS) {
-    throw new InvalidSetting(path, `An agent has at most ${MAX_MCP_SERVERS} MCP servers.`);
-  }
-  if ([...servers.keys()].some((name) => !MCP_SERVER_NAME.test(name))) {
-    throw new InvalidSetting(path, "The name of an MCP server is 1 to 64 letters, digits, spaces, dots, - and _.");
-  }
-  return servers;
-};
-
-const READERS = {
-  model: string(200, 1),
-  instructions: string(MAX_CONFIG_BYTES),
-  temperature: number(0, 2),
-  topP: number(0, 1),
-  maxTokens: positiveInteger,
-  memory: readSwitch,
-  skills: listOrElse(namesMappedTo(true), mapOf(readSwitch)),
-  mcpServers,
-  channels: (value, path, onUnknown) => object(mapChannels(() => channel))(value, path, onUnknown),
-  schedules: listOf(schedule, MAX_SCHEDULES),
-  budget: object({ usdPerDay: usdAmount, usdPerMonth: usdAmount }),
-  approvals: listOrElse(namesMappedTo<Approval>("ask"), mapOf(oneOf("allow", "ask", "deny"))),
-  timezone,
-} satisfies { [Key in keyof AgentSettings]-?: Reader<NonNullable<AgentSettings[Key]>> };
 
 /**
  * Reads the settings of a configuration. Known keys with a wrong value are left out and listed in `issues`; unknown keys
@@ -149,15 +140,15 @@ const READERS = {
 export function readSettings(config: object, onUnknown?: OnUnknown): { settings: AgentSettings; issues: Issue[] } {
   const settings: AgentSettings = {};
   const issues: Issue[] = [];
-  for (const [key, reader] of Object.entries(READERS)) {
+  for (const [key, read] of Object.entries(SETTINGS)) {
     if (!Object.hasOwn(config, key)) continue;
     try {
-      Object.assign(settings, { [key]: reader(Reflect.get(config, key), key, onUnknown) });
+      Object.assign(settings, { [key]: read(Reflect.get(config, key), key, onUnknown) });
     } catch (error) {
       if (!(error instanceof InvalidSetting)) throw error;
       issues.push({ path: error.path, message: error.message });
     }
   }
-  if (onUnknown) reportUnknown(config, "", Object.keys(READERS), onUnknown);
+  if (onUnknown) reportUnknown(config, "", Object.keys(SETTINGS), onUnknown);
   return { settings, issues };
 }

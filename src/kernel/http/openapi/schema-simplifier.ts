@@ -4,8 +4,12 @@ import { isSchema, mapSubschemas, type Schema } from "./document.ts";
 /** Keywords that only validation needs: names of models, and messages for invalid values. */
 const INTERNAL_KEYWORDS = ["$id", "error"];
 
+/** Keywords of a value that its route validates by itself: this schema is shown in place of the route's own. */
+export const documentedAs = (schema: Schema) => ({ documentedAs: schema });
+
 /** Removes internal keywords, turns unions of constants into `enum`, and nullable types into a pair of types. */
 export function simplifySchema(schema: Schema): Schema {
+  if (isSchema(schema.documentedAs)) return simplifySchema(schema.documentedAs);
   const kept = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !INTERNAL_KEYWORDS.includes(keyword)));
   return simplifyRecord(simplifyUnion(mapSubschemas(kept, simplifySchema)));
 }

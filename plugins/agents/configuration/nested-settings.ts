@@ -1,0 +1,82 @@
+// Reads the settings of one channel and of one MCP server.
+import {
+  boolean,
+  described,
+  httpUrl,
+  InvalidSetting,
+  listOf,
+  mapOf,
+  object,
+  oneOf,
+  reader,
+  string,
+} from "./value-readers.ts";
+
+/** A user's, chat's or group's id on a platform. */
+const platformIds = listOf(string(200, 1));
+
+export const CHANNEL = described(
+  object({
+    access: described(oneOf("owner", "pairing", "allowlist", "open"), {
+      description:
+        "Who may talk to the agent: only its owners; people whom an owner admits by a code; those in `allow`; or everybody. Left out: `owner` if the agent has owners there, else `pairing`.",
+    }),
+    owners: described(platformIds, {
+      description: "The ids of the agent's owners on the platform. Never user names, which people can change.",
+    }),
+    allow: described(platformIds, {
+      description: 'The ids of people who may talk to it with `"access": "allowlist"`.',
+    }),
+    groups: described(oneOf("mention", "all", "off"), {
+      description: "When the agent answers in groups: if it is mentioned or answered, to every message, or never.",
+      default: "mention",
+    }),
+  }),
+  { title: "ChannelSettings", description: "Who may talk to the agent on a channel, and who owns it there." },
+);
+
+/** The most MCP servers of an agent. */
+const MAX_MCP_SERVERS = 20;
+const toolNames = listOf(string(200, 1));
+
+const mcpServerFields = object({
+  url: described(httpUrl, { description: "The address of a server that speaks streamable HTTP." }),
+  headers: described(mapOf(string(4_096)), {
+    description: `Names of headers and their values. A value may name a credential of the agent, as \`${"$"}{credential:KEY}\`.`,
+  }),
+  command: described(string(1_000, 1), {
+    description: "In place of `url`: one of the operator's `MCP_COMMANDS` (stdio).",
+  }),
+  args: described(listOf(string(2_000)), { description: "Arguments of the command." }),
+  tools: described(toolNames, { description: "The tools that the agent may use. Left out: all." }),
+  reads: described(toolNames, {
+    description: "The tools of which you know that they only read: they run without approval.",
+  }),
+  access: described(oneOf("owner", "everyone"), {
+    description: "In whose conversations its tools are offered.",
+    default: "owner",
+  }),
+  enabled: described(boolean, { description: "`false` switches the server off.", default: true }),
+});
+export type McpServerSettings = ReturnType<typeof mcpServerFields>;
+
+const mcpServer = described(
+  reader(
+    () => ({ ...mcpServerFields.schema(), oneOf: [{ required: ["url"] }, { required: ["command"] }] }),
+    (value, path, onUnknown): McpServerSettings => {
+      const server = mcpServerFields(value, path, onUnknown);
+      if ((server.url === undefined) === (server.command === undefined)) {
+        throw new InvalidSetting(path, "An MCP server has either a url or a command.");
+      }
+      return server;
+    },
+  ),
+  { title: "McpServer", description: "A server whose tools the agent uses." },
+);
+
+export const MCP_SERVERS = mapOf(mcpServer, {
+  max: MAX_MCP_SERVERS,
+  tooMany: `An agent has at most ${MAX_MCP_SERVERS} MCP servers.`,
+  names: /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/,
+  invalidName: "The name of an MCP server is 1 to 64 letters, digits, spaces, dots, - and _.",
+});
