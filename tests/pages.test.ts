@@ -54,6 +54,7 @@ const pagePaths = () => [
   "/verify-email",
   "/setup?token=t",
   "/claim?token=t",
+  "/oauth/authorize?client_id=none",
   `/a/${talking}`,
   `/a/${silent}`,
   "/a/nobody-abcdef",

@@ -245,6 +245,8 @@ export function createRuntime(deps: Deps) {
       /** Sends a message for a caller that waits; resolves with the reply. */
       chat: turnRequests.chat,
       handleTurnRequest: createTurnRequestHandler(turnRequests.chat),
+      /** Stores a message of the owner's in a conversation of the web; its turn runs by itself. */
+      sendMessage: detachedTurns.send,
       /** Accepts messages of a platform; they are stored when it resolves. */
       accept,
       /** Registers the functions by which the runtime delivers to a platform and fetches from it. */
@@ -346,7 +348,7 @@ export const runtime = plugin("runtime", (host) => {
       .use(backendRoutes({ guards, handleTurnRequest, sessions }))
       .use(messageList.backend),
     lateRoutes: { web: [conversations.web], backend: [conversations.backend] },
-    service,
+    service: { ...service, conversationReaders: conversations.readers },
     start,
     async stop() {
       conversations.close();

@@ -1,13 +1,14 @@
 // The plugin of schedules: prompts that an agent gets at set times, each run exactly once.
 import { plugin } from "../../src/kernel/plugin.ts";
-import { agents } from "../agents/index.ts";
+import { type Agent, agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { runtime } from "../runtime/index.ts";
-import { skills } from "../skills/index.ts";
+import { skills, TAINT, type Taint } from "../skills/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { syncConfiguredSchedules } from "./configured.ts";
 import { createFiring } from "./firing.ts";
-import { createScheduleService } from "./schedule-service.ts";
+import { toScheduleItem } from "./model.ts";
+import { createScheduleService, type ScheduleRequest } from "./schedule-service.ts";
 import { createScheduleSkill } from "./schedule-skill.ts";
 import { createScheduleStore } from "./schedule-store.ts";
 import { createSettlement } from "./settlement.ts";
@@ -34,7 +35,13 @@ export const schedules = plugin("schedules", ({ kernel, use }) => {
   const { guards } = agentService;
   const deps = { guards, store, service, runtime: runtimeService };
   return {
-    service: { backupRows },
+    service: {
+      backupRows,
+      /** Makes a schedule of prompts with this taint. Throws as `ScheduleService.create`. */
+      async create(agent: Agent, request: ScheduleRequest & { prompt: string }, taint: Taint) {
+        return toScheduleItem(await service.create(agent, request, taint === TAINT.none ? undefined : { taint }));
+      },
+    },
     lateRoutes: {
       web: [
         async () => (await import("./routes.ts")).webRoutes({ ...deps, ...kernel, identities: authService.identities }),

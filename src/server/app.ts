@@ -16,6 +16,7 @@ import { gating } from "../../plugins/gating/index.ts";
 import { interaction } from "../../plugins/interaction/index.ts";
 import { lifecycle } from "../../plugins/lifecycle/index.ts";
 import { mcp } from "../../plugins/mcp/index.ts";
+import { mcpServer } from "../../plugins/mcp-server/index.ts";
 import { modelProviders } from "../../plugins/model-providers/index.ts";
 import { overview } from "../../plugins/overview/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
@@ -68,6 +69,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   social,
   wallet,
   skillFolders,
+  mcpServer,
   webhooks,
   admin,
   fleet,

@@ -1,5 +1,6 @@
 // Composes what an agent's owner sees and does in conversations: lists, turns, live streams, and messages that run by themselves.
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import { once } from "../../../src/kernel/util/cache.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { ai as aiPlugin } from "../../ai/index.ts";
 import type { auth } from "../../auth/index.ts";
@@ -27,21 +28,22 @@ export function createConversations(deps: Deps) {
   auth.onSessionRevoked((sessionId) => turnStream.end((reader) => reader.sessionId === sessionId));
   agents.onDelete((agentId) => turnStream.end((reader) => reader.agentId === agentId));
   const { identities } = auth;
+  const readers = once(async () => {
+    const [{ createConversationList }, { createConversationMessages }] = await Promise.all([
+      import("./conversation-list.ts"),
+      import("./conversation-messages.ts"),
+    ]);
+    return {
+      conversations: createConversationList({ database }),
+      messages: createConversationMessages({ database, turnList, steps, uploads }),
+    };
+  });
   return {
+    /** What lists conversations and reads one; made at the first use. */
+    readers,
     async web() {
-      const [{ webRoutes }, { createConversationList }, { createConversationMessages }] = await Promise.all([
-        import("./web-routes.ts"),
-        import("./conversation-list.ts"),
-        import("./conversation-messages.ts"),
-      ]);
-      return webRoutes({
-        ...deps,
-        identities,
-        turnList,
-        turnStream,
-        conversations: createConversationList({ database }),
-        messages: createConversationMessages({ database, turnList, steps, uploads }),
-      });
+      const { webRoutes } = await import("./web-routes.ts");
+      return webRoutes({ ...deps, ...(await readers()), identities, turnList, turnStream });
     },
     backend: async () => (await import("./backend-routes.ts")).backendRoutes({ agents, detachedTurns, turnStream }),
     close: turnStream.close,

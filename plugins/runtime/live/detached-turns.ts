@@ -3,6 +3,7 @@ import { GuardFailed, guard } from "../../../src/kernel/database/database.ts";
 import { AppError, invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Agent } from "../../agents/index.ts";
+import type { Taint } from "../../skills/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
 import { agentStoppedError, alreadySettledError, cancelledError } from "../errors.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
@@ -17,6 +18,8 @@ export interface DetachedMessage {
   attachments?: readonly string[] | undefined;
   /** Ids of those that the owner has spoken for this message. */
   voice?: readonly string[] | undefined;
+  /** Of words that are not the owner's own. */
+  taint?: Taint | undefined;
 }
 
 interface Deps extends Pick<Kernel, "database"> {
@@ -78,6 +81,7 @@ export function createDetachedTurns(deps: Deps) {
               sender: { id: agent.userId, name: "" },
               byOwner: true,
               content: text,
+              ...(given.taint !== undefined && { taint: given.taint }),
               ...(files.length > 0 && { attachments: files }),
             },
           ],

@@ -145,20 +145,26 @@ export function createSseStreams(deps: { log: Log; heartbeatMs?: number | undefi
 
       // An id without data: a reader that is disconnected before the first event resumes from it.
       const preamble = `retry: 2000\nid: ${source.lastEventId()}\n\n`;
+      let isCancelled = false;
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => controller.enqueue(encoder.encode(preamble)),
         async pull(controller) {
           try {
             const text = await next();
+            // A reader in this process has left while this was waiting: the stream is closed.
+            if (isCancelled) return;
             if (text === undefined) return controller.close();
             controller.enqueue(encoder.encode(text));
           } catch (error) {
             log.warn("an event stream ended because its source failed", { error });
             end();
-            controller.close();
+            if (!isCancelled) controller.close();
           }
         },
-        cancel: end,
+        cancel() {
+          isCancelled = true;
+          end();
+        },
       });
       return new Response(body, { headers: EVENT_STREAM_HEADERS });
     },
