@@ -8,7 +8,7 @@ import { createRoot } from "react-dom/client";
 import { setErrorTexts } from "./app/api.ts";
 import { App } from "./app/app.tsx";
 import { ApiError } from "./app/errors.ts";
-import { startEvents } from "./app/events.ts";
+import { catchUpAfterLoss, startEvents } from "./app/events.ts";
 import { language, loadTexts, setTextLoaders } from "./app/language.ts";
 import { applyTheme } from "./app/theme.ts";
 
@@ -41,6 +41,7 @@ async function start(): Promise<void> {
       </CSPProvider>
     </StrictMode>,
   );
+  catchUpAfterLoss(queries);
   startEvents();
 }
 

@@ -11,6 +11,8 @@ export type ChainName = "mainnet_chain" | "testnet_chain";
 export interface Chain {
   readonly name: ChainName;
   readonly id: number;
+  /** Of a site for people that shows transactions below `/tx/` and addresses below `/address/`. */
+  readonly explorerUrl: string;
   /**
    * Checks the chain's id, then runs the operation with a client, all within one time limit. Throws 500
    * `CHAIN_UNAVAILABLE` if any request of the operation got no response, even if viem turned that into a plain "no".
@@ -26,6 +28,12 @@ export interface Chains {
   readonly testnet: Chain;
 }
 
+interface Addresses {
+  id: number;
+  rpcUrl: string;
+  explorerUrl: string;
+}
+
 export interface ChainsOptions {
   /** The limit for one operation with all its requests, in ms. Default: 10 s. */
   timeoutMs?: number;
@@ -34,9 +42,10 @@ export interface ChainsOptions {
 /** Opens no connection and loads nothing before the first operation. */
 export function createChains(config: Pick<Config, "of">, { timeoutMs = 10_000 }: ChainsOptions = {}): Chains {
   const { mainnet, testnet } = config.of(chainSettings);
-  const chain = (name: ChainName, { id, rpcUrl }: { id: number; rpcUrl: string }): Chain => ({
+  const chain = (name: ChainName, { id, rpcUrl, explorerUrl }: Addresses): Chain => ({
     name,
     id,
+    explorerUrl,
     async withClient(operation) {
       const { client, transportFailure } = await connect(name, id, rpcUrl, timeoutMs);
       const [outcome] = await Promise.allSettled([requireChainId(client, name, id).then(() => operation(client))]);

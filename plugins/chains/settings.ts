@@ -1,6 +1,6 @@
-// The settings of the two chains: their ids, and the addresses of their RPC nodes.
+// The settings of the two chains: their ids, and the addresses of their RPC nodes and explorers.
 
-import { urlWithScheme } from "../../src/kernel/config/parsers.ts";
+import { httpUrl, urlWithScheme } from "../../src/kernel/config/parsers.ts";
 import { defineSettings } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";
 
@@ -19,9 +19,15 @@ export const chainSettings = defineSettings({
       "RPC of `testnet_chain` (Base Sepolia, chain id 84532).",
       "address",
     ),
+    MAINNET_EXPLORER_URL: withDefault(
+      httpUrl,
+      "https://basescan.org",
+      "Site that shows the transactions of `mainnet_chain` below `/tx/`. Only linked to.",
+    ),
+    TESTNET_EXPLORER_URL: withDefault(httpUrl, "https://sepolia.basescan.org", "The same for `testnet_chain`."),
   },
   build: (v) => ({
-    mainnet: { id: 8453, rpcUrl: v.MAINNET_RPC_URL },
-    testnet: { id: 84_532, rpcUrl: v.TESTNET_RPC_URL },
+    mainnet: { id: 8453, rpcUrl: v.MAINNET_RPC_URL, explorerUrl: v.MAINNET_EXPLORER_URL },
+    testnet: { id: 84_532, rpcUrl: v.TESTNET_RPC_URL, explorerUrl: v.TESTNET_EXPLORER_URL },
   }),
 });

@@ -88,11 +88,19 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
             platformSelection,
           }),
         async () =>
+          (await import("./wallet-list-routes.ts")).walletListRoutes({
+            ...kernel,
+            chains: evmChains,
+            identities,
+            wallets,
+          }),
+        async () =>
           (await import("./spend-routes.ts")).spendRoutes({
             ...kernel,
             identities,
             policies,
             ledger,
+            steps,
             send,
             trade,
             pay,

@@ -87,3 +87,35 @@ export const clientBody = t.Object({
 });
 
 export const clientResponse = t.Object({ success: yes, address, network });
+
+const walletItem = {
+  address,
+  kind: t.Union([t.Literal("own"), t.Literal("managed"), t.Literal("key")], {
+    description:
+      "`own`: the account's own wallet, which agents use. `managed`: made for an email address. `key`: made from a private key",
+  }),
+  imported: t.Boolean({
+    description: "The owner gave its key, so whoever else has that key can spend without a policy",
+  }),
+  email: t.Optional(t.String({ description: "Managed wallets: the email address" })),
+  createdAt: time,
+};
+export const walletItemResponse = t.Object(walletItem);
+export const walletListResponse = t.Object({ wallets: t.Array(walletItemResponse), count: t.Number() });
+
+export const networkQuery = t.Object({
+  network: t.Optional(
+    t.Union([t.Literal("testnet_chain"), t.Literal("mainnet_chain")], {
+      description: "`testnet_chain` if left out",
+      error: "The network is testnet_chain or mainnet_chain.",
+    }),
+  ),
+});
+
+export const walletDetailsResponse = t.Object({
+  ...walletItem,
+  network,
+  balance: ownWallet.balance,
+  stablecoin: ownWallet.stablecoin,
+  link: t.String({ description: "The address on the chain's explorer" }),
+});

@@ -2,7 +2,7 @@
 import { type Static, t } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
 import { formatDecimalUnits, USD_DECIMALS } from "./amounts.ts";
-import { parseDetails, type Spend } from "./spending/ledger.ts";
+import type { Spend } from "./spending/ledger.ts";
 import type { PaymentResult } from "./spending/pay.ts";
 import { type Policy, policyDenied } from "./spending/policy.ts";
 import { insufficientFunds, requireAddress, requireUsd } from "./spending/spending-steps.ts";
@@ -106,6 +106,13 @@ export const payResponse = t.Object({
   ),
 });
 
+const tokenName = (field: string) =>
+  t.Optional(
+    t.Union([t.Literal("USDC"), t.Literal("WETH")], {
+      description: `The name of \`${field}\`, if it is the configured stablecoin or WETH. Anybody can give a token any name, so no other is shown`,
+    }),
+  );
+
 export const spendItem = t.Object({
   id: t.String(),
   kind: t.String(),
@@ -114,11 +121,14 @@ export const spendItem = t.Object({
   hash: t.Optional(t.String()),
   amount: t.String(),
   usd: t.String({ description: "The value that counts against the policy" }),
-  asset: t.String(),
+  asset: t.String({ description: "The token's address" }),
+  assetName: tokenName("asset"),
   network: t.String(),
+  link: t.Optional(t.String({ description: "The transaction on the chain's explorer, once it is signed" })),
   from: t.String(),
   to: t.Union([t.String(), t.Null()]),
   buy: t.Optional(t.String({ description: "Trades: the token that is bought" })),
+  buyName: tokenName("buy"),
   quoted: t.Optional(
     t.String({ description: "Trades: the amount bought at the price of the request or the approval" }),
   ),
@@ -168,7 +178,7 @@ export const policyResponse = t.Object({
   enabled: t.Boolean(),
 });
 
-const formatUsd = (millionths: number) => formatDecimalUnits(BigInt(millionths), USD_DECIMALS);
+export const formatUsd = (millionths: number) => formatDecimalUnits(BigInt(millionths), USD_DECIMALS);
 
 export const toPolicyResponse = ({
   perTransaction,
@@ -206,7 +216,7 @@ async function parseAddressList(path: string, list: string[] | null): Promise<st
   return [...new Set(found.map((address) => address.toLowerCase()))];
 }
 
-const STATUS_BY_STATE = {
+export const STATUS_BY_STATE = {
   waiting: "waiting_approval",
   reserved: "pending",
   signed: "pending",
@@ -244,35 +254,7 @@ export function toPayResponse({ spend, response }: PaymentResult): Static<typeof
     : { success: true, status: "free", amount: "0", network: "", ...definedFields };
 }
 
-export const toSpendItem = (spend: Spend): Static<typeof spendItem> => ({
-  id: spend.id,
-  kind: spend.kind,
-  status: STATUS_BY_STATE[spend.state],
-  ...definedFields(spend),
-  amount: spend.amount,
-  usd: formatUsd(spend.usd),
-  asset: spend.asset,
-  network: spend.network,
-  from: spend.address,
-  to: spend.recipient,
-  ...detailsOf(spend),
-  ...(spend.fee !== null && { fee: formatDecimalUnits(BigInt(spend.fee), 18) }),
-  agentId: spend.agentId,
-  createdAt: new Date(spend.createdAt).toISOString(),
-});
-
-/** The details that the owner needs for an approval, besides the amount. */
-function detailsOf(spend: Spend) {
-  const { buy, quoted, atLeast, url } = parseDetails(spend);
-  return {
-    ...(buy !== undefined && { buy }),
-    ...(quoted !== undefined && { quoted }),
-    ...(atLeast !== undefined && { atLeast }),
-    ...(url !== undefined && { url }),
-  };
-}
-
-const definedFields = ({ hash, reason }: Pick<Spend, "hash" | "reason">) => ({
+export const definedFields = ({ hash, reason }: Pick<Spend, "hash" | "reason">) => ({
   ...(hash !== null && { hash }),
   ...(reason !== null && { reason }),
 });

@@ -4,6 +4,7 @@ import { documentErrors } from "../../src/kernel/http/openapi/route-documentatio
 import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { auth, Identity } from "../auth/index.ts";
+import { createSpendItems } from "./spend-item.ts";
 import {
   paging,
   parsePolicyChange,
@@ -17,7 +18,6 @@ import {
   spendResponse,
   toPayResponse,
   toPolicyResponse,
-  toSpendItem,
   toSpendResponse,
   tradeBody,
 } from "./spend-model.ts";
@@ -25,7 +25,7 @@ import type { Ledger, Spend } from "./spending/ledger.ts";
 import type { Pay } from "./spending/pay.ts";
 import type { Policies } from "./spending/policy.ts";
 import type { Send } from "./spending/send.ts";
-import type { SpendContext } from "./spending/spending-steps.ts";
+import type { SpendContext, SpendingSteps } from "./spending/spending-steps.ts";
 import type { Trade } from "./spending/trading.ts";
 import { tags } from "./wallet-routes.ts";
 
@@ -43,13 +43,16 @@ interface Deps extends Pick<Kernel, "idempotency"> {
   identities: ServiceOf<typeof auth>["identities"];
   policies: Policies;
   ledger: Ledger;
+  steps: SpendingSteps;
   send: Send;
   trade: Trade;
   pay: Pay;
   approve(userId: string, id: string): Promise<Spend>;
 }
 
-export function spendRoutes({ idempotency, identities, policies, ledger, send, trade, pay, approve }: Deps) {
+export function spendRoutes({ idempotency, identities, policies, ledger, steps, send, trade, pay, approve }: Deps) {
+  const toSpendItem = createSpendItems(steps);
+
   /**
    * The Idempotency-Key is stored with the spend too, so a retry finds the spend even after a crash before the
    * response.

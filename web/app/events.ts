@@ -1,6 +1,6 @@
 // Follows the account's events by one connection for all tabs, so that pages change without a reload.
 
-import { type QueryKey, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import { EVENT_TYPES, type EventType } from "../../plugins/webhooks/event-types.ts";
 
@@ -104,8 +104,16 @@ export function useEvents(types: readonly EventPrefix[], handle: Handler): void 
   }, [wanted]);
 }
 
+/** Reads everything that the page shows again after a lost connection: events were missed, and reads have failed. */
+export function catchUpAfterLoss(queries: QueryClient): void {
+  const catchUp = () => void queries.invalidateQueries();
+  connectionState.subscribe(() => {
+    if (isConnected) soon(catchUp);
+  });
+}
+
 /**
- * Reads a query again when an event of these types comes, at most once a second, and after a lost connection.
+ * Reads a query again when an event of these types comes, at most once a second.
  *
  * @example useLive(["agents"], ["agent.", "channel.state"])
  */
@@ -119,13 +127,6 @@ export function useLive(
   useEvents(types, (event) => {
     if (matches(event)) soon(refresh);
   });
-  useEffect(
-    () =>
-      connectionState.subscribe(() => {
-        if (isConnected) soon(refresh);
-      }),
-    [],
-  );
 }
 
 const waiting = new Set<() => void>();

@@ -132,8 +132,44 @@ export const german = {
     "Nobody approved it in time.": "Niemand hat es rechtzeitig erlaubt.",
     "Another payment took its place.": "Eine andere Zahlung kam an ihre Stelle.",
     "It was cancelled.": "Es wurde abgebrochen.",
-    "Test network: money here is worth nothing": "Testnetz: Geld ist hier nichts wert",
-    "Main network: real money": "Hauptnetz: echtes Geld",
+    Network: "Netz",
+    Import: "Importieren",
+    "Test network": "Testnetz",
+    "Base Sepolia, a test network: money here is worth nothing.":
+      "Base Sepolia, ein Testnetz: Geld ist hier nichts wert.",
+    "Main network": "Hauptnetz",
+    "Base, a main network: this is real money.": "Base, ein Hauptnetz: Das ist echtes Geld.",
+    "All that happened on the chain": "Alles, was auf der Chain geschah",
+    "There is nothing in it yet. Send <b>USDC</b> and a little <b>ether</b> to this address, on the network <b>{network}</b> and no other.":
+      "Noch ist nichts darin. Sende <b>USDC</b> und ein wenig <b>Ether</b> an diese Adresse, im Netz <b>{network}</b> und in keinem anderen.",
+    "Both are free there: websites called faucets give them away, search for “Base Sepolia faucet”.":
+      "Beides ist dort kostenlos: Websites, die Faucets heißen, verschenken es. Such nach „Base Sepolia faucet“.",
+    "More wallets": "Weitere Wallets",
+    "Agents use the wallet above. From these only you and your programs pay, within the same limits.":
+      "Agenten verwenden die Wallet oben. Aus diesen bezahlen nur du und deine Programme, in denselben Grenzen.",
+    "Import a wallet": "Wallet importieren",
+    "You have none. A wallet that you hold elsewhere can be imported by its key.":
+      "Du hast keine. Eine Wallet, die du woanders hast, lässt sich mit ihrem Schlüssel importieren.",
+    "Show all {n}": "Alle {n} zeigen",
+    "Copy the address {address}": "Adresse {address} kopieren",
+    "{amount} ether": "{amount} Ether",
+    "Send from {address}": "Von {address} senden",
+    "The wallet {address} is imported.": "Die Wallet {address} ist importiert.",
+    "Private key": "Privater Schlüssel",
+    "A private key is 0x and 64 digits from 0 to 9 and a to f.":
+      "Ein privater Schlüssel ist 0x und 64 Ziffern von 0 bis 9 und a bis f.",
+    "Other apps show it as “export private key”. It is stored encrypted and never shown again. Your limits hold for what Berth pays; whoever else has the key can spend without them.":
+      "Andere Apps zeigen ihn unter „Privaten Schlüssel exportieren“. Er wird verschlüsselt gespeichert und nie wieder gezeigt. Deine Grenzen gelten für das, was Berth bezahlt; wer den Schlüssel sonst hat, kann ohne sie ausgeben.",
+    "This is real money.": "Das ist echtes Geld.",
+    "on the chain": "auf der Chain",
+    "fee {amount} ether": "Gebühr {amount} Ether",
+    "real money": "echtes Geld",
+    "A wallet on {network}. What is sent to a wrong address does not come back.":
+      "Eine Wallet im Netz {network}. Was an eine falsche Adresse geht, kommt nicht zurück.",
+    "There are {amount} in {address}.": "In {address} sind {amount}.",
+    "The connection was lost, and it may have been sent. Try again: it is paid only once, whatever happened.":
+      "Die Verbindung ist abgebrochen; vielleicht ist es schon gesendet. Versuch es noch einmal: Bezahlt wird nur einmal, was auch geschah.",
+    "Sent. The chain has confirmed it.": "Gesendet. Die Chain hat es bestätigt.",
     Sent: "Gesendet",
     Traded: "Getauscht",
     Trade: "Tauschen",
@@ -166,8 +202,6 @@ export const german = {
       "Das ist mehr, als ohne Rückfrage gesendet wird: Erlaube es weiter unten.",
     "The money is on its way.": "Das Geld ist unterwegs.",
     "Send digital dollars": "Digitale Dollar senden",
-    "The address of a wallet. What is sent to a wrong one does not come back.":
-      "Die Adresse einer Wallet. Was an eine falsche geht, kommt nicht zurück.",
     "To address": "An die Adresse",
     "Amount in US dollars": "Betrag in US-Dollar",
     Figures: "Zahlen",

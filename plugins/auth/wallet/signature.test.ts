@@ -32,6 +32,7 @@ const chainAt = (url: string, timeoutMs = 10_000) =>
 const forbiddenChain: Chain = {
   name: "mainnet_chain",
   id: 8453,
+  explorerUrl: "https://explorer.example.com",
   withClient: () => Promise.reject(new Error("The chain was called.")),
 };
 const unavailable = { status: 500, code: "CHAIN_UNAVAILABLE" };

@@ -34,6 +34,8 @@ export interface Wallets {
   findOrCreateManaged(platform: WalletPlatform, userId: string, email: string): Promise<Wallet>;
   /** A managed wallet of this user: the one for this email, else the oldest. */
   findManaged(userId: string, email: string): Promise<Wallet | undefined>;
+  /** All wallets of the user: the own one first, then the oldest. */
+  list(userId: string): Promise<Wallet[]>;
   /**
    * The wallet to spend from: the one with this address, or without an address the user's own. Throws 404 `NO_WALLET`.
    */
@@ -114,6 +116,13 @@ export function createWallets({ database, keys }: Pick<Kernel, "database"> & { k
     findOwn,
     findManaged: async (userId, email) =>
       (await findManagedByEmail(userId, email)) ?? (await findFirst(...kindConditions(userId, "managed"))),
+    list: (userId) =>
+      drizzle
+        .select()
+        .from(table)
+        .where(eq(table.userId, userId))
+        .orderBy(sql`${table.kind} <> 'user'`, asc(table.id))
+        .limit(MAX_PER_USER + 1),
     byId: (id) => findFirst(eq(table.id, id)),
 
     async create(userId, extraStatements) {

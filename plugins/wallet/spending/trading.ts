@@ -29,7 +29,7 @@ export interface TradeRequest {
 /** How long a swap is valid after its quote. */
 const TRADE_VALIDITY_SECONDS = (10 * MINUTE) / SECOND;
 /** WETH has this address on both chains: it is a predeploy of the OP Stack. */
-const WETH: Address = "0x4200000000000000000000000000000000000006";
+export const WETH: Address = "0x4200000000000000000000000000000000000006";
 
 export interface Trading {
   /**

@@ -1,37 +1,43 @@
-// The balance and the address of the wallet, with its QR code, and sending.
+// The balance and the address of the account's own wallet, with its QR code, on either network, and sending.
 
-import { useQuery } from "@tanstack/react-query";
 import { Send } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
-import { api } from "../../app/api.ts";
-import { formatNumber, formatUsd, t } from "../../app/language.ts";
+import { useParameter } from "../../app/address.ts";
+import { formatNumber, formatUsd, rich, t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
+import { Choice } from "../../parts/choice.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { OutsideLink } from "../../parts/outside-link.tsx";
 import { Figure, Section } from "../../parts/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Badge } from "../../parts/status.tsx";
-import { BALANCE_KEY, type Balances, networkOf, type OwnWallet } from "./wallet.ts";
+import { Notice } from "../../parts/status.tsx";
+import { type Balances, isEmpty, MAINNET, NETWORKS, type Network, TESTNET, useBalances } from "./wallet.ts";
 
 const SendDialog = lazy(() => import("./send-dialog.tsx"));
 const QrCode = lazy(async () => ({ default: (await import("../../parts/qr-code.tsx")).QrCode }));
 
-export function Balance({ wallet: { address, network } }: { wallet: OwnWallet }) {
+/** The network that the page shows, which is in the address. */
+export function useNetwork(): [Network, (network: Network) => void] {
+  const [name, setName] = useParameter("network");
+  return [name === "main" ? MAINNET : TESTNET, (network) => setName(network === MAINNET ? "main" : "")];
+}
+
+export function Balance({ address }: { address: string }) {
   const [isSending, setSending] = useState(false);
-  const { data, error, refetch } = useQuery({
-    queryKey: BALANCE_KEY,
-    queryFn: () => api.get<Balances>("/api/wallet"),
-    refetchInterval: 30_000,
-    // The server has waited for the chain as long as it makes sense.
-    retry: false,
-  });
-  const label = networkOf(network);
+  const [network, setNetwork] = useNetwork();
+  const { data, error, refetch } = useBalances(address, network);
   return (
     <Section
       title={t("Balance")}
       actions={
         <>
-          {label && <Badge tone={network === "testnet_chain" ? "busy" : "warn"}>{t(label)}</Badge>}
+          <Choice
+            label={t("Network")}
+            value={network}
+            options={([TESTNET, MAINNET] as const).map((value) => ({ value, label: t(NETWORKS[value].label) }))}
+            onChange={setNetwork}
+          />
           <Button look="primary" onClick={() => setSending(true)}>
             <Send aria-hidden="true" />
             {t("Send")}
@@ -53,19 +59,24 @@ export function Balance({ wallet: { address, network } }: { wallet: OwnWallet })
               <span className="break-all font-mono text-sm">{address}</span>
               <CopyButton value={address} label={t("Copy the address")} />
             </p>
+            <p className="text-soft text-sm">
+              {t(NETWORKS[network].meaning)}{" "}
+              {data && <OutsideLink href={data.link}>{t("All that happened on the chain")}</OutsideLink>}
+            </p>
           </div>
         </div>
       </div>
+      {data && isEmpty(data) && <Funding network={network} />}
       {isSending && (
         <Suspense>
-          <SendDialog onClose={() => setSending(false)} />
+          <SendDialog from={address} network={network} balances={data} onClose={() => setSending(false)} />
         </Suspense>
       )}
     </Section>
   );
 }
 
-const Figures = ({ stablecoin, balance = "0" }: Balances) => (
+const Figures = ({ stablecoin, balance }: Balances) => (
   <dl className="flex flex-wrap gap-x-10 gap-y-3">
     {stablecoin !== undefined && <Figure label={t("Digital dollars (USDC)")} value={formatUsd(Number(stablecoin))} />}
     <Figure
@@ -74,4 +85,21 @@ const Figures = ({ stablecoin, balance = "0" }: Balances) => (
       hint={t("pays the fees of the chain")}
     />
   </dl>
+);
+
+/** How the first money comes in. The chain matters: what is sent on another one is not seen here. */
+const Funding = ({ network }: { network: Network }) => (
+  <div className="mt-5">
+    <Notice>
+      <p className="max-w-prose text-ink">
+        {rich(
+          "There is nothing in it yet. Send <b>USDC</b> and a little <b>ether</b> to this address, on the network <b>{network}</b> and no other.",
+          { b: (words, key) => <strong key={key}>{words}</strong> },
+          { network: NETWORKS[network].name },
+        )}{" "}
+        {network === TESTNET &&
+          t("Both are free there: websites called faucets give them away, search for “Base Sepolia faucet”.")}
+      </p>
+    </Notice>
+  </div>
 );

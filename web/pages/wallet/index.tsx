@@ -3,7 +3,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Wallet } from "lucide-react";
 import { api } from "../../app/api.ts";
-import { ApiError } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -11,12 +10,17 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Balance } from "./balance.tsx";
+import { OtherWallets } from "./other-wallets.tsx";
 import { PolicySection } from "./policy-section.tsx";
 import { Spends, WaitingSpends } from "./spends.tsx";
-import { type OwnWallet, WALLET_KEY } from "./wallet.ts";
+import { type OwnWallet, WALLET_KEY, WALLETS_KEY } from "./wallet.ts";
 
 export default function WalletPage() {
-  const { data, error, isPending, refetch } = useQuery({ queryKey: [...WALLET_KEY, "own"], queryFn: findOwnWallet });
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: WALLETS_KEY,
+    queryFn: () => api.get<{ wallets: OwnWallet[] }>("/api/wallets"),
+  });
+  const own = data?.wallets.find(({ kind }) => kind === "own");
   return (
     <Page title={t("Wallet")} intro={t("Money that your agents may use, within the limits that you set.")}>
       {error && (
@@ -25,23 +29,14 @@ export default function WalletPage() {
         </div>
       )}
       {isPending && <Skeleton className="mb-5 h-44" />}
-      {data && <Balance wallet={data} />}
-      {data === null && <Create />}
+      {own && <Balance address={own.address} />}
+      {data && !own && <Create />}
       <WaitingSpends />
       <PolicySection />
       <Spends />
+      {data && <OtherWallets wallets={data.wallets.filter(({ kind }) => kind !== "own")} />}
     </Page>
   );
-}
-
-/** The address does not wait for the chain. The action shows no seed, whatever its name. */
-async function findOwnWallet(): Promise<OwnWallet | null> {
-  try {
-    return await api.post<OwnWallet>("/api/wallet", { action: "get_seed" });
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
 }
 
 function Create() {

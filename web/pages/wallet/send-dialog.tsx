@@ -3,15 +3,24 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../app/api.ts";
-import { ApiError, issueAt } from "../../app/errors.ts";
-import { t } from "../../app/language.ts";
+import { ApiError, issueAt, UnreachableError } from "../../app/errors.ts";
+import { formatUsd, t } from "../../app/language.ts";
 import { randomKey } from "../../app/random-key.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { Notice } from "../../parts/status.tsx";
 import { showToast } from "../../parts/toast.tsx";
-import { WALLET_KEY } from "./wallet.ts";
+import { type Balances, MAINNET, NETWORKS, type Network, shortAddress, WALLET_KEY } from "./wallet.ts";
 
-export default function SendDialog({ onClose }: { onClose: () => void }) {
+interface Props {
+  from: string;
+  network: Network;
+  balances: Balances | undefined;
+  onClose: () => void;
+}
+
+export default function SendDialog({ from, network, balances, onClose }: Props) {
   const [to, setTo] = useState("");
   const [amount, setAmount] = useState("");
   const [idempotencyKey, setKey] = useState(randomKey);
@@ -20,15 +29,11 @@ export default function SendDialog({ onClose }: { onClose: () => void }) {
     mutationFn: () =>
       api.post<{ status: string }>(
         "/api/wallet/send",
-        { to: to.trim(), amount: amount.trim().replace(",", ".") },
+        { from, network, to: to.trim(), amount: amount.trim().replace(",", ".") },
         { idempotencyKey },
       ),
     onSuccess: ({ status }) => {
-      showToast(
-        status === "waiting_approval"
-          ? t("It is above your limit for sending without asking: approve it below.")
-          : t("The money is on its way."),
-      );
+      showToast(messageOfStatus(status));
       onClose();
     },
     // A refusal was not a payment: what is changed and sent again is another one.
@@ -37,22 +42,28 @@ export default function SendDialog({ onClose }: { onClose: () => void }) {
   });
   const toError = issueAt(error, "to");
   const amountError = issueAt(error, "amount");
+  const isUnknown = error instanceof UnreachableError;
   return (
     <FormDialog
       title={t("Send digital dollars")}
-      action={t("Send")}
+      action={isUnknown ? t("Try again") : t("Send")}
       isBusy={isPending}
       isIncomplete={to.trim() === "" || amount.trim() === ""}
       onSubmit={() => mutate()}
       onClose={onClose}
-      error={toError || amountError ? undefined : error}
+      error={toError || amountError || isUnknown ? undefined : error}
     >
+      {network === MAINNET && <Notice tone="warn">{t("This is real money.")}</Notice>}
       <TextField
         label={t("To address")}
         placeholder="0x…"
+        className="font-mono text-sm"
         value={to}
+        disabled={isUnknown}
         onChange={({ target }) => setTo(target.value)}
-        hint={t("The address of a wallet. What is sent to a wrong one does not come back.")}
+        hint={t("A wallet on {network}. What is sent to a wrong address does not come back.", {
+          network: NETWORKS[network].name,
+        })}
         error={toError}
       />
       <TextField
@@ -60,9 +71,35 @@ export default function SendDialog({ onClose }: { onClose: () => void }) {
         inputMode="decimal"
         placeholder="1.50"
         value={amount}
+        disabled={isUnknown}
         onChange={({ target }) => setAmount(target.value)}
+        hint={
+          balances?.stablecoin === undefined
+            ? undefined
+            : t("There are {amount} in {address}.", {
+                amount: formatUsd(Number(balances.stablecoin)),
+                address: shortAddress(from),
+              })
+        }
         error={amountError}
       />
+      {isUnknown && (
+        <ErrorNote
+          error={
+            new UnreachableError(
+              t(
+                "The connection was lost, and it may have been sent. Try again: it is paid only once, whatever happened.",
+              ),
+            )
+          }
+        />
+      )}
     </FormDialog>
   );
+}
+
+/** The answer comes after at most ten seconds, with the outcome if there is one by then. */
+function messageOfStatus(status: string): string {
+  if (status === "waiting_approval") return t("It is above your limit for sending without asking: approve it below.");
+  return status === "confirmed" ? t("Sent. The chain has confirmed it.") : t("The money is on its way.");
 }

@@ -3,18 +3,19 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, path } from "../../app/api.ts";
-import { formatUsd, t } from "../../app/language.ts";
+import { formatNumber, formatUsd, t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
+import { OutsideLink } from "../../parts/outside-link.tsx";
 import { Section } from "../../parts/page.tsx";
 import { Rows } from "../../parts/rows.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Status } from "../../parts/status.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
 import { When } from "../../parts/when.tsx";
-import { kindOf, REASONS, SPENDS_KEY, type Spend, STATES, shortAddress, WALLET_KEY } from "./wallet.ts";
+import { kindOf, MAINNET, REASONS, SPENDS_KEY, type Spend, STATES, shortAddress, WALLET_KEY } from "./wallet.ts";
 
 const PAGE = 50;
 /** Milliseconds between looks at the list, while something in it is under way. */
@@ -87,25 +88,36 @@ const Payments = ({ spends }: { spends: readonly Spend[] }) => (
   </Rows>
 );
 
-function What({ spend: { kind, amount, asset, to, url, buy, agentId } }: { spend: Spend }) {
+function What({ spend }: { spend: Spend }) {
+  const { kind, amount, to, url, buy, buyName, agentId, network, link, fee } = spend;
   const label = kindOf(kind)?.done;
-  const target = url ?? buy ?? to;
+  const target = url ?? buyName ?? buy ?? to;
   return (
     <div className="min-w-0">
-      {label ? t(label) : kind}: {amount} {shortAddress(asset)}
+      {label ? t(label) : kind}: {amount} {tokenOf(spend)}
       {target && (
         <p className="break-all text-soft text-sm" title={target}>
           {t("to {target}", { target: shortAddress(target) })}
         </p>
       )}
-      {agentId && (
-        <Link href={`/agents/${agentId}`} className="text-sea text-sm underline">
-          {t("by an agent")}
-        </Link>
-      )}
+      <p className="flex flex-wrap gap-x-3 text-soft text-sm">
+        {agentId && (
+          <Link href={`/agents/${agentId}`} className="text-sea underline">
+            {t("by an agent")}
+          </Link>
+        )}
+        {link && <OutsideLink href={link}>{t("on the chain")}</OutsideLink>}
+        {fee !== undefined && <span>{t("fee {amount} ether", { amount: feeText(fee) })}</span>}
+        {network === MAINNET && <span>{t("real money")}</span>}
+      </p>
     </div>
   );
 }
+
+/** Only tokens that the server knows have a name: anybody can call theirs USDC. */
+const tokenOf = ({ asset, assetName }: Spend): string => assetName ?? shortAddress(asset);
+
+const feeText = (fee: string): string => formatNumber(Number(fee), { maximumSignificantDigits: 2 });
 
 function State({ spend: { status, reason } }: { spend: Spend }) {
   const { label, tone } = STATES[status];
@@ -119,7 +131,7 @@ function State({ spend: { status, reason } }: { spend: Spend }) {
 }
 
 function Waiting({ spend }: { spend: Spend }) {
-  const { id, kind, usd, amount, asset, to, url, buy, quoted, atLeast, agentId, createdAt } = spend;
+  const { id, kind, usd, amount, to, url, buy, buyName, quoted, atLeast, agentId, network, createdAt } = spend;
   const wanted = kindOf(kind)?.wanted;
   const client = useQueryClient();
   const { mutate, isPending, variables } = useMutation({
@@ -133,15 +145,15 @@ function Waiting({ spend }: { spend: Spend }) {
     <article className="flex flex-wrap items-center gap-x-6 gap-y-2 border-edge border-b py-3 first:pt-0 last:border-b-0 last:pb-0">
       <div className="min-w-56 flex-1">
         <h3 className="font-semibold">
-          {wanted ? t(wanted) : kind}: {amount} {asset}
+          {wanted ? t(wanted) : kind}: {amount} {spend.assetName ?? spend.asset}
         </h3>
         {/* In full: this is what is approved. */}
         {(url ?? to) && <p className="break-all font-mono text-sm">{url ?? to}</p>}
         <p className="break-words text-soft text-sm">
           {buy &&
             quoted &&
-            `${t("For {token}: about {amount}, at least {least}.", { token: buy, amount: quoted, least: atLeast ?? quoted })} `}
-          {t("Worth {usd}.", { usd: formatUsd(Number(usd)) })}{" "}
+            `${t("For {token}: about {amount}, at least {least}.", { token: buyName ?? buy, amount: quoted, least: atLeast ?? quoted })} `}
+          {t("Worth {usd}.", { usd: formatUsd(Number(usd)) })} {network === MAINNET && t("This is real money.")}{" "}
           {agentId === null ? t("Asked for by you,") : t("Asked for by an agent,")} <When at={createdAt} />.
         </p>
       </div>

@@ -1,20 +1,30 @@
 // What the wallet's routes answer, as far as the page uses it.
 
+import { useQuery } from "@tanstack/react-query";
+import { api, path } from "../../app/api.ts";
 import { type Text, text } from "../../app/language.ts";
 import type { Tone } from "../../parts/status.tsx";
 
-/** `GET /api/wallet`. */
+export const TESTNET = "testnet_chain";
+export const MAINNET = "mainnet_chain";
+export type Network = typeof TESTNET | typeof MAINNET;
+
+/** `GET /api/wallets/:address`. */
 export interface Balances {
   /** In ether. */
-  balance?: string;
+  balance: string;
   /** In USD; left out where the chain has no such token. */
   stablecoin?: string;
+  /** The address on the chain's explorer. */
+  link: string;
 }
 
-/** What is known without asking the chain. */
+/** An item of `GET /api/wallets`. */
 export interface OwnWallet {
   address: string;
-  network: string;
+  kind: "own" | "managed" | "key";
+  imported: boolean;
+  email?: string;
 }
 
 /** `GET /api/wallet/policy`; amounts are decimal texts in USD. */
@@ -32,13 +42,18 @@ export interface Spend {
   kind: string;
   status: "waiting_approval" | "pending" | "submitted" | "confirmed" | "failed";
   reason?: string;
-  hash?: string;
+  /** The transaction on the chain's explorer. */
+  link?: string;
+  fee?: string;
   amount: string;
   usd: string;
   asset: string;
-  network: string;
+  assetName?: string;
+  network: Network;
+  from: string;
   to: string | null;
   buy?: string;
+  buyName?: string;
   quoted?: string;
   atLeast?: string;
   url?: string;
@@ -47,7 +62,7 @@ export interface Spend {
 }
 
 export const WALLET_KEY = ["wallet"] as const;
-export const BALANCE_KEY = ["wallet", "balance"] as const;
+export const WALLETS_KEY = ["wallet", "all"] as const;
 export const POLICY_KEY = ["wallet", "policy"] as const;
 export const SPENDS_KEY = ["wallet", "spends"] as const;
 
@@ -72,11 +87,33 @@ export const REASONS: Readonly<Record<string, Text>> = {
   CANCELLED: text("It was cancelled."),
 };
 
-const NETWORKS: Readonly<Record<string, Text>> = {
-  testnet_chain: text("Test network: money here is worth nothing"),
-  mainnet_chain: text("Main network: real money"),
+interface NetworkWords {
+  label: Text;
+  meaning: Text;
+  /** Its proper name, which other wallets show. */
+  name: string;
+}
+
+export const NETWORKS: Readonly<Record<Network, NetworkWords>> = {
+  [TESTNET]: {
+    label: text("Test network"),
+    meaning: text("Base Sepolia, a test network: money here is worth nothing."),
+    name: "Base Sepolia",
+  },
+  [MAINNET]: { label: text("Main network"), meaning: text("Base, a main network: this is real money."), name: "Base" },
 };
-export const networkOf = (network: string): Text | undefined => NETWORKS[network];
+
+/** The chain is asked again every 30 seconds; the server has waited for it as long as it makes sense. */
+export const useBalances = (address: string, network: Network) =>
+  useQuery({
+    queryKey: ["wallet", "balance", address, network],
+    queryFn: () => api.get<Balances>(path`/api/wallets/${address}`, { network }),
+    refetchInterval: 30_000,
+    retry: false,
+  });
+
+export const isEmpty = ({ balance, stablecoin = "0" }: Balances): boolean =>
+  Number(balance) === 0 && Number(stablecoin) === 0;
 
 const KINDS: Readonly<Record<string, { done: Text; wanted: Text }>> = {
   send: { done: text("Sent"), wanted: text("Send") },
