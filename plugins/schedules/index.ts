@@ -39,7 +39,9 @@ export const schedules = plugin("schedules", ({ kernel, use }) => {
       backupRows,
       /** Makes a schedule of prompts with this taint. Throws as `ScheduleService.create`. */
       async create(agent: Agent, request: ScheduleRequest & { prompt: string }, taint: Taint) {
-        return toScheduleItem(await service.create(agent, request, taint === TAINT.none ? undefined : { taint }));
+        return toScheduleItem(
+          await service.create(agent, request, taint === TAINT.none ? undefined : { taint, id: Bun.randomUUIDv7() }),
+        );
       },
     },
     lateRoutes: {
