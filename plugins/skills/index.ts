@@ -34,6 +34,7 @@ export {
   type Instructions,
   type Json,
   type JsonSchema,
+  type MessageFile,
   type PromptContext,
   type Skill,
   type SkillItem,

@@ -22,6 +22,8 @@ export interface Audience {
 
 /** A file in the result of a tool. */
 export interface ToolFile {
+  /** As people see it; without a path. */
+  name?: string;
   /** As the tool claims; it is checked before a model gets the file. */
   mediaType: string;
   /** Base64. */
@@ -34,6 +36,21 @@ export class ToolOutput {
     readonly text: string,
     readonly files: readonly ToolFile[],
   ) {}
+}
+
+/** A file of the message that is answered. */
+export interface MessageFile {
+  /** Unique among the files of the message. */
+  name: string;
+  /** As its sender claims. */
+  mediaType: string;
+  /** Bytes, if known. */
+  size?: number;
+  /**
+   * Its bytes, at most `limit`; undefined if it is gone, or larger. Whoever passes them on calls `raiseTaint` with
+   * `TAINT.outside`.
+   */
+  read(limit: number, signal: AbortSignal): Promise<Uint8Array | undefined>;
 }
 
 /** The turn in which a tool is called. */
@@ -53,6 +70,8 @@ export interface ToolContext extends Audience {
   raiseTaint(taint: Taint): void;
   /** The owner has approved this very call. */
   approved: boolean;
+  /** The files of the message that is answered, also those that the model does not accept. */
+  files?: readonly MessageFile[];
   /** What the owner's configuration says about tools and classes of tools, by their names. */
   approvals?: ReadonlyMap<string, Approval>;
   /** Aborts when the turn ends early or the tool's own time is up. */
@@ -179,7 +198,7 @@ export function defineTool<Schema extends TSchema>({
   ...tool
 }: Omit<Tool, "inputSchema" | "execute" | "summarize"> & {
   input: Schema;
-  execute(input: Static<Schema>, context: ToolContext): Promise<Json> | Json;
+  execute(input: Static<Schema>, context: ToolContext): Promise<Json | ToolOutput> | Json | ToolOutput;
   summarize?(input: Static<Schema>): string;
 }): Tool {
   return {

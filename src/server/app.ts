@@ -22,6 +22,7 @@ import { overview } from "../../plugins/overview/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
 import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
+import { sandbox } from "../../plugins/sandbox/index.ts";
 import { schedules } from "../../plugins/schedules/index.ts";
 import { setup } from "../../plugins/setup/index.ts";
 import { skillFolders } from "../../plugins/skill-folders/index.ts";
@@ -51,6 +52,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   ai,
   documents,
   skills,
+  sandbox,
   mcp,
   approvals,
   uploads,

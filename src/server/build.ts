@@ -59,6 +59,7 @@ function createAddonEmbedder(addon: string): BunPlugin & { isEmbedded(): boolean
 const THREADS = [
   "plugins/documents/document-worker.ts",
   "plugins/lifecycle/import-export/import-worker.ts",
+  "plugins/sandbox/runner/sandbox-thread.ts",
   "plugins/skill-folders/reading/folder-worker.ts",
 ];
 

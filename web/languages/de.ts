@@ -1822,6 +1822,9 @@ export const german = {
     "Reads a web page at an address. What it reads is marked as untrusted.":
       "Liest eine Webseite an einer Adresse. Was sie liest, gilt als nicht vertrauenswürdig.",
     "a server that reaches the internet.": "einen Server, der das Internet erreicht.",
+    "Run code": "Programme",
+    "Computes with JavaScript in a closed sandbox, and reads the files that people send.":
+      "Rechnet mit JavaScript in einer geschlossenen Sandbox und liest Dateien, die man ihm schickt.",
     Reminders: "Erinnerungen",
     "Comes back to something once, in the same conversation, at the time that you say.":
       "Kommt einmal auf etwas zurück, im selben Gespräch, wann du willst.",

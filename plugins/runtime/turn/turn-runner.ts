@@ -6,12 +6,13 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { Agent, AgentSettings, agents as agentsPlugin } from "../../agents/index.ts";
 import type { ai as aiPlugin, TurnModel } from "../../ai/index.ts";
 import type { approvals as approvalsPlugin } from "../../approvals/index.ts";
-import { highestTaint, type skills as skillsPlugin, TAINT, type Taint } from "../../skills/index.ts";
+import { highestTaint, type MessageFile, type skills as skillsPlugin, TAINT, type Taint } from "../../skills/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
 import type { ShownSteps } from "../conversations/shown-steps.ts";
 import { agentStoppedError, parkedError } from "../errors.ts";
 import { isFilesOnly, parseAttachments } from "../inbox/attachments.ts";
 import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
+import { messageFiles } from "../inbox/message-files.ts";
 import { isScheduled } from "../inbox/scheduled.ts";
 import { createInterruptedCallReport } from "../journal/interrupted-calls.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -165,7 +166,7 @@ export function createTurnRunner(deps: Deps) {
     const reply = ({ parts, omissions }: LoadedFiles) =>
       parts.length === 0 && omissions.length > 0 && isFilesOnly(content)
         ? settle(turn, agent, { text: omissions.join(" "), steps: [], taint: TAINT.none }, [])
-        : answer(turn, agent, chosen, { parts, omissions });
+        : answer(turn, agent, chosen, { parts, omissions }, messageFiles(agentId, files, fetch));
     try {
       await reply(opened);
     } catch (error) {
@@ -178,7 +179,13 @@ export function createTurnRunner(deps: Deps) {
     }
   }
 
-  async function answer(turn: RunningTurn, agent: Agent, chosen: TurnModel, files?: LoadedFiles): Promise<void> {
+  async function answer(
+    turn: RunningTurn,
+    agent: Agent,
+    chosen: TurnModel,
+    files?: LoadedFiles,
+    filesForTools?: readonly MessageFile[],
+  ): Promise<void> {
     const { entry, signal, waiter, live } = turn;
     const settings = await agents.settings(agent.id);
     const timezone = settings.timezone ?? "UTC";
@@ -228,6 +235,7 @@ export function createTurnRunner(deps: Deps) {
           ...audience,
           ...origin,
           inboxId: entry.id,
+          ...(filesForTools && { files: filesForTools }),
           ...(settings.approvals && { approvals: settings.approvals }),
         },
         async authorize(call) {

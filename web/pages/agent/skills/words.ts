@@ -13,6 +13,7 @@ import {
   PenLine,
   Puzzle,
   Send,
+  SquareTerminal,
   Wallet,
 } from "lucide-react";
 import { type Text, t, text } from "../../../app/language.ts";
@@ -95,6 +96,11 @@ const BUILT_IN: Readonly<Record<string, SkillWords>> = {
     name: text("Web pages"),
     description: text("Reads a web page at an address. What it reads is marked as untrusted."),
     needs: text("a server that reaches the internet."),
+  },
+  "run-code": {
+    Icon: SquareTerminal,
+    name: text("Run code"),
+    description: text("Computes with JavaScript in a closed sandbox, and reads the files that people send."),
   },
   reminder: {
     Icon: AlarmClock,

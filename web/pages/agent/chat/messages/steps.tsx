@@ -2,6 +2,7 @@
 
 import { Check, ChevronRight, LoaderCircle, X } from "lucide-react";
 import { formatDuration, t, tn } from "../../../../app/language.ts";
+import { CodeBlock } from "../../../../parts/code-block.tsx";
 import type { StepView } from "../chat-data.ts";
 import type { LiveStep } from "../live-turn.ts";
 
@@ -58,7 +59,7 @@ function Step({ step: { name, input, state, result, ms } }: { step: Shown }) {
         {ms !== undefined && ms !== null && <span className="shrink-0">{formatDuration(ms)}</span>}
       </summary>
       <div className="mt-1 mb-2 ml-5 flex flex-col gap-1.5">
-        <Detail label={t("Input")} text={typeof input === "string" ? input : JSON.stringify(input, undefined, 2)} />
+        <InputDetail input={input} />
         {result !== undefined && <Detail label={t("Result")} text={result} />}
       </div>
     </details>
@@ -72,6 +73,23 @@ function StepMark({ state }: { state: Shown["state"] }) {
   if (state === "done") return <Check className="size-3.5 shrink-0 text-good" role="img" aria-label={t("done")} />;
   return <X className="size-3.5 shrink-0 text-warn" role="img" aria-label={t("did not work")} />;
 }
+
+/** The input of a call; the code of a program as it was written. */
+export function InputDetail({ input }: { input: unknown }) {
+  const code = codeIn(input);
+  if (code !== undefined) return <CodeBlock code={code} label={t("Code")} />;
+  return <Detail label={t("Input")} text={typeof input === "string" ? input : JSON.stringify(input, undefined, 2)} />;
+}
+
+/** The program, if the input is nothing else. */
+const codeIn = (input: unknown): string | undefined =>
+  typeof input === "object" &&
+  input !== null &&
+  "code" in input &&
+  typeof input.code === "string" &&
+  Object.keys(input).length === 1
+    ? input.code
+    : undefined;
 
 /** Text of a tool, as it is. */
 export const Detail = ({ label, text }: { label: string; text: string | undefined }) => (

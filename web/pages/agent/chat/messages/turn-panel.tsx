@@ -8,7 +8,7 @@ import { Dialog } from "../../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
 import { Figure } from "../../../../parts/page.tsx";
 import { Skeleton } from "../../../../parts/skeleton.tsx";
-import { Detail } from "./steps.tsx";
+import { Detail, InputDetail } from "./steps.tsx";
 
 type Turn = typeof turnWithSteps.static;
 type Step = Turn["steps"][number];
@@ -126,10 +126,7 @@ function StepRow({ step, longest }: { step: Step; longest: number }) {
           <details>
             <summary>{t("Input and result")}</summary>
             <div className="mt-1 flex flex-col gap-1.5">
-              <Detail
-                label={t("Input")}
-                text={typeof input === "string" ? input : JSON.stringify(input, undefined, 2)}
-              />
+              <InputDetail input={input} />
               {output !== null && <Detail label={t("Result")} text={String(output)} />}
             </div>
           </details>

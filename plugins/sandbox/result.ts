@@ -1,0 +1,36 @@
+// Writes the outcome of a program for the model, and its files as those of a tool.
+import type { ToolFile } from "../skills/index.ts";
+import type { OutputFile, RunOutcome } from "./runner/protocol.ts";
+
+/** What was printed, then the value, the error, and the names of written files. */
+export function resultText({ printed, value, error, files }: RunOutcome): string {
+  const parts = [
+    printed.trimEnd(),
+    value === "" ? "" : `Returned: ${value}`,
+    error === "" ? "" : `The program failed. ${error}`,
+    files.length === 0 ? "" : `Wrote: ${files.map(({ name, bytes }) => `${name} (${bytes.length} bytes)`).join(", ")}`,
+  ].filter((part) => part !== "");
+  return parts.join("\n\n") || "The program ended and printed nothing. Print with console.log, or return a value.";
+}
+
+const MEDIA_TYPES = new Map([
+  ["csv", "text/csv"],
+  ["gif", "image/gif"],
+  ["html", "text/html"],
+  ["jpeg", "image/jpeg"],
+  ["jpg", "image/jpeg"],
+  ["json", "application/json"],
+  ["md", "text/markdown"],
+  ["pdf", "application/pdf"],
+  ["png", "image/png"],
+  ["svg", "image/svg+xml"],
+  ["txt", "text/plain"],
+  ["xml", "application/xml"],
+]);
+
+export const toToolFiles = (files: readonly OutputFile[]): ToolFile[] =>
+  files.map(({ name, bytes }) => ({
+    name,
+    mediaType: MEDIA_TYPES.get(name.split(".").at(-1)?.toLowerCase() ?? "") ?? "application/octet-stream",
+    data: bytes.toBase64(),
+  }));

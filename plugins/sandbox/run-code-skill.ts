@@ -1,0 +1,98 @@
+// The skill of the sandbox: `run_code` runs JavaScript or TypeScript that the model writes, with the files of the message.
+//
+// The tool is of the class `read`: a program reaches nothing but its own files, so it changes nothing for anybody. Text of
+// files that it reads comes from outside and taints the turn; everything else that it prints follows from what the model wrote.
+import { Type as t } from "@sinclair/typebox";
+import {
+  defineTool,
+  type MessageFile,
+  type Skill,
+  TAINT,
+  type ToolContext,
+  ToolOutput,
+  wrapUntrusted,
+} from "../skills/index.ts";
+import { resultText, toToolFiles } from "./result.ts";
+import { LIMITS, QUEUE } from "./runner/limits.ts";
+import type { InputFile } from "./runner/protocol.ts";
+import type { Sandbox } from "./runner/sandbox.ts";
+
+const NAME = "run_code";
+
+/** Waiting, the program itself, and time to fetch its files. */
+export const RUN_TIMEOUT_MS = QUEUE.waitMs + 2 * LIMITS.timeMs;
+
+export function createRunCodeSkill(sandbox: Sandbox): Skill {
+  const tools = [
+    defineTool({
+      name: NAME,
+      class: "read",
+      description:
+        "Runs JavaScript or TypeScript in a sandbox, to compute instead of guessing: sums, dates, statistics, parsing and converting data. " +
+        "Returns what the code prints with console.log, and the value that it returns. No network, packages or timers; " +
+        `${LIMITS.timeMs / 1000} s and ${LIMITS.memoryBytes / 1024 / 1024} MB. ` +
+        "Files of the person's latest message: files.list(), files.read(name) as text, files.readBytes(name). " +
+        "files.write(name, textOrBytes) keeps a file with the result.",
+      timeoutMs: RUN_TIMEOUT_MS,
+      input: t.Object({
+        code: t.String({
+          minLength: 1,
+          maxLength: LIMITS.sourceBytes / 4,
+          description: "The body of an async function.",
+        }),
+      }),
+      async execute({ code }, context) {
+        const { agentId, signal, raiseTaint } = context;
+        const files = NAMES_FILES.test(code) ? await loadFiles(context) : [];
+        // Their texts come from outside, even if the turn ends before the program does.
+        if (files.length > 0) raiseTaint(TAINT.outside);
+        const outcome = await sandbox.run({ agentId, program: { code }, files, signal });
+        const text = resultText(outcome);
+        return new ToolOutput(files.length > 0 ? wrapUntrusted(NAME, text) : text, toToolFiles(outcome.files));
+      },
+    }),
+  ];
+  return {
+    id: "run-code",
+    name: "Run code",
+    description: "Computes with JavaScript in a sandbox without network, and reads the files that people send.",
+    category: "thinking",
+    version: "1.0.0",
+    enabledByDefault: false,
+    tools: () => tools,
+  };
+}
+
+/** Files are fetched only for code that may read them. */
+const NAMES_FILES = /\bfiles\b|\bglobalThis\b/;
+
+/** The files of the message with their bytes, as far as they fit. */
+async function loadFiles({ files = [], signal }: ToolContext): Promise<InputFile[]> {
+  let left: number = LIMITS.inputsBytes;
+  const loaded: InputFile[] = [];
+  for (const file of files) {
+    const { name, mediaType, size } = file;
+    const limit = Math.min(LIMITS.inputBytes, left);
+    const content = size !== undefined && size > limit ? { error: TOO_LARGE } : await contentOf(file, limit, signal);
+    left -= "bytes" in content ? content.bytes.length : 0;
+    loaded.push({ name, mediaType, ...(size !== undefined && { size }), ...content });
+  }
+  return loaded;
+}
+
+const TOO_LARGE = `This file is too large: programs read files of up to ${LIMITS.inputBytes / 1e6} MB, and ${LIMITS.inputsBytes / 1e6} MB in all.`;
+
+async function contentOf(
+  file: MessageFile,
+  limit: number,
+  signal: AbortSignal,
+): Promise<{ bytes: Uint8Array<ArrayBuffer> } | { error: string }> {
+  try {
+    const bytes = await file.read(limit, signal);
+    // A copy, because the bytes are given to the thread.
+    return bytes ? { bytes: new Uint8Array(bytes) } : { error: "This file is gone, or too large." };
+  } catch {
+    signal.throwIfAborted();
+    return { error: "This file can't be fetched right now." };
+  }
+}
