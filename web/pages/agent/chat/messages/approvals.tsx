@@ -3,7 +3,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ShieldAlert } from "lucide-react";
 import { api, path } from "../../../../app/api.ts";
-import { t, text } from "../../../../app/language.ts";
+import { said, t, text } from "../../../../app/language.ts";
+import { toolLabel } from "../../../../app/tools.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { Status } from "../../../../parts/status.tsx";
@@ -39,7 +40,8 @@ function ApprovalCard({
   onApproved,
 }: Pick<Props, "agentId" | "onApproved"> & { approval: Approval }) {
   const client = useQueryClient();
-  const { id, summary, input, status, tool, usedAt } = approval;
+  const { id, summary, input, status, usedAt } = approval;
+  const tool = toolLabel(approval.tool);
   const decide = useMutation({
     mutationFn: (decision: "approve" | "deny") =>
       api.post<Approval>(path`/api/agents/${agentId}/approvals/${id}`, { decision }),
@@ -58,7 +60,7 @@ function ApprovalCard({
       <p className="flex items-start gap-2 font-medium">
         <ShieldAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
         <span>
-          {t("May the agent do this?")} <bdi className="block font-normal">{summary}</bdi>
+          {t("May the agent do this?")} <bdi className="block font-normal">{said(summary)}</bdi>
         </span>
       </p>
       <p className="text-sm">

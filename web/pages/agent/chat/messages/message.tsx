@@ -9,6 +9,7 @@ import {
   formatNumber,
   formatTime,
   formatUsd,
+  said,
   type Text,
   t,
   text,
@@ -40,7 +41,7 @@ const REASONS: Readonly<Record<string, Text>> = {
 
 export const reasonOf = ({ code, message }: { code: string; message: string }): string => {
   const known = REASONS[code];
-  return known ? t(known) : message;
+  return known ? t(known) : said(message);
 };
 
 /** The width in which a conversation is read. */
