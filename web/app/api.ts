@@ -17,6 +17,8 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>>;
 }
 
+const EVENT_STREAM = "text/event-stream";
+
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Texts for error codes in the viewer's language; the API's own are English. */
@@ -54,7 +56,13 @@ export async function send(method: Method, path: string, options: CallOptions = 
   const url = withQuery(path, query);
   const isRaw = body instanceof FormData || body instanceof Blob;
   const hasJson = body !== undefined && !isRaw;
-  recordRequest({ method, url, ...(hasJson && { body }), ...(isRaw && { file: fileIn(body) }) });
+  const isStream = headers?.accept === EVENT_STREAM;
+  recordRequest({
+    ...{ method, url },
+    ...(hasJson && { body }),
+    ...(isRaw && { file: fileIn(body) }),
+    ...(isStream && { stream: true as const }),
+  });
   const init: RequestInit = {
     method,
     headers: {
@@ -104,7 +112,7 @@ const inViewersLanguage = (body: Record<string, unknown>): Record<string, unknow
   Array.isArray(body.issues) ? { ...body, issues: issuesIn(body.issues) } : body;
 
 const issuesIn = (issues: unknown[]) =>
-  issues.filter(isIssue).map(({ path: at, message }) => ({ path: at, message: said(message) }));
+  issues.map((issue) => (isIssue(issue) ? { ...issue, message: said(issue.message) } : issue));
 
 /** Leaves for the sign-in form, which comes back to this page. */
 export function signInAgain(): void {

@@ -179,9 +179,11 @@ export const formatTime = (time: number, options?: Intl.DateTimeFormatOptions): 
     ...(options ?? { dateStyle: "medium", timeStyle: "short" }),
   }).format(time);
 
+/** Names the day of a time in the zone that the viewer chose, to compare days. */
+export const dayOf = (time: number): string => formatTime(time, { dateStyle: "short" });
+
 /** The time of day if it was today, else the date: for columns without room for both. */
 export function formatMoment(time: number, now = Date.now()): string {
-  const dayOf = (at: number) => formatTime(at, { dateStyle: "short" });
   if (dayOf(time) === dayOf(now)) return formatTime(time, { timeStyle: "short" });
   const isLongAgo = Math.abs(now - time) > 300 * DAY_MS;
   return isLongAgo ? dayOf(time) : formatTime(time, { day: "numeric", month: "short" });

@@ -1700,7 +1700,7 @@ export const german = {
     "The budget is used up. Raise it in the set-up, or try again in the next period.":
       "Das Budget ist aufgebraucht. Erhöhe es in der Einrichtung, oder versuch es im nächsten Zeitraum wieder.",
     "You stopped the reply.": "Du hast die Antwort gestoppt.",
-    "Stopped here. This part is not kept.": "Hier gestoppt. Dieser Teil wird nicht aufgehoben.",
+    "Stopped here.": "Hier gestoppt.",
     "A file could not be read. Send it again.": "Eine Datei ließ sich nicht lesen. Sende sie noch einmal.",
     "The model can't be reached, or refused the message. The agent's log says more.":
       "Das Modell ist nicht erreichbar oder hat die Nachricht abgelehnt. Mehr steht im Protokoll des Agenten.",
@@ -1723,17 +1723,17 @@ export const german = {
     "It spends money.": "Es gibt Geld aus.",
     "It sends something out, or changes something outside of Berth.":
       "Es sendet etwas hinaus oder ändert etwas außerhalb von Berth.",
-    "Approval for {tool}": "Erlaubnis für {tool}",
+    "Approval for “{tool}”": "Erlaubnis für „{tool}“",
     "May the agent do this?": "Darf der Agent das tun?",
     "You are asked because words of others, or from outside, are in this conversation.":
       "Du wirst gefragt, weil Worte anderer oder von außen in diesem Gespräch stehen.",
-    "Exactly what {tool} is called with": "Womit genau {tool} aufgerufen wird",
+    "Exactly what “{tool}” is called with": "Womit genau „{tool}“ aufgerufen wird",
     "Approve once": "Einmal erlauben",
     Deny: "Ablehnen",
-    "You approved {tool}; it ran.": "Du hast {tool} erlaubt; es ist gelaufen.",
-    "You approved {tool}.": "Du hast {tool} erlaubt.",
-    "You denied {tool}.": "Du hast {tool} abgelehnt.",
-    "The question about {tool} has expired.": "Die Frage zu {tool} ist abgelaufen.",
+    "You approved “{tool}”; it ran.": "Du hast „{tool}“ erlaubt; es ist gelaufen.",
+    "You approved “{tool}”.": "Du hast „{tool}“ erlaubt.",
+    "You denied “{tool}”.": "Du hast „{tool}“ abgelehnt.",
+    "The question about “{tool}” has expired.": "Die Frage zu „{tool}“ ist abgelaufen.",
     "Files of this message": "Dateien dieser Nachricht",
     "Message to {name}": "Nachricht an {name}",
     "Write to {name}…": "Schreib an {name} …",
@@ -2493,6 +2493,10 @@ export const german = {
     "{n} jobs are tried again.": "{n} Aufgaben werden noch einmal versucht.",
     "{done} of {all} …": "{done} von {all} …",
     "Try these {n} again": "Diese {n} noch einmal versuchen",
+    "{model} answers, from the Ollama on this machine: it costs nothing, and nothing leaves the machine. <a>Choose another</a>":
+      "Es antwortet {model} aus dem Ollama auf diesem Rechner: Das kostet nichts, und nichts verlässt den Rechner. <a>Anderes wählen</a>",
+    "used up": "aufgebraucht",
+    "nearly used up": "fast aufgebraucht",
     // Tools by what they do.
     "Look at the clock": "Auf die Uhr sehen",
     "Tells the time in any zone, and calculates with dates.": "Kennt die Zeit in jeder Zone und rechnet mit Daten.",
@@ -3527,6 +3531,7 @@ export const german = {
     STREAM_NOT_FOUND: "Dieser Agent hat keinen Livestream.",
     TURN_NOT_FOUND: "Diese Antwort gibt es nicht mehr.",
     UNAUTHORIZED: "Melde dich zuerst an.",
+    UNREADABLE_DOCUMENT: "Aus dieser Datei lässt sich kein Text lesen. Nimm eine andere.",
     MCP_TOOL_NOT_FOUND: "Dieses Werkzeug gibt es auf dem Server nicht mehr.",
   },
 } satisfies {

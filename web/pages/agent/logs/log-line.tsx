@@ -1,6 +1,6 @@
 // One line of an agent's log. Its text may come from anybody, and is shown as text.
 
-import { formatTime, said, type Text, t, text } from "../../../app/language.ts";
+import { dayOf, formatTime, said, type Text, t, text } from "../../../app/language.ts";
 import { Status, type Tone } from "../../../parts/status.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 
@@ -43,7 +43,7 @@ const TIME: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", s
 
 export function Line({ line: { timestamp, level, source, message } }: { line: LogLine }) {
   const time = new Date(timestamp);
-  const isToday = time.toDateString() === new Date().toDateString();
+  const isToday = dayOf(time.getTime()) === dayOf(Date.now());
   const shown = formatTime(time.getTime(), isToday ? TIME : { ...TIME, day: "2-digit", month: "2-digit" });
   const { label, tone } = LEVELS[level] ?? { label: undefined, tone: "idle" as const };
   return (

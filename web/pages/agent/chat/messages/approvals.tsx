@@ -54,7 +54,7 @@ function ApprovalCard({
   if (status !== "pending") return <Decided {...{ status, tool, usedAt }} />;
   return (
     <section
-      aria-label={t("Approval for {tool}", { tool })}
+      aria-label={t("Approval for “{tool}”", { tool })}
       className="my-1 flex flex-col gap-2 rounded-large border border-warn bg-warn-wash p-3"
     >
       <p className="flex items-start gap-2 font-medium">
@@ -68,7 +68,7 @@ function ApprovalCard({
         {t("You are asked because words of others, or from outside, are in this conversation.")}
       </p>
       <details className="text-sm">
-        <summary>{t("Exactly what {tool} is called with", { tool })}</summary>
+        <summary>{t("Exactly what “{tool}” is called with", { tool })}</summary>
         <Detail label={t("Input")} text={JSON.stringify(input, undefined, 2)} />
       </details>
       <div className="flex flex-wrap gap-2">
@@ -88,7 +88,7 @@ function Decided({ status, tool, usedAt }: Pick<Approval, "status" | "tool" | "u
     return (
       <p className="text-sm">
         <Status tone="good">
-          {usedAt ? t("You approved {tool}; it ran.", { tool }) : t("You approved {tool}.", { tool })}
+          {usedAt ? t("You approved “{tool}”; it ran.", { tool }) : t("You approved “{tool}”.", { tool })}
         </Status>
       </p>
     );
@@ -97,8 +97,8 @@ function Decided({ status, tool, usedAt }: Pick<Approval, "status" | "tool" | "u
     <p className="text-sm">
       <Status tone="idle">
         {status === "denied"
-          ? t("You denied {tool}.", { tool })
-          : t("The question about {tool} has expired.", { tool })}
+          ? t("You denied “{tool}”.", { tool })
+          : t("The question about “{tool}” has expired.", { tool })}
       </Status>
     </p>
   );
