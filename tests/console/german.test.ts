@@ -23,7 +23,7 @@ const SAME =
   /\b(Berth|Telegram|Discord|WhatsApp|BotFather|GitHub|Google Gemini|OpenRouter|Groq|Anthropic|OpenAI|Ollama|Bun|TypeScript|Python|Shell|New Application|Reset Token|Message Content Intent|messages|demo|CSV|JSON|English|Deutsch)\b/g;
 /** Names, addresses, versions and zones. */
 const NAMES =
-  /\S+@\S+|\bhttps?:\/\/\S*|\blocalhost:\S+|\b\d[\w.]*_\w+|\b[A-Z][\w-]+\/[\w/+ -]+|\b\w+-x64|\bms\b|berth-tests\/1.0/g;
+  /\S+@\S+|\bhttps?:\/\/\S*|\blocalhost:\S+|\b\d[\w.]*_\w+|\b[A-Z][\w-]+\/[\w/+ -]+|\b\w+-x64|\b(ms|min|kB|MB|GB|TB)\b|berth-tests\/1.0/g;
 
 let berth: Berth;
 let root: Client;

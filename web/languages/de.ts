@@ -3207,6 +3207,9 @@ export const german = {
       "With `WALLET_PLATFORM=cdp`: wallet secret.": "Mit `WALLET_PLATFORM=cdp`: Geheimnis der Wallets.",
       "With `WALLET_PLATFORM=cdp`: another address of the platform.":
         "Mit `WALLET_PLATFORM=cdp`: andere Adresse der Plattform.",
+      "Site that shows the transactions of `mainnet_chain` below `/tx/`. Only linked to.":
+        "Website, die unter `/tx/` die Buchungen von `mainnet_chain` zeigt. Sie wird nur verlinkt.",
+      "The same for `testnet_chain`.": "Dasselbe für `testnet_chain`.",
       "Stablecoin of `mainnet_chain`; USDC's.": "Stablecoin von `mainnet_chain`; sonst USDC.",
       "Stablecoin of `testnet_chain`; USDC's.": "Stablecoin von `testnet_chain`; sonst USDC.",
       "Uniswap v3's SwapRouter02 on `mainnet_chain`.": "SwapRouter02 von Uniswap v3 auf `mainnet_chain`.",
@@ -3254,6 +3257,9 @@ export const german = {
       "Give the key a name: one line of at most 200 characters.":
         "Gib dem Schlüssel einen Namen: eine Zeile von höchstens 200 Zeichen.",
       "Scopes are one or more of read, write and chat.": "Rechte sind eins oder mehr von read, write und chat.",
+      "Open the whole link of the app.": "Öffne den ganzen Link der App.",
+      "Scopes are read, chat and write.": "Rechte sind read, chat und write.",
+      "Allow one thing at least.": "Erlaube mindestens eins.",
       "Unknown referral code. Check it, or leave it out.":
         "Diesen Empfehlungscode gibt es nicht. Prüfe ihn, oder lass ihn weg.",
       "Name the provider.": "Nenne den Anbieter.",
@@ -3531,6 +3537,9 @@ export const german = {
     STREAM_NOT_FOUND: "Dieser Agent hat keinen Livestream.",
     TURN_NOT_FOUND: "Diese Antwort gibt es nicht mehr.",
     UNAUTHORIZED: "Melde dich zuerst an.",
+    APP_NOT_FOUND: "Diese verbundene App gibt es nicht mehr.",
+    INVALID_AUTHORIZATION: "Dieser Link der App ist unvollständig oder abgelaufen. Beginne in der App noch einmal.",
+    TOO_MANY_APPS: "Mehr verbundene Apps sind nicht möglich. Trenne zuerst eine.",
     UNREADABLE_DOCUMENT: "Aus dieser Datei lässt sich kein Text lesen. Nimm eine andere.",
     MCP_TOOL_NOT_FOUND: "Dieses Werkzeug gibt es auf dem Server nicht mehr.",
   },

@@ -11,6 +11,7 @@ const ELSEWHERE = [
   "plugins/ai/cache/response-cache.ts",
   "plugins/auth/model.ts",
   "plugins/interaction/",
+  "plugins/mcp-server/model.ts",
   "plugins/provisioning/",
   "plugins/runtime/message-routes.ts",
   "plugins/runtime/model.ts",

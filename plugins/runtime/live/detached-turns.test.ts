@@ -214,7 +214,9 @@ describe("cancelling", () => {
     ]);
     fixture.upstream.script("It goes on.");
     await follow((await send("Go on.", conversationId)).turnId);
-    const { messages } = fixture.upstream.chats.at(-1)?.body as { messages: { role: string; content: unknown }[] };
+    const { messages = [] } = (fixture.upstream.chats.at(-1)?.body ?? {}) as {
+      messages?: { role: string; content: unknown }[];
+    };
     expect(messages.filter(({ role }) => role === "assistant").map(({ content }) => content)).toEqual([
       "I look.\n\nThe quay is long",
     ]);
