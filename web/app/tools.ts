@@ -26,6 +26,10 @@ const TOOLS: Readonly<Record<string, ToolWords>> = {
   wallet_send: { label: text("Send money"), about: text("Sends from your wallet, within your limits.") },
   wallet_trade: { label: text("Trade money"), about: text("Changes one token for another, within your limits.") },
   wallet_pay: { label: text("Pay for a page"), about: text("Pays for content of the web, within your limits.") },
+  run_code: {
+    label: text("Run a program"),
+    about: text("Computes with a small program, shut off from everything else."),
+  },
   load_skill: { label: text("Load a skill"), about: text("Reads the instructions of one of its skills.") },
   read_skill_file: { label: text("Read a file of a skill"), about: text("Reads a text that belongs to a skill.") },
 };

@@ -2534,6 +2534,9 @@ export const german = {
     "Reads the instructions of one of its skills.": "Liest die Anweisungen einer seiner Fähigkeiten.",
     "Read a file of a skill": "Datei einer Fähigkeit lesen",
     "Reads a text that belongs to a skill.": "Liest einen Text, der zu einer Fähigkeit gehört.",
+    "Run a program": "Programm ausführen",
+    "Computes with a small program, shut off from everything else.":
+      "Rechnet mit einem kleinen Programm, abgeschottet von allem anderen.",
     // Who wrote a line of the log.
     model: "Modell",
     approval: "Freigabe",
@@ -3537,6 +3540,7 @@ export const german = {
     STREAM_NOT_FOUND: "Dieser Agent hat keinen Livestream.",
     TURN_NOT_FOUND: "Diese Antwort gibt es nicht mehr.",
     UNAUTHORIZED: "Melde dich zuerst an.",
+    SANDBOX_BUSY: "Gerade laufen zu viele Programme. Versuch es gleich noch einmal.",
     APP_NOT_FOUND: "Diese verbundene App gibt es nicht mehr.",
     INVALID_AUTHORIZATION: "Dieser Link der App ist unvollständig oder abgelaufen. Beginne in der App noch einmal.",
     TOO_MANY_APPS: "Mehr verbundene Apps sind nicht möglich. Trenne zuerst eine.",

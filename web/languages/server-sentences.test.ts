@@ -15,6 +15,7 @@ const ELSEWHERE = [
   "plugins/provisioning/",
   "plugins/runtime/message-routes.ts",
   "plugins/runtime/model.ts",
+  "plugins/sandbox/",
   "plugins/social/",
   "plugins/lifecycle/import-export/",
   "plugins/channels/access/access-decision.ts",
