@@ -29,7 +29,7 @@ const queries = new QueryClient({
 });
 
 async function start(): Promise<void> {
-  await Promise.all([loadTexts("shell"), ownLoaders?.errors?.().then(setErrorTexts)]);
+  await Promise.all([loadTexts("shell"), ownLoaders?.errors?.().then(({ texts }) => setErrorTexts(texts))]);
   const root = document.getElementById("root");
   if (!root) throw new Error("The page has no root element.");
   createRoot(root).render(

@@ -74,9 +74,10 @@ export function toChannelError(refusal: Refusal, scope: Scope, token: string): C
   const meaning = MEANINGS[code] ?? byStatus(status, code);
   if (!meaning) {
     const isInternalFailure = status >= 500 || [1, 2, 131000, 131016].includes(code);
-    if (isInternalFailure)
-      return new ChannelError("unreachable", `WhatsApp reports an internal error${message && `: ${message}`}`, scope);
-    return new ChannelError("refused", `WhatsApp refused: ${message || status}`, scope);
+    const reason = message || status;
+    return isInternalFailure
+      ? new ChannelError("unreachable", `WhatsApp reports an internal error: ${reason}`, scope)
+      : new ChannelError("refused", `WhatsApp refused: ${reason}`, scope);
   }
   const wait = meaning.kind === "busy" ? Math.max(retryAfter ?? 0, meaning.wait ?? 0) : undefined;
   // A call about the whole account fails for the whole account.

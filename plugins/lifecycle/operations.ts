@@ -101,11 +101,8 @@ export function createOperations(deps: Deps): Operations {
     await agents.setStatus(agent.id, status, { hasRestarted: willBeUp && operation !== "start" });
     const changedAgent = await agents.require(agent.id);
     if (willBeUp && connections === "renew") await channels.reconnect(agent.id);
-    logToAgent(
-      agent.id,
-      "info",
-      `${operation}: the agent is ${status}${reason === undefined ? "" : `, because ${reason}`}`,
-    );
+    const because = reason === undefined ? "" : `, because ${reason}`;
+    logToAgent(agent.id, "info", `${operation}: the agent is ${status}${because}`);
     return changedAgent;
   }
 

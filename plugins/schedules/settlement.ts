@@ -32,7 +32,8 @@ export function createSettlement({ database, events, agents, now }: Deps) {
     const { id: scheduleId, name, deliver, failures: before } = found.schedule;
     const status: RunStatus = ended === "parked" ? "failed" : ended;
     const failures = status === "failed" ? before + 1 : status === "done" ? 0 : before;
-    const reason = `It failed ${failures} times in a row and was paused. The last time: ${error ?? "no reply"}`;
+    const last = error ?? "no reply";
+    const reason = `It failed ${failures} times in a row and was paused. The last time: ${last}`;
     const isPaused = failures >= MAX_FAILURES && status === "failed";
     const userId = (await agents.find(agentId))?.userId;
     const about = { userId, agentId };

@@ -79,24 +79,24 @@ describe("writing to an agent", () => {
     await console.open(chat("/new"));
     await say(page, "How deep is it?");
     await page.waitForURL(/\/chat\/sess_/);
-    await page.getByText("Used 1 tool: remember").waitFor();
+    await page.getByText("Used 1 tool: Remember a fact").waitFor();
     // A reload in the middle loses nothing.
     await page.reload();
-    await page.getByText("Used 1 tool: remember").waitFor();
+    await page.getByText("Used 1 tool: Remember a fact").waitFor();
     await page.getByText(/Thinks|Writes/).waitFor();
     go();
     await feed(page).getByRole("cell", { name: "8.4" }).waitFor();
     await page.getByText("fake-small ·").waitFor();
     expect(await feed(page).locator("strong").textContent()).toBe("deep");
-    await page.getByText("Used 1 tool: remember").click();
+    await page.getByText("Used 1 tool: Remember a fact").click();
     await feed(page)
-      .locator("summary", { hasText: /^remember/ })
+      .locator("summary", { hasText: /^Remember a fact/ })
       .click();
     await feed(page).getByRole("region", { name: "Input" }).getByText("Likes tables.").waitFor();
 
     await page.getByRole("button", { name: /tokens · .* · 1 step$/ }).click();
     const panel = page.getByRole("dialog", { name: "The turn behind this reply" });
-    await panel.getByText("remember", { exact: true }).waitFor();
+    await panel.getByText("Remember a fact", { exact: true }).waitFor();
     expect(page.url()).toContain("turn=");
     await page.keyboard.press("Escape");
     await panel.waitFor({ state: "detached" });
@@ -127,7 +127,9 @@ describe("writing to an agent", () => {
     await page.getByText("You stopped the reply.").waitFor();
     // What was written until then can still be read.
     await feed(page).getByText("The quay is long").waitFor();
-    await page.getByText("Stopped here. This part is not kept.").waitFor();
+    await page.getByText("Stopped here.").waitFor();
+    await page.reload();
+    await feed(page).getByText("The quay is long, and it is deep").waitFor();
     upstream.script("Back again.");
     await page.getByRole("button", { name: "Try again", exact: true }).click();
     await feed(page).getByText("Back again.").waitFor();
@@ -230,12 +232,12 @@ describe("writing to an agent", () => {
     });
     await console.open(chat("/new"));
     await say(page, "Read this page");
-    const card = page.getByRole("region", { name: "Approval for remind_me" });
+    const card = page.getByRole("region", { name: "Approval for “Set a reminder”" });
     await card.getByText("Set a reminder in 5 minutes: Storm").waitFor();
-    await card.getByText("Exactly what remind_me is called with").click();
+    await card.getByText("Exactly what “Set a reminder” is called with").click();
     await card.getByText('"inMinutes": 5').waitFor();
     await card.getByRole("button", { name: "Approve once" }).click();
-    await page.getByText("You approved remind_me; it ran.").waitFor();
+    await page.getByText("You approved “Set a reminder”; it ran.").waitFor();
     await feed(page).getByText("It is set.").waitFor();
     expect(console.complaints()).toEqual([]);
   }, 60_000);
@@ -514,7 +516,7 @@ test("the page is accessible: a conversation, its turn, an approval, another cha
     async prepare(page) {
       await feed(page).locator("summary").first().click();
       await feed(page)
-        .locator("summary", { hasText: /^remember/ })
+        .locator("summary", { hasText: /^Remember a fact/ })
         .click();
     },
   });
@@ -522,12 +524,12 @@ test("the page is accessible: a conversation, its turn, an approval, another cha
     name: "chat-turn",
     async prepare(page) {
       await page.getByRole("button", { name: /fake-small/ }).click();
-      await page.getByRole("dialog").getByText("remember", { exact: true }).waitFor();
+      await page.getByRole("dialog").getByText("Remember a fact", { exact: true }).waitFor();
     },
   });
   await expectAccessible(berth, ada, chat(`/${approval}`), {
     name: "chat-approval",
-    prepare: (page) => page.getByRole("region", { name: /remind_me/ }).waitFor(),
+    prepare: (page) => page.getByRole("region", { name: /Set a reminder|Erinnerung setzen/ }).waitFor(),
   });
   await expectAccessible(berth, ada, chat(`/${channel}`), { name: "chat-channel" });
   await expectAccessible(berth, ada, chat("/new"), { name: "chat-new" });

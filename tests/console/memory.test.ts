@@ -193,7 +193,7 @@ describe("skills", () => {
     await page.getByLabel("Tool").selectOption("web_fetch");
     await eventually(async () => Bun.deepEquals(await approvals(), { outside: "ask", web_fetch: "ask" }));
     await page
-      .getByRole("group", { name: "web_fetch: allow, ask or forbid" })
+      .getByRole("group", { name: "Read a web page: allow, ask or forbid" })
       .getByText("Forbid", { exact: true })
       .click();
     await eventually(async () => Bun.deepEquals(await approvals(), { outside: "ask", web_fetch: "deny" }));

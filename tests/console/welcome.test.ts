@@ -148,6 +148,8 @@ test("a found Ollama is offered, once it has a model", async () => {
   // A key is still one step away.
   await page.getByRole("heading", { name: "Or a key of a provider" }).waitFor();
   await page.getByRole("button", { name: "Go on" }).click();
+  // Whoever comes back later meets this step first, and is told what answers.
+  await page.getByText("llama3.2:3b answers, from the Ollama on this machine").waitFor();
   await page.getByRole("button", { name: "Make the agent" }).click();
   await page.getByRole("button", { name: "Hello! What can you do for me?" }).click();
   await page.getByRole("log").getByText("Ahoy from your own machine.").waitFor();

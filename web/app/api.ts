@@ -1,8 +1,8 @@
 // Calls the API of the same origin. The session is a cookie that scripts can't read; the browser adds the origin by which
 // the server refuses requests of other sites.
 
-import { ApiError, UnreachableError } from "./errors.ts";
-import { t } from "./language.ts";
+import { ApiError, isIssue, UnreachableError } from "./errors.ts";
+import { said, t } from "./language.ts";
 import { recordRequest } from "./request-log.ts";
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -16,6 +16,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   headers?: Readonly<Record<string, string>>;
 }
+
+const EVENT_STREAM = "text/event-stream";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -54,7 +56,13 @@ export async function send(method: Method, path: string, options: CallOptions = 
   const url = withQuery(path, query);
   const isRaw = body instanceof FormData || body instanceof Blob;
   const hasJson = body !== undefined && !isRaw;
-  recordRequest({ method, url, ...(hasJson && { body }), ...(isRaw && { file: fileIn(body) }) });
+  const isStream = headers?.accept === EVENT_STREAM;
+  recordRequest({
+    ...{ method, url },
+    ...(hasJson && { body }),
+    ...(isRaw && { file: fileIn(body) }),
+    ...(isStream && { stream: true as const }),
+  });
   const init: RequestInit = {
     method,
     headers: {
@@ -91,8 +99,20 @@ async function toApiError(response: Response): Promise<ApiError> {
   if (response.status === 401 && code === "UNAUTHORIZED") signInAgain();
   const english = typeof body.error === "string" ? body.error : t("The server answered with an error.");
   const retryAfter = Number(response.headers.get("retry-after")) || undefined;
-  return new ApiError(response.status, code, errorTexts[code] ?? english, body, retryAfter);
+  return new ApiError(response.status, code, inWords(code, english), inViewersLanguage(body), retryAfter);
 }
+
+/** The sentence itself has the numbers and names; the text of its code is for sentences without a translation. */
+function inWords(code: string, english: string): string {
+  const translated = said(english);
+  return translated === english ? (errorTexts[code] ?? english) : translated;
+}
+
+const inViewersLanguage = (body: Record<string, unknown>): Record<string, unknown> =>
+  Array.isArray(body.issues) ? { ...body, issues: issuesIn(body.issues) } : body;
+
+const issuesIn = (issues: unknown[]) =>
+  issues.map((issue) => (isIssue(issue) ? { ...issue, message: said(issue.message) } : issue));
 
 /** Leaves for the sign-in form, which comes back to this page. */
 export function signInAgain(): void {

@@ -26,7 +26,7 @@ export class ApiError extends Error {
   }
 }
 
-const isIssue = (value: unknown): value is { path: string; message: string } =>
+export const isIssue = (value: unknown): value is { path: string; message: string } =>
   typeof value === "object" && value !== null && "path" in value && "message" in value;
 
 /** The server's message for the field at this path of the body, if it refused that. */

@@ -1,6 +1,7 @@
 // Translates the texts of the console. The source language is English: a text is written where it is shown, and
 // web/languages holds one file for each other language. A test finds texts without a translation.
 
+import { createSentences } from "./sentences.ts";
 import { timeZone } from "./time-zone.ts";
 
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
@@ -12,7 +13,14 @@ export type Text = string & { readonly __text: true };
 type Values = Readonly<Record<string, string | number>>;
 /** Accepts literals and marked texts only, so that each text is found in the source. */
 type Literal<S extends string> = string extends S ? (S extends Text ? S : never) : S;
-type AreaLoader = () => Promise<Readonly<Record<string, string>>>;
+
+/** The translations that a page's folder needs. */
+export interface AreaTexts {
+  texts: Readonly<Record<string, string>>;
+  /** Sentences of the server, for `said()`. */
+  server: Readonly<Record<string, string>>;
+}
+type AreaLoader = () => Promise<AreaTexts>;
 
 const STORED_AS = "berth-language";
 const table = new Map<string, string>();
@@ -55,7 +63,9 @@ export function setTextLoaders(loaders: Readonly<Record<string, AreaLoader>> | u
 export async function loadTexts(area: string): Promise<void> {
   const load = areaLoaders[area];
   if (!load || loaded.has(area)) return;
-  for (const [english, translated] of Object.entries(await load())) table.set(english, translated);
+  const { texts, server } = await load();
+  for (const [english, translated] of Object.entries(texts)) table.set(english, translated);
+  sentences.add(server);
   loaded.add(area);
 }
 
@@ -106,9 +116,27 @@ export function rich<const S extends string, Node>(
   return nodes;
 }
 
+const sentences = createSentences({
+  number: (value) => formatNumber(value, { maximumFractionDigits: 18 }),
+  time: (at) => formatTime(at),
+});
+
+/**
+ * A sentence of the server in the viewer's language: a reason, a refusal, a description. It stays English, or whatever it is, if
+ * the language has none for it, so texts of platforms and people may be given, too.
+ */
+export const said = (english: string): string => sentences.translate(english);
+
 /** "1,234" or "1.234". */
 export const formatNumber = (value: number, options?: Intl.NumberFormatOptions): string =>
   new Intl.NumberFormat(language, options).format(value);
+
+/** A decimal text of the API, such as "2.50", as the viewer writes it. */
+export const formatAmount = (decimal: string): string =>
+  formatNumber(Number(decimal), {
+    minimumFractionDigits: Math.min(decimal.split(".")[1]?.length ?? 0, 2),
+    maximumFractionDigits: 18,
+  });
 
 /** US dollars: two digits after the point, more for amounts below a cent. */
 export const formatUsd = (usd: number): string =>
@@ -151,9 +179,11 @@ export const formatTime = (time: number, options?: Intl.DateTimeFormatOptions): 
     ...(options ?? { dateStyle: "medium", timeStyle: "short" }),
   }).format(time);
 
+/** Names the day of a time in the zone that the viewer chose, to compare days. */
+export const dayOf = (time: number): string => formatTime(time, { dateStyle: "short" });
+
 /** The time of day if it was today, else the date: for columns without room for both. */
 export function formatMoment(time: number, now = Date.now()): string {
-  const dayOf = (at: number) => formatTime(at, { dateStyle: "short" });
   if (dayOf(time) === dayOf(now)) return formatTime(time, { timeStyle: "short" });
   const isLongAgo = Math.abs(now - time) > 300 * DAY_MS;
   return isLongAgo ? dayOf(time) : formatTime(time, { day: "numeric", month: "short" });

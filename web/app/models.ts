@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { api } from "./api.ts";
-import { formatNumber, formatUsd, t } from "./language.ts";
+import { formatNumber, formatUsd, said, t } from "./language.ts";
 
 /** An item of `GET /api/models`; costs are US dollars per million tokens. */
 export interface Model {
@@ -46,9 +46,16 @@ export interface ModelList {
 export const useModelChoices = (agentId?: string) =>
   useQuery({
     queryKey: ["models", "choices", agentId],
-    queryFn: () => api.get<ModelList>("/api/models", { limit: 1, agentId }),
+    async queryFn(): Promise<ModelList> {
+      const list = await api.get<ModelList>("/api/models", { limit: 1, agentId });
+      const { model_a, model_b } = list.choices;
+      return { ...list, choices: { model_a: named(model_a), model_b: named(model_b) } };
+    },
     staleTime: 5 * 60_000,
   });
+
+/** The demo model is Berth's own; other models are called as their makers do. */
+const named = (choice: ModelChoice): ModelChoice => (choice.demo ? { ...choice, name: said(choice.name) } : choice);
 
 /** The name of an agent's model; its own id while the catalogue is not there. */
 export function modelName(agent: { model: string; ownModel: string | null }, list: ModelList | undefined): string {

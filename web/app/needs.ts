@@ -1,7 +1,7 @@
 // What an agent needs its owner for, in words; the most urgent first.
 
 import type { AgentOverview } from "./agents.ts";
-import { t, tn } from "./language.ts";
+import { said, t, tn } from "./language.ts";
 
 export interface Need {
   words: string;
@@ -14,7 +14,9 @@ export interface Need {
 export function needsOf({ status, statusReason, channels, pendingApprovals }: AgentOverview): Need[] {
   const failed = status === "stopped" ? [] : channels.filter(({ state }) => state === "failed");
   return [
-    ...(status === "error" ? [{ words: statusReason ?? t("It has failed. Restart it."), path: "" }] : []),
+    ...(status === "error"
+      ? [{ words: statusReason === null ? t("It has failed. Restart it.") : said(statusReason), path: "" }]
+      : []),
     ...(pendingApprovals > 0
       ? [
           {
@@ -25,7 +27,7 @@ export function needsOf({ status, statusReason, channels, pendingApprovals }: Ag
       : []),
     ...failed.map(({ channel, name, lastError }) => ({
       words: t("{platform} refuses its bot", { platform: name }),
-      ...(lastError && { detail: lastError }),
+      ...(lastError && { detail: said(lastError) }),
       path: `/channels/${channel}`,
     })),
   ];

@@ -6,6 +6,8 @@ export interface RecordedRequest {
   body?: unknown;
   /** Instead of JSON: a file as the body, or in a field of a form. */
   file?: { type: string; field?: string };
+  /** The answer is a stream of server-sent events. */
+  stream?: true;
   /** The address of the page that sent it. */
   page: string;
 }

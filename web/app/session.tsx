@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext } from "react";
 import { api } from "./api.ts";
+import { type Text, t, text } from "./language.ts";
 
 /** `GET /api/settings`. */
 export interface User {
@@ -21,8 +22,18 @@ export interface User {
   createdAt: string;
 }
 
+const PLANS: Readonly<Record<string, Text>> = {
+  free: text("Free"),
+  starter: text("Starter"),
+  pro: text("Pro"),
+  enterprise: text("Enterprise"),
+};
+
 /** A plan as people read it: "Free". */
-export const planName = (plan: string): string => plan.charAt(0).toUpperCase() + plan.slice(1);
+export function planName(plan: string): string {
+  const words = Object.hasOwn(PLANS, plan) ? PLANS[plan] : undefined;
+  return words ? t(words) : plan;
+}
 
 export const USER_KEY = ["user"] as const;
 

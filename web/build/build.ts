@@ -15,6 +15,8 @@ export const outputFolder = join(web, "../dist/web");
 
 interface Tables {
   texts: Readonly<Record<string, string>>;
+  /** Sentences of the server, by the area that shows them. */
+  server: Readonly<Record<string, Readonly<Record<string, string>>>>;
   errors: Readonly<Record<string, string>>;
 }
 
@@ -45,10 +47,12 @@ const languagePlugin: BunPlugin = {
         });
         return { contents: `export const loaders = { ${loaders.join(", ")} };`, loader: "js" };
       }
-      const { texts, errors }: Tables = LANGUAGES[language] ?? { texts: {}, errors: {} };
-      const own = [...(areas.get(area) ?? [])].map((english) => [english, texts[english]]);
-      const table = area === ERRORS ? errors : Object.fromEntries(own);
-      return { contents: `export default ${JSON.stringify(table)};`, loader: "js" };
+      const tables = LANGUAGES[language];
+      if (!tables) throw new Error(`There is no language ${language}.`);
+      const own = [...(areas.get(area) ?? [])].map((english) => [english, tables.texts[english]]);
+      const texts = area === ERRORS ? tables.errors : Object.fromEntries(own);
+      const contents = JSON.stringify({ texts, server: tables.server[area] ?? {} });
+      return { contents: `export default ${contents};`, loader: "js" };
     });
   },
 };

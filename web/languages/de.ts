@@ -1700,7 +1700,7 @@ export const german = {
     "The budget is used up. Raise it in the set-up, or try again in the next period.":
       "Das Budget ist aufgebraucht. Erhöhe es in der Einrichtung, oder versuch es im nächsten Zeitraum wieder.",
     "You stopped the reply.": "Du hast die Antwort gestoppt.",
-    "Stopped here. This part is not kept.": "Hier gestoppt. Dieser Teil wird nicht aufgehoben.",
+    "Stopped here.": "Hier gestoppt.",
     "A file could not be read. Send it again.": "Eine Datei ließ sich nicht lesen. Sende sie noch einmal.",
     "The model can't be reached, or refused the message. The agent's log says more.":
       "Das Modell ist nicht erreichbar oder hat die Nachricht abgelehnt. Mehr steht im Protokoll des Agenten.",
@@ -1723,17 +1723,17 @@ export const german = {
     "It spends money.": "Es gibt Geld aus.",
     "It sends something out, or changes something outside of Berth.":
       "Es sendet etwas hinaus oder ändert etwas außerhalb von Berth.",
-    "Approval for {tool}": "Erlaubnis für {tool}",
+    "Approval for “{tool}”": "Erlaubnis für „{tool}“",
     "May the agent do this?": "Darf der Agent das tun?",
     "You are asked because words of others, or from outside, are in this conversation.":
       "Du wirst gefragt, weil Worte anderer oder von außen in diesem Gespräch stehen.",
-    "Exactly what {tool} is called with": "Womit genau {tool} aufgerufen wird",
+    "Exactly what “{tool}” is called with": "Womit genau „{tool}“ aufgerufen wird",
     "Approve once": "Einmal erlauben",
     Deny: "Ablehnen",
-    "You approved {tool}; it ran.": "Du hast {tool} erlaubt; es ist gelaufen.",
-    "You approved {tool}.": "Du hast {tool} erlaubt.",
-    "You denied {tool}.": "Du hast {tool} abgelehnt.",
-    "The question about {tool} has expired.": "Die Frage zu {tool} ist abgelaufen.",
+    "You approved “{tool}”; it ran.": "Du hast „{tool}“ erlaubt; es ist gelaufen.",
+    "You approved “{tool}”.": "Du hast „{tool}“ erlaubt.",
+    "You denied “{tool}”.": "Du hast „{tool}“ abgelehnt.",
+    "The question about “{tool}” has expired.": "Die Frage zu „{tool}“ ist abgelaufen.",
     "Files of this message": "Dateien dieser Nachricht",
     "Message to {name}": "Nachricht an {name}",
     "Write to {name}…": "Schreib an {name} …",
@@ -2298,7 +2298,6 @@ export const german = {
     "Subscription ended": "Abo beendet",
     "Second factor": "Zweiter Faktor",
     "The plan is in force.": "Der Tarif gilt.",
-    "The plan is “free” now.": "Der Tarif ist jetzt „free“.",
     "The credits are changed.": "Das Guthaben ist geändert.",
     "Plan and credits": "Tarif und Guthaben",
     "in force until": "gilt bis",
@@ -2494,6 +2493,851 @@ export const german = {
     "{n} jobs are tried again.": "{n} Aufgaben werden noch einmal versucht.",
     "{done} of {all} …": "{done} von {all} …",
     "Try these {n} again": "Diese {n} noch einmal versuchen",
+    "{model} answers, from the Ollama on this machine: it costs nothing, and nothing leaves the machine. <a>Choose another</a>":
+      "Es antwortet {model} aus dem Ollama auf diesem Rechner: Das kostet nichts, und nichts verlässt den Rechner. <a>Anderes wählen</a>",
+    "used up": "aufgebraucht",
+    "nearly used up": "fast aufgebraucht",
+    // Tools by what they do.
+    "Look at the clock": "Auf die Uhr sehen",
+    "Tells the time in any zone, and calculates with dates.": "Kennt die Zeit in jeder Zone und rechnet mit Daten.",
+    "Read a web page": "Webseite lesen",
+    "Gets the text of a page with its headings and links.": "Holt den Text einer Seite mit Überschriften und Links.",
+    "Remember a fact": "Tatsache merken",
+    "Keeps a fact beyond the conversation.": "Hebt eine Tatsache über das Gespräch hinaus auf.",
+    "Look up facts": "Tatsachen nachschlagen",
+    "Searches what it remembers.": "Durchsucht, was er sich gemerkt hat.",
+    "Forget a fact": "Tatsache vergessen",
+    "Removes a fact for good.": "Löscht eine Tatsache für immer.",
+    "Set a reminder": "Erinnerung setzen",
+    "Comes back to something once, at a time you say.": "Kommt einmal auf etwas zurück, wann du willst.",
+    "Look at reminders": "Erinnerungen ansehen",
+    "Names the reminders that are still to come.": "Nennt die Erinnerungen, die noch kommen.",
+    "Cancel a reminder": "Erinnerung absagen",
+    "Drops a reminder that is still to come.": "Streicht eine Erinnerung, die noch kommt.",
+    "Make a schedule": "Zeitplan anlegen",
+    "Sets up a task that repeats.": "Legt eine Aufgabe an, die sich wiederholt.",
+    "Look at schedules": "Zeitpläne ansehen",
+    "Names the tasks that repeat.": "Nennt die Aufgaben, die sich wiederholen.",
+    "Delete a schedule": "Zeitplan löschen",
+    "Ends a task that repeats.": "Beendet eine Aufgabe, die sich wiederholt.",
+    "Make a wallet": "Wallet anlegen",
+    "Makes a wallet for you if there is none yet.": "Legt ein Wallet für dich an, wenn es noch keines gibt.",
+    "Look at the balance": "Guthaben ansehen",
+    "Reads how much is in your wallet.": "Liest, wie viel in deinem Wallet ist.",
+    "Send money": "Geld senden",
+    "Sends from your wallet, within your limits.": "Sendet aus deinem Wallet, in deinen Grenzen.",
+    "Trade money": "Geld tauschen",
+    "Changes one token for another, within your limits.": "Tauscht eine Währung gegen eine andere, in deinen Grenzen.",
+    "Pay for a page": "Für eine Seite zahlen",
+    "Pays for content of the web, within your limits.": "Zahlt für Inhalte im Web, in deinen Grenzen.",
+    "Load a skill": "Fähigkeit laden",
+    "Reads the instructions of one of its skills.": "Liest die Anweisungen einer seiner Fähigkeiten.",
+    "Read a file of a skill": "Datei einer Fähigkeit lesen",
+    "Reads a text that belongs to a skill.": "Liest einen Text, der zu einer Fähigkeit gehört.",
+    "Run a program": "Programm ausführen",
+    "Computes with a small program, shut off from everything else.":
+      "Rechnet mit einem kleinen Programm, abgeschottet von allem anderen.",
+    // Who wrote a line of the log.
+    model: "Modell",
+    approval: "Freigabe",
+    channel: "Kanal",
+    gateway: "Gateway",
+    operation: "Betrieb",
+    MCP: "MCP",
+    delivery: "Zustellung",
+    turn: "Antwort",
+    schedule: "Zeitplan",
+    stream: "Livestream",
+    verification: "Bestätigung",
+    // Fields in the audit log.
+    "Email verified": "E-Mail bestätigt",
+    Subscription: "Abo",
+    until: "bis",
+    "Sent by": "Zugestellt als",
+    "Model A": "Modell A",
+    "Model B": "Modell B",
+    "Removed a provider’s key": "Schlüssel eines Anbieters entfernt",
+    "Chose the default models": "Übliche Modelle gewählt",
+    active: "aktiv",
+    trial: "Probezeit",
+    link: "Link",
+    replaced: "ersetzt",
+    removed: "entfernt",
+    // Keys of a configuration.
+    Temperature: "Temperatur",
+    "Choice of words (top p)": "Wortwahl (top p)",
+    "Budget for a day": "Budget für einen Tag",
+    "Budget for a month": "Budget für einen Monat",
+    // What arrived switched off with an import.
+    "The skill {name}: switch it on under <a>Skills</a>, once you have installed it if it is missing.":
+      "Die Fähigkeit {name}: Schalte sie unter <a>Fähigkeiten</a> ein; fehlt sie, installiere sie vorher.",
+    "{name}: look at it <a>here</a>, and add what you want of the file.":
+      "{name}: Sieh es dir <a>hier</a> an, und ergänze, was du aus der Datei willst.",
+    "The public page: switch it on <a>here</a>.": "Die öffentliche Seite: Schalte sie <a>hier</a> ein.",
+    "The instructions: until you have read and saved them <a>here</a>, everything but reading asks you first.":
+      "Die Anweisungen: Bis du sie <a>hier</a> gelesen und gespeichert hast, fragt dich alles außer Lesen vorher.",
+    "{name} schedules: switch them on under <a>Schedules</a>.":
+      "{name} Zeitpläne: Schalte sie unter <a>Zeitpläne</a> ein.",
+    "{n} reminder": "{n} Erinnerung",
+    "{n} reminders": "{n} Erinnerungen",
+    "switched on": "eingeschaltet",
+    "Switch on": "Einschalten",
+    "The plan is “{plan}” now.": "Der Tarif ist jetzt „{plan}“.",
+    Starter: "Starter",
+    Pro: "Pro",
+    Enterprise: "Enterprise",
+  },
+  /**
+   * Sentences of the server, by the folder of `pages` that shows them; "shell" for several. A part that varies is a place: `{n}` is a
+   * number, `{at}` a time, any other word a text.
+   */
+  server: {
+    shell: {
+      "{name}: {text}": "{name}: {text}",
+      "{text} Did you mean {name}?": "{text} Meinst du {name}?",
+      // What is wrong with a field.
+      "This field is required.": "Das fehlt noch.",
+      "This value is not one of those allowed.": "Dieser Wert ist hier nicht möglich.",
+      "One of: {list}.": "Eins davon: {list}.",
+      "This is one of: {list}.": "Eins davon: {list}.",
+      "The {part} is not valid.": "Das ist so nicht gültig ({part}).",
+      "Give a text.": "Gib einen Text an.",
+      "Give a text of at least {n} characters.": "Gib einen Text von mindestens {n} Zeichen an.",
+      "Give a text of at most {n} characters.": "Gib einen Text von höchstens {n} Zeichen an.",
+      "Give a number.": "Gib eine Zahl an.",
+      "Give a whole number.": "Gib eine ganze Zahl an.",
+      "Give a number of at least {n}.": "Gib eine Zahl ab {n} an.",
+      "Give a number of at most {n}.": "Gib eine Zahl bis {n} an.",
+      "Give true or false.": "Gib true oder false an.",
+      "Give a list.": "Gib eine Liste an.",
+      "Give a list of at least {n} items.": "Gib eine Liste von mindestens {n} Einträgen an.",
+      "Give a list of at most {n} items.": "Gib eine Liste von höchstens {n} Einträgen an.",
+      "Give an object.": "Gib ein Objekt an.",
+      "Text can't contain the NUL character.": "Text darf kein NUL-Zeichen enthalten.",
+      "This text holds a NUL or half of a surrogate pair.": "Dieser Text enthält unzulässige Zeichen.",
+      "The JSON is nested deeper than {n} levels.": "Das JSON ist tiefer als {n} Ebenen verschachtelt.",
+      "An object has a `length` as if it were a very long list.":
+        "Ein Objekt hat eine `length` wie eine sehr lange Liste.",
+      "A field is an object where the API has another type.": "Ein Feld ist ein Objekt, wo etwas anderes stehen muss.",
+      "must be 1 to 255 visible ASCII characters": "braucht 1 bis 255 sichtbare ASCII-Zeichen",
+      "Encode this part of the path as UTF-8.": "Dieser Teil der Adresse muss UTF-8 sein.",
+      "The limit is a whole number from 1 to {n}.": "Die Anzahl ist eine ganze Zahl von 1 bis {n}.",
+      "The offset is a whole number, 0 or more.": "Der Anfang ist eine ganze Zahl ab 0.",
+      "This is 1 or 0.": "Das ist 1 oder 0.",
+      "There is no such time zone.": "Diese Zeitzone gibt es nicht.",
+      "There is no such time.": "Diese Zeit gibt es nicht.",
+      "Give an address.": "Gib eine Adresse an.",
+      "Give an email address.": "Gib eine E-Mail-Adresse an.",
+      "This is not an email address.": "Das ist keine E-Mail-Adresse.",
+      "Addresses of this domain are reserved.": "Adressen dieser Domain sind reserviert.",
+      "Give your email address.": "Gib deine E-Mail-Adresse an.",
+      "Give your password.": "Gib dein Passwort an.",
+      "Give your current password.": "Gib dein jetziges Passwort an.",
+      "Give a password of at least 8 characters.": "Gib ein Passwort von mindestens 8 Zeichen an.",
+      "Give a password of at least 6 characters.": "Gib ein Passwort von mindestens 6 Zeichen an.",
+      "Give a new password of at least 8 characters.": "Gib ein neues Passwort von mindestens 8 Zeichen an.",
+      "A name is one line of at most 200 characters.": "Ein Name ist eine Zeile von höchstens 200 Zeichen.",
+      "A name has at most 200 characters.": "Ein Name hat höchstens 200 Zeichen.",
+      "Give the agent a name.": "Gib dem Agenten einen Namen.",
+      "A name has at most 64 characters.": "Ein Name hat höchstens 64 Zeichen.",
+      "A name has no control characters.": "Ein Name hat keine Steuerzeichen.",
+      "The model is one of: {list}.": "Das Modell ist eins von: {list}.",
+      "Give a model.": "Gib ein Modell an.",
+      "Give a model's id.": "Gib die Kennung eines Modells an.",
+      "Give a time in the future, such as 2030-01-31T00:00:00Z.":
+        "Gib eine Zeit in der Zukunft an, etwa 2030-01-31T00:00:00Z.",
+      "Give an ISO 8601 time.": "Gib eine Zeit nach ISO 8601 an.",
+      "Give an ISO 8601 time, such as 2030-01-31T00:00:00Z.":
+        "Gib eine Zeit nach ISO 8601 an, etwa 2030-01-31T00:00:00Z.",
+      "Give the time as text, in ISO 8601.": "Gib die Zeit als Text nach ISO 8601 an.",
+      "This is a time in ISO 8601.": "Das ist eine Zeit nach ISO 8601.",
+      "This is a time in ISO 8601, with its zone.": "Das ist eine Zeit nach ISO 8601 mit ihrer Zone.",
+      "This is the name of a time zone, such as Europe/Vienna.": "Das ist der Name einer Zeitzone, etwa Europe/Vienna.",
+      "This is text of {n} to {n2} characters.": "Das ist ein Text von {n} bis {n2} Zeichen.",
+      "This is a number from {n} to {n2}.": "Das ist eine Zahl von {n} bis {n2}.",
+      "This is true or false.": "Das ist true oder false.",
+      "This is a whole number above 0.": "Das ist eine ganze Zahl über 0.",
+      "This is an amount of US dollars, 0 or more.": "Das ist ein Betrag in US-Dollar, 0 oder mehr.",
+      "This is an http or https address of at most 2000 characters.":
+        "Das ist eine Adresse mit http oder https von höchstens 2000 Zeichen.",
+      "This is an object.": "Das ist ein Objekt.",
+      "This is a list of at most {n} items.": "Das ist eine Liste von höchstens {n} Einträgen.",
+      "A configuration is a JSON object.": "Eine Konfiguration ist ein JSON-Objekt.",
+      "This looks like a secret, and a configuration is shown as it is. Set it as a credential instead.":
+        "Das sieht wie ein Geheimnis aus, und eine Konfiguration wird offen gezeigt. Leg es stattdessen als Zugang ab.",
+      "The file is empty.": "Die Datei ist leer.",
+      "Send one file in the form's field `file`, or as the body itself.": "Schick eine einzelne Datei.",
+      "Give a message or a file.": "Schreib eine Nachricht, oder häng eine Datei an.",
+      "A message has at most 100000 characters.": "Eine Nachricht hat höchstens 100.000 Zeichen.",
+      "Give up to 10 ids of uploads.": "Häng höchstens 10 Dateien an.",
+      "The level is one of: {list}.": "Die Stufe ist eine von: {list}.",
+      "Either true or false.": "Entweder true oder false.",
+      "Name one of your agents by its id.": "Nenne einen deiner Agenten mit seiner Kennung.",
+      // What is wrong with an address.
+      "This address is not allowed: {text}.": "Diese Adresse ist nicht erlaubt: {text}.",
+      "it leads into a private or reserved network": "Sie führt in ein privates oder reserviertes Netz",
+      "only https is": "nur https geht",
+      "only http and https are": "nur http und https gehen",
+      "it holds a user name or password": "Sie enthält einen Namen oder ein Passwort",
+      "its host name is not valid": "Ihr Rechnername gilt nicht",
+      "its host is an IP address in an unusual form": "Ihre IP-Adresse ist ungewöhnlich geschrieben",
+      "The address can't be reached.": "Die Adresse ist nicht zu erreichen.",
+      "The address did not answer in time.": "Die Adresse hat nicht rechtzeitig geantwortet.",
+      "The address answered with status {status}.": "Die Adresse hat mit {status} geantwortet.",
+      "The address redirects too often.": "Die Adresse leitet zu oft weiter.",
+      "The answer is larger than {n} bytes.": "Die Antwort ist größer als {n} Bytes.",
+      "Demo model": "Demo-Modell",
+      // Why an agent does not run.
+      "The agent could not come up.": "Der Agent konnte nicht starten.",
+      "The agent could not come up: {text}.": "Der Agent konnte nicht starten: {text}.",
+      "it was not up within {n} s": "Er war nach {n} s nicht bereit",
+      "its runtime failed; see the agent's log": "Seine Laufzeit ist gescheitert; mehr im Protokoll des Agenten",
+      "it needs the runtime {version}, which this binary does not have; update the agent":
+        "Er braucht die Laufzeit {version}, die dieser Server nicht hat; aktualisiere den Agenten",
+      "The update failed and could not be undone. {text}":
+        "Die Aktualisierung ist gescheitert und konnte nicht rückgängig gemacht werden. {text}",
+      "The update was rolled back. {text}": "Die Aktualisierung wurde rückgängig gemacht. {text}",
+      "The operator finds the reason in the log.": "Der Betreiber findet den Grund im Protokoll.",
+      "The account of this agent's owner is disabled. Enable it first.":
+        "Das Konto des Besitzers ist gesperrt. Gib es zuerst frei.",
+      // What platforms refuse.
+      "{platform} does not have this file any more.": "{platform} hat diese Datei nicht mehr.",
+      "The file is larger than {n} MB.": "Die Datei ist größer als {n} MB.",
+      "The stored token is not this bot's. Connect the channel again.":
+        "Das gespeicherte Token gehört nicht zu diesem Bot. Verbinde den Kanal noch einmal.",
+      "The platform gave no answer in time.": "Die Plattform hat nicht rechtzeitig geantwortet.",
+      "Berth can't listen on this channel.": "Berth kann auf diesem Kanal nicht zuhören.",
+      "Berth could not serve this channel.": "Berth konnte diesen Kanal nicht bedienen.",
+      "Berth could not send it.": "Berth konnte es nicht senden.",
+      "The connection ended.": "Die Verbindung ist abgebrochen.",
+      "The platform has been silent for {n} s.": "Die Plattform schweigt seit {n} s.",
+      "The agent is gone.": "Den Agenten gibt es nicht mehr.",
+      "The agent is stopped.": "Der Agent ist gestoppt.",
+      "{platform} is not connected any more.": "{platform} ist nicht mehr verbunden.",
+      "Nothing delivers for {platform}.": "Für {platform} stellt niemand zu.",
+      "Stopped before it was sent.": "Gestoppt, bevor es gesendet war.",
+      "Discord does not know this bot token (any more).": "Discord kennt dieses Token nicht (mehr).",
+      "Discord does not know this channel (any more).": "Discord kennt diesen Kanal nicht (mehr).",
+      "Discord does not let the bot into this channel.": "Discord lässt den Bot nicht in diesen Kanal.",
+      "Discord does not let the bot write to this person: they take no direct messages from it.":
+        "Discord lässt den Bot dieser Person nicht schreiben: Sie nimmt keine Direktnachrichten von ihm an.",
+      "The bot has no permission to write in this channel.": "Der Bot darf in diesem Kanal nicht schreiben.",
+      "Discord asks to wait {n} s.": "Discord bittet, {n} s zu warten.",
+      "Discord reports an internal error ({status}).": "Discord meldet einen Fehler bei sich ({status}).",
+      "Discord could not be reached{text}.": "Discord war nicht zu erreichen{text}.",
+      "Discord refused: {text}": "Discord hat abgelehnt: {text}",
+      "Discord turns this host away for now.": "Discord weist diesen Server gerade ab.",
+      "Discord closed the connection ({code}).": "Discord hat die Verbindung beendet ({code}).",
+      "Discord's answer could not be understood.": "Die Antwort von Discord war nicht lesbar.",
+      "Waiting for Discord to send the missed events.": "Wartet, bis Discord das Versäumte nachschickt.",
+      "Messages come faster than they can be stored.":
+        "Nachrichten kommen schneller, als sie gespeichert werden können.",
+      "The messages could not be stored; Discord will send them again.":
+        "Die Nachrichten konnten nicht gespeichert werden; Discord schickt sie noch einmal.",
+      "This is not the address of a Discord channel.": "Das ist keine Adresse eines Discord-Kanals.",
+      "This file is not at Discord.": "Diese Datei liegt nicht bei Discord.",
+      "Discord answered {status} for a file.": "Discord hat auf eine Datei mit {status} geantwortet.",
+      "This is not the form of a Discord bot token.": "So sieht kein Bot-Token von Discord aus.",
+      "This bot has started nearly as many sessions as Discord allows in a day; it waits for the next day.":
+        "Dieser Bot hat sich fast so oft angemeldet, wie Discord an einem Tag erlaubt; er wartet bis morgen.",
+      "Discord does not let this bot receive messages. Check its privileged intents (Bot → Message Content Intent) in the developer portal.":
+        "Discord lässt diesen Bot keine Nachrichten empfangen. Sieh im Entwicklerportal nach (Bot → Message Content Intent).",
+      "This is not the form of a Telegram bot token.": "So sieht kein Bot-Token von Telegram aus.",
+      "This is not the address of a Telegram chat.": "Das ist keine Adresse eines Telegram-Chats.",
+      "Telegram does not know this bot token (any more).": "Telegram kennt dieses Token nicht (mehr).",
+      "Telegram could not be reached{text}.": "Telegram war nicht zu erreichen{text}.",
+      " (timed out)": " (keine Antwort in der Zeit)",
+      "Something else receives with this bot: {text}": "Ein anderes Programm empfängt mit diesem Bot: {text}",
+      "Telegram asks to wait {n} s.": "Telegram bittet, {n} s zu warten.",
+      "Telegram reports an internal error: {text}": "Telegram meldet einen Fehler bei sich: {text}",
+      "Telegram refused: {text}": "Telegram hat abgelehnt: {text}",
+      "Telegram answered {status} for a file.": "Telegram hat auf eine Datei mit {status} geantwortet.",
+      "The messages could not be stored; Telegram keeps them.":
+        "Die Nachrichten konnten nicht gespeichert werden; Telegram hebt sie auf.",
+      "This chat has reached Telegram's limit.": "Dieser Chat hat die Grenze von Telegram erreicht.",
+      "This is not the form of a WhatsApp access token.": "So sieht kein Zugangs-Token von WhatsApp aus.",
+      "This is not the address of a WhatsApp conversation.": "Das ist keine Adresse eines WhatsApp-Gesprächs.",
+      "WhatsApp could not be reached{text}.": "WhatsApp war nicht zu erreichen{text}.",
+      "WhatsApp reports an internal error: {text}": "WhatsApp meldet einen Fehler bei sich: {text}",
+      "WhatsApp refused: {text}": "WhatsApp hat abgelehnt: {text}",
+      "WhatsApp's answer is too long.": "Die Antwort von WhatsApp ist zu lang.",
+      "WhatsApp's answer could not be read.": "Die Antwort von WhatsApp war nicht lesbar.",
+      "WhatsApp answered {status} for a file.": "WhatsApp hat auf eine Datei mit {status} geantwortet.",
+      "WhatsApp does not take this access token (any more). Make a new one and connect the channel again.":
+        "WhatsApp nimmt dieses Zugangs-Token nicht (mehr). Erstelle ein neues und verbinde den Kanal noch einmal.",
+      "WhatsApp says that this access token lacks a permission. It needs whatsapp_business_messaging and whatsapp_business_management.":
+        "WhatsApp sagt, dass diesem Token ein Recht fehlt. Es braucht whatsapp_business_messaging und whatsapp_business_management.",
+      "Meta could not prove the address of this agent: BASE_URL has to be reachable from the internet by https.":
+        "Meta konnte die Adresse dieses Agenten nicht prüfen: BASE_URL muss aus dem Internet über https erreichbar sein.",
+      "This WhatsApp number has reached the limit of messages it may send.":
+        "Diese WhatsApp-Nummer darf gerade keine weiteren Nachrichten senden.",
+      "{text} People have blocked or reported it.": "{text} Leute haben sie blockiert oder gemeldet.",
+      "WhatsApp says that this access token is not valid.": "WhatsApp sagt, dass dieses Zugangs-Token nicht gilt.",
+      "WhatsApp does not say which app made this access token.":
+        "WhatsApp sagt nicht, welche App dieses Zugangs-Token erstellt hat.",
+      "This access token lacks {permissions}. Make one for a system user with both permissions.":
+        "Diesem Zugangs-Token fehlt {permissions}. Erstelle eins für einen Systembenutzer mit beiden Rechten.",
+      "This access token names no WhatsApp business account. Give a system user the account as an asset, then make its token.":
+        "Dieses Zugangs-Token nennt kein WhatsApp-Unternehmenskonto. Gib das Konto einem Systembenutzer, und erstelle dann dessen Token.",
+      "This access token is for {n} business accounts. {text}":
+        "Dieses Zugangs-Token gilt für {n} Unternehmenskonten. {text}",
+      "This access token is for several business accounts ({one}, {other}). {text}":
+        "Dieses Zugangs-Token gilt für mehrere Unternehmenskonten ({one}, {other}). {text}",
+      "Make a token whose system user has only the one the agent is to answer for.":
+        "Erstelle ein Token, dessen Systembenutzer nur das hat, für das der Agent antworten soll.",
+      "The WhatsApp business account of this access token has no phone number yet.":
+        "Das Unternehmenskonto dieses Zugangs-Tokens hat noch keine Telefonnummer.",
+      "This access token is for another business account by now.":
+        "Dieses Zugangs-Token gilt inzwischen für ein anderes Unternehmenskonto.",
+      "More than 24 hours have passed since they last wrote. WhatsApp lets the agent answer again once they write.":
+        "Die letzte Nachricht ist über 24 Stunden her. WhatsApp lässt den Agenten wieder antworten, sobald eine neue kommt.",
+      "WhatsApp can't deliver to them: they may have blocked this number, or not use WhatsApp any more.":
+        "WhatsApp kann nicht zustellen: Vielleicht ist die Nummer blockiert, oder WhatsApp wird nicht mehr genutzt.",
+      "This is a test number of WhatsApp, and they are not on its list of recipients. Add their phone number there.":
+        "Das ist eine Testnummer von WhatsApp, und der Empfänger steht nicht auf ihrer Liste. Trag seine Nummer dort ein.",
+      "A WhatsApp number can't write to itself.": "Eine WhatsApp-Nummer kann sich nicht selbst schreiben.",
+      "WhatsApp does not let this business write to people in that country.":
+        "WhatsApp lässt dieses Unternehmen nicht an Leute in jenem Land schreiben.",
+      "WhatsApp has locked this business account. Look into the WhatsApp Manager.":
+        "WhatsApp hat dieses Unternehmenskonto gesperrt. Sieh im WhatsApp Manager nach.",
+      "WhatsApp wants a payment method for this business account. Look into the WhatsApp Manager.":
+        "WhatsApp will für dieses Unternehmenskonto eine Zahlungsart. Sieh im WhatsApp Manager nach.",
+      "This phone number is not registered with the WhatsApp Cloud API. Register it in the WhatsApp Manager.":
+        "Diese Nummer ist nicht bei der WhatsApp Cloud API angemeldet. Melde sie im WhatsApp Manager an.",
+      "WhatsApp has blocked this business account for a while for breaking its rules. Look into the WhatsApp Manager.":
+        "WhatsApp hat dieses Unternehmenskonto eine Weile gesperrt, weil es gegen Regeln verstoßen hat. Sieh im WhatsApp Manager nach.",
+      "WhatsApp asks this app to make fewer calls.": "WhatsApp bittet diese App um weniger Aufrufe.",
+      "WhatsApp asks this business account to make fewer calls.":
+        "WhatsApp bittet dieses Unternehmenskonto um weniger Aufrufe.",
+      "WhatsApp takes no more messages to this person for a moment.":
+        "WhatsApp nimmt für diese Person gerade keine Nachrichten mehr an.",
+      "This WhatsApp business account is under maintenance.":
+        "Dieses Unternehmenskonto wird bei WhatsApp gerade gewartet.",
+      "WhatsApp asks this number to wait.": "WhatsApp bittet diese Nummer zu warten.",
+      // What waits for approval.
+      'Make the schedule "{name}" ({cron}): {prompt}': "Den Zeitplan „{name}“ anlegen ({cron}): {prompt}",
+      "Delete the schedule {id}": "Den Zeitplan {id} löschen",
+      "Set a reminder {text}: {what}": "Eine Erinnerung setzen {text}: {what}",
+      "in {n} minutes": "in {n} Minuten",
+      "at {time}": "um {time}",
+      "Cancel the reminder {id}": "Die Erinnerung {id} absagen",
+      "Forget the remembered fact {id} for good": "Die gemerkte Tatsache {id} für immer vergessen",
+      "Send {n} USD to {to} on {network}": "{n} USD an {to} senden, auf {network}",
+      "Trade {n} {sell} for {buy} on {network}": "{n} {sell} gegen {buy} tauschen, auf {network}",
+      "Pay up to {n} USD for {method} {url}": "Bis zu {n} USD zahlen für {method} {url}",
+      "Use {tool} of the MCP server {server} with {input}": "{tool} des MCP-Servers {server} benutzen mit {input}",
+      "Call {tool} with {input}": "{tool} aufrufen mit {input}",
+      // Why there is no reply.
+      "The reply took too long. Try again shortly.":
+        "Die Antwort hat zu lange gebraucht. Versuch es gleich noch einmal.",
+      "Something went wrong here.": "Hier ist etwas schiefgegangen.",
+      "The model {model} refused this request{status}.": "Das Modell {model} hat diese Anfrage abgelehnt{status}.",
+      "The provider of {model} doesn't accept the key{status}. Check the credentials.":
+        "Der Anbieter von {model} nimmt den Schlüssel nicht an{status}. Prüfe die Zugänge.",
+      "The model {model} can't be reached right now{status}. Try again shortly.":
+        "Das Modell {model} ist gerade nicht erreichbar{status}. Versuch es gleich noch einmal.",
+    },
+    agent: {
+      // Rules of the set-up.
+      "A schedule needs a prompt: what the agent is told.":
+        "Ein Zeitplan braucht einen Auftrag: was dem Agenten gesagt wird.",
+      "A schedule needs either a cron expression or, for a single run, at.":
+        "Ein Zeitplan braucht entweder einen Cron-Ausdruck oder, für ein einzelnes Mal, at.",
+      "Give either cron or, for a single run, at.": "Gib entweder cron an oder, für ein einzelnes Mal, at.",
+      "Give either cron or at.": "Gib entweder cron oder at an.",
+      'This is a time in ISO 8601, such as "2030-01-31T09:00".':
+        "Das ist eine Zeit nach ISO 8601, etwa „2030-01-31T09:00“.",
+      'This is { "platform": …, "peer": … }, { "webhook": true } or null.':
+        'Das ist { "platform": …, "peer": … }, { "webhook": true } oder null.',
+      "This is skip, once or all.": "Das ist skip, once oder all.",
+      "A name has at most {n} characters.": "Ein Name hat höchstens {n} Zeichen.",
+      "Say in 1 to {n} characters what the agent does.": "Sag in 1 bis {n} Zeichen, was der Agent tut.",
+      "Say what the agent does at these times.": "Sag, was der Agent zu diesen Zeiten tut.",
+      "A cron expression is text.": "Ein Cron-Ausdruck ist Text.",
+      "There is no such time zone. Use a name such as Europe/Berlin.":
+        "Diese Zeitzone gibt es nicht. Nimm einen Namen wie Europe/Berlin.",
+      "An MCP server has either a url or a command.": "Ein MCP-Server hat entweder eine Adresse oder einen Befehl.",
+      "An agent has at most {n} MCP servers.": "Ein Agent hat höchstens {n} MCP-Server.",
+      "The name of an MCP server is 1 to 64 letters, digits, spaces, dots, - and _.":
+        "Der Name eines MCP-Servers hat 1 bis 64 Buchstaben, Ziffern, Leerzeichen, Punkte, - und _.",
+      "The operator allows no commands. Give the url of a server instead.":
+        "Der Betreiber erlaubt keine Befehle. Gib stattdessen die Adresse eines Servers an.",
+      "The operator does not allow this command. Choose from: {list}.":
+        "Der Betreiber erlaubt diesen Befehl nicht. Zur Wahl stehen: {list}.",
+      "This is the number of the version that you changed.": "Das ist die Nummer der Version, die du geändert hast.",
+      "Give the number of a version that is kept.": "Gib die Nummer einer aufgehobenen Version an.",
+      "This is a whole number of seconds from 1 to {n}.": "Das ist eine ganze Zahl von Sekunden von 1 bis {n}.",
+      "At most {n} credentials have names of your own.": "Höchstens {n} Zugänge haben eigene Namen.",
+      // What has no effect in a configuration.
+      "This key is stored, but nothing reads it.": "Dieser Schlüssel wird gespeichert, aber nichts liest ihn.",
+      "Nothing reads {n} further keys.": "{n} weitere Schlüssel liest nichts.",
+      'This list has an effect only with "access": "allowlist".': 'Diese Liste wirkt nur mit "access": "allowlist".',
+      "This time is over: the schedule does not run.": "Diese Zeit ist vorbei: Der Zeitplan läuft nicht.",
+      "This matches nobody on {platform}. {text}": "Das passt auf {platform} zu niemandem. {text}",
+      "Write it as {id}.": "Schreib es als {id}.",
+      "Agents are in no groups on {platform}.": "Auf {platform} sind Agenten in keinen Gruppen.",
+      "This agent has no such skill.": "Diese Fähigkeit hat der Agent nicht.",
+      "The owner has switched this skill {text} with update-skill, which comes first.":
+        "Du hast diese Fähigkeit {text}geschaltet; das geht vor.",
+      on: "ein",
+      off: "aus",
+      "This agent has no such tool, or class of tools.":
+        "Dieses Werkzeug oder diese Art von Werkzeugen hat der Agent nicht.",
+      "This server has no such tool.": "Dieses Werkzeug hat der Server nicht.",
+      'The agent\'s own "model" is "custom", but its configuration names none: the default model answers.':
+        "Der Agent soll ein eigenes Modell haben, aber die Konfiguration nennt keins: Es antwortet das übliche.",
+      'This is used only if the agent\'s own "model" is "custom".':
+        "Das gilt nur, wenn als Modell ein eigenes gewählt ist.",
+      "This is kept as a hint. What the agent may use follows the plan of your account, {plan}.":
+        "Das ist nur ein Hinweis. Was der Agent nutzen darf, sagt der Tarif deines Kontos, {plan}.",
+      // Who may talk.
+      "This is an id on the platform.": "Das ist eine Kennung auf der Plattform.",
+      "This is a list of at most 500 ids on the platform.":
+        "Das ist eine Liste von höchstens 500 Kennungen auf der Plattform.",
+      "Choose owner, pairing, allowlist or open.": "Wähle owner, pairing, allowlist oder open.",
+      "Choose mention, all or off.": "Wähle mention, all oder off.",
+      "Choose approved or denied.": "Wähle approved oder denied.",
+      "Give the code that the person got.": "Gib den Code an, den die Person bekommen hat.",
+      "Give true if the person is you, otherwise false.": "Gib true an, wenn du das selbst bist, sonst false.",
+      "Give an id.": "Gib eine Kennung an.",
+      "Give the bot's token.": "Gib das Token des Bots an.",
+      "This is your id on the platform, as text or a number.":
+        "Das ist deine Kennung auf der Plattform, als Text oder Zahl.",
+      // Public page.
+      "A greeting is text of at most {n} characters.": "Eine Begrüßung ist ein Text von höchstens {n} Zeichen.",
+      "This is a list of at most {n} addresses of sites.": "Das ist eine Liste von höchstens {n} Adressen.",
+      "This is the address of a site, like https://www.example.com.":
+        "Das ist die Adresse einer Website, etwa https://www.example.com.",
+      "Only sites with https can show the page.": "Nur Websites mit https können die Seite zeigen.",
+      // Memory.
+      "Write the fact in a sentence.": "Schreib die Tatsache als Satz.",
+      "The kind is own or person.": "Die Art ist own oder person.",
+      "This is a platform and a conversation there, such as channel_a:123.":
+        "Das ist eine Plattform und ein Gespräch dort, etwa channel_a:123.",
+      // MCP servers.
+      "It wants more rights for this. Sign in once more.": "Er will dafür mehr Rechte. Melde dich noch einmal an.",
+      "Sign in, so that the agent can use it.": "Melde dich an, damit der Agent ihn nutzen kann.",
+      "It answered 404: there is no MCP server at this address.":
+        "Antwort 404: Unter dieser Adresse ist kein MCP-Server.",
+      "It refuses the key that it gets ({status}).": "Er nimmt den Schlüssel nicht an ({status}).",
+      "It answered {status}. {text}": "Antwort {status}. {text}",
+      "It did not answer in time.": "Er hat nicht rechtzeitig geantwortet.",
+      "It can't be reached.": "Er ist nicht zu erreichen.",
+      "Its name is empty or too long.": "Sein Name ist leer oder zu lang.",
+      "Another tool of this server has the same name.": "Ein anderes Werkzeug dieses Servers heißt auch so.",
+      "Only the first {n} tools of a server are read.": "Nur die ersten {n} Werkzeuge eines Servers werden gelesen.",
+      "The description of its input is too long.": "Die Beschreibung seiner Eingabe ist zu lang.",
+      "The descriptions of the tools before it are too long.": "Die Beschreibungen der Werkzeuge davor sind zu lang.",
+      "A header names the credential {name}, which is not set.":
+        "Ein Header nennt den Zugang {name}, den es nicht gibt.",
+      "A header names the credential {name}. Only names in capitals, such as DOCS_TOKEN, can be used there.":
+        "Ein Header nennt den Zugang {name}. Dort gehen nur Namen in Großbuchstaben, etwa DOCS_TOKEN.",
+      "The operator does not allow this command.": "Der Betreiber erlaubt diesen Befehl nicht.",
+      "The operator has fixed the arguments of this command: leave args out.":
+        "Der Betreiber hat die Argumente dieses Befehls festgelegt: Lass args weg.",
+      "This sign-in has ended. Begin it again.": "Diese Anmeldung ist vorbei. Beginne sie noch einmal.",
+      "The server has refused the sign-in. Try it again.":
+        "Der Server hat die Anmeldung abgelehnt. Versuch es noch einmal.",
+      "The server has not accepted the sign-in. Try it again.":
+        "Der Server hat die Anmeldung nicht angenommen. Versuch es noch einmal.",
+      // Schedules.
+      "It failed {n} times in a row and was paused. The last time: {text}":
+        "Er ist {n}-mal hintereinander gescheitert und macht Pause. Zuletzt: {text}",
+      "no reply": "keine Antwort",
+      "Berth was not running at that time.": "Berth lief zu dieser Zeit nicht.",
+      // Verification.
+      'The type "{type}" needs this field.': "Für „{type}“ braucht es dieses Feld.",
+      "An attestation's UID is 0x and 64 hex digits.": "Die UID einer Attestierung ist 0x und 64 Hex-Ziffern.",
+      "The signature is text of at most 100,000 characters.":
+        "Die Unterschrift ist ein Text von höchstens 100.000 Zeichen.",
+      "A wallet's address is 0x and 40 hex digits.": "Die Adresse eines Wallets ist 0x und 40 Hex-Ziffern.",
+      "This is not the JSON of an authenticator's response.": "Das ist nicht das JSON der Antwort eines Geräts.",
+      "The attestation is of {wallet}.": "Die Attestierung gehört zu {wallet}.",
+      "The attestation is of {wallet}. Sign in with that wallet, or sign a challenge with it.":
+        "Die Attestierung gehört zu {wallet}. Melde dich mit diesem Wallet an, oder unterschreib damit.",
+      "{wallet} has no primary name. Set one first, then verify again.":
+        "{wallet} hat keinen Hauptnamen. Leg zuerst einen fest, dann bestätige noch einmal.",
+      "The name of this wallet is not in normalized form (ENSIP-15).":
+        "Der Name dieses Wallets ist nicht in der Normalform (ENSIP-15).",
+      "The name {name} does not resolve to {wallet}.": "Der Name {name} führt nicht zu {wallet}.",
+      "There is no attestation with this UID on the chain.":
+        "Mit dieser UID gibt es keine Attestierung auf der Blockchain.",
+      "The exchange has no attestation of {wallet}.": "Die Börse hat keine Attestierung von {wallet}.",
+      "The exchange's attestation is of another wallet, not of {wallet}.":
+        "Die Attestierung der Börse gehört zu einem anderen Wallet, nicht zu {wallet}.",
+      "There is no open challenge for this agent and type. Request one, and sign it within 10 minutes.":
+        "Für diesen Agenten ist nichts zu unterschreiben. Fang noch einmal an, und unterschreib binnen 10 Minuten.",
+      "{wallet} did not sign the newest challenge of this agent and type.":
+        "{wallet} hat nicht den neuesten Text unterschrieben.",
+      "No key could have made this signature.": "Diese Unterschrift kann kein Schlüssel gemacht haben.",
+      "The authenticator's response is to a different kind of request.":
+        "Die Antwort des Geräts gehört zu einer anderen Art von Anfrage.",
+      "The authenticator answered another challenge, not the newest one.":
+        "Das Gerät hat nicht auf die neueste Anfrage geantwortet.",
+      "The request to the authenticator came from another page, not from one of {origin}.":
+        "Die Anfrage an das Gerät kam von einer anderen Seite, nicht von {origin}.",
+      "The request to the authenticator came from inside a page of another site.":
+        "Die Anfrage an das Gerät kam aus der Seite einer anderen Website.",
+      "The authenticator's credential is for another site, not for {site}.":
+        "Der Schlüssel des Geräts gilt für eine andere Website, nicht für {site}.",
+      "The authenticator's attestation signature is not valid.": "Die Attestierung des Geräts gilt nicht.",
+      "This authenticator was not registered by you. Register it first.":
+        "Dieses Gerät hast du nicht angemeldet. Melde es zuerst an.",
+      "The authenticator's counter went back: it may have been copied.":
+        "Der Zähler des Geräts lief zurück: Vielleicht wurde es kopiert.",
+      "The authenticator's signature is not valid.": "Die Unterschrift des Geräts gilt nicht.",
+      "This authenticator is registered already, or was used twice at the same time. Request a new challenge.":
+        "Dieses Gerät ist schon angemeldet, oder es wurde zweimal zugleich benutzt. Fang noch einmal an.",
+      'Certificates of authenticators are not accepted. Register with the attestation "none".':
+        "Zertifikate von Geräten werden nicht angenommen. Melde es mit der Attestierung „none“ an.",
+      "The authenticator's response is not valid.": "Die Antwort des Geräts gilt nicht.",
+      // The agent's log.
+      "create: the agent is {text}": "Angelegt: Der Agent ist {text}",
+      "{text}: the agent is {text2}{text3}": "{text}: Der Agent ist {text2}{text3}",
+      ", because {text}": ", weil {text}",
+      start: "Start",
+      stop: "Stopp",
+      restart: "Neustart",
+      update: "Aktualisierung",
+      rollback: "Weg zurück",
+      repair: "Reparatur",
+      "reset-memory": "Gedächtnis gelöscht",
+      restore: "Sicherung eingespielt",
+      "its owner's account was disabled": "das Konto seines Besitzers gesperrt wurde",
+      "its owner's account was taken over by the holder of its email address":
+        "das Konto seines Besitzers an den Inhaber der E-Mail-Adresse ging",
+      active: "aktiv",
+      running: "aktiv",
+      stopped: "gestoppt",
+      error: "gestört",
+      "claim: the agent belongs to another account now": "Übernommen: Der Agent gehört jetzt einem anderen Konto",
+      "A tool call waits for your approval: {text}": "Ein Aufruf wartet auf deine Freigabe: {text}",
+      "@{name} serves another agent by now and stays there":
+        "@{name} dient inzwischen einem anderen Agenten und bleibt dort",
+      "A reply did not reach its reader: {text}": "Eine Antwort kam nicht an: {text}",
+      "A reply was not delivered: {text}": "Eine Antwort wurde nicht zugestellt: {text}",
+      "Delivery of a reply failed and will be retried: {text}":
+        "Eine Antwort kam noch nicht an und wird noch einmal gesendet: {text}",
+      "{platform} is connected.": "{platform} ist verbunden.",
+      "{platform} is down and will be tried again: {text}":
+        "{platform} geht gerade nicht und wird wieder versucht: {text}",
+      "The gateway token was replaced.": "Das Gateway-Token wurde ersetzt.",
+      "Imported. Switched off, or waiting for approval: {names}":
+        "Importiert. Ausgeschaltet oder auf Freigabe wartend: {names}",
+      "The MCP server {name} does not work: {text}": "Der MCP-Server {name} geht nicht: {text}",
+      "The MCP server {name} has changed its tool {tool}: it asks again until you look at it.":
+        "Der MCP-Server {name} hat sein Werkzeug {tool} geändert: Es fragt wieder, bis du es angesehen hast.",
+      "{model} rejected a file; answering without it.": "{model} hat eine Datei abgelehnt; die Antwort kommt ohne sie.",
+      'The schedule "{name}" of the configuration does not run. {text}':
+        "Der Zeitplan „{name}“ der Konfiguration läuft nicht. {text}",
+      'The schedule "{name}" was paused. {text}': "Der Zeitplan „{name}“ macht Pause. {text}",
+      "The live stream is on the air.": "Der Livestream ist auf Sendung.",
+      "The live stream has ended.": "Der Livestream ist zu Ende.",
+      "The live stream was ended: {text}": "Der Livestream wurde beendet: {text}",
+      "Verified ({type})": "Bestätigt ({type})",
+      "Verification removed": "Bestätigung entfernt",
+      'The configuration names the model "{model}", which no provider lists. It is used anyway; check the spelling if replies fail.':
+        "Die Konfiguration nennt das Modell „{model}“, das kein Anbieter führt. Es wird trotzdem benutzt; prüfe den Namen, wenn keine Antworten kommen.",
+      "{tool} was not run: text in this conversation comes from other people or from outside":
+        "{tool} lief nicht: In diesem Gespräch steht Text von anderen oder von außen",
+      "update: from {from} to {to}": "Aktualisierung: von {from} auf {to}",
+      "update: completed after a restart of Berth": "Aktualisierung: nach einem Neustart von Berth abgeschlossen",
+      "update: rolled back to {version}; nothing was lost":
+        "Aktualisierung: zurück auf {version}; nichts ging verloren",
+      "update: {text} Its backup is {path}.": "Aktualisierung: {text} Die Sicherung ist {path}.",
+      "rollback: {wanted} is not in this binary, so the agent uses {version}":
+        "Weg zurück: {wanted} ist nicht in diesem Server, also nutzt der Agent {version}",
+      "repair: {text}": "Reparatur: {text}",
+      "reset-memory: sessions and memory were deleted; a backup is at {path}":
+        "Gedächtnis gelöscht: Gespräche und Gemerktes sind weg; eine Sicherung ist unter {path}",
+      "the credential {name} can't be opened with the key in use: set it again":
+        "Der Zugang {name} lässt sich mit dem jetzigen Schlüssel nicht öffnen: Gib ihn noch einmal ein",
+      "{platform}: the token of @{name} is not here: connect it again":
+        "{platform}: Das Token von @{name} fehlt: Verbinde den Bot noch einmal",
+      "Its credentials, its channels and the people paired with it were removed, since a stranger may have added them. Look at its configuration before you start it: instructions, owners, MCP servers.":
+        "Seine Zugänge, Kanäle und verbundenen Leute wurden entfernt, weil ein Fremder sie hinzugefügt haben kann. Sieh dir seine Konfiguration an, bevor du ihn startest: Anweisungen, Besitzer, MCP-Server.",
+    },
+    admin: {
+      // What is wrong with the settings.
+      "The .env file was changed after the start. Restart Berth, so that the changes are in force.":
+        "Die Datei .env wurde nach dem Start geändert. Starte Berth neu, damit es gilt.",
+      "{text}, but Berth has no such variable.": "{text}, aber diese Variable kennt Berth nicht.",
+      "in the environment": "in der Umgebung",
+      "in the .env file": "in der Datei .env",
+      '{name}: found "{value}"; allowed is {text}.': "{name}: „{value}“ geht nicht; erlaubt ist {text}.",
+      'found "{role}"; a split deployment (ROLE other than all) {text}.': "„{role}“ {text}.",
+      "found {port}, which is PORT too; allowed is a port of its own for each listener.":
+        "{port} ist auch PORT; jeder braucht einen eigenen.",
+      "needs a remote DATABASE_URL and an explicit SECRET_KEY":
+        "braucht eine entfernte DATABASE_URL und einen eigenen SECRET_KEY",
+      "is short; 32 random characters or more are better.": "ist kurz; besser sind 32 zufällige Zeichen oder mehr.",
+      "is public but not https: sessions and passwords travel in clear.":
+        "ist öffentlich, aber ohne https: Sitzungen und Passwörter reisen unverschlüsselt.",
+      "are off on a public address.": "sind auf einer öffentlichen Adresse aus.",
+      "is this machine alone, but HOST ({host}) is not: set it to the address people use.":
+        "ist nur dieser Rechner, HOST ({host}) aber nicht: Trag die Adresse ein, die Leute benutzen.",
+      "webhook needs an https BASE_URL: Telegram calls no other.":
+        "webhook braucht eine BASE_URL mit https: Telegram ruft keine andere auf.",
+      "names a wallet's address, which has no effect here; make its account an admin with {program} user admin.":
+        "nennt die Adresse eines Wallets; das wirkt hier nicht. Mach das Konto mit {program} user admin zum Admin.",
+      "cdp needs CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET.":
+        "cdp braucht CDP_API_KEY_ID, CDP_API_KEY_SECRET und CDP_WALLET_SECRET.",
+      "is set without {name}, so it has no effect.": "ist ohne {name} gesetzt und wirkt deshalb nicht.",
+      "{path} is not a folder.": "{path} ist kein Ordner.",
+      "{path} can't be written by this user.": "{path} kann dieser Benutzer nicht schreiben.",
+      "{path} is not there.": "{path} gibt es nicht.",
+      "{path} can be read by others: its mode should be 0600.":
+        "{path} können andere lesen: Die Rechte sollten 0600 sein.",
+      "SKILLS_DIR: {path} is not a folder, so no skills are shared.":
+        "SKILLS_DIR: {path} ist kein Ordner, also gibt es keine gemeinsamen Fähigkeiten.",
+      // What a setting may be.
+      "any text": "jeder Text",
+      "at least 16 characters, better 32 random ones": "mindestens 16 Zeichen, besser 32 zufällige",
+      "a whole number from 0 to 65535": "eine ganze Zahl von 0 bis 65535",
+      "a whole number from 1 to 1000000": "eine ganze Zahl von 1 bis 1000000",
+      "an IP address or a host name": "eine IP-Adresse oder ein Rechnername",
+      "a host name, with a port if it needs one": "ein Rechnername, wenn nötig mit Port",
+      "an address that starts with {scheme}://": "eine Adresse, die mit {scheme}:// beginnt",
+      "an address that starts with http:// or https://, without a query":
+        "eine Adresse mit http:// oder https://, ohne Abfrage",
+      "an http(s) address without a path, such as https://berth.example":
+        "eine Adresse mit http(s) ohne Pfad, etwa https://berth.example",
+      "a path without ?": "ein Pfad ohne ?",
+      "a libSQL address: file:, http://, https://, libsql://, ws:// or wss://":
+        "eine libSQL-Adresse: file:, http://, https://, libsql://, ws:// oder wss://",
+      "a time such as 20s, 5m or 1h (ms, s, m, h, d)": "eine Dauer wie 20s, 5m oder 1h (ms, s, m, h, d)",
+      "US dollars, 0 or more, with at most 6 decimals, such as 1 or 0.25":
+        "US-Dollar, ab 0, mit höchstens 6 Nachkommastellen, etwa 1 oder 0.25",
+      "a whole number in the token's smallest unit": "eine ganze Zahl in der kleinsten Einheit der Währung",
+      "an email address": "eine E-Mail-Adresse",
+      "an email address, or Name <address>": "eine E-Mail-Adresse, oder Name <Adresse>",
+      "an IP address or a CIDR network such as 10.0.0.0/8": "eine IP-Adresse oder ein Netz wie 10.0.0.0/8",
+      "0x and 40 hex digits": "0x und 40 Hex-Ziffern",
+      "0x and 64 hex digits": "0x und 64 Hex-Ziffern",
+      "a comma-separated list; each: {text}": "eine Liste mit Kommas; jeweils: {text}",
+      "a comma-separated list; each: a command, or `name=command argument …`":
+        "eine Liste mit Kommas; jeweils: ein Befehl, oder `Name=Befehl Argument …`",
+      'on, off, or JSON such as {"sign-up":"10/m,60/h"} with the rules {rules}':
+        'on, off oder JSON wie {"sign-up":"10/m,60/h"} mit den Regeln {rules}',
+      "provider_N:model-id, such as {provider}:{model}": "provider_N:Modell, etwa {provider}:{model}",
+      "off, or PLAN:USD pairs with commas between, such as free:0,pro:20.50 (free, starter, pro, enterprise)":
+        "off, oder TARIF:USD mit Kommas dazwischen, etwa free:0,pro:20.50 (free, starter, pro, enterprise)",
+      "PLAN:TIME, such as starter:7d (starter, pro, enterprise)":
+        "TARIF:DAUER, etwa starter:7d (starter, pro, enterprise)",
+      // What the settings mean.
+      "Address the web listener binds.": "Adresse, an der das Web lauscht.",
+      "Port of the web listener; 0 takes a free one.": "Port des Webs; 0 nimmt einen freien.",
+      "Address the backend listener binds.": "Adresse, an der das Backend lauscht.",
+      "Port of the backend listener; 0 takes a free one.": "Port des Backends; 0 nimmt einen freien.",
+      "Where a process with `ROLE=web` finds the backend.": "Wo ein Prozess mit `ROLE=web` das Backend findet.",
+      "Which surfaces this process serves. Any role but `all` needs a remote `DATABASE_URL` and an explicit `SECRET_KEY`.":
+        "Was dieser Prozess bedient. Jede Rolle außer `all` braucht eine entfernte `DATABASE_URL` und einen eigenen `SECRET_KEY`.",
+      "Public address: sign-in messages, mail links, OAuth redirects, cookie security.":
+        "Öffentliche Adresse: für Anmeldungen, Links in Mails, OAuth und die Sicherheit der Cookies.",
+      "Agents answer at `<subdomain>.$AGENTS_DOMAIN`.": "Agenten antworten unter `<subdomain>.$AGENTS_DOMAIN`.",
+      "Folder of the database, key file, backups, uploads, mail outbox and stream segments.":
+        "Ordner für Datenbank, Schlüsseldatei, Sicherungen, Dateien, ausgehende Mails und Stücke von Livestreams.",
+      "Database: a file, or a libSQL server.": "Datenbank: eine Datei oder ein libSQL-Server.",
+      "Token for a remote database.": "Token für eine entfernte Datenbank.",
+      "Root key of sessions, service tokens and stored secrets. Unset: made at the first start in `$DATA_DIR/secret.key`.":
+        "Hauptschlüssel für Sitzungen, interne Tokens und gespeicherte Geheimnisse. Ohne ihn entsteht einer beim ersten Start in `$DATA_DIR/secret.key`.",
+      "The root key before; still decrypts, until `berth vault rotate` has sealed every secret under SECRET_KEY.":
+        "Der Hauptschlüssel davor; er entschlüsselt noch, bis `berth vault rotate` alles mit SECRET_KEY versiegelt hat.",
+      "Accounts with these addresses, once verified, are admins.":
+        "Konten mit diesen Adressen sind Admins, sobald die Adresse bestätigt ist.",
+      "The least serious line that is logged.": "Die unwichtigste Zeile, die protokolliert wird.",
+      "How log lines look.": "Wie Zeilen im Protokoll aussehen.",
+      "Mail server. Unset: each mail becomes an `.eml` file in `$DATA_DIR/outbox`.":
+        "Mailserver. Ohne ihn wird jede Mail eine `.eml`-Datei in `$DATA_DIR/outbox`.",
+      "Sender of all mail.": "Absender aller Mails.",
+      "Google sign-in, with its secret.": "Anmeldung mit Google, dazu das Geheimnis.",
+      "Secret of that client.": "Geheimnis dieses Clients.",
+      "OpenID issuer of that sign-in.": "OpenID-Aussteller dieser Anmeldung.",
+      "GitHub sign-in, with its secret.": "Anmeldung mit GitHub, dazu das Geheimnis.",
+      "Where GitHub's sign-in pages are.": "Wo die Anmeldeseiten von GitHub sind.",
+      "Where GitHub's API is.": "Wo die API von GitHub ist.",
+      "Sign-in with another OpenID Connect provider: its issuer, with client id and secret.":
+        "Anmeldung mit einem anderen OpenID-Connect-Anbieter: sein Aussteller, dazu Client-ID und Geheimnis.",
+      "Client id at that provider; its redirect address is `/api/auth/callback/oidc`.":
+        "Client-ID bei diesem Anbieter; die Rückkehradresse ist `/api/auth/callback/oidc`.",
+      "What people call that provider: the text of its button.": "Wie dieser Anbieter heißt: der Text seines Knopfes.",
+      "Who is refused at sign-up and forgot-password: `standard` lets plain API clients pass, `strict` only browsers.":
+        "Wer bei Registrierung und vergessenem Passwort abgewiesen wird: `standard` lässt einfache API-Programme durch, `strict` nur Browser.",
+      "Who gets an account: anyone, people whom an admin invites (`berth user invite`), or nobody. Admins can always create accounts.":
+        "Wer ein Konto bekommt: jeder, Eingeladene (`berth user invite`) oder niemand. Admins können immer Konten anlegen.",
+      "Whether `POST /api/provision` makes agents without an account, to be claimed later.":
+        "Ob `POST /api/provision` Agenten ohne Konto anlegt, die man später übernimmt.",
+      'All limits, or overrides by rule: `{"sign-up":"10/m,60/h"}`.':
+        'Alle Grenzen, oder andere je Regel: `{"sign-up":"10/m,60/h"}`.',
+      "Proxies whose forwarding headers are believed.": "Proxys, deren Angaben zur Herkunft gelten.",
+      "Most open connections of one address that is no trusted proxy. Unset: a quarter of the limit of open files, at most 4096.":
+        "Wie viele Verbindungen eine Adresse höchstens hat, die kein vertrauter Proxy ist. Ohne Angabe ein Viertel der erlaubten offenen Dateien, höchstens 4096.",
+      "Foreign origins that browsers may call from.": "Fremde Websites, von denen Browser aufrufen dürfen.",
+      "Subscription of each new account, such as `starter:7d`.": "Abo jedes neuen Kontos, etwa `starter:7d`.",
+      "Key for provider {n}.": "Schlüssel für Anbieter {n}.",
+      "OpenAI-compatible address of provider {n}.": "OpenAI-kompatible Adresse von Anbieter {n}.",
+      "Name of provider {n}, for people.": "Name von Anbieter {n}, für Menschen.",
+      "Key for provider {n}; a local server needs none.":
+        "Schlüssel für Anbieter {n}; ein lokaler Server braucht keinen.",
+      "OpenAI-compatible address of provider {n}, such as a local Ollama's `http://127.0.0.1:11434/v1`.":
+        "OpenAI-kompatible Adresse von Anbieter {n}, etwa die eines lokalen Ollama `http://127.0.0.1:11434/v1`.",
+      "Model behind the choice `model_a`, the default.": "Modell hinter der Wahl `model_a`, der üblichen.",
+      "Model behind the choice `model_b`.": "Modell hinter der Wahl `model_b`.",
+      "Address at which an Ollama is looked for; it is used while no key is set. In Docker: `http://host.docker.internal:11434`.":
+        "Adresse, an der ein Ollama gesucht wird; er wird benutzt, solange kein Schlüssel da ist. In Docker: `http://host.docker.internal:11434`.",
+      "Telegram Bot API.": "Bot-API von Telegram.",
+      "How Telegram's updates come; `auto` is `webhook` when `BASE_URL` is https, else `polling`.":
+        "Wie Neues von Telegram kommt; `auto` ist `webhook`, wenn `BASE_URL` https hat, sonst `polling`.",
+      "Discord REST API.": "REST-API von Discord.",
+      "Graph API, with its version.": "Graph-API mit ihrer Version.",
+      "Your Meta app: what WhatsApp posts for tokens it made has to be signed.":
+        "Deine App bei Meta: Was WhatsApp für ihre Tokens schickt, muss unterschrieben sein.",
+      "Secret of that app.": "Geheimnis dieser App.",
+      "RPC of `mainnet_chain` (Base, chain id 8453).": "RPC von `mainnet_chain` (Base, Kette 8453).",
+      "RPC of `testnet_chain` (Base Sepolia, chain id 84532).": "RPC von `testnet_chain` (Base Sepolia, Kette 84532).",
+      "Token whose holders pass the gate. Unset: the gate is off.":
+        "Token, dessen Besitzer durchkommen. Ohne Angabe darf jeder.",
+      "Symbol of that token.": "Kürzel dieses Tokens.",
+      "Balance that passes the gate, in smallest units.": "Guthaben, mit dem man durchkommt, in kleinsten Einheiten.",
+      "Issuer of social-identity tokens; its keys are at `/.well-known/jwks.json`.":
+        "Aussteller der Tokens sozialer Identitäten; seine Schlüssel liegen unter `/.well-known/jwks.json`.",
+      "Audience those tokens must name.": "Empfänger, den diese Tokens nennen müssen.",
+      "Managed wallets: `local` keeps keys here, encrypted; `cdp` is the Coinbase Developer Platform.":
+        "Verwaltete Wallets: `local` hebt Schlüssel hier verschlüsselt auf; `cdp` ist die Coinbase Developer Platform.",
+      "Project shown, shortened, in the platform's status.": "Projekt, das gekürzt im Stand der Plattform steht.",
+      "With `WALLET_PLATFORM=cdp`: API key id.": "Mit `WALLET_PLATFORM=cdp`: Kennung des API-Schlüssels.",
+      "With `WALLET_PLATFORM=cdp`: API key secret.": "Mit `WALLET_PLATFORM=cdp`: Geheimnis des API-Schlüssels.",
+      "With `WALLET_PLATFORM=cdp`: wallet secret.": "Mit `WALLET_PLATFORM=cdp`: Geheimnis der Wallets.",
+      "With `WALLET_PLATFORM=cdp`: another address of the platform.":
+        "Mit `WALLET_PLATFORM=cdp`: andere Adresse der Plattform.",
+      "Site that shows the transactions of `mainnet_chain` below `/tx/`. Only linked to.":
+        "Website, die unter `/tx/` die Buchungen von `mainnet_chain` zeigt. Sie wird nur verlinkt.",
+      "The same for `testnet_chain`.": "Dasselbe für `testnet_chain`.",
+      "Stablecoin of `mainnet_chain`; USDC's.": "Stablecoin von `mainnet_chain`; sonst USDC.",
+      "Stablecoin of `testnet_chain`; USDC's.": "Stablecoin von `testnet_chain`; sonst USDC.",
+      "Uniswap v3's SwapRouter02 on `mainnet_chain`.": "SwapRouter02 von Uniswap v3 auf `mainnet_chain`.",
+      "Uniswap v3's QuoterV2 on `mainnet_chain`.": "QuoterV2 von Uniswap v3 auf `mainnet_chain`.",
+      "The same on `testnet_chain`.": "Dasselbe auf `testnet_chain`.",
+      "Attestation service.": "Dienst für Attestierungen.",
+      "Schemas of attestations that count.": "Schemas von Attestierungen, die zählen.",
+      "Attesters that count.": "Aussteller, die zählen.",
+      "Index of the exchange's attestations.": "Verzeichnis der Attestierungen der Börse.",
+      'The exchange\'s schema "verified account".': "Schema der Börse für ein geprüftes Konto.",
+      "Resolver of the name service.": "Namensdienst.",
+      "Live streams: RTMP in and HLS out in this process, or none.":
+        "Livestreams: RTMP hinein und HLS hinaus in diesem Prozess, oder keine.",
+      "Port streams are sent to; 0 takes a free one.": "Port, an den gesendet wird; 0 nimmt einen freien.",
+      "Address streams are sent to, without the key.": "Adresse, an die gesendet wird, ohne den Schlüssel.",
+      "Address under which streams are played.": "Adresse, unter der Livestreams laufen.",
+      "Folder with skills for all agents, each in a folder of its own with a `SKILL.md`. Unset: none.":
+        "Ordner mit Fähigkeiten für alle Agenten, jede in einem eigenen Ordner mit einer `SKILL.md`. Ohne Angabe keine.",
+      "An endpoint of the operator that gets all events.": "Adresse des Betreibers, die alle Ereignisse bekommt.",
+      "Signs the events sent to `WEBHOOK_URL`.": "Unterschreibt die Ereignisse an `WEBHOOK_URL`.",
+      "Commands that agents may have started as MCP servers over stdio. They run as the user of Berth. `name=command argument …` fixes the arguments; of a command alone, each agent chooses them: name no interpreter and no `npx` like that.":
+        "Befehle, die Agenten als MCP-Server starten dürfen. Sie laufen als der Benutzer von Berth. `Name=Befehl Argument …` legt die Argumente fest; bei einem Befehl allein wählt sie jeder Agent: Nenne so keinen Interpreter und kein `npx`.",
+      "Files of third-party plugins.": "Dateien fremder Erweiterungen.",
+      "Private networks that addresses given by users may reach all the same.":
+        "Private Netze, die Adressen von Nutzern trotzdem erreichen dürfen.",
+      "What `/api/ai/*` may spend on the operator's keys a day; 0 turns keyless use off.":
+        "Was `/api/ai/*` am Tag auf Schlüssel des Betreibers ausgeben darf; 0 schaltet die Nutzung ohne Schlüssel ab.",
+      "What each account may use of the operator's keys a month before its credits, by plan; admins are free of it.":
+        "Was jedes Konto im Monat von den Schlüsseln des Betreibers nutzen darf, bevor sein Guthaben zählt, je Tarif; für Admins gilt es nicht.",
+      "What all unclaimed agents, trials and accounts without a paid subscription may together use of the operator's keys a day, besides what credits pay for.":
+        "Was alle Agenten ohne Konto, Probezeiten und Konten ohne bezahltes Abo zusammen am Tag von den Schlüsseln des Betreibers nutzen dürfen, neben bezahltem Guthaben.",
+      "Models of unknown price on the operator's keys: `dearest` counts them at the dearest price that is known of their provider, fees included, `refuse` refuses them.":
+        "Modelle ohne bekannten Preis auf Schlüsseln des Betreibers: `dearest` zählt den höchsten bekannten Preis des Anbieters samt Gebühren, `refuse` lehnt sie ab.",
+      "Bearer token for `/metrics`.": "Bearer-Token für `/metrics`.",
+      "How long turns in flight may finish after SIGTERM.":
+        "Wie lange laufende Antworten nach SIGTERM noch fertig werden dürfen.",
+      // Accounts.
+      "Credits are a whole number from 0 to 1000000000.": "Guthaben ist eine ganze Zahl von 0 bis 1.000.000.000.",
+      "Days are a whole number from 1 to 36500.": "Tage sind eine ganze Zahl von 1 bis 36.500.",
+      "Give either the days or the end, not both.": "Gib entweder die Tage oder das Ende an, nicht beides.",
+      "The delivery is mail or link.": "Die Zustellung ist mail oder link.",
+      "There is no such channel.": "Diesen Kanal gibt es nicht.",
+    },
+    account: {
+      "Give the key a name: one line of at most 200 characters.":
+        "Gib dem Schlüssel einen Namen: eine Zeile von höchstens 200 Zeichen.",
+      "Scopes are one or more of read, write and chat.": "Rechte sind eins oder mehr von read, write und chat.",
+      "Open the whole link of the app.": "Öffne den ganzen Link der App.",
+      "Scopes are read, chat and write.": "Rechte sind read, chat und write.",
+      "Allow one thing at least.": "Erlaube mindestens eins.",
+      "Unknown referral code. Check it, or leave it out.":
+        "Diesen Empfehlungscode gibt es nicht. Prüfe ihn, oder lass ihn weg.",
+      "Name the provider.": "Nenne den Anbieter.",
+      "Give notifications as an object of booleans.": "Gib die Benachrichtigungen als Objekt von true und false an.",
+      "Unknown notification. Use one of {list}.": "Diese Benachrichtigung gibt es nicht. Möglich: {list}.",
+      "Say which version to use, or whether you trust it.": "Sag, welche Version gelten soll oder ob du ihr vertraust.",
+    },
+    start: {
+      "Give the key as one word.": "Gib den Schlüssel als ein Wort an.",
+      "A key is one word of letters, digits and signs. Copy it again, whole.":
+        "Ein Schlüssel ist ein Wort aus Buchstaben, Ziffern und Zeichen. Kopiere ihn noch einmal, ganz.",
+      "Give an address such as http://127.0.0.1:11434/v1.": "Gib eine Adresse wie http://127.0.0.1:11434/v1 an.",
+      "Give the address without a user name or password.": "Gib die Adresse ohne Namen und Passwort an.",
+      "The address of this provider can only be set in the environment, as {name}_BASE_URL.":
+        "Die Adresse dieses Anbieters lässt sich nur in der Umgebung setzen, als {name}_BASE_URL.",
+      "Name the provider and its model, such as {provider}:{model}.":
+        "Nenne den Anbieter und sein Modell, etwa {provider}:{model}.",
+      "Name steps of {list}.": "Nenne Schritte von {list}.",
+    },
+    usage: {
+      "from is not after to.": "Der Anfang liegt nicht nach dem Ende.",
+      "A report has at most {n} days.": "Ein Bericht hat höchstens {n} Tage.",
+      "Give a day such as 2026-07-02, or an ISO 8601 time.":
+        "Gib einen Tag wie 2026-07-02 oder eine Zeit nach ISO 8601 an.",
+    },
+    wallet: {
+      "The spending policy does not allow this. {text}": "Deine Grenzen erlauben das nicht. {text}",
+      "Spending was switched off in the meantime.": "Das Ausgeben wurde inzwischen ausgeschaltet.",
+      "Spending is switched off.": "Das Ausgeben ist ausgeschaltet.",
+      "The limit of one spend is {n} USD.": "Auf einmal gehen höchstens {n} USD.",
+      "The limit of a day is {n} USD, of which {n2} are used.":
+        "Am Tag gehen höchstens {n} USD, davon sind {n2} verbraucht.",
+      "This recipient is not on the policy's list.": "Dieser Empfänger steht nicht auf deiner Liste.",
+      "With a list of `recipients`, trades are allowed only if the policy also lists `assets`.":
+        "Mit einer Liste von Empfängern gehen Täusche nur, wenn auch Währungen aufgezählt sind.",
+      "Without a list of `assets` in the policy, only the stablecoin and WETH can be sold.":
+        "Ohne eine Liste von Währungen lassen sich nur der Stablecoin und WETH verkaufen.",
+      "This token is not on the policy's list.": "Diese Währung steht nicht auf deiner Liste.",
+      "No pool gives a price in USD for this token.": "Für diese Währung gibt niemand einen Preis in USD.",
+      "Its value in USD is too large.": "Ihr Wert in USD ist zu groß.",
+      "This amount needs the owner's approval, and a payment can't wait for that.":
+        "Dieser Betrag braucht deine Freigabe, und eine Zahlung kann darauf nicht warten.",
+      "Another spend was reserved at the same time. Try again.":
+        "Gleichzeitig lief eine andere Ausgabe. Versuch es noch einmal.",
+      "The chain would revert this transaction. Check the recipient and the token.":
+        "Die Blockchain würde das zurückweisen. Prüfe Empfänger und Währung.",
+      "An amount is a decimal text, such as 1.50.": "Ein Betrag ist eine Zahl wie 1.50.",
+      "An amount is a decimal text such as 1.50, more than 0, with at most 6 decimals.":
+        "Ein Betrag ist eine Zahl wie 1.50, mehr als 0, mit höchstens 6 Nachkommastellen.",
+      "The network is testnet_chain or mainnet_chain.": "Das Netz ist testnet_chain oder mainnet_chain.",
+      "Give the address to send to.": "Gib die Adresse an, an die es gehen soll.",
+      "An address is 0x and 40 hex digits.": "Eine Adresse ist 0x und 40 Hex-Ziffern.",
+      "An address is 0x and 40 hex digits; with capitals, its checksum must be right.":
+        "Eine Adresse ist 0x und 40 Hex-Ziffern; mit Großbuchstaben muss ihre Prüfsumme stimmen.",
+      "Give a token: USDC, WETH, or its address.": "Gib eine Währung an: USDC, WETH oder ihre Adresse.",
+      "The slippage is a whole number of basis points from 0 to 1000.":
+        "Die Abweichung ist eine ganze Zahl von Basispunkten von 0 bis 1000.",
+      "Give a list of addresses, or null.": "Gib eine Liste von Adressen an, oder null.",
+      "`enabled` is true or false.": "`enabled` ist true oder false.",
+      "The token has only {n} decimals.": "Die Währung hat nur {n} Nachkommastellen.",
+      "Buy another token than you sell.": "Kauf eine andere Währung, als du verkaufst.",
+      "A private key is 0x and 64 hex digits.": "Ein privater Schlüssel ist 0x und 64 Hex-Ziffern.",
+    },
+    webhooks: {
+      "Give the http or https address to send events to, of at most 2,048 characters.":
+        "Gib die Adresse mit http oder https an, an die Ereignisse gehen, von höchstens 2.048 Zeichen.",
+      "active is true or false.": "active ist true oder false.",
+      "Name at least one type, or leave types out for all.": "Nenne mindestens eine Art, oder lass sie weg für alle.",
+      "There is no such event type. Choose from: *, {list}.":
+        "Diese Art von Ereignis gibt es nicht. Möglich: *, {list}.",
+      "More than {n} events were waiting for the receiver.":
+        "Mehr als {n} Ereignisse haben auf den Empfänger gewartet.",
+      "The receiver answered 410 Gone: it wants no more events.":
+        "Der Empfänger hat mit 410 Gone geantwortet: Er will keine Ereignisse mehr.",
+    },
   },
   /** Instead of the API's English text of an error, by its code. */
   errors: {
@@ -2696,6 +3540,15 @@ export const german = {
     STREAM_NOT_FOUND: "Dieser Agent hat keinen Livestream.",
     TURN_NOT_FOUND: "Diese Antwort gibt es nicht mehr.",
     UNAUTHORIZED: "Melde dich zuerst an.",
+    SANDBOX_BUSY: "Gerade laufen zu viele Programme. Versuch es gleich noch einmal.",
+    APP_NOT_FOUND: "Diese verbundene App gibt es nicht mehr.",
+    INVALID_AUTHORIZATION: "Dieser Link der App ist unvollständig oder abgelaufen. Beginne in der App noch einmal.",
+    TOO_MANY_APPS: "Mehr verbundene Apps sind nicht möglich. Trenne zuerst eine.",
+    UNREADABLE_DOCUMENT: "Aus dieser Datei lässt sich kein Text lesen. Nimm eine andere.",
     MCP_TOOL_NOT_FOUND: "Dieses Werkzeug gibt es auf dem Server nicht mehr.",
   },
-} satisfies { texts: Record<string, string>; errors: Record<string, string> };
+} satisfies {
+  texts: Record<string, string>;
+  server: Record<string, Record<string, string>>;
+  errors: Record<string, string>;
+};

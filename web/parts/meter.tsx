@@ -1,6 +1,7 @@
 // How much of a limit is used, as a bar and in words.
 
 import type { ReactNode } from "react";
+import { t } from "../app/language.ts";
 
 interface Props {
   label: string;
@@ -18,7 +19,10 @@ export function Meter({ label, value, limit, words, hint }: Props) {
     <div>
       <div className="flex flex-wrap justify-between gap-x-3">
         <span className="min-w-0 font-medium">{label}</span>
-        <span className={share >= 1 ? "text-bad" : share >= 0.8 ? "text-warn" : "text-soft"}>{words}</span>
+        <span className={share >= 1 ? "text-bad" : share >= 0.8 ? "text-warn" : "text-soft"}>
+          {words}
+          {share >= 0.8 && <> · {share >= 1 ? t("used up") : t("nearly used up")}</>}
+        </span>
       </div>
       <div
         role="meter"
@@ -26,7 +30,7 @@ export function Meter({ label, value, limit, words, hint }: Props) {
         aria-valuemin={0}
         aria-valuemax={limit}
         aria-valuenow={Math.min(value, limit)}
-        aria-valuetext={words}
+        aria-valuetext={share >= 1 ? `${words}, ${t("used up")}` : words}
         className="mt-1 h-2 overflow-hidden rounded-full border border-line bg-well"
       >
         <div className={`h-full ${color}`} style={{ width: `${share * 100}%` }} />

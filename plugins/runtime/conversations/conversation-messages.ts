@@ -54,7 +54,7 @@ export function createConversationMessages({ database, turnList, steps, uploads 
   function toView(row: Row, running: ReadonlySet<string>): MessageView {
     const turnId = String(row.inbox_id);
     const isReply = row.role === "assistant";
-    const state = isReply || row.status === null ? "done" : turnState(row.status, running.has(turnId));
+    const state = stateOf(row, isReply, running.has(turnId));
     return {
       id: String(row.id),
       seq: row.seq === null ? null : Number(row.seq),
@@ -109,6 +109,13 @@ export function createConversationMessages({ database, turnList, steps, uploads 
     }
     return { messages, before: hasMore && lastRow ? Number(lastRow.seq) : null };
   };
+}
+
+/** A reply is done, or was cut off when somebody stopped it. */
+function stateOf({ status }: Row, isReply: boolean, isRunning: boolean): TurnState {
+  if (status === null) return "done";
+  if (isReply) return status === "cancelled" ? "cancelled" : "done";
+  return turnState(status, isRunning);
 }
 
 const toAttachment = ({ id, name, type, size }: { id: string; name: string; type: string; size: number }) => ({

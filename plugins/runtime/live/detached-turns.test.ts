@@ -195,6 +195,33 @@ describe("the events of a turn", () => {
 });
 
 describe("cancelling", () => {
+  test("keeps what was written until then, with its steps, and the next turn knows it", async () => {
+    fixture.upstream.script(({ toolResults }) =>
+      toolResults.length === 0
+        ? { text: "I look.", toolCalls: [{ name: "clock", arguments: {} }] }
+        : { pieces: ["The quay ", "is long", ", and deep"], hangAfter: 3 },
+    );
+    const { turnId, conversationId } = await send("Tell me.");
+    for await (const { event, data } of ada.sse(path(`/turns/${turnId}/events`))) {
+      if (event === "delta" && data.includes("is long")) break;
+    }
+    await ada.post(path(`/turns/${turnId}/cancel`));
+    await follow(turnId);
+    const { body } = await ada.get<{ messages: object[] }>(path(`/conversations/${conversationId}/messages`));
+    expect(body.messages).toMatchObject([
+      { role: "assistant", text: "I look.\n\nThe quay is long", state: "cancelled", steps: [{ name: "clock" }] },
+      { role: "user", text: "Tell me.", state: "cancelled" },
+    ]);
+    fixture.upstream.script("It goes on.");
+    await follow((await send("Go on.", conversationId)).turnId);
+    const { messages = [] } = (fixture.upstream.chats.at(-1)?.body ?? {}) as {
+      messages?: { role: string; content: unknown }[];
+    };
+    expect(messages.filter(({ role }) => role === "assistant").map(({ content }) => content)).toEqual([
+      "I look.\n\nThe quay is long",
+    ]);
+  });
+
   test("ends a turn that runs, and one that waits behind it", async () => {
     fixture.upstream.script({ hang: true });
     const { turnId, conversationId } = await send("first");

@@ -5,6 +5,7 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { ai as aiPlugin } from "../../ai/index.ts";
+import type { ShownSteps } from "../conversations/shown-steps.ts";
 import {
   agentChangingError,
   agentDeletedError,
@@ -23,6 +24,7 @@ import type { Sessions } from "../sessions/sessions.ts";
 import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN } from "./abort-reasons.ts";
 import { type Failure, ModelError, toFailure } from "./failure.ts";
 import type { ReplyWaiter } from "./running-turns.ts";
+import type { ToolLoopOutput } from "./tool-loop.ts";
 
 /** Tries before an entry is parked. */
 export const MAX_TURN_ATTEMPTS = 5;
@@ -42,6 +44,8 @@ export interface FailedTurn {
   model: string;
   /** Removes the keys of its provider and of the fallbacks, which no log may contain, from a provider's message. */
   redactKeys(this: void, text: string): string;
+  /** What the model had written, and the tools had done, before the turn failed in the middle of a stream. */
+  unfinished?: ToolLoopOutput;
   /** Whether the model is called with the operator's key, and not with one of the agent or its owner. */
   usesOperatorKey: boolean;
 }
@@ -55,11 +59,12 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
   ownerAlerts: Pick<OwnerAlerts, "alertStatements">;
   liveTurns: Pick<LiveTurns, "end" | "postpone">;
   scheduledPrompts: Pick<ScheduledPrompts, "settledStatements">;
+  steps: Pick<ShownSteps, "toStored">;
   retryDelays?: readonly number[];
 }
 
 export function createFailureHandler(deps: Deps) {
-  const { agents, ai, inbox, sessions, outbox, ownerAlerts, liveTurns, scheduledPrompts, database, log } = deps;
+  const { agents, ai, inbox, sessions, outbox, ownerAlerts, liveTurns, scheduledPrompts, steps, database, log } = deps;
   const { retryDelays = RETRY_DELAYS } = deps;
   const maxDelay = retryDelays.at(-1) ?? MAX_DELAY;
 
@@ -146,9 +151,9 @@ export function createFailureHandler(deps: Deps) {
     return undefined;
   }
 
-  /** Settles an entry without a reply of the model; on a channel its sender gets a notice. The owner gets the cause. */
+  /** Settles an entry without a whole reply of the model; on a channel its sender gets a notice. The owner gets the cause. */
   async function settleWithoutReply(
-    { entry, sessionStatements }: FailedTurn,
+    { entry, sessionStatements, unfinished }: FailedTurn,
     status: "failed" | "cancelled" | "parked",
     failure?: Failure,
   ): Promise<void> {
@@ -162,7 +167,11 @@ export function createFailureHandler(deps: Deps) {
     try {
       await database.write([
         ...sessionStatements,
-        ...sessions.appendStatements({ id, agentId, platform, inboxId }, [toUserMessage(entry)]),
+        ...sessions.appendStatements({ id, agentId, platform, inboxId }, [
+          toUserMessage(entry),
+          // Whoever stops a reply has read its beginning, and may refer to it.
+          ...(status === "cancelled" && unfinished ? [toReply(unfinished, steps)] : []),
+        ]),
         inbox.settleStatement(entry, status, failure?.error.code),
         guard("settled"),
         ...(notice === undefined ? [] : outbox.replyStatements(entry, notice)),
@@ -177,6 +186,20 @@ export function createFailureHandler(deps: Deps) {
 
   return handleFailure;
 }
+
+/** The message of the agent that a session keeps. */
+export const toReply = (
+  { text, steps, taint }: ToolLoopOutput,
+  { toStored }: Pick<ShownSteps, "toStored">,
+  at = Date.now(),
+) => ({
+  id: Bun.randomUUIDv7(),
+  role: "assistant" as const,
+  content: text,
+  taint,
+  steps: steps.length > 0 ? JSON.stringify(steps.map(toStored)) : undefined,
+  at,
+});
 
 const isAgentStopped = (thrown: unknown) => thrown instanceof AppError && thrown.code === "AGENT_STOPPED";
 

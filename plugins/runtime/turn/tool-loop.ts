@@ -42,14 +42,20 @@ export interface ToolLoopRequest extends ToolCallRequest {
   /** Without one the response is not streamed, which is cheaper. */
   observer: Observer | undefined;
   timeouts?: ModelTimeouts;
+  /** Is told what a streamed turn had produced before it rejected. */
+  onUnfinished?(output: ToolLoopOutput): void;
 }
 
-export interface ToolLoopResult {
+/** What a turn has produced: its reply, or the beginning of one. */
+export interface ToolLoopOutput {
   text: string;
   /** With secrets and at full length. */
   steps: Step[];
   /** Of everything that the model had read at the end. */
   taint: Taint;
+}
+
+export interface ToolLoopResult extends ToolLoopOutput {
   /** The last call, which the write that settles the turn pays; the earlier ones are paid already. */
   lastCall: ModelCall;
 }
@@ -67,11 +73,35 @@ interface ModelOutput {
  * never make a turn fail.
  */
 export async function runToolLoop(request: ToolLoopRequest): Promise<ToolLoopResult> {
-  const { observer, model, journal = withoutJournal(request.toolContext.inboxId) } = request;
-  const prompt: LanguageModelV4Prompt = [...request.prompt];
+  const { observer, journal = withoutJournal(request.toolContext.inboxId) } = request;
   const toolCalls = createToolCalls(request, journal);
-  const { offeredTools } = toolCalls;
   const steps: Step[] = [];
+  let seen = "";
+  const noting = observer && {
+    ...observer,
+    delta(text: string) {
+      seen += text;
+      observer.delta(text);
+    },
+  };
+  try {
+    return await runSteps({ ...request, observer: noting }, journal, toolCalls, steps);
+  } catch (error) {
+    if (seen !== "") request.onUnfinished?.({ text: toStorableText(seen), steps, taint: toolCalls.taint() });
+    throw error;
+  }
+}
+
+/** @param steps gets the results of the tools */
+async function runSteps(
+  request: ToolLoopRequest,
+  journal: NonNullable<ToolLoopRequest["journal"]>,
+  toolCalls: ReturnType<typeof createToolCalls>,
+  steps: Step[],
+): Promise<ToolLoopResult> {
+  const { observer, model } = request;
+  const prompt: LanguageModelV4Prompt = [...request.prompt];
+  const { offeredTools } = toolCalls;
   let text = "";
 
   const gap = () => (text === "" ? "" : "\n\n");

@@ -6,7 +6,7 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { Agent, AgentSettings, agents as agentsPlugin } from "../../agents/index.ts";
 import type { ai as aiPlugin, TurnModel } from "../../ai/index.ts";
 import type { approvals as approvalsPlugin } from "../../approvals/index.ts";
-import { highestTaint, type MessageFile, type skills as skillsPlugin, TAINT, type Taint } from "../../skills/index.ts";
+import { highestTaint, type MessageFile, type skills as skillsPlugin, TAINT } from "../../skills/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
 import type { ShownSteps } from "../conversations/shown-steps.ts";
 import { agentStoppedError, parkedError } from "../errors.ts";
@@ -26,13 +26,13 @@ import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { runCommand } from "./command-runner.ts";
 import { loadCompactedHistory } from "./compaction.ts";
-import { createFailureHandler, type FailedTurn } from "./failed-turn.ts";
+import { createFailureHandler, type FailedTurn, toReply } from "./failed-turn.ts";
 import { isRequestRejected } from "./failure.ts";
 import { type LoadedFiles, loadFiles, UNREADABLE } from "./file-loading.ts";
 import { buildPrompt } from "./prompt.ts";
 import type { RunningTurns } from "./running-turns.ts";
-import type { Observer, Step } from "./tool-calls.ts";
-import { runToolLoop, type ToolLoopResult } from "./tool-loop.ts";
+import type { Observer } from "./tool-calls.ts";
+import { runToolLoop, type ToolLoopOutput, type ToolLoopResult } from "./tool-loop.ts";
 
 /** After so many starts that found the entry's turn interrupted, the entry counts as the cause of the crashes. */
 const MAX_INTERRUPTIONS = 20;
@@ -68,13 +68,6 @@ interface RunningTurn extends FailedTurn {
   calls: number;
   /** Its readers; undefined for a turn without a stream. */
   readonly live: LiveObserver | undefined;
-}
-
-/** The reply of a turn. */
-interface TurnOutput {
-  text: string;
-  steps: Step[];
-  taint: Taint;
 }
 
 /** Runs one entry until it is settled, or returns when it should run again. Never rejects. */
@@ -252,6 +245,9 @@ export function createTurnRunner(deps: Deps) {
           return reserve(prompt);
         },
         cache,
+        onUnfinished(output) {
+          turn.unfinished = output;
+        },
         observer: teeObserver(
           waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id)),
           live,
@@ -288,7 +284,7 @@ export function createTurnRunner(deps: Deps) {
   async function settle(
     { entry, sessionStatements, waiter }: RunningTurn,
     agent: Agent,
-    output: TurnOutput,
+    output: ToolLoopOutput,
     extraStatements: Statement[],
   ): Promise<void> {
     const now = Date.now();
@@ -296,7 +292,6 @@ export function createTurnRunner(deps: Deps) {
     // The agent may have been claimed since the turn began: the event goes to its present owner.
     const { userId } = (await agents.find(agentId)) ?? agent;
     const text = output.text.trim() === "" ? "(no answer)" : output.text;
-    const steps = output.steps.length > 0 ? JSON.stringify(output.steps.map(deps.steps.toStored)) : undefined;
     const ofSchedule = isScheduled(entry)
       ? await scheduledPrompts.settledStatements(entry, { status: "done", reply: text })
       : [];
@@ -304,7 +299,7 @@ export function createTurnRunner(deps: Deps) {
       ...sessionStatements,
       ...sessions.appendStatements({ id: sessionId, agentId, platform, inboxId }, [
         toUserMessage(entry),
-        { id: Bun.randomUUIDv7(), role: "assistant", content: text, taint: output.taint, steps, at: now },
+        toReply({ ...output, text }, deps.steps, now),
       ]),
       inbox.settleStatement(entry, "done"),
       guard("settled"),

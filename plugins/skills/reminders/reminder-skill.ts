@@ -39,8 +39,10 @@ function reminderTools(reminders: ReminderStore): Tool[] {
         ),
         inMinutes: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: 2_635_200 })),
       }),
-      summarize: ({ text, at, inMinutes }) =>
-        `Set a reminder ${at === undefined ? `in ${inMinutes} minutes` : `at ${at}`}: ${text}`,
+      summarize({ text, at, inMinutes }) {
+        const when = at === undefined ? `in ${inMinutes} minutes` : `at ${at}`;
+        return `Set a reminder ${when}: ${text}`;
+      },
       async execute({ text, at, inMinutes }, context) {
         if ((at === undefined) === (inMinutes === undefined)) throw toolDeclined("Give either `at` or `inMinutes`.");
         const zone = resolveTimeZone(undefined, context.timezone);

@@ -54,7 +54,7 @@ export const hostName = parser("a host name, with a port if it needs one", (text
 
 /** An address of the given schemes, without a slash at its end; a query may carry a key. */
 export const urlWithScheme = (...schemes: string[]): Parser<string> =>
-  parser(`an address that starts with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`, (text) => {
+  parser(`an address that starts with ${schemes.join(":// or ")}://`, (text) => {
     const url = URL.parse(text);
     if (!url?.hostname || !schemes.includes(url.protocol.slice(0, -1))) return undefined;
     return text.replace(/\/+$/, "");

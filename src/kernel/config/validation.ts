@@ -53,7 +53,8 @@ export function validateKernelSettings(kernel: DeepReadonly<KernelSettings>): Fi
 /** Warns of a name that no setting has. */
 export function unknownNameWarning({ name, source, nearest }: UnknownName): Finding {
   const place = source === "environment" ? "in the environment" : "in the .env file";
-  return warning(name, `${place}, but Berth has no such variable.${nearest ? ` Did you mean ${nearest}?` : ""}`);
+  const problem = `${place}, but Berth has no such variable.`;
+  return warning(name, nearest ? `${problem} Did you mean ${nearest}?` : problem);
 }
 
 /** Whether two listen addresses overlap, so that one port can't serve both. */

@@ -101,14 +101,64 @@ function validationError(error: ValidationError): unknown {
     : invalidInput([...issuesByPath.values()]);
 }
 
-function issueMessage(problem: { message?: string; schema?: unknown; value?: unknown }, where: string): string {
-  const { message = "", schema, value } = problem;
-  const { error, anyOf } = (schema ?? {}) as { error?: unknown; anyOf?: { const?: unknown }[] };
+interface Problem {
+  message?: string;
+  schema?: unknown;
+  value?: unknown;
+}
+
+/** The fields of a JSON schema that say what is allowed. */
+interface Rules {
+  error?: unknown;
+  type?: string;
+  anyOf?: { const?: unknown }[];
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+}
+
+/** A sentence about the first rule that the value breaks, with what to give instead. */
+function issueMessage({ message = "", schema, value }: Problem, where: string): string {
+  const { error, type, anyOf, ...rules } = (schema ?? {}) as Rules;
   if (typeof error === "string") return error;
   if (value === undefined) return "This field is required.";
   if (anyOf) {
     const choices = anyOf.map((choice) => choice.const);
     return choices.includes(undefined) ? "This value is not one of those allowed." : `One of: ${choices.join(", ")}.`;
   }
-  return `${message || `This part of the ${where} is not valid`}.`;
+  return (
+    typeProblem(type, value) ?? limitProblem(rules, value) ?? (message ? `${message}.` : `The ${where} is not valid.`)
+  );
+}
+
+function typeProblem(type: string | undefined, value: unknown): string | undefined {
+  if (type === "string" && typeof value !== "string") return "Give a text.";
+  if (type === "number" && typeof value !== "number") return "Give a number.";
+  if (type === "integer" && !Number.isInteger(value)) return "Give a whole number.";
+  if (type === "boolean" && typeof value !== "boolean") return "Give true or false.";
+  if (type === "array" && !Array.isArray(value)) return "Give a list.";
+  if (type === "object" && (typeof value !== "object" || value === null)) return "Give an object.";
+  return undefined;
+}
+
+function limitProblem(rules: Rules, value: unknown): string | undefined {
+  const { minLength = 0, maxLength = Infinity, minItems = 0, maxItems = Infinity } = rules;
+  const { minimum = -Infinity, maximum = Infinity } = rules;
+  if (typeof value === "string") {
+    if (value === "" && minLength > 0) return "Give a text.";
+    if (value.length < minLength) return `Give a text of at least ${minLength} characters.`;
+    if (value.length > maxLength) return `Give a text of at most ${maxLength} characters.`;
+  }
+  if (typeof value === "number") {
+    if (value < minimum) return `Give a number of at least ${minimum}.`;
+    if (value > maximum) return `Give a number of at most ${maximum}.`;
+  }
+  if (Array.isArray(value)) {
+    if (value.length < minItems) return `Give a list of at least ${minItems} items.`;
+    if (value.length > maxItems) return `Give a list of at most ${maxItems} items.`;
+  }
+  return undefined;
 }

@@ -2,6 +2,7 @@
 import { writeSync } from "node:fs";
 import { type Environment, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
+import { isLoopbackUrl } from "../../kernel/config/validation.ts";
 import { redactForms } from "../../kernel/telemetry/redact.ts";
 import { openCLibrary } from "../c-library.ts";
 import type { RunningServer } from "../serve.ts";
@@ -34,7 +35,7 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
   process.once("SIGTERM", () => stop("SIGTERM"));
   process.once("SIGINT", () => stop("SIGINT"));
   if (readyFd !== undefined) writeSync(readyFd, `${JSON.stringify(running.addresses)}\n`);
-  process.stdout.write(`\n  Berth is ready: ${formatAddresses(running)}\n`);
+  process.stdout.write(`\n  Berth is ready: ${formatAddresses(addressesForPeople(running))}\n`);
   process.stdout.write(`${await nextSteps(running)}\n\n`);
   return -1;
 }
@@ -64,11 +65,23 @@ async function moveToStandardInput(descriptor: number): Promise<boolean> {
   return libc?.dup2(descriptor, 0) === 0;
 }
 
-const formatAddresses = ({ addresses: { web, backend } }: RunningServer) =>
+/**
+ * The addresses for people. The web's has the name of BASE_URL, since a browser keeps the session of `localhost` apart from that of
+ * `127.0.0.1`, and links in mails and the one for the first admin have that name.
+ */
+function addressesForPeople({ addresses, config: { baseUrl } }: RunningServer): RunningServer["addresses"] {
+  const { web } = addresses;
+  const isSame = web !== undefined && isLoopbackUrl(baseUrl) && new URL(baseUrl).port === new URL(web).port;
+  return isSame && isLoopbackUrl(web) ? { ...addresses, web: baseUrl } : addresses;
+}
+
+const formatAddresses = ({ web, backend }: RunningServer["addresses"]) =>
   [web && `web API ${web}`, backend && `backend API ${backend}`].filter(Boolean).join(", ");
 
 /** Describes the next steps for a new operator. */
-async function nextSteps({ addresses, config, firstAdmin, defaultModel }: RunningServer): Promise<string> {
+async function nextSteps(running: RunningServer): Promise<string> {
+  const { config, firstAdmin, defaultModel } = running;
+  const addresses = addressesForPeople(running);
   const program = programName();
   const docs = [addresses.web, addresses.backend].filter(Boolean).map((origin) => `${origin}/swagger`);
   const model = await defaultModel();

@@ -5,7 +5,7 @@ import { Pencil, Play, RotateCw, Square } from "lucide-react";
 import { useState } from "react";
 import { isRunning, type Operation, OVERVIEW_KEY, useOperation } from "../../app/agents.ts";
 import { api, path } from "../../app/api.ts";
-import { t } from "../../app/language.ts";
+import { said, t } from "../../app/language.ts";
 import { AgentState, Monogram } from "../../parts/agent-state.tsx";
 import { AsCodeButton } from "../../parts/as-code-button.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -31,7 +31,9 @@ export function AgentHeader({ agent }: { agent: Agent }) {
         <Name agent={agent} />
         <p role="status" className="flex min-w-0 flex-wrap gap-x-2 text-sm">
           <AgentState status={agent.status} />
-          {agent.status === "error" && agent.statusReason && <span className="text-soft">{agent.statusReason}</span>}
+          {agent.status === "error" && agent.statusReason && (
+            <span className="text-soft">{said(agent.statusReason)}</span>
+          )}
         </p>
       </div>
       <div className="flex items-center gap-2">

@@ -24,7 +24,7 @@ import { SelectionBar } from "./selection.tsx";
 import { SetupNote } from "./setup-note.tsx";
 import { Summary } from "./summary.tsx";
 import { useAgents } from "./use-agents.ts";
-import { useView } from "./view.ts";
+import { useOrder, useView } from "./view.ts";
 
 /** Somebody with more agents has found the way. */
 const NEWCOMER_AGENTS = 3;
@@ -35,7 +35,7 @@ export default function AgentsPage() {
   const [location, navigate] = useLocation();
   const [query, setQuery] = useParameter("query");
   const [state, setState] = useParameter("state");
-  const [sort, setSort] = useParameter("sort");
+  const [sort, setSort] = useOrder();
   const [template, setTemplate] = useParameter("new");
   const filters = { query, state, sort };
   const { data, error, refetch, isStale, agentAt, show } = useAgents(filters);

@@ -1,6 +1,7 @@
-// Cards or rows: as the person last chose in this browser; before that, rows if there are many.
+// How the list looks: as the person last chose in this browser; before that, rows if there are many, and the latest first.
 
 import { useState } from "react";
+import { useParameter } from "../../app/address.ts";
 
 export type View = "grid" | "list";
 
@@ -15,6 +16,22 @@ export function useView(total: number): [View, (view: View) => void] {
     (next) => {
       localStorage.setItem(STORED_AS, next);
       setChosen(next);
+    },
+  ];
+}
+
+const ORDER_STORED_AS = "berth-agents-order";
+
+/** The order of the address, else the one that was last chosen; "" for the usual one. */
+export function useOrder(): [string, (order: string) => void] {
+  const [inAddress, setInAddress] = useParameter("sort");
+  const [chosen, setChosen] = useState(() => localStorage.getItem(ORDER_STORED_AS) ?? "");
+  return [
+    inAddress || chosen,
+    (next) => {
+      localStorage.setItem(ORDER_STORED_AS, next);
+      setChosen(next);
+      setInAddress(next);
     },
   ];
 }

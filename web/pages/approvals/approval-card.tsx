@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { api, path } from "../../app/api.ts";
 import { ApiError } from "../../app/errors.ts";
-import { t } from "../../app/language.ts";
+import { said, t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
 import { platformName } from "../../parts/platform.tsx";
@@ -51,7 +51,7 @@ export function ApprovalCard({ approval, agent }: Props) {
   return (
     <article className="flex flex-col gap-3 border-edge border-b py-4 first:pt-0 last:border-b-0 last:pb-0">
       <header className="flex flex-wrap items-baseline gap-x-2 gap-y-1">
-        <h3 className="min-w-0 break-words font-semibold">{visibleText(summary)}</h3>
+        <h3 className="min-w-0 break-words font-semibold">{visibleText(said(summary))}</h3>
         <Badge tone={tone}>{t(label)}</Badge>
         <p className="w-full text-soft text-sm">
           {agent} {t(explanation)} {t("From {platform},", { platform: platformName(platform) })}{" "}

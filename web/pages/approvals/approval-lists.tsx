@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { useParameter } from "../../app/address.ts";
 import { api } from "../../app/api.ts";
 import { useLive } from "../../app/events.ts";
-import { t, tn } from "../../app/language.ts";
+import { said, t, tn } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -105,7 +105,7 @@ function Decided({ url, agentOf }: Pick<Props, "url"> & { agentOf: Props["agentO
             <>
               <Outcome approval={approval} />
               <div className="min-w-0 break-words">
-                {visibleText(approval.summary)}
+                {visibleText(said(approval.summary))}
                 <p className="text-soft text-sm">
                   {agentOf?.(approval.agentId)} {approval.tool}
                 </p>

@@ -32,7 +32,10 @@ const server = Bun.serve({
       body:
         file instanceof Blob ? await file.text() : request.headers.has("content-type") && text ? parsed(text) : text,
     };
-    return Response.json({ done: true });
+    const isStream = request.headers.get("accept") === "text/event-stream";
+    return isStream
+      ? new Response("event: reply\ndata: done\n\n", { headers: { "content-type": "text/event-stream" } })
+      : Response.json({ done: true });
   },
 });
 const parsed = (text: string): unknown => (text.startsWith("{") ? JSON.parse(text) : text);
@@ -66,6 +69,8 @@ const REQUESTS = [
   { method: "GET", url: "/api/agents?query=%27%24x%27&limit=5" },
   { method: "PUT", url: "/api/agents/1/config", body: { instructions: TEXT, list: [1, null, { a: true }] } },
   { method: "DELETE", url: "/api/keys/1" },
+  { method: "GET", url: "/api/agents/1/turns/2/events", stream: true as const },
+  { method: "POST", url: "/api/chat", body: { message: "Hi" }, stream: true as const },
   { method: "POST", url: "/api/agents/1/uploads", file: { type: "multipart/form-data", field: "file" } },
   { method: "POST", url: "/api/agents/import", file: { type: "application/json" } },
 ];

@@ -3,7 +3,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, path } from "../../app/api.ts";
-import { formatNumber, formatUsd, t } from "../../app/language.ts";
+import { formatAmount, formatNumber, formatUsd, t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
@@ -94,7 +94,7 @@ function What({ spend }: { spend: Spend }) {
   const target = url ?? buyName ?? buy ?? to;
   return (
     <div className="min-w-0">
-      {label ? t(label) : kind}: {amount} {tokenOf(spend)}
+      {label ? t(label) : kind}: {formatAmount(amount)} {tokenOf(spend)}
       {target && (
         <p className="break-all text-soft text-sm" title={target}>
           {t("to {target}", { target: shortAddress(target) })}
@@ -145,14 +145,14 @@ function Waiting({ spend }: { spend: Spend }) {
     <article className="flex flex-wrap items-center gap-x-6 gap-y-2 border-edge border-b py-3 first:pt-0 last:border-b-0 last:pb-0">
       <div className="min-w-56 flex-1">
         <h3 className="font-semibold">
-          {wanted ? t(wanted) : kind}: {amount} {spend.assetName ?? spend.asset}
+          {wanted ? t(wanted) : kind}: {formatAmount(amount)} {spend.assetName ?? spend.asset}
         </h3>
         {/* In full: this is what is approved. */}
         {(url ?? to) && <p className="break-all font-mono text-sm">{url ?? to}</p>}
         <p className="break-words text-soft text-sm">
           {buy &&
             quoted &&
-            `${t("For {token}: about {amount}, at least {least}.", { token: buyName ?? buy, amount: quoted, least: atLeast ?? quoted })} `}
+            `${t("For {token}: about {amount}, at least {least}.", { token: buyName ?? buy, amount: formatAmount(quoted), least: formatAmount(atLeast ?? quoted) })} `}
           {t("Worth {usd}.", { usd: formatUsd(Number(usd)) })} {network === MAINNET && t("This is real money.")}{" "}
           {agentId === null ? t("Asked for by you,") : t("Asked for by an agent,")} <When at={createdAt} />.
         </p>

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { RotateCw } from "lucide-react";
 import { api, path } from "../../app/api.ts";
 import { useLive } from "../../app/events.ts";
-import { t, tn } from "../../app/language.ts";
+import { said, t, tn } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
@@ -78,7 +78,9 @@ function State({ delivery }: { delivery: Delivery }) {
       <Status tone={tone}>{t(label)}</Status>
       <p className="max-w-md break-words text-soft text-sm">
         {tn("{n} attempt", "{n} attempts", attempts)}
-        {lastError ? `: ${lastError}` : lastStatus !== null && `, ${t("answer {status}", { status: lastStatus })}`}
+        {lastError
+          ? `: ${said(lastError)}`
+          : lastStatus !== null && `, ${t("answer {status}", { status: lastStatus })}`}
         {nextAttemptAt && (
           <>
             {" "}

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { useNavigate } from "../../app/address.ts";
 import { api, path } from "../../app/api.ts";
-import { t } from "../../app/language.ts";
+import { said, t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ErrorPage, messageOf } from "../../parts/error-note.tsx";
@@ -56,7 +56,7 @@ export default function WebhookPage() {
       {reason !== undefined && (
         <div className="mb-5">
           <Notice tone="bad">
-            <p>{t("Berth has switched it off: {reason}", { reason })}</p>
+            <p>{t("Berth has switched it off: {reason}", { reason: said(reason) })}</p>
             <p>{t("Mend the other side, then switch it on. Events from then on are sent.")}</p>
           </Notice>
         </div>

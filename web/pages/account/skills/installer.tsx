@@ -74,6 +74,7 @@ export function Installer({ onInstalled }: { onInstalled: (id: string) => void }
         </div>
         <Button
           type="submit"
+          className="h-9"
           isBusy={install.isPending && "url" in install.variables}
           disabled={!/^https?:\/\/./.test(url.trim())}
         >

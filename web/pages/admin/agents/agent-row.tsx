@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { api, path } from "../../../app/api.ts";
-import { formatNumber, formatUsd, t, tn } from "../../../app/language.ts";
+import { formatNumber, formatUsd, said, t, tn } from "../../../app/language.ts";
 import { type ModelList, modelName, useModelChoices } from "../../../app/models.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
@@ -28,8 +28,8 @@ export function AgentRow({ agent }: { agent: FleetAgent }) {
       <div className="min-w-0 max-lg:order-3 max-lg:col-span-2">
         <AgentState agent={agent} />
         {reason && (
-          <p className="line-clamp-2 text-soft text-sm" title={reason}>
-            {reason}
+          <p className="line-clamp-2 text-soft text-sm" title={said(reason)}>
+            {said(reason)}
           </p>
         )}
       </div>

@@ -2,6 +2,7 @@
 
 import { Link } from "wouter";
 import { formatTime, type Text, t, text } from "../../../app/language.ts";
+import { planName } from "../../../app/session.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { AuditEntry } from "../api-types.ts";
@@ -27,6 +28,8 @@ export const ACTIONS: Readonly<Record<string, Text>> = {
   "backup.download": text("Downloaded a backup"),
   "backup.delete": text("Deleted a backup"),
   "model-provider.set": text("Changed a provider’s key"),
+  "model-provider.remove": text("Removed a provider’s key"),
+  "default-models.set": text("Chose the default models"),
 };
 
 export const actionLabel = (action: string): string => {
@@ -77,6 +80,45 @@ function Target({ kind, id, name }: AuditEntry["target"]) {
   return <>{name}</>;
 }
 
+const FIELDS: Readonly<Record<string, Text>> = {
+  name: text("Name"),
+  email: text("Email address"),
+  emailVerified: text("Email verified"),
+  plan: text("Plan"),
+  status: text("State"),
+  credits: text("Credits"),
+  isAdmin: text("Admin"),
+  disabled: text("Disabled"),
+  password: text("Password"),
+  subscription: text("Subscription"),
+  currentPeriodEnd: text("until"),
+  delivery: text("Sent by"),
+  apiKey: text("Key"),
+  baseUrl: text("Address"),
+  model_a: text("Model A"),
+  model_b: text("Model B"),
+};
+/** The words of Berth's own; other values are people's. */
+const VALUES: Readonly<Record<string, Text>> = {
+  active: text("active"),
+  trialing: text("trial"),
+  link: text("link"),
+  mail: text("mail"),
+  replaced: text("replaced"),
+  removed: text("removed"),
+};
+
+function wordsOf(table: Readonly<Record<string, Text>>, name: string): string {
+  const words = Object.hasOwn(table, name) ? table[name] : undefined;
+  return words ? t(words) : name;
+}
+const fieldWords = (field: string): string => wordsOf(FIELDS, field);
+
+function valueWords(field: string, value: string): string {
+  if (field === "plan") return planName(value);
+  return ["status", "delivery", "apiKey"].includes(field) ? wordsOf(VALUES, value) : value;
+}
+
 /** A change as "plan: free → pro", other facts as "owner: ada@example.com". */
 function Details({ details }: Pick<AuditEntry, "details">) {
   const rows = Object.entries(details);
@@ -85,9 +127,9 @@ function Details({ details }: Pick<AuditEntry, "details">) {
     <dl className="min-w-40 text-sm">
       {rows.map(([field, value]) => (
         <div key={field} className="flex flex-wrap gap-x-1.5">
-          <dt className="text-soft">{field}:</dt>
+          <dt className="text-soft">{fieldWords(field)}:</dt>
           <dd className="min-w-0 [overflow-wrap:anywhere]">
-            {isChange(value) ? `${plain(value.from)} → ${plain(value.to)}` : plain(value)}
+            {isChange(value) ? `${plain(field, value.from)} → ${plain(field, value.to)}` : plain(field, value)}
           </dd>
         </div>
       ))}
@@ -99,13 +141,13 @@ const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
   typeof value === "object" && value !== null && "from" in value && "to" in value;
 
 /** A value in words: "plan: free, status: active" of an object, times in the viewer's zone. */
-function plain(value: unknown): string {
+function plain(field: string, value: unknown): string {
   if (value === null) return t("none");
   if (typeof value === "boolean") return value ? t("yes") : t("no");
-  if (typeof value === "string") return ISO_TIME.test(value) ? formatTime(Date.parse(value)) : value;
+  if (typeof value === "string") return ISO_TIME.test(value) ? formatTime(Date.parse(value)) : valueWords(field, value);
   if (typeof value !== "object") return String(value);
   return Object.entries(value)
-    .map(([name, inner]) => `${name}: ${plain(inner)}`)
+    .map(([name, inner]) => `${fieldWords(name)}: ${plain(name, inner)}`)
     .join(", ");
 }
 

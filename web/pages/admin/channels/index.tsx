@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api } from "../../../app/api.ts";
-import { formatNumber, t, text } from "../../../app/language.ts";
+import { formatNumber, said, t, text } from "../../../app/language.ts";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { Loaded } from "../../../parts/loaded.tsx";
 import { MoreButton } from "../../../parts/more-button.tsx";
@@ -152,7 +152,9 @@ const columns = (): Column<FleetChannel>[] => [
   {
     key: "error",
     head: t("Last error"),
-    cell: ({ lastError }) => <span className="block max-w-80 min-w-32">{lastError ?? "–"}</span>,
+    cell: ({ lastError }) => (
+      <span className="block max-w-80 min-w-32">{lastError === null ? "–" : said(lastError)}</span>
+    ),
   },
   { key: "since", head: t("Since"), cell: ({ since }) => <When at={since} /> },
 ];

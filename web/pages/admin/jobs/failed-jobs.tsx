@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, path } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
-import { formatNumber, t, tn } from "../../../app/language.ts";
+import { formatNumber, said, t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { Table } from "../../../parts/table.tsx";
@@ -56,7 +56,11 @@ export function FailedJobs({ jobs }: { jobs: readonly FailedJob[] }) {
         {
           key: "error",
           head: t("Why"),
-          cell: ({ error }) => <span className="block min-w-48 max-w-prose">{error ?? t("No reason was given.")}</span>,
+          cell: ({ error }) => (
+            <span className="block min-w-48 max-w-prose">
+              {error === null ? t("No reason was given.") : said(error)}
+            </span>
+          ),
         },
         { key: "created", head: t("Made"), cell: ({ createdAt }) => <When at={createdAt} /> },
         {

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import type { ReactNode } from "react";
 import { api } from "../../../app/api.ts";
-import { formatDuration, formatNumber, formatUsd, t, tn } from "../../../app/language.ts";
+import { formatDuration, formatNumber, formatUsd, said, t, tn } from "../../../app/language.ts";
 import { ButtonLink } from "../../../parts/button.tsx";
 import { Loaded } from "../../../parts/loaded.tsx";
 import { Figure, Page } from "../../../parts/page.tsx";
@@ -57,7 +57,7 @@ export default function ProvidersPage() {
               </ul>
               {others.length > 0 && (
                 <p className="mt-5 text-soft">
-                  {t("Not set up: {names}.", { names: others.map(({ label }) => label).join(", ") })}
+                  {t("Not set up: {names}.", { names: others.map(({ label }) => said(label)).join(", ") })}
                 </p>
               )}
             </>
@@ -76,7 +76,7 @@ function ProviderCard({ provider }: { provider: Provider }) {
     <article className="flex h-full flex-col rounded-large border border-edge bg-card">
       <header className="flex items-start gap-3 border-edge border-b px-4 py-2.5">
         <div className="min-w-0 flex-1">
-          <h2 className="font-semibold text-md">{label}</h2>
+          <h2 className="font-semibold text-md">{said(label)}</h2>
           <State {...provider} />
         </div>
         <Badge>{tn("{n} model", "{n} models", models)}</Badge>

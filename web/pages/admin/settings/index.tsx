@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { useParameter } from "../../../app/address.ts";
 import { api } from "../../../app/api.ts";
-import { t, text } from "../../../app/language.ts";
+import { said, t, text } from "../../../app/language.ts";
 import { Choice } from "../../../parts/choice.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { Loaded } from "../../../parts/loaded.tsx";
@@ -43,7 +43,7 @@ export default function SettingsPage() {
           const rows = settings.filter(
             ({ name, description, source }) =>
               (shown === "all" || (source !== "default" && source !== "not set")) &&
-              `${name} ${description}`.toLowerCase().includes(wanted),
+              `${name} ${said(description)}`.toLowerCase().includes(wanted),
           );
           return (
             <>
@@ -94,7 +94,7 @@ function Findings({ findings }: Pick<Settings, "findings">) {
             aria-hidden="true"
             className={`mt-0.5 size-4 shrink-0 ${severity === "error" ? "text-bad" : "text-warn"}`}
           />
-          <p lang="en">{message}</p>
+          <p>{said(message)}</p>
         </li>
       ))}
     </ul>
@@ -118,9 +118,7 @@ const SettingRow = ({ name, value, source, secret, description }: Setting) => (
   <li className="grid gap-x-6 gap-y-0.5 px-4 py-2.5 md:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
     <div className="min-w-0">
       <h2 className="font-medium font-mono text-sm">{name}</h2>
-      <p lang="en" className="text-soft text-sm">
-        {withCode(description)}
-      </p>
+      <p className="text-soft text-sm">{withCode(said(description))}</p>
     </div>
     <div className="min-w-0 text-sm md:text-right">
       <p className="break-all font-mono">{value ?? "–"}</p>

@@ -3,6 +3,7 @@
 import { type FormEvent, useState } from "react";
 import { api, path } from "../../../app/api.ts";
 import { formatNumber, t } from "../../../app/language.ts";
+import { planName } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { SelectField, TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
@@ -27,7 +28,7 @@ export function PlanForm({ account }: { account: AccountDetail }) {
   const end = useAccountChange<void>(
     account.id,
     () => api.delete<AccountDetail>(`${base}/subscription`),
-    () => showToast(t("The plan is “free” now.")),
+    () => showToast(t("The plan is “{plan}” now.", { plan: planName("free") })),
   );
   const change = useAccountChange<void>(
     account.id,
@@ -43,18 +44,20 @@ export function PlanForm({ account }: { account: AccountDetail }) {
       <p className="mb-4">
         {subscription ? (
           <>
-            <strong className="font-semibold">{subscription.plan}</strong>,{" "}
+            <strong className="font-semibold">{planName(subscription.plan)}</strong>,{" "}
             {subscription.active ? t("in force until") : t("ended")} <When at={subscription.currentPeriodEnd} isExact />
           </>
         ) : (
-          t("No subscription: the plan is “{plan}”.", { plan: account.plan })
+          t("No subscription: the plan is “{plan}”.", { plan: planName(account.plan) })
         )}
       </p>
       <form onSubmit={submit(() => give.mutate())} className="flex flex-wrap items-end gap-3">
         <div className="w-36">
           <SelectField label={t("Plan")} className="h-9" value={plan} onChange={(event) => setPlan(event.target.value)}>
             {PLANS.map((name) => (
-              <option key={name}>{name}</option>
+              <option key={name} value={name}>
+                {planName(name)}
+              </option>
             ))}
           </SelectField>
         </div>

@@ -6,6 +6,7 @@ import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api } from "../../../app/api.ts";
 import { formatNumber, t, text } from "../../../app/language.ts";
+import { planName } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Choice } from "../../../parts/choice.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
@@ -121,7 +122,7 @@ const columns = (): Column<Account>[] => [
     head: t("Plan"),
     cell: ({ plan, subscription }) => (
       <>
-        <span className="whitespace-nowrap">{plan}</span>
+        <span className="whitespace-nowrap">{planName(plan)}</span>
         {subscription && !subscription.active && (
           <span className="block text-soft text-sm">{t("Subscription ended")}</span>
         )}

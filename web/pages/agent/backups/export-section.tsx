@@ -3,19 +3,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, Upload } from "lucide-react";
 import { useRef } from "react";
-import { Link } from "wouter";
 import { call, path } from "../../../app/api.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
-import { Notice } from "../../../parts/status.tsx";
-
-/** Of the answer of `POST /api/agents/import`. */
-interface Imported {
-  agent: { id: string; name: string };
-  switchedOff: { kind: string; name: string; how: string }[];
-}
+import { type Imported, ImportedNote } from "./imported-note.tsx";
 
 const LINK =
   "inline-flex min-h-8 items-center gap-1.5 rounded-round border border-line bg-card px-3 py-1 font-medium hover:bg-hover [&_svg]:size-4";
@@ -80,28 +73,3 @@ function Import() {
     </>
   );
 }
-
-const ImportedNote = ({ agent, switchedOff }: Imported) => (
-  <div className="w-full" role="status">
-    <Notice tone="good">
-      <p>
-        {t("Imported:")}{" "}
-        <Link href={`/agents/${agent.id}`} className="font-medium underline">
-          {agent.name}
-        </Link>
-      </p>
-      {switchedOff.length > 0 && (
-        <>
-          <p>{t("Some of it arrived switched off, until you have looked at it:")}</p>
-          <ul className="list-disc pl-5">
-            {switchedOff.map(({ kind, name, how }) => (
-              <li key={`${kind} ${name}`}>
-                {name}: {how}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-    </Notice>
-  </div>
-);

@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api } from "../../../app/api.ts";
-import { rich, t } from "../../../app/language.ts";
+import { rich, said, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { Status, type Tone } from "../../../parts/status.tsx";
@@ -45,7 +45,7 @@ function describe({ state, problem, label, lastError }: Connection): { tone: Ton
     return {
       tone: "bad",
       line: t("{platform} does not accept this bot any more", platform),
-      advice: `${lastError ?? ""} ${t("Connect it again with a new token.")}`.trim(),
+      advice: `${said(lastError ?? "")} ${t("Connect it again with a new token.")}`.trim(),
     };
   }
   const waits = { tone: "warn" as const, line: t("Waits for {platform}", platform) };
@@ -60,7 +60,10 @@ function describe({ state, problem, label, lastError }: Connection): { tone: Ton
   }
   if (problem === "busy")
     return { ...waits, advice: t("{platform} asked to wait a little. This goes on by itself.", platform) };
-  return { ...waits, advice: lastError ?? t("It can't be reached right now. This goes on by itself.") };
+  return {
+    ...waits,
+    advice: lastError === null ? t("It can't be reached right now. This goes on by itself.") : said(lastError),
+  };
 }
 
 /** Counts down to the next try, and tries at once on request. */

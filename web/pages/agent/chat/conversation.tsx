@@ -7,7 +7,7 @@ import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
-import { formatTime, t, tn } from "../../../app/language.ts";
+import { dayOf, formatTime, t, tn } from "../../../app/language.ts";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { PlatformIcon, platformName } from "../../../parts/platform.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
@@ -47,6 +47,7 @@ interface Props {
 }
 
 const MAX_WRITTEN = 20;
+const DAY_MS = 86_400_000;
 
 export function Conversation({ agent, id, onBegun }: Props) {
   const client = useQueryClient();
@@ -101,6 +102,7 @@ export function Conversation({ agent, id, onBegun }: Props) {
     <Approvals agentId={agent.id} approvals={approvals.get(turnId) ?? []} onApproved={onApproved} />
   );
 
+  const isKept = (turnId: string) => messages.some((one) => one.role === "assistant" && one.turnId === turnId);
   const renderMessage = (message: MessageView) => {
     if (message.role === "assistant") {
       const question = messages.find(({ id: of }) => of === message.turnId);
@@ -122,7 +124,9 @@ export function Conversation({ agent, id, onBegun }: Props) {
         <PersonMessage agentId={agent.id} message={message} onEdit={onEdit}>
           <NoReply state={message.state} error={message.error} onRetry={repeat(message)} />
         </PersonMessage>
-        {cut && message.state === "cancelled" && <StoppedReply name={agent.name} turn={cut} />}
+        {cut && message.state === "cancelled" && !isKept(message.turnId) && (
+          <StoppedReply name={agent.name} turn={cut} />
+        )}
       </>
     );
   };
@@ -228,13 +232,14 @@ const Head = ({ agentId, conversation, isNew }: HeadProps) => (
 );
 
 const Day = ({ at }: { at: number }) => {
-  const days = Math.round((new Date().setHours(0, 0, 0, 0) - at) / 86_400_000);
+  const now = Date.now();
+  const isLongAgo = now - at > 300 * DAY_MS;
   const words =
-    days === 0
+    dayOf(at) === dayOf(now)
       ? t("Today")
-      : days === 1
+      : dayOf(at) === dayOf(now - DAY_MS)
         ? t("Yesterday")
-        : formatTime(at, { weekday: "long", day: "numeric", month: "long", ...(days > 300 && { year: "numeric" }) });
+        : formatTime(at, { weekday: "long", day: "numeric", month: "long", ...(isLongAgo && { year: "numeric" }) });
   return (
     <Column className="py-2">
       <p className="flex items-center gap-3 text-soft text-xs before:h-px before:flex-1 before:bg-edge after:h-px after:flex-1 after:bg-edge">
@@ -258,8 +263,8 @@ const Loading = () => (
 
 /** Says to screen readers that a reply is on its way and that it is there, not each word of it. */
 /**
- * What the last turns had written while they ran, by their ids. A person who stops a reply has often read what they wanted, so
- * it stays on the page, although the server does not keep it.
+ * What the last turns had written while they ran, by their ids. The reply that a person stops stays on the page until the server
+ * gives what it has kept of it.
  */
 function useWritten(live: LiveTurn | undefined): ReadonlyMap<string, LiveTurn> {
   const { current } = useRef(new Map<string, LiveTurn>());

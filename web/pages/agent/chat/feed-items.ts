@@ -1,5 +1,6 @@
 // Makes the rows of a conversation's feed: days, messages, the reply that is being written, and what is not sent yet.
 
+import { dayOf } from "../../../app/language.ts";
 import type { MessageView } from "./chat-data.ts";
 import type { LiveTurn } from "./live-turn.ts";
 import type { Unsent } from "./sending.ts";
@@ -25,14 +26,16 @@ export function feedItems(
   unsent: readonly Unsent[],
 ): FeedItem[] {
   const items: FeedItem[] = [];
-  let day = 0;
-  const begin = (at: string) => {
-    const next = new Date(at).setHours(0, 0, 0, 0);
+  let latest = 0;
+  let day = "";
+  const begin = (text: string) => {
+    const at = Date.parse(text);
     // A message that waited is older than the reply above it.
-    if (next <= day) return;
-    day = next;
+    if (at <= latest || dayOf(at) === day) return;
+    latest = at;
+    day = dayOf(at);
     if (items.length === 0 && !isWhole) return;
-    items.push({ type: "day", key: `day ${next}`, at: next });
+    items.push({ type: "day", key: `day ${day}`, at });
   };
   const isAnswered =
     live !== undefined && messages.some(({ role, turnId }) => role === "assistant" && turnId === live.turnId);

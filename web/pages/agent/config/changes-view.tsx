@@ -4,6 +4,7 @@ import { t } from "../../../app/language.ts";
 import { Badge } from "../../../parts/status.tsx";
 import { TextDiff } from "../../../parts/text-diff.tsx";
 import { type Change, type Config, changesOf } from "./config-changes.ts";
+import { keyWords } from "./key-words.ts";
 
 interface Props {
   before: Config;
@@ -21,7 +22,7 @@ export function ChangesView({ before, after, heads }: Props) {
       {changes.map((change) => (
         <li key={change.path} className="min-w-0">
           <h3 className="mb-1 flex flex-wrap items-center gap-2">
-            <span className="font-medium font-mono text-sm">{change.path}</span>
+            <Key path={change.path} />
             <Kind change={change} />
           </h3>
           {isLong(change) ? (
@@ -40,6 +41,17 @@ export function ChangesView({ before, after, heads }: Props) {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The key in words, with its path as the API writes it. */
+function Key({ path }: { path: string }) {
+  const words = keyWords(path);
+  return (
+    <>
+      {words !== undefined && <span className="font-medium">{words}</span>}
+      <code className={`break-all font-mono text-sm ${words === undefined ? "font-medium" : "text-soft"}`}>{path}</code>
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 // One line of an agent's log. Its text may come from anybody, and is shown as text.
 
-import { formatTime, type Text, t, text } from "../../../app/language.ts";
+import { dayOf, formatTime, said, type Text, t, text } from "../../../app/language.ts";
 import { Status, type Tone } from "../../../parts/status.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 
@@ -20,11 +20,30 @@ export const LEVELS: Readonly<Record<string, { label: Text; tone: Tone }>> = {
   error: { label: text("Error"), tone: "bad" },
 };
 
+/** The parts of Berth that write lines. */
+const SOURCES: Readonly<Record<string, Text>> = {
+  ai: text("model"),
+  approvals: text("approval"),
+  channels: text("channel"),
+  gateway: text("gateway"),
+  lifecycle: text("operation"),
+  mcp: text("MCP"),
+  outbox: text("delivery"),
+  runtime: text("turn"),
+  schedules: text("schedule"),
+  stream: text("stream"),
+  verification: text("verification"),
+};
+const sourceWords = (source: string): string => {
+  const words = Object.hasOwn(SOURCES, source) ? SOURCES[source] : undefined;
+  return words ? t(words) : source;
+};
+
 const TIME: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 
 export function Line({ line: { timestamp, level, source, message } }: { line: LogLine }) {
   const time = new Date(timestamp);
-  const isToday = time.toDateString() === new Date().toDateString();
+  const isToday = dayOf(time.getTime()) === dayOf(Date.now());
   const shown = formatTime(time.getTime(), isToday ? TIME : { ...TIME, day: "2-digit", month: "2-digit" });
   const { label, tone } = LEVELS[level] ?? { label: undefined, tone: "idle" as const };
   return (
@@ -34,8 +53,10 @@ export function Line({ line: { timestamp, level, source, message } }: { line: Lo
       </time>
       <Status tone={tone}>{label ? t(label) : level}</Status>
       <p className="col-span-2 whitespace-pre-wrap break-words font-mono md:col-span-1">
-        <span className="text-soft">{source} </span>
-        {visibleText(message)}
+        <span className="text-soft" title={source}>
+          {sourceWords(source)}{" "}
+        </span>
+        {visibleText(said(message))}
       </p>
     </div>
   );

@@ -2,7 +2,7 @@
 
 import { Link } from "wouter";
 import type { AgentOverview } from "../../../app/agents.ts";
-import { t } from "../../../app/language.ts";
+import { said, t } from "../../../app/language.ts";
 import { ChannelIcon, channelState } from "../../../parts/agent-state.tsx";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
@@ -31,7 +31,7 @@ export const Channels = ({ id, agent }: { id: string; agent: AgentOverview | und
               <span className="font-medium">{name}</span>
               <span className="min-w-0 flex-1 truncate text-soft">@{username}</span>
               <Status tone={tone}>{words}</Status>
-              {state !== "connected" && lastError && <p className="w-full text-soft text-sm">{lastError}</p>}
+              {state !== "connected" && lastError && <p className="w-full text-soft text-sm">{said(lastError)}</p>}
             </li>
           );
         })}

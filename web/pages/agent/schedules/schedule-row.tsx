@@ -1,7 +1,7 @@
 // One schedule: when it runs in words, its next run, how the last one ended, and what can be done with it.
 
 import { ChevronDown, Pencil, Play, ShieldAlert, Trash2 } from "lucide-react";
-import { type Text, t, text, tn } from "../../../app/language.ts";
+import { said, type Text, t, text, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Switch } from "../../../parts/field.tsx";
 import { IconButton } from "../../../parts/icon-button.tsx";
@@ -110,7 +110,7 @@ export function ScheduleRow({ agentId, schedule, isOpen, target, onOpen, onSwitc
             <p>
               {failures >= 5
                 ? t("It failed five times in a row and was paused. See in its history why; then switch it on again.")
-                : statusReason}
+                : said(statusReason)}
             </p>
             <Button onClick={() => onSwitch(true)}>{t("Switch it on again")}</Button>
           </Notice>

@@ -12,6 +12,7 @@ import { Notice } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { useAgent } from "../agent.tsx";
 import { useCurrentConfig } from "../config/config-data.ts";
+import { keyWords } from "../config/key-words.ts";
 import { Budget } from "./budget.tsx";
 import { Cache } from "./cache.tsx";
 import { Conflict } from "./conflict.tsx";
@@ -94,7 +95,7 @@ function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
             <ul role="alert" className="text-ink">
               {others.map(({ path, message }) => (
                 <li key={path + message}>
-                  <span className="font-mono text-sm">{path}</span>: {message}
+                  {keyWords(path)} <code className="break-all font-mono text-sm">{path}</code>: {message}
                 </li>
               ))}
             </ul>

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { OVERVIEW_KEY } from "../../../app/agents.ts";
 import { api, path } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { said, t } from "../../../app/language.ts";
 import { showToast } from "../../../parts/toast.tsx";
 import { type Agent, agentKey } from "../agent.tsx";
 import { isEqual } from "../config/config-changes.ts";
@@ -31,7 +31,8 @@ export function useSave(id: string) {
         ...(isConfigured && { config: next.config, configVersion: from.version }),
       });
       client.setQueryData(agentKey(id), { agent });
-      return { ...next, version: from.version + (isConfigured ? 1 : 0), warnings };
+      const inWords = warnings.map(({ path: at, message }) => ({ path: at, message: said(message) }));
+      return { ...next, version: from.version + (isConfigured ? 1 : 0), warnings: inWords };
     },
     onSuccess({ version, config }) {
       client.setQueryData<CurrentConfig>(currentKey(id), { version, config });

@@ -4,6 +4,7 @@ import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { rich, t } from "../../../app/language.ts";
+import { toolLabel } from "../../../app/tools.ts";
 import { Choice } from "../../../parts/choice.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { SelectField } from "../../../parts/field.tsx";
@@ -11,6 +12,7 @@ import { IconButton } from "../../../parts/icon-button.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Notice } from "../../../parts/status.tsx";
+import { ToolName } from "../../../parts/tool-name.tsx";
 import { useConfiguration, withKey } from "./configuration.ts";
 import { type Approval, CLASSES, type Skill } from "./words.ts";
 
@@ -115,13 +117,18 @@ function Exceptions({ policy, skills, onSet }: ExceptionsProps) {
         <ul className="flex flex-col">
           {names.map((name) => (
             <li key={name} className="flex flex-wrap items-center gap-3 py-1.5">
-              <code className="min-w-40 flex-1 font-mono">{name}</code>
+              <span className="min-w-40 flex-1">
+                <ToolName name={name} isRawShown />
+              </span>
               <ApprovalChoice
-                label={t("{name}: allow, ask or forbid", { name })}
+                label={t("{name}: allow, ask or forbid", { name: toolLabel(name) })}
                 value={policy[name] ?? "allow"}
                 onChange={(approval) => onSet(name, approval)}
               />
-              <IconButton label={t("Remove the exception for {name}", { name })} onClick={() => onSet(name, undefined)}>
+              <IconButton
+                label={t("Remove the exception for {name}", { name: toolLabel(name) })}
+                onClick={() => onSet(name, undefined)}
+              >
                 <X />
               </IconButton>
             </li>
@@ -141,7 +148,7 @@ function Exceptions({ policy, skills, onSet }: ExceptionsProps) {
           <option value="">{t("Choose a tool")}</option>
           {others.map(({ name }) => (
             <option key={name} value={name}>
-              {name}
+              {toolLabel(name)}
             </option>
           ))}
         </SelectField>

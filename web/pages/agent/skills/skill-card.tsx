@@ -2,8 +2,11 @@
 
 import { Link } from "wouter";
 import { rich, t } from "../../../app/language.ts";
+import { toolAbout } from "../../../app/tools.ts";
 import { Switch } from "../../../parts/field.tsx";
 import { Badge } from "../../../parts/status.tsx";
+import { ToolName } from "../../../parts/tool-name.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
 import { classWords, type Skill, skillWords } from "./words.ts";
 
 interface Props {
@@ -67,10 +70,10 @@ export function SkillCard({ skill, onSwitch }: Props) {
           {skill.tools.map((tool) => (
             <div key={tool.name}>
               <dt className="flex flex-wrap items-center gap-2">
-                <code className="font-mono">{tool.name}</code>
+                <ToolName name={tool.name} isRawShown />
                 {tool.ownerOnly && <Badge>{t("Only with you")}</Badge>}
               </dt>
-              <dd className="text-soft">{tool.description}</dd>
+              <dd className="text-soft">{toolAbout(tool.name) ?? visibleText(tool.description)}</dd>
             </div>
           ))}
         </dl>

@@ -2,8 +2,10 @@
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useMemo, useState } from "react";
+import { Link } from "wouter";
 import { api, call } from "../../../app/api.ts";
-import { language, t } from "../../../app/language.ts";
+import { language, rich, t } from "../../../app/language.ts";
+import { useModelChoices } from "../../../app/models.ts";
 import { NoRoom } from "../../../app/no-room.tsx";
 import { randomKey } from "../../../app/random-key.ts";
 import { Button } from "../../../parts/button.tsx";
@@ -12,6 +14,7 @@ import { TextField } from "../../../parts/field.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Notice } from "../../../parts/status.tsx";
 import { Tiles } from "../../../parts/tiles.tsx";
+import { useProviders } from "../providers.ts";
 import { StepPage } from "./frame.tsx";
 import type { Setup } from "./setup.ts";
 
@@ -22,18 +25,21 @@ interface Template {
 }
 
 interface Props {
+  /** The step of the model did not appear, because a found Ollama answers already. */
+  isModelFound: boolean;
   setup: Setup;
   onDone: () => void;
   onSkip: () => void;
 }
 
-export function AgentStep({ setup: { agent, canMakeAgents }, onDone, onSkip }: Props) {
+export function AgentStep({ isModelFound, setup: { agent, canMakeAgents }, onDone, onSkip }: Props) {
   return (
     <StepPage
       title={t("Make your first agent")}
       intro={t("Choose what it should be good at. Everything can be changed later, in plain words.")}
       onSkip={agent ? undefined : onSkip}
     >
+      {isModelFound && <FoundModel />}
       {agent && (
         <Notice tone="good">
           <p>{t("{name} is there already.", { name: agent.name })}</p>
@@ -44,6 +50,31 @@ export function AgentStep({ setup: { agent, canMakeAgents }, onDone, onSkip }: P
       )}
       {canMakeAgents ? <MakeAgent isFirst={!agent} onDone={onDone} /> : !agent && <NoRoom />}
     </StepPage>
+  );
+}
+
+/** Says which model a found Ollama answers with, since nobody was asked. */
+function FoundModel() {
+  const { data } = useProviders();
+  const { data: models } = useModelChoices();
+  const model = models?.choices.model_a.name;
+  if (data?.serving !== "ollama" || !model) return null;
+  return (
+    <Notice>
+      <p>
+        {rich(
+          "{model} answers, from the Ollama on this machine: it costs nothing, and nothing leaves the machine. <a>Choose another</a>",
+          {
+            a: (words, key) => (
+              <Link key={key} href="/welcome?step=model" className="text-sea underline">
+                {words}
+              </Link>
+            ),
+          },
+          { model },
+        )}
+      </p>
+    </Notice>
   );
 }
 

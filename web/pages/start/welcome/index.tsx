@@ -29,6 +29,7 @@ export default function WelcomePage() {
     );
   }
   const { agent } = setup;
+  const isModelFound = steps.some(({ id, status }) => id === "model" && status === "done");
   const ways = (id: "model" | "agent" | "talk" | "channel") => ({
     onDone: () => void goOn(id),
     onSkip: () => void skip(id),
@@ -36,7 +37,7 @@ export default function WelcomePage() {
   return (
     <Frame steps={steps} step={step}>
       {step === "model" && <ModelStep {...ways("model")} />}
-      {step === "agent" && <AgentStep key={agent?.id} setup={setup} {...ways("agent")} />}
+      {step === "agent" && <AgentStep key={agent?.id} isModelFound={isModelFound} setup={setup} {...ways("agent")} />}
       {(step === "talk" || step === "channel") && !agent && <NoAgent onSkip={() => void skip(step)} />}
       {step === "talk" && agent && <TalkStep key={agent.id} agent={agent} serving={setup.serving} {...ways("talk")} />}
       {step === "channel" && agent && <ChannelStep key={agent.id} agent={agent} {...ways("channel")} />}

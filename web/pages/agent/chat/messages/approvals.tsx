@@ -3,7 +3,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ShieldAlert } from "lucide-react";
 import { api, path } from "../../../../app/api.ts";
-import { t, text } from "../../../../app/language.ts";
+import { said, t, text } from "../../../../app/language.ts";
+import { toolLabel } from "../../../../app/tools.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { Status } from "../../../../parts/status.tsx";
@@ -39,7 +40,8 @@ function ApprovalCard({
   onApproved,
 }: Pick<Props, "agentId" | "onApproved"> & { approval: Approval }) {
   const client = useQueryClient();
-  const { id, summary, input, status, tool, usedAt } = approval;
+  const { id, summary, input, status, usedAt } = approval;
+  const tool = toolLabel(approval.tool);
   const decide = useMutation({
     mutationFn: (decision: "approve" | "deny") =>
       api.post<Approval>(path`/api/agents/${agentId}/approvals/${id}`, { decision }),
@@ -52,13 +54,13 @@ function ApprovalCard({
   if (status !== "pending") return <Decided {...{ status, tool, usedAt }} />;
   return (
     <section
-      aria-label={t("Approval for {tool}", { tool })}
+      aria-label={t("Approval for “{tool}”", { tool })}
       className="my-1 flex flex-col gap-2 rounded-large border border-warn bg-warn-wash p-3"
     >
       <p className="flex items-start gap-2 font-medium">
         <ShieldAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
         <span>
-          {t("May the agent do this?")} <bdi className="block font-normal">{summary}</bdi>
+          {t("May the agent do this?")} <bdi className="block font-normal">{said(summary)}</bdi>
         </span>
       </p>
       <p className="text-sm">
@@ -66,7 +68,7 @@ function ApprovalCard({
         {t("You are asked because words of others, or from outside, are in this conversation.")}
       </p>
       <details className="text-sm">
-        <summary>{t("Exactly what {tool} is called with", { tool })}</summary>
+        <summary>{t("Exactly what “{tool}” is called with", { tool })}</summary>
         <Detail label={t("Input")} text={JSON.stringify(input, undefined, 2)} />
       </details>
       <div className="flex flex-wrap gap-2">
@@ -86,7 +88,7 @@ function Decided({ status, tool, usedAt }: Pick<Approval, "status" | "tool" | "u
     return (
       <p className="text-sm">
         <Status tone="good">
-          {usedAt ? t("You approved {tool}; it ran.", { tool }) : t("You approved {tool}.", { tool })}
+          {usedAt ? t("You approved “{tool}”; it ran.", { tool }) : t("You approved “{tool}”.", { tool })}
         </Status>
       </p>
     );
@@ -95,8 +97,8 @@ function Decided({ status, tool, usedAt }: Pick<Approval, "status" | "tool" | "u
     <p className="text-sm">
       <Status tone="idle">
         {status === "denied"
-          ? t("You denied {tool}.", { tool })
-          : t("The question about {tool} has expired.", { tool })}
+          ? t("You denied “{tool}”.", { tool })
+          : t("The question about “{tool}” has expired.", { tool })}
       </Status>
     </p>
   );

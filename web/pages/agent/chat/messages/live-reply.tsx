@@ -27,7 +27,7 @@ export function LiveReply({ name, turn, children }: { name: string; turn: LiveTu
   );
 }
 
-/** What was written of a reply until it was stopped: the page has it, the server does not keep it. */
+/** What was written of a reply until it was stopped, before the server gives it as a message. */
 export const StoppedReply = ({ name, turn: { steps, text } }: { name: string; turn: LiveTurn }) => (
   <Column className="py-2">
     <ReplyHead name={name} at={undefined} />
@@ -36,7 +36,7 @@ export const StoppedReply = ({ name, turn: { steps, text } }: { name: string; tu
       <Markdown text={text} />
     </div>
     <p className="mt-1 flex min-h-8 items-center gap-1 text-soft text-sm">
-      {t("Stopped here. This part is not kept.")}
+      {t("Stopped here.")}
       <CopyButton value={text} label={t("Copy the reply")} />
     </p>
   </Column>

@@ -9,6 +9,7 @@ import {
   formatNumber,
   formatTime,
   formatUsd,
+  said,
   type Text,
   t,
   text,
@@ -40,7 +41,7 @@ const REASONS: Readonly<Record<string, Text>> = {
 
 export const reasonOf = ({ code, message }: { code: string; message: string }): string => {
   const known = REASONS[code];
-  return known ? t(known) : message;
+  return known ? t(known) : said(message);
 };
 
 /** The width in which a conversation is read. */
@@ -116,7 +117,7 @@ interface ReplyProps {
 
 /** A reply of the agent. */
 export function Reply({ name, message, children, onOpenTurn, onRetry }: ReplyProps) {
-  const { text, steps, usage, createdAt } = message;
+  const { text, steps, usage, createdAt, state } = message;
   return (
     <Column className="group py-2">
       <ReplyHead name={name} at={createdAt} />
@@ -126,6 +127,7 @@ export function Reply({ name, message, children, onOpenTurn, onRetry }: ReplyPro
       </div>
       {children}
       <div className="mt-1 flex min-h-8 flex-wrap items-center gap-x-0.5 text-soft text-xs">
+        {state === "cancelled" && <span className="mr-1.5 text-sm">{t("Stopped here.")}</span>}
         <button
           type="button"
           onClick={onOpenTurn}

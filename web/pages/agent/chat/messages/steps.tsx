@@ -2,7 +2,9 @@
 
 import { Check, ChevronRight, LoaderCircle, X } from "lucide-react";
 import { formatDuration, t, tn } from "../../../../app/language.ts";
+import { toolLabel } from "../../../../app/tools.ts";
 import { CodeBlock } from "../../../../parts/code-block.tsx";
+import { ToolName } from "../../../../parts/tool-name.tsx";
 import type { StepView } from "../chat-data.ts";
 import type { LiveStep } from "../live-turn.ts";
 
@@ -26,12 +28,12 @@ export function Steps({ steps }: { steps: readonly Shown[] }) {
         {running.length > 0 ? (
           <>
             <LoaderCircle className="size-3.5 shrink-0 animate-spin text-sea" aria-hidden="true" />
-            <span className="truncate">{t("Uses {tool}…", { tool: running[0]?.name ?? "" })}</span>
+            <span className="truncate">{t("Uses {tool}…", { tool: toolLabel(running[0]?.name ?? "") })}</span>
           </>
         ) : (
           <span className="truncate">
             {tn("Used {n} tool: {names}", "Used {n} tools: {names}", steps.length, {
-              names: [...new Set(steps.map(({ name }) => name))].join(", "),
+              names: [...new Set(steps.map(({ name }) => toolLabel(name)))].join(", "),
             })}
             {failed > 0 && <span className="text-warn"> · {tn("{n} did not work", "{n} did not work", failed)}</span>}
             {ms > 0 && ` · ${formatDuration(ms)}`}
@@ -55,7 +57,9 @@ function Step({ step: { name, input, state, result, ms } }: { step: Shown }) {
       <summary className={`${SUMMARY} list-none`}>
         <ChevronRight className="size-3.5 shrink-0 transition-transform" aria-hidden="true" />
         <StepMark state={state} />
-        <span className="truncate font-mono text-ink">{name}</span>
+        <span className="truncate text-ink">
+          <ToolName name={name} />
+        </span>
         {ms !== undefined && ms !== null && <span className="shrink-0">{formatDuration(ms)}</span>}
       </summary>
       <div className="mt-1 mb-2 ml-5 flex flex-col gap-1.5">

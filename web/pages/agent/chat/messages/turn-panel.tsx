@@ -8,6 +8,7 @@ import { Dialog } from "../../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
 import { Figure } from "../../../../parts/page.tsx";
 import { Skeleton } from "../../../../parts/skeleton.tsx";
+import { ToolName } from "../../../../parts/tool-name.tsx";
 import { Detail, InputDetail } from "./steps.tsx";
 
 type Turn = typeof turnWithSteps.static;
@@ -98,7 +99,9 @@ function StepRow({ step, longest }: { step: Step; longest: number }) {
       <div className="flex items-baseline gap-2">
         <span className="w-5 shrink-0 text-right text-soft text-sm">{formatNumber(seq)}</span>
         <span className="w-16 shrink-0 text-soft text-sm">{kind === "model" ? t("Model") : t("Tool")}</span>
-        <span className="min-w-0 flex-1 truncate font-mono text-sm">{name}</span>
+        <span className="min-w-0 flex-1 truncate text-sm">
+          {kind === "tool" ? <ToolName name={name} /> : <span className="font-mono">{name}</span>}
+        </span>
         <StepState state={state} />
         <span className="shrink-0 text-sm">{ms === undefined ? "–" : formatDuration(ms)}</span>
       </div>

@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { LogIn, RefreshCw, Trash2 } from "lucide-react";
-import { t, tn } from "../../../../app/language.ts";
+import { said, t, tn } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { Choice } from "../../../../parts/choice.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
@@ -63,7 +63,7 @@ export function ServerCard({ server: { name, config, isOn, item }, servers, onRe
           />
         </header>
         {isOn && item?.state === "failed" && item.lastError && (
-          <p className="break-words text-bad">{visibleText(item.lastError)}</p>
+          <p className="break-words text-bad">{visibleText(said(item.lastError))}</p>
         )}
         {isOn && item?.state === "unauthorized" && (
           <p className="text-soft">{t("It wants to know you: sign in there, and come back here by itself.")}</p>

@@ -1,7 +1,7 @@
 // The tools of an MCP server: which the agent is offered, and which run without asking. Their texts are the server's.
 
 import { useMutation } from "@tanstack/react-query";
-import { t } from "../../../../app/language.ts";
+import { said, t } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { CheckField } from "../../../../parts/field.tsx";
@@ -67,7 +67,7 @@ export function ServerTools({ name, config, item, servers }: Props) {
               )}
             </div>
             {tool.reason !== null && tool.reason !== NOT_CHOSEN && (
-              <p className="text-soft text-sm">{t("Not offered: {reason}", { reason: tool.reason })}</p>
+              <p className="text-soft text-sm">{t("Not offered: {reason}", { reason: said(tool.reason) })}</p>
             )}
           </li>
         ))}

@@ -1,0 +1,49 @@
+// The tools of the built-in skills in words. Tools from elsewhere, such as MCP servers, have only their names.
+
+import { type Text, t, text } from "./language.ts";
+
+interface ToolWords {
+  /** What it does, in a few words. */
+  label: Text;
+  /** A sentence for the owner; the tool's own description speaks to the model. */
+  about: Text;
+}
+
+const TOOLS: Readonly<Record<string, ToolWords>> = {
+  clock: { label: text("Look at the clock"), about: text("Tells the time in any zone, and calculates with dates.") },
+  web_fetch: { label: text("Read a web page"), about: text("Gets the text of a page with its headings and links.") },
+  remember: { label: text("Remember a fact"), about: text("Keeps a fact beyond the conversation.") },
+  recall: { label: text("Look up facts"), about: text("Searches what it remembers.") },
+  forget: { label: text("Forget a fact"), about: text("Removes a fact for good.") },
+  remind_me: { label: text("Set a reminder"), about: text("Comes back to something once, at a time you say.") },
+  list_reminders: { label: text("Look at reminders"), about: text("Names the reminders that are still to come.") },
+  cancel_reminder: { label: text("Cancel a reminder"), about: text("Drops a reminder that is still to come.") },
+  schedule_task: { label: text("Make a schedule"), about: text("Sets up a task that repeats.") },
+  list_schedules: { label: text("Look at schedules"), about: text("Names the tasks that repeat.") },
+  cancel_schedule: { label: text("Delete a schedule"), about: text("Ends a task that repeats.") },
+  wallet_create: { label: text("Make a wallet"), about: text("Makes a wallet for you if there is none yet.") },
+  wallet_balance: { label: text("Look at the balance"), about: text("Reads how much is in your wallet.") },
+  wallet_send: { label: text("Send money"), about: text("Sends from your wallet, within your limits.") },
+  wallet_trade: { label: text("Trade money"), about: text("Changes one token for another, within your limits.") },
+  wallet_pay: { label: text("Pay for a page"), about: text("Pays for content of the web, within your limits.") },
+  run_code: {
+    label: text("Run a program"),
+    about: text("Computes with a small program, shut off from everything else."),
+  },
+  load_skill: { label: text("Load a skill"), about: text("Reads the instructions of one of its skills.") },
+  read_skill_file: { label: text("Read a file of a skill"), about: text("Reads a text that belongs to a skill.") },
+};
+
+const wordsOf = (name: string): ToolWords | undefined => (Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined);
+
+/** "Read a web page"; the name itself if it has no words. */
+export function toolLabel(name: string): string {
+  const words = wordsOf(name);
+  return words ? t(words.label) : name;
+}
+
+/** What the tool does, for its owner; undefined for tools from elsewhere. */
+export function toolAbout(name: string): string | undefined {
+  const words = wordsOf(name);
+  return words && t(words.about);
+}

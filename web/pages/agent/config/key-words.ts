@@ -1,0 +1,30 @@
+// The keys of a configuration in words.
+
+import { type Text, t, text } from "../../../app/language.ts";
+
+/** By path as the API writes it; what is below a path is called after it. */
+const KEYS: Readonly<Record<string, Text>> = {
+  instructions: text("Instructions"),
+  model: text("Model"),
+  temperature: text("Temperature"),
+  topP: text("Choice of words (top p)"),
+  maxTokens: text("Longest answer"),
+  memory: text("Memory"),
+  skills: text("Skills"),
+  mcpServers: text("MCP servers"),
+  channels: text("Channels"),
+  schedules: text("Schedules"),
+  budget: text("Budget"),
+  "budget.usdPerDay": text("Budget for a day"),
+  "budget.usdPerMonth": text("Budget for a month"),
+  approvals: text("What it may do without asking"),
+  timezone: text("Time zone"),
+};
+
+/** "Budget for a day"; undefined for a key that Berth does not know. */
+export function keyWords(path: string): string | undefined {
+  const first = path.split(/[.[]/)[0] ?? "";
+  const key = Object.hasOwn(KEYS, path) ? path : first;
+  const words = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
+  return words && t(words);
+}
