@@ -56,7 +56,9 @@ export function FailedJobs({ jobs }: { jobs: readonly FailedJob[] }) {
         {
           key: "error",
           head: t("Why"),
-          cell: ({ error }) => <span className="block min-w-48 max-w-prose">{error ?? t("No reason was given.")}</span>,
+          cell: ({ error }) => (
+            <span className="block max-w-prose md:min-w-48">{error ?? t("No reason was given.")}</span>
+          ),
         },
         { key: "created", head: t("Made"), cell: ({ createdAt }) => <When at={createdAt} /> },
         {

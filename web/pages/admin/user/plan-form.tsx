@@ -7,6 +7,7 @@ import { Button } from "../../../parts/button.tsx";
 import { SelectField, TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { useTyped } from "../../../parts/use-typed.ts";
 import { When } from "../../../parts/when.tsx";
 import type { AccountDetail } from "../api-types.ts";
 import { useAccountChange } from "./use-account-change.ts";
@@ -15,9 +16,9 @@ const PLANS = ["starter", "pro", "enterprise"];
 
 export function PlanForm({ account }: { account: AccountDetail }) {
   const { subscription } = account;
-  const [plan, setPlan] = useState(subscription?.plan ?? "starter");
+  const [plan, setPlan] = useTyped(subscription?.plan ?? "starter");
   const [days, setDays] = useState("30");
-  const [credits, setCredits] = useState(String(account.credits));
+  const [credits, setCredits] = useTyped(String(account.credits));
   const base = path`/api/admin/users/${account.id}`;
   const give = useAccountChange<void>(
     account.id,
