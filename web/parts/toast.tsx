@@ -76,7 +76,9 @@ const subscribe = (notify: () => void) => {
 
 /** What the last message offers, for those who would have to go through the whole page with Tab to its button. */
 function actByKey(event: KeyboardEvent): void {
-  const isTyping = event.target instanceof Element && event.target.closest("input:not([type=checkbox], [type=radio]), textarea") !== null;
+  const isTyping =
+    event.target instanceof Element &&
+    event.target.closest("input:not([type=checkbox], [type=radio]), textarea") !== null;
   const last = toasts.findLast(({ action }) => action);
   if (!last || isTyping || !isShortcut(event, "Z")) return;
   event.preventDefault();

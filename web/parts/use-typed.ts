@@ -2,10 +2,8 @@
 
 import { useState } from "react";
 
-/** The text of the field, and a function that changes it; undefined makes it follow the stored text again. */
+/** The text of the field, and a function that changes it; undefined makes it follow the stored text again, as after saving. */
 export function useTyped(stored: string): [string, (text: string | undefined) => void] {
   const [typed, setTyped] = useState<string>();
-  // What was typed is stored now.
-  if (typed === stored) setTyped(undefined);
-  return [typed ?? stored, setTyped];
+  return [typed ?? stored, (text) => setTyped(text === stored ? undefined : text)];
 }

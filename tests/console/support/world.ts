@@ -84,13 +84,16 @@ async function installSkill({ web }: Berth, { cookie }: Client): Promise<void> {
   if (!response.ok) throw new Error(await response.text());
 }
 
+/** A statement and its values. */
+type Row = [sql: string, ...values: (string | number)[]];
+
 /** What only platforms, models and time leave behind. */
 function plant({ dir }: Berth, agentId: string, webhookId: string): void {
   using database = new Database(join(dir, "data/berth.db"));
   const now = Date.now();
   const id = () => Bun.randomUUIDv7();
   const soon = now + 3e6;
-  const rows: [sql: string, ...values: (string | number)[]][] = [
+  const rows: Row[] = [
     [
       "INSERT INTO agent_logs (id, agent_id, at, level, source, message) VALUES (?, ?, ?, 'error', 'turn', 'No answer.')",
       id(),
@@ -111,14 +114,18 @@ function plant({ dir }: Berth, agentId: string, webhookId: string): void {
       now,
       now,
     ],
-    [
-      `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input, digest, status,
-        requested_at, expires_at) VALUES (?, ?, 's', 't', 'web', 0, 'remind_me', 'write', 'Remind Grace', '{}', 'x', 'pending', ?, ?)`,
-      id(),
-      agentId,
-      now,
-      soon,
-    ],
+    ...["Remind Grace", "Remind Ada"].map(
+      (summary): Row => [
+        `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input, digest, status,
+        requested_at, expires_at) VALUES (?, ?, 's', 't', 'web', 0, 'remind_me', 'write', ?, '{}', ?, 'pending', ?, ?)`,
+        id(),
+        agentId,
+        summary,
+        summary,
+        now,
+        soon,
+      ],
+    ),
     [
       `INSERT INTO webhook_deliveries (id, endpoint_id, event_seq, event_id, type, status, attempts, last_status, last_error,
         created_at) VALUES (?, ?, 1, 'e', 'agent.status', 'failed', 3, 500, 'It answered with 500.', ?)`,

@@ -13,7 +13,7 @@ interface Props {
   webhook: Webhook;
   isBusy: boolean;
   error: Error | null;
-  onSave: (changes: Partial<Webhook>) => void;
+  onSave: (changes: Partial<Webhook>, onSaved: { onSuccess: () => void }) => void;
 }
 
 export function WebhookForm({ webhook, isBusy, error, onSave }: Props) {
@@ -22,13 +22,17 @@ export function WebhookForm({ webhook, isBusy, error, onSave }: Props) {
   const [typeList, setTypes] = useTyped(webhook.types.join());
   const types = typeList.split(",").filter(Boolean);
   const issue = issueAt(error, "url");
-  const isSame = url.trim() === webhook.url && description === webhook.description && typeList === webhook.types.join();
+  const isSame = url === webhook.url && description === webhook.description && typeList === webhook.types.join();
   return (
     <form
       className="flex flex-col items-start gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        onSave({ url: url.trim(), description, types });
+        // Then the fields show what is stored.
+        const onSuccess = () => {
+          for (const follow of [setUrl, setDescription, setTypes]) follow(undefined);
+        };
+        onSave({ url: url.trim(), description, types }, { onSuccess });
       }}
     >
       <div className="grid w-full gap-4 sm:grid-cols-2">

@@ -23,7 +23,10 @@ export function PlanForm({ account }: { account: AccountDetail }) {
   const give = useAccountChange<void>(
     account.id,
     () => api.put<AccountDetail>(`${base}/subscription`, { plan, days: Number(days) }),
-    () => showToast(t("The plan is in force.")),
+    () => {
+      setPlan(undefined);
+      showToast(t("The plan is in force."));
+    },
   );
   const end = useAccountChange<void>(
     account.id,
@@ -33,7 +36,10 @@ export function PlanForm({ account }: { account: AccountDetail }) {
   const change = useAccountChange<void>(
     account.id,
     () => api.patch<AccountDetail>(base, { credits: Number(credits) }),
-    () => showToast(t("The credits are changed.")),
+    () => {
+      setCredits(undefined);
+      showToast(t("The credits are changed."));
+    },
   );
   const submit = (work: () => void) => (event: FormEvent) => {
     event.preventDefault();
