@@ -14,6 +14,18 @@ Element.prototype.addEventListener = function (this: Element, type: string, ...r
   return Reflect.apply(addListener, this, [type, ...rest]);
 };
 
+/** Requests without an answer. */
+let waiting = 0;
+const send = globalThis.fetch;
+globalThis.fetch = Object.assign(async (...request: Parameters<typeof fetch>) => {
+  waiting += 1;
+  try {
+    return await send(...request);
+  } finally {
+    waiting -= 1;
+  }
+}, send);
+
 let reached = new Map<Element, string | undefined>();
 let hasLeft = false;
 
@@ -165,7 +177,7 @@ async function ready(): Promise<void> {
 
 const isReady = (): boolean => {
   const heading = [...document.querySelectorAll("h1")].some(isShown);
-  return heading && ![...document.querySelectorAll(".skeleton")].some(isShown);
+  return waiting === 0 && heading && ![...document.querySelectorAll(".skeleton")].some(isShown);
 };
 
 Object.assign(globalThis, { audit: { start, end, layout, ready, hasLeft: () => hasLeft } });
