@@ -4,6 +4,8 @@
 import { ApiError, isIssue, UnreachableError } from "./errors.ts";
 import { said, t } from "./language.ts";
 import { recordRequest } from "./request-log.ts";
+import { noteSessionEnd } from "./session-end.ts";
+import { tellTabs } from "./tabs.ts";
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -42,7 +44,7 @@ addEventListener("pageshow", () => {
 
 /**
  * Sends a request and returns the JSON of the answer. Throws ApiError when the server refuses, UnreachableError when there
- * is no answer. A 401 leads to the sign-in form and back.
+ * is no answer. A 401 asks the person to sign in again.
  */
 export async function call<T>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
   const response = await send(method, path, options);
@@ -82,7 +84,10 @@ export async function send(method: Method, path: string, options: CallOptions = 
     if (signal?.aborted) throw error;
     throw new UnreachableError(t("Berth can't be reached. Check your connection; nothing that was sent is lost."));
   }
-  if (response.ok) return response;
+  if (response.ok) {
+    if (method !== "GET") tellTabs({ type: "changed" });
+    return response;
+  }
   throw await toApiError(response);
 }
 
@@ -96,7 +101,7 @@ async function toApiError(response: Response): Promise<ApiError> {
   const parsed: unknown = await response.json().catch(() => ({}));
   const body = typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {};
   const code = typeof body.code === "string" ? body.code : "UNKNOWN";
-  if (response.status === 401 && code === "UNAUTHORIZED") signInAgain();
+  if (response.status === 401 && code === "UNAUTHORIZED") noteSessionEnd();
   const english = typeof body.error === "string" ? body.error : t("The server answered with an error.");
   const retryAfter = Number(response.headers.get("retry-after")) || undefined;
   return new ApiError(response.status, code, inWords(code, english), inViewersLanguage(body), retryAfter);
@@ -113,12 +118,6 @@ const inViewersLanguage = (body: Record<string, unknown>): Record<string, unknow
 
 const issuesIn = (issues: unknown[]) =>
   issues.map((issue) => (isIssue(issue) ? { ...issue, message: said(issue.message) } : issue));
-
-/** Leaves for the sign-in form, which comes back to this page. */
-export function signInAgain(): void {
-  const here = location.pathname + location.search;
-  location.assign(`/login?next=${encodeURIComponent(here)}`);
-}
 
 export function withQuery(path: string, query: Query = {}): string {
   const params = new URLSearchParams();

@@ -1,20 +1,33 @@
 // Chooses the page of the address and shows it in the shell, once the account is known.
 
-import { Suspense } from "react";
+import { Suspense, useEffect } from "react";
 import { Route, Switch } from "wouter";
 import { ErrorPage } from "../parts/error-note.tsx";
 import { PageSkeleton } from "../parts/skeleton.tsx";
 import { Toasts } from "../parts/toast.tsx";
+import { ApiError } from "./errors.ts";
 import { useLive } from "./events.ts";
+import { useFocusKept } from "./focus.ts";
 import { PAGES, type Page } from "./routes.ts";
 import { USER_KEY, UserProvider, useUser, useUserQuery } from "./session.tsx";
+import { signInAgain } from "./session-end.ts";
 import { NotFound, Shell } from "./shell.tsx";
+import { SignedOut } from "./signed-out.tsx";
+import { useChangesOfOtherTabs } from "./tabs.ts";
 
 export function App() {
   const { data: user, error, refetch } = useUserQuery();
   useLive(USER_KEY, ["user.updated"]);
+  useChangesOfOtherTabs();
+  useFocusKept();
+  const isVisitor = !user && error instanceof ApiError && error.status === 401;
+  useEffect(() => {
+    if (isVisitor) signInAgain();
+  }, [isVisitor]);
   if (!user) {
-    return <main>{error ? <ErrorPage error={error} onRetry={() => void refetch()} /> : <PageSkeleton />}</main>;
+    return (
+      <main>{error && !isVisitor ? <ErrorPage error={error} onRetry={() => void refetch()} /> : <PageSkeleton />}</main>
+    );
   }
   return (
     <UserProvider user={user}>
@@ -32,6 +45,7 @@ export function App() {
         </Route>
       </Switch>
       <Toasts />
+      <SignedOut />
     </UserProvider>
   );
 }

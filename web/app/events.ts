@@ -3,6 +3,7 @@
 import { type QueryClient, type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import { EVENT_TYPES, type EventType } from "../../plugins/webhooks/event-types.ts";
+import { soon } from "./soon.ts";
 
 /** An event of `GET /api/events`; docs/webhooks.md describes each type's data. */
 export interface LiveEvent {
@@ -127,18 +128,4 @@ export function useLive(
   useEvents(types, (event) => {
     if (matches(event)) soon(refresh);
   });
-}
-
-const waiting = new Set<() => void>();
-
-/** Runs each work once, a second after the first request for any. */
-function soon(work: () => void): void {
-  if (waiting.size === 0) {
-    setTimeout(() => {
-      const all = [...waiting];
-      waiting.clear();
-      for (const one of all) one();
-    }, 1_000);
-  }
-  waiting.add(work);
 }

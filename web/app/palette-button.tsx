@@ -3,6 +3,7 @@
 import { Search } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { loadTexts, t } from "./language.ts";
+import { isShortcut, shortcut } from "./shortcut.ts";
 
 const CommandPalette = lazy(
   async () =>
@@ -16,7 +17,6 @@ const CommandPalette = lazy(
     )[0],
 );
 
-const isMac = /mac|iphone|ipad/i.test(navigator.platform);
 const OPEN = "berth-palette";
 
 export const PaletteButton = () => (
@@ -28,7 +28,7 @@ export const PaletteButton = () => (
   >
     <Search className="size-4" aria-hidden="true" />
     <span className="flex-1 truncate">{t("Go to, or do…")}</span>
-    <kbd className="font-sans text-xs">{isMac ? "⌘K" : "Ctrl K"}</kbd>
+    <kbd className="font-sans text-xs">{shortcut("K")}</kbd>
   </button>
 );
 
@@ -38,7 +38,7 @@ export function Palette() {
   useEffect(() => {
     const open = () => setOpen(true);
     const openByKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey) || event.altKey) return;
+      if (!isShortcut(event, "K")) return;
       event.preventDefault();
       open();
     };

@@ -481,6 +481,12 @@ export const german = {
     "This is not yours to see": "Das ist nicht für dich",
     "Your plan does not include this": "Dein Tarif enthält das nicht",
     "No connection": "Keine Verbindung",
+    "Your session has ended": "Deine Anmeldung ist abgelaufen",
+    "Leave this page and sign in": "Seite verlassen und anmelden",
+    "Sign in in a new tab": "In einem neuen Tab anmelden",
+    "It was too long ago, or was ended on another device. Sign in in a new tab: this page waits for that, and keeps what you typed.":
+      "Sie ist zu lange her oder wurde auf einem anderen Gerät beendet. Melde dich in einem neuen Tab an: Diese Seite wartet so lange und behält, was du geschrieben hast.",
+    "You are not signed in yet.": "Du bist noch nicht angemeldet.",
     "Load again": "Neu laden",
     "Nothing that you saved is lost. Load the page again; if the fault stays, tell the operator what you did.":
       "Nichts Gespeichertes ist verloren. Lade die Seite neu; wenn der Fehler bleibt, sag dem Betreiber, was du getan hast.",

@@ -3,6 +3,7 @@
 import { X } from "lucide-react";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { t } from "../app/language.ts";
+import { isShortcut, shortcut } from "../app/shortcut.ts";
 import { IconButton } from "./icon-button.tsx";
 
 interface Toast {
@@ -73,8 +74,28 @@ const subscribe = (notify: () => void) => {
   return () => void listeners.delete(notify);
 };
 
+/** What the last message offers, for those who would have to go through the whole page with Tab to its button. */
+function actByKey(event: KeyboardEvent): void {
+  const isTyping =
+    event.target instanceof Element &&
+    event.target.closest("input:not([type=checkbox], [type=radio]), textarea") !== null;
+  const last = toasts.findLast(({ action }) => action);
+  if (!last || isTyping || !isShortcut(event, "Z")) return;
+  event.preventDefault();
+  act(last);
+}
+
+function act(toast: Toast): void {
+  toast.action?.run();
+  remove(toast.id);
+}
+
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts);
+  useEffect(() => {
+    addEventListener("keydown", actByKey);
+    return () => removeEventListener("keydown", actByKey);
+  }, []);
   return (
     <section
       aria-label={t("Messages")}
@@ -109,10 +130,9 @@ function ToastCard({ toast }: { toast: Toast }) {
         <button
           type="button"
           className="rounded-round px-2 py-1 font-medium text-sea hover:bg-hover"
-          onClick={() => {
-            toast.action?.run();
-            remove(toast.id);
-          }}
+          title={shortcut("Z")}
+          aria-keyshortcuts="Meta+Z Control+Z"
+          onClick={() => act(toast)}
         >
           {toast.action.label}
         </button>

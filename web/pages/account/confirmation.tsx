@@ -1,10 +1,10 @@
 // Confirms who somebody is before a change that a stolen session must not make: by the password, or a new sign-in.
 
 import { type ReactNode, useState } from "react";
-import { signInAgain } from "../../app/api.ts";
 import { ApiError } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
 import { useUser } from "../../app/session.tsx";
+import { signInAgain } from "../../app/session-end.ts";
 import { messageOf } from "../../parts/error-note.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";

@@ -7,6 +7,7 @@ import { t } from "../../app/language.ts";
 import { useUser } from "../../app/session.tsx";
 import { NotFound } from "../../app/shell.tsx";
 import { signOut } from "../../app/sign-out.ts";
+import { bringIntoView } from "../../parts/bring-into-view.ts";
 import { Button } from "../../parts/button.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
@@ -48,10 +49,7 @@ export default function AccountLayout() {
   );
 }
 
-/** On a phone the row of pages is wider than the screen. */
-const bringIntoView = (link: HTMLElement | null) => link?.scrollIntoView({ block: "nearest", inline: "center" });
-
-/** Beside the page where there is room, else above it. */
+/** Beside the page where there is room, else above it, in a row that may be wider than the screen. */
 const AccountNavigation = ({ location }: { location: string }) => (
   <nav
     aria-label={t("Pages of your account")}
@@ -62,6 +60,7 @@ const AccountNavigation = ({ location }: { location: string }) => (
         key={path}
         href={BASE + path}
         ref={location === BASE + path ? bringIntoView : undefined}
+        onFocus={({ currentTarget }) => bringIntoView(currentTarget)}
         aria-current={location === BASE + path ? "page" : undefined}
         className="-outline-offset-2 flex items-center gap-2 whitespace-nowrap border-transparent border-b-2 px-2 py-1.5 text-soft hover:text-ink aria-[current]:border-sea aria-[current]:font-medium aria-[current]:text-ink lg:rounded-round lg:border-b-0 lg:hover:bg-hover lg:aria-[current]:bg-wash lg:aria-[current]:text-sea"
       >

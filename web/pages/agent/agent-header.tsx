@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Pencil, Play, RotateCw, Square } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { isRunning, type Operation, OVERVIEW_KEY, useOperation } from "../../app/agents.ts";
 import { api, path } from "../../app/api.ts";
 import { said, t } from "../../app/language.ts";
@@ -66,13 +66,23 @@ function Name({ agent: { id, name } }: { agent: Agent }) {
       if (before) client.setQueryData(key, { agent: { ...before.agent, name } });
       return before;
     },
-    onError(error, _, before) {
+    onError(error, wanted, before) {
       client.setQueryData(key, before);
+      // What was typed is not lost.
+      open(wanted);
       showError(messageOf(error));
     },
     onSuccess: () => client.invalidateQueries({ queryKey: OVERVIEW_KEY }),
   });
+  // The field loses the focus, too, when it goes because of a key.
+  const isOpen = useRef(false);
+  const open = (text: string) => {
+    isOpen.current = true;
+    setTyped(text);
+  };
   const end = (wanted: string) => {
+    if (!isOpen.current) return;
+    isOpen.current = false;
     setTyped(undefined);
     const next = wanted.trim();
     if (next && next !== name) rename.mutate(next);
@@ -83,7 +93,7 @@ function Name({ agent: { id, name } }: { agent: Agent }) {
         {name}
       </h1>
       {typed === undefined ? (
-        <IconButton label={t("Rename")} onClick={() => setTyped(name)}>
+        <IconButton label={t("Rename")} onClick={() => open(name)}>
           <Pencil />
         </IconButton>
       ) : (
@@ -98,7 +108,7 @@ function Name({ agent: { id, name } }: { agent: Agent }) {
           onBlur={() => end(typed)}
           onKeyDown={({ key }) => {
             if (key === "Enter") end(typed);
-            if (key === "Escape") setTyped(undefined);
+            if (key === "Escape") end("");
           }}
           className={`${CONTROL} max-w-md font-semibold text-lg`}
         />

@@ -4,6 +4,7 @@ import { Menu } from "lucide-react";
 import { type RefObject, useEffect, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { t } from "../../app/language.ts";
+import { bringIntoView } from "../../parts/bring-into-view.ts";
 import { AGENT_PAGE_GROUPS, AGENT_PAGES, type AgentPage, type AgentPageGroup, addressOf } from "./pages.ts";
 
 const GROUPS: readonly (AgentPageGroup | undefined)[] = [
@@ -25,7 +26,7 @@ export function AgentNavigation({ id }: { id: string }) {
   const here = useRef<HTMLAnchorElement>(null);
   // On a phone the row scrolls sideways to the page that is open.
   useEffect(() => {
-    if (current) here.current?.scrollIntoView({ block: "nearest", inline: "center" });
+    if (current) bringIntoView(here.current);
   }, [current]);
   return (
     <nav
@@ -61,6 +62,7 @@ const Links = ({ id, current, here }: LinksProps) => (
               key={page.path}
               ref={page === current ? here : undefined}
               href={addressOf(id, page)}
+              onFocus={({ currentTarget }) => bringIntoView(currentTarget)}
               aria-current={page === current ? "page" : undefined}
               className="flex items-center gap-2 whitespace-nowrap border-transparent border-b-2 px-2 py-2 text-soft transition-colors hover:text-ink aria-[current]:border-sea aria-[current]:font-medium aria-[current]:text-ink md:rounded-round md:border-b-0 md:py-1.5 md:aria-[current]:bg-wash md:aria-[current]:text-sea md:hover:bg-hover"
             >

@@ -80,7 +80,13 @@ export default function AgentsPage() {
         <FirstAgent />
       ) : (
         <>
-          <Summary counts={data?.counts} costTodayUsd={data?.costTodayUsd} state={state} onChange={setState} />
+          <Summary
+            counts={data?.counts}
+            costTodayUsd={data?.costTodayUsd}
+            hasFailed={error !== null}
+            state={state}
+            onChange={setState}
+          />
           <div className="mb-3 flex flex-wrap items-center gap-2">
             <div className="min-w-48 flex-1">
               <SearchField label={t("Search by name")} value={query} onSearch={setQuery} />

@@ -24,11 +24,13 @@ const TILES: readonly Tile[] = [
 interface Props {
   counts: AgentCounts | undefined;
   costTodayUsd: number | undefined;
+  /** Whether they can't be had now. */
+  hasFailed: boolean;
   state: string;
   onChange: (state: string) => void;
 }
 
-export const Summary = ({ counts, costTodayUsd, state, onChange }: Props) => (
+export const Summary = ({ counts, costTodayUsd, hasFailed, state, onChange }: Props) => (
   <div className="mb-4 grid grid-cols-3 gap-2 md:grid-cols-6">
     <fieldset className="contents">
       <legend className="sr-only">{t("Show")}</legend>
@@ -48,7 +50,7 @@ export const Summary = ({ counts, costTodayUsd, state, onChange }: Props) => (
             {tone && counts && count(counts) > 0 ? <Status tone={tone}>{t(label)}</Status> : <Plain>{t(label)}</Plain>}
           </span>
           <span className="block h-6.5 font-semibold text-lg">
-            {counts ? formatNumber(count(counts)) : <Skeleton className="mt-1 h-5 w-8" />}
+            {counts ? formatNumber(count(counts)) : hasFailed ? "–" : <Skeleton className="mt-1 h-5 w-8" />}
           </span>
         </label>
       ))}
@@ -56,7 +58,13 @@ export const Summary = ({ counts, costTodayUsd, state, onChange }: Props) => (
     <div className="flex min-w-0 flex-col justify-between rounded-large border border-edge border-dashed px-3 py-2">
       <span className="flex min-h-5 items-center text-soft text-sm">{t("Cost today")}</span>
       <span className="block h-6.5 font-semibold text-lg">
-        {costTodayUsd === undefined ? <Skeleton className="mt-1 h-5 w-12" /> : formatUsd(costTodayUsd)}
+        {costTodayUsd !== undefined ? (
+          formatUsd(costTodayUsd)
+        ) : hasFailed ? (
+          "–"
+        ) : (
+          <Skeleton className="mt-1 h-5 w-12" />
+        )}
       </span>
     </div>
   </div>

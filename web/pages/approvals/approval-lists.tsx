@@ -86,7 +86,7 @@ function Decided({ url, agentOf }: Pick<Props, "url"> & { agentOf: Props["agentO
     initialPageParam: 0,
     getNextPageParam: ({ approvals }, pages) => (approvals.length === PAGE ? pages.length * PAGE : undefined),
   });
-  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (isPending) return <Skeleton className="h-32 w-full" />;
   const decided = data.pages.flatMap(({ approvals }) => approvals).filter(({ status }) => status !== "pending");
   if (decided.length === 0 && !hasNextPage) {

@@ -1,7 +1,6 @@
 // The limits of spending, and the switch that stops all of it at once.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { api } from "../../app/api.ts";
 import { issueAt } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
@@ -12,6 +11,7 @@ import { Section } from "../../parts/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Notice } from "../../parts/status.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
+import { useTyped } from "../../parts/use-typed.ts";
 import { POLICY_KEY, type Policy } from "./wallet.ts";
 
 export function PolicySection() {
@@ -51,11 +51,17 @@ export function PolicySection() {
             </div>
           )}
           <Limits
-            key={JSON.stringify(data)}
             policy={data}
             isBusy={change.isPending}
             error={change.error}
-            onSave={(policy) => change.mutate(policy, { onSuccess: () => showToast(t("Limits saved.")) })}
+            onSave={(policy, onSaved) =>
+              change.mutate(policy, {
+                onSuccess() {
+                  onSaved();
+                  showToast(t("Limits saved."));
+                },
+              })
+            }
           />
         </>
       )}
@@ -67,14 +73,14 @@ interface LimitsProps {
   policy: Policy;
   isBusy: boolean;
   error: Error | null;
-  onSave: (policy: Partial<Policy>) => void;
+  onSave: (policy: Partial<Policy>, onSaved: () => void) => void;
 }
 
 function Limits({ policy, isBusy, error, onSave }: LimitsProps) {
-  const [perTransaction, setPerTransaction] = useState(policy.perTransaction);
-  const [perDay, setPerDay] = useState(policy.perDay);
-  const [approvalAbove, setApprovalAbove] = useState(policy.approvalAbove ?? "");
-  const [recipients, setRecipients] = useState(policy.recipients?.join("\n") ?? "");
+  const [perTransaction, setPerTransaction] = useTyped(policy.perTransaction);
+  const [perDay, setPerDay] = useTyped(policy.perDay);
+  const [approvalAbove, setApprovalAbove] = useTyped(policy.approvalAbove ?? "");
+  const [recipients, setRecipients] = useTyped(policy.recipients?.join("\n") ?? "");
   const list = recipients.split(/[\s,]+/).filter(Boolean);
   const amount = (text: string) => text.trim().replace(",", ".");
   const hasIssue = ["perTransaction", "perDay", "approvalAbove", "recipients"].some((field) => issueAt(error, field));
@@ -83,11 +89,15 @@ function Limits({ policy, isBusy, error, onSave }: LimitsProps) {
       className="flex flex-col items-start gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        onSave({
+        const typed = {
           perTransaction: amount(perTransaction),
           perDay: amount(perDay),
           approvalAbove: approvalAbove.trim() === "" ? null : amount(approvalAbove),
           recipients: list.length === 0 ? null : list,
+        };
+        // Then the fields show them as they are stored.
+        onSave(typed, () => {
+          for (const follow of [setPerTransaction, setPerDay, setApprovalAbove, setRecipients]) follow(undefined);
         });
       }}
     >

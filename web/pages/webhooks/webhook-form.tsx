@@ -1,11 +1,11 @@
 // The address, purpose and types of a webhook.
 
-import { useState } from "react";
 import { issueAt } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { useTyped } from "../../parts/use-typed.ts";
 import { TypeChoice } from "./type-choice.tsx";
 import type { Webhook } from "./webhook.ts";
 
@@ -13,21 +13,26 @@ interface Props {
   webhook: Webhook;
   isBusy: boolean;
   error: Error | null;
-  onSave: (changes: Partial<Webhook>) => void;
+  onSave: (changes: Partial<Webhook>, onSaved: { onSuccess: () => void }) => void;
 }
 
 export function WebhookForm({ webhook, isBusy, error, onSave }: Props) {
-  const [url, setUrl] = useState(webhook.url);
-  const [description, setDescription] = useState(webhook.description);
-  const [types, setTypes] = useState(webhook.types);
+  const [url, setUrl] = useTyped(webhook.url);
+  const [description, setDescription] = useTyped(webhook.description);
+  const [typeList, setTypes] = useTyped(webhook.types.join());
+  const types = typeList.split(",").filter(Boolean);
   const issue = issueAt(error, "url");
-  const isSame = url === webhook.url && description === webhook.description && types.join() === webhook.types.join();
+  const isSame = url === webhook.url && description === webhook.description && typeList === webhook.types.join();
   return (
     <form
       className="flex flex-col items-start gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        onSave({ url: url.trim(), description, types });
+        // Then the fields show what is stored.
+        const onSuccess = () => {
+          for (const follow of [setUrl, setDescription, setTypes]) follow(undefined);
+        };
+        onSave({ url: url.trim(), description, types }, { onSuccess });
       }}
     >
       <div className="grid w-full gap-4 sm:grid-cols-2">
@@ -45,7 +50,7 @@ export function WebhookForm({ webhook, isBusy, error, onSave }: Props) {
           onChange={({ target }) => setDescription(target.value)}
         />
       </div>
-      <TypeChoice types={types} onChange={setTypes} />
+      <TypeChoice types={types} onChange={(chosen) => setTypes(chosen.join())} />
       {error && !issue && <ErrorNote error={error} />}
       <Button type="submit" isBusy={isBusy} disabled={isSame || types.length === 0}>
         {t("Save")}

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { useNavigate } from "../../app/address.ts";
 import { api, path } from "../../app/api.ts";
+import { ApiError } from "../../app/errors.ts";
 import { said, t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -32,9 +33,10 @@ export default function WebhookPage() {
     onSuccess: (webhook) => client.setQueryData(key, webhook),
     onSettled: () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY }),
   });
-  if (error) return <ErrorPage error={error} onRetry={() => void refetch()} />;
+  const isGone = error instanceof ApiError && error.status === 404;
+  if (error && (!data || isGone)) return <ErrorPage error={error} onRetry={() => void refetch()} />;
   if (!data) return <PageSkeleton />;
-  const { url, description, active, allEvents } = data;
+  const { description, active, allEvents } = data;
   const reason = givenUpReason(data);
   return (
     <Page
@@ -67,13 +69,7 @@ export default function WebhookPage() {
         </div>
       )}
       <Section title={t("What it gets")}>
-        <WebhookForm
-          key={`${url} ${description} ${data.types.join()}`}
-          webhook={data}
-          isBusy={change.isPending}
-          error={change.error}
-          onSave={change.mutate}
-        />
+        <WebhookForm webhook={data} isBusy={change.isPending} error={change.error} onSave={change.mutate} />
       </Section>
       <Deliveries webhookId={id} isActive={active} />
       <Secret webhookId={id} />

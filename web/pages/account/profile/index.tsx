@@ -1,7 +1,6 @@
 // The profile: name, email address, and the end of the account.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { api } from "../../../app/api.ts";
 import { formatTime, t } from "../../../app/language.ts";
 import { USER_KEY, type User, useUser } from "../../../app/session.tsx";
@@ -10,6 +9,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { useTyped } from "../../../parts/use-typed.ts";
 import { DeletionSection } from "./deletion-section.tsx";
 import { EmailSection } from "./email-section.tsx";
 
@@ -25,13 +25,13 @@ export default function ProfilePage() {
 
 function NameSection() {
   const { name, createdAt } = useUser();
-  const [typed, setTyped] = useState(name);
+  const [typed, setTyped] = useTyped(name);
   const queries = useQueryClient();
   const save = useMutation({
     mutationFn: () => api.patch<User>("/api/settings", { name: typed }),
     onSuccess(user) {
       queries.setQueryData(USER_KEY, user);
-      setTyped(user.name);
+      setTyped(undefined);
       showToast(t("Name saved"));
     },
   });

@@ -57,7 +57,7 @@ export function FailedJobs({ jobs }: { jobs: readonly FailedJob[] }) {
           key: "error",
           head: t("Why"),
           cell: ({ error }) => (
-            <span className="block min-w-48 max-w-prose">
+            <span className="block max-w-prose md:min-w-48">
               {error === null ? t("No reason was given.") : said(error)}
             </span>
           ),

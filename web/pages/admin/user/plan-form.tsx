@@ -8,6 +8,7 @@ import { Button } from "../../../parts/button.tsx";
 import { SelectField, TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
+import { useTyped } from "../../../parts/use-typed.ts";
 import { When } from "../../../parts/when.tsx";
 import type { AccountDetail } from "../api-types.ts";
 import { useAccountChange } from "./use-account-change.ts";
@@ -16,14 +17,17 @@ const PLANS = ["starter", "pro", "enterprise"];
 
 export function PlanForm({ account }: { account: AccountDetail }) {
   const { subscription } = account;
-  const [plan, setPlan] = useState(subscription?.plan ?? "starter");
+  const [plan, setPlan] = useTyped(subscription?.plan ?? "starter");
   const [days, setDays] = useState("30");
-  const [credits, setCredits] = useState(String(account.credits));
+  const [credits, setCredits] = useTyped(String(account.credits));
   const base = path`/api/admin/users/${account.id}`;
   const give = useAccountChange<void>(
     account.id,
     () => api.put<AccountDetail>(`${base}/subscription`, { plan, days: Number(days) }),
-    () => showToast(t("The plan is in force.")),
+    () => {
+      setPlan(undefined);
+      showToast(t("The plan is in force."));
+    },
   );
   const end = useAccountChange<void>(
     account.id,
@@ -33,7 +37,10 @@ export function PlanForm({ account }: { account: AccountDetail }) {
   const change = useAccountChange<void>(
     account.id,
     () => api.patch<AccountDetail>(base, { credits: Number(credits) }),
-    () => showToast(t("The credits are changed.")),
+    () => {
+      setCredits(undefined);
+      showToast(t("The credits are changed."));
+    },
   );
   const submit = (work: () => void) => (event: FormEvent) => {
     event.preventDefault();

@@ -15,7 +15,7 @@ export default function ChannelsPage() {
   const kinds = useChannelKinds();
   const connections = useConnections(agent.id);
   const error = kinds.error ?? connections.error;
-  if (error) {
+  if (error && !(kinds.data && connections.data)) {
     const retry = () => {
       void kinds.refetch();
       void connections.refetch();

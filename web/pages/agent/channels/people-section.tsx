@@ -35,8 +35,10 @@ export function PeopleSection({ kind, connection }: { kind: ChannelKind; connect
   const [isLong, setLong] = useState(false);
   const { decide, change } = useDecisions(agent.id, kind.channel);
   const error = access.error ?? people.error;
-  if (error) return <ErrorNote error={error} onRetry={() => void Promise.all([access.refetch(), people.refetch()])} />;
-  if (!access.data || !people.data) return <Skeleton className="mb-5 h-40" />;
+  if (!access.data || !people.data) {
+    const retry = () => void Promise.all([access.refetch(), people.refetch()]);
+    return error ? <ErrorNote error={error} onRetry={retry} /> : <Skeleton className="mb-5 h-40" />;
+  }
   const { data } = access;
   const all = people.data.pairings;
   const waiting = all.filter(({ status }) => status === "pending");

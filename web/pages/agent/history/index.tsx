@@ -105,7 +105,8 @@ function Difference({ id, older, newer }: DifferenceProps) {
   const before = useVersion(id, older?.version);
   const after = useVersion(id, newer?.version);
   const error = before.error ?? after.error;
-  if (error) return <ErrorNote error={error} onRetry={() => void Promise.all([before.refetch(), after.refetch()])} />;
+  if (error && !after.data)
+    return <ErrorNote error={error} onRetry={() => void Promise.all([before.refetch(), after.refetch()])} />;
   if (!after.data || (older && !before.data)) return <Skeleton className="h-48" />;
   return (
     <ChangesView

@@ -15,7 +15,14 @@ import { everyDay, useAgentUsage } from "../usage.ts";
 
 const DAYS = 14;
 
-export function AgentFigures({ id, agent }: { id: string; agent: AgentOverview | undefined }) {
+interface Props {
+  id: string;
+  agent: AgentOverview | undefined;
+  /** Whether what is known of the agent can't be had now. */
+  hasFailed: boolean;
+}
+
+export function AgentFigures({ id, agent, hasFailed }: Props) {
   const { data: usage, error, refetch } = useAgentUsage(id, DAYS);
   const { data: models } = useModelChoices(id);
   const [shown, setShown] = useState<"calls" | "cost">("calls");
@@ -42,22 +49,29 @@ export function AgentFigures({ id, agent }: { id: string; agent: AgentOverview |
         )
       }
     >
-      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {error && (
+        <div className="mb-4">
+          <ErrorNote error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
       <dl className="grid grid-cols-[repeat(auto-fit,minmax(9.75rem,1fr))] gap-x-3 gap-y-3">
-        <Figure label={t("Cost today")} value={agent ? formatUsd(agent.costTodayUsd) : <Bar />} />
+        <Figure label={t("Cost today")} value={agent ? formatUsd(agent.costTodayUsd) : missing(hasFailed)} />
         <Figure
           label={t("This month")}
-          value={usage ? formatUsd(usage.budget.month.spentUsd) : <Bar />}
+          value={usage ? formatUsd(usage.budget.month.spentUsd) : missing(error !== null)}
           hint={
             usage?.budget.month.limitUsd
               ? t("of {limit}", { limit: formatUsd(usage.budget.month.limitUsd) })
               : undefined
           }
         />
-        <Figure label={t("Calls in 14 days")} value={usage ? formatNumber(usage.total.calls) : <Bar />} />
+        <Figure
+          label={t("Calls in 14 days")}
+          value={usage ? formatNumber(usage.total.calls) : missing(error !== null)}
+        />
         <Figure
           label={t("Last used")}
-          value={agent ? agent.lastActivityAt ? <When at={agent.lastActivityAt} /> : t("Not yet") : <Bar />}
+          value={agent ? agent.lastActivityAt ? <When at={agent.lastActivityAt} /> : t("Not yet") : missing(hasFailed)}
         />
       </dl>
       {hasData && (
@@ -82,4 +96,4 @@ export function AgentFigures({ id, agent }: { id: string; agent: AgentOverview |
   );
 }
 
-const Bar = () => <Skeleton className="mt-1 h-5 w-16" />;
+const missing = (hasFailed: boolean) => (hasFailed ? "–" : <Skeleton className="mt-1 h-5 w-16" />);

@@ -14,14 +14,18 @@ export default function OverviewPage() {
   const { data: agent, error, refetch } = useAgentOverview(id);
   return (
     <div>
-      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {error && (
+        <div className="mb-4">
+          <ErrorNote error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
       {agent && <AgentNeeds agent={agent} />}
-      <AgentFigures id={id} agent={agent} />
+      <AgentFigures id={id} agent={agent} hasFailed={error !== null} />
       <div className="grid grid-cols-1 items-start gap-x-5 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <RecentConversations id={id} />
         <div>
           {agent && <NextSteps agent={agent} />}
-          <Channels id={id} agent={agent} />
+          {(agent || !error) && <Channels id={id} agent={agent} />}
         </div>
       </div>
     </div>

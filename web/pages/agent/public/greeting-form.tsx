@@ -15,7 +15,8 @@ const MAX = 500;
 interface Props {
   settings: PublicSettings;
   greeting: string;
-  onChange: (greeting: string) => void;
+  /** Undefined for the stored one. */
+  onChange: (greeting: string | undefined) => void;
 }
 
 export function GreetingForm({ settings, greeting, onChange }: Props) {
@@ -28,8 +29,8 @@ export function GreetingForm({ settings, greeting, onChange }: Props) {
     change.mutate(
       { enabled: settings.enabled, greeting },
       {
-        onSuccess(saved) {
-          onChange(saved.greeting);
+        onSuccess() {
+          onChange(undefined);
           showToast(t("The greeting is saved"));
         },
       },
@@ -58,7 +59,7 @@ export function GreetingForm({ settings, greeting, onChange }: Props) {
             {t("Save the greeting")}
           </Button>
           {isChanged && (
-            <Button look="bare" onClick={() => onChange(settings.greeting)}>
+            <Button look="bare" onClick={() => onChange(undefined)}>
               {t("Discard")}
             </Button>
           )}

@@ -1,7 +1,6 @@
 // An agent's page for everybody: on or off, its greeting, its address, and the sites that may show it.
 
 import { ExternalLink } from "lucide-react";
-import { useState } from "react";
 import { Link } from "wouter";
 import { rich, t } from "../../../app/language.ts";
 import { CopyValue } from "../../../parts/copy-value.tsx";
@@ -13,6 +12,7 @@ import { QrCode } from "../../../parts/qr-code.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Notice } from "../../../parts/status.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
+import { useTyped } from "../../../parts/use-typed.ts";
 import { useAgent } from "../agent.tsx";
 import { type PublicSettings, useChangePublic, usePublicSettings } from "./data.ts";
 import { EmbedSection } from "./embed-section.tsx";
@@ -22,7 +22,7 @@ import { Preview } from "./preview.tsx";
 export default function PublicPage() {
   const agent = useAgent();
   const { data, error, refetch } = usePublicSettings(agent.id);
-  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) {
     return (
       <div role="status">
@@ -37,7 +37,7 @@ export default function PublicPage() {
 
 function Settings({ settings }: { settings: PublicSettings }) {
   const agent = useAgent();
-  const [greeting, setGreeting] = useState(settings.greeting);
+  const [greeting, setGreeting] = useTyped(settings.greeting);
   return (
     <div className="grid items-start gap-x-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
       <div className="min-w-0">

@@ -26,7 +26,7 @@ function policyOf({ approvals }: Record<string, unknown>): Policy {
 export function Approvals({ agentId, skills }: { agentId: string; skills: readonly Skill[] }) {
   const { data, error, refetch, save } = useConfiguration(agentId);
 
-  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   const policy = policyOf(data?.config ?? {});
   const set = (name: string, approval: Approval | undefined) => {
     const { [name]: _, ...rest } = policy;

@@ -51,7 +51,7 @@ export default function StreamPage() {
     onSuccess: (made) => void queries.setQueryData(queryKey, made),
     onError: (failure) => showError(messageOf(failure)),
   });
-  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (data === undefined) {
     return (
       <div role="status">

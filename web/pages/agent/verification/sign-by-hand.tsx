@@ -31,7 +31,7 @@ export function SignByHand({ agentId, way, isBusy, onSigned }: Props) {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
-  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton className="h-40" />;
   return (
     <div className="flex w-full flex-col items-start gap-3">

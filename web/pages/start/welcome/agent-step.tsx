@@ -100,7 +100,7 @@ function MakeAgent({ isFirst, onDone }: { isFirst: boolean; onDone: () => void }
       }),
     onSuccess: onDone,
   });
-  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data || !template) return <Skeleton className="h-64" />;
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -1,0 +1,47 @@
+// Every page of the console: by keyboard alone, at twice the size, without motion.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { addAudit, goTo, layoutOf, ready, walk } from "./support/audit.ts";
+import { type Console, openConsole } from "./support/console.ts";
+import { addressesOf, ROUTES } from "./support/pages.ts";
+import { startWorld, type World } from "./support/world.ts";
+
+let world: World;
+let console: Console;
+let page: Page;
+
+beforeAll(async () => {
+  world = await startWorld();
+  console = await openConsole(world.berth, world.root);
+  ({ page } = console);
+  await addAudit(page);
+  await console.open("/");
+  await ready(page);
+}, 60_000);
+afterAll(async () => {
+  await console?.[Symbol.asyncDispose]();
+  await world?.[Symbol.asyncDispose]();
+});
+
+describe.each(ROUTES)("%s", (route) => {
+  test("is used by keyboard, at any size", async () => {
+    for (const path of addressesOf(route, world)) {
+      // 320 px is what a phone has at twice the size, 640 px a desktop (WCAG 2.2, 1.4.10).
+      for (const width of [1280, 640, 320]) {
+        await page.setViewportSize({ width, height: 800 });
+        await goTo(page, path);
+        const { reached, ...found } = width === 640 ? { reached: 1 } : await walk(page);
+        expect({ path, width, ...found, ...(await layoutOf(page)) }).toEqual({
+          path,
+          width,
+          ...(width !== 640 && { missed: [], unseen: [], pointerOnly: [], stuck: [] }),
+          cut: [],
+          moving: [],
+        });
+        expect(reached).toBeGreaterThan(0);
+      }
+      expect(console.complaints().splice(0)).toEqual([]);
+    }
+  }, 60_000);
+});

@@ -1,0 +1,21 @@
+// What the audit of a page finds. Without types of the browser, for the tests.
+
+export interface Found {
+  /** How many elements of the page's main part got the focus. */
+  reached: number;
+  /** Controls that Tab does not reach. */
+  missed: string[];
+  /** Elements that got the focus without showing it, or out of sight. */
+  unseen: string[];
+  /** Elements that do something for a pointer only. */
+  pointerOnly: string[];
+  /** Boxes that scroll, and that keys can't scroll. */
+  stuck: string[];
+}
+
+export interface Layout {
+  /** Elements that are cut off or out of the page, and the page itself if it scrolls sideways. */
+  cut: string[];
+  /** Animations that run although the person wants less motion. */
+  moving: string[];
+}

@@ -1,0 +1,35 @@
+// Looks at pages as somebody with a keyboard does, or with large text: by a script in the page (in-page/audit.ts).
+
+import { resolve } from "node:path";
+import type { Page } from "playwright-core";
+import type { Found, Layout } from "../in-page/found.ts";
+
+const source = resolve(import.meta.dir, "../in-page/audit.ts");
+/** More stops than any page has. */
+const MOST_STOPS = 200;
+
+/** Adds the script to the pages that are opened from now on. */
+export async function addAudit(page: Page): Promise<void> {
+  const script = new Bun.Transpiler({ loader: "ts" }).transformSync(await Bun.file(source).text());
+  await page.addInitScript(`(() => { ${script} })()`);
+}
+
+/** Goes to an address by the console's own router, and waits until it shows what it has. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
+  await ready(page);
+}
+
+export const ready = (page: Page): Promise<void> => page.evaluate("audit.ready()");
+
+/** Walks through the page with Tab until the focus leaves it. */
+export async function walk(page: Page, key: "Tab" | "Shift+Tab" = "Tab"): Promise<Found> {
+  await page.evaluate("audit.start()");
+  for (let stops = 0; stops < MOST_STOPS; stops += 10) {
+    for (let n = 0; n < 10; n++) await page.keyboard.press(key);
+    if (await page.evaluate<boolean>("audit.hasLeft()")) return page.evaluate<Found>("audit.end()");
+  }
+  throw new Error(`${page.url()} keeps the focus after ${MOST_STOPS} times ${key}.`);
+}
+
+export const layoutOf = (page: Page): Promise<Layout> => page.evaluate<Layout>("audit.layout()");
