@@ -19,6 +19,7 @@ import { createShownSteps } from "./conversations/shown-steps.ts";
 import { agentDeletedError, agentStoppedError } from "./errors.ts";
 import { parseCommand } from "./inbox/commands.ts";
 import { conversationKey, createInbox, type InboundMessage, type InboxEntry } from "./inbox/inbox.ts";
+import { createMessageFiles } from "./inbox/message-files.ts";
 import { createTurnCounter } from "./inbox/turn-counter.ts";
 import { createJournal, sealContext } from "./journal/journal.ts";
 import { pruneJournal } from "./journal/journal-retention.ts";
@@ -267,6 +268,8 @@ export function createRuntime(deps: Deps) {
       /** Which of these entries still wait for their reply. */
       pendingEntries: inbox.pendingOf,
       listSentMessages: inbox.listSentMessages,
+      /** The files of the message that is being answered. */
+      messageFiles: createMessageFiles({ database, platforms, uploads }),
       /** Whether the outcomes of these deliveries are recorded; waits up to 3 s for tries in flight. */
       areDeliveriesRecorded: outbox.areDeliveriesRecorded,
       /** Records replies that were sent but did not arrive, each one once. */
