@@ -185,9 +185,12 @@ describe("an interrupted reading", () => {
     const whole = await texts();
     expect(whole).toHaveLength(first.chunks);
 
+    const stored = Bun.file(join(fixture.kernel.config.dataDir, "knowledge", agentId, first.id));
+    await eventually(async () => !(await stored.exists()));
+
     // As a kill leaves it: 300 of the second generation are written, the job is still there, and so are the bytes.
     const { database, jobs } = fixture.kernel;
-    await Bun.write(join(fixture.kernel.config.dataDir, "knowledge", agentId, first.id), `${text} More.`);
+    await stored.write(`${text} More.`);
     await database.write([
       {
         sql: `INSERT INTO knowledge_chunks (agent_id, file_id, generation, position, page, heading, text)
