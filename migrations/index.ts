@@ -48,6 +48,7 @@ import modelProviders from "./0058_model_providers.sql" with { type: "text" };
 import usageSums from "./0059_usage_sums.sql" with { type: "text" };
 import mcpServers from "./0060_mcp_servers.sql" with { type: "text" };
 import skillFolders from "./0065_skill_folders.sql" with { type: "text" };
+import knowledge from "./0070_knowledge.sql" with { type: "text" };
 import turnSteps from "./0073_turn_steps.sql" with { type: "text" };
 import connectedApps from "./0077_connected_apps.sql" with { type: "text" };
 
@@ -104,6 +105,7 @@ export const migrations: readonly Migration[] = [
   { name: "0059_usage_sums", sql: usageSums },
   { name: "0060_mcp_servers", sql: mcpServers },
   { name: "0065_skill_folders", sql: skillFolders },
+  { name: "0070_knowledge", sql: knowledge },
   { name: "0073_turn_steps", sql: turnSteps },
   { name: "0077_connected_apps", sql: connectedApps },
 ];

@@ -5,6 +5,8 @@ import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createUploadService } from "./upload-service.ts";
 
+export { createUploadGate, MAX_UPLOAD_BYTES, readUpload, type UploadedFile } from "./upload-body.ts";
+export { createUploadFiles, type UploadFiles } from "./upload-files.ts";
 export type { UploadAttachment, UploadService } from "./upload-service.ts";
 export type { Upload } from "./upload-store.ts";
 

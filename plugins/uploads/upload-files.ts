@@ -28,12 +28,12 @@ export interface UploadFiles {
   }): Promise<void>;
 }
 
-const FOLDER = "uploads";
 const ORPHAN_FILE_MS = HOUR;
 const ORPHAN_FOLDER_MS = 7 * DAY;
 
-export function createUploadFiles({ dataDir }: { dataDir: string }): UploadFiles {
-  const root = join(dataDir, FOLDER);
+/** `folder`: below the data folder. */
+export function createUploadFiles({ dataDir, folder = "uploads" }: { dataDir: string; folder?: string }): UploadFiles {
+  const root = join(dataDir, folder);
   const folderOf = (agentId: string) => join(root, agentId);
   const pathOf = (agentId: string, id: string) => join(folderOf(agentId), id);
 

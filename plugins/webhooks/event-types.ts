@@ -17,6 +17,7 @@ export const EVENT_TYPES = [
   "channel.state",
   "channel.pairing",
   "channel.undelivered",
+  "file.state",
   "mcp.state",
   "schedule.started",
   "schedule.ended",

@@ -14,6 +14,7 @@ import { fleet } from "../../plugins/fleet/index.ts";
 import { gateway } from "../../plugins/gateway/index.ts";
 import { gating } from "../../plugins/gating/index.ts";
 import { interaction } from "../../plugins/interaction/index.ts";
+import { knowledge } from "../../plugins/knowledge/index.ts";
 import { lifecycle } from "../../plugins/lifecycle/index.ts";
 import { mcp } from "../../plugins/mcp/index.ts";
 import { mcpServer } from "../../plugins/mcp-server/index.ts";
@@ -58,6 +59,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   uploads,
   runtime,
   schedules,
+  knowledge,
   channels,
   streams,
   lifecycle,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
+import { pdfOf } from "../support/documents.ts";
 import { eventually } from "../support/eventually.ts";
 import { member, provision } from "../support/members.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
@@ -403,4 +404,75 @@ describe("schedules", () => {
       prepare: (page) => page.getByText(/Nothing planned|Nichts geplant/).waitFor(),
     });
   }, 120_000);
+});
+
+describe("files", () => {
+  const filePath = () => `/api/agents/${id}/files`;
+  const known = async () =>
+    (await ada.get<{ files: { id: string; name: string; status: string }[] }>(filePath())).body.files;
+
+  test("an empty list teaches; files are dropped, read, found with page, and deleted with undo", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(`${base}/memory`);
+    await page.getByText("Files", { exact: true }).click();
+    await page.getByText("No files yet").waitFor();
+    await expectAccessible(berth, ada, `${base}/memory?show=files`, { name: "files-empty" });
+    const pdf = pdfOf(["About coffee", "Green tea needs water of eighty degrees."], "Brewing");
+    await page.locator("input[type=file]").setInputFiles([
+      { name: "brewing.pdf", mimeType: "application/pdf", buffer: Buffer.from(pdf) },
+      { name: "scan.pdf", mimeType: "application/pdf", buffer: Buffer.from(pdfOf([""])) },
+      { name: "cup.png", mimeType: "image/png", buffer: Buffer.from([0x89, 0x50, 0, 0]) },
+    ]);
+    const brewing = page.getByRole("article", { name: "brewing.pdf" });
+    await brewing.getByText("2 passages").waitFor();
+    await page
+      .getByRole("article", { name: "scan.pdf" })
+      .getByText(/run text recognition/)
+      .waitFor();
+    await page
+      .getByRole("alert")
+      .getByText(/cup\.png/)
+      .waitFor();
+    await page.getByRole("meter", { name: "Passages" }).waitFor();
+    await expectAccessible(berth, ada, `${base}/memory?show=files`, { name: "files" });
+
+    await page.getByLabel(/Try a question/).fill("How hot is the water?");
+    await page.getByText("page 2").waitFor();
+    await page.getByText("Green tea needs water of eighty degrees.").waitFor();
+    await expectAccessible(berth, ada, `${base}/memory?show=files&q=water`, { name: "files-search" });
+    await page.reload();
+    await page.getByText("page 2").waitFor();
+    await page.getByLabel(/Try a question/).fill("submarine");
+    await page.getByText("Nothing fits").waitFor();
+    await page.getByLabel(/Try a question/).fill("");
+
+    await brewing.getByRole("button", { name: "Delete" }).click();
+    await brewing.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await brewing.waitFor();
+    await brewing.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("region", { name: "Messages" }).getByRole("button", { name: "Close" }).click();
+    await eventually(async () => !(await known()).some(({ name }) => name === "brewing.pdf"));
+    expect(console.complaints()).toEqual([]);
+  }, 90_000);
+
+  test("an address that can't be read says why, and hostile names and passages are text", async () => {
+    const form = new FormData();
+    form.append("file", new File([`Words. ${HOSTILE}`], `${HOSTILE.replaceAll("/", "")}.txt`));
+    await fetch(`${berth.web}${filePath()}`, { method: "POST", body: form, headers: { cookie: ada.cookie } });
+    await eventually(async () => (await known()).some(({ status }) => status === "ready"));
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(`${base}/memory?show=files`);
+    await page.getByLabel("Or the address of a page or file").fill("http://10.0.0.1/guide");
+    await page.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("alert").first().waitFor();
+    await page.getByLabel(/Try a question/).fill("words");
+    await page.getByText(/Words\. <img/).waitFor();
+    expect(await page.locator("main img, main li script, main li a").count()).toBe(0);
+    await page.route(/api.*files/, (route) => route.abort());
+    await page.reload();
+    await page.getByRole("button", { name: /Try again/ }).waitFor();
+  }, 60_000);
 });

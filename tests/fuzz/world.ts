@@ -44,7 +44,7 @@ export async function openWorld(): Promise<World> {
   const berth = await startBerth({ env: environmentOf(upstream, telegram) });
   /** By kind. */
   const found = new Map<string, string[]>([
-    ["skills", ["clock", "memory", "reminder", "schedule", "wallet", "web-fetch"]],
+    ["skills", ["clock", "files", "memory", "reminder", "schedule", "wallet", "web-fetch"]],
   ]);
   const listOf = (kind: string) => found.get(kind) ?? [];
   const clients = new Map<Actor, Client>();

@@ -1810,6 +1810,70 @@ export const german = {
     "Teach the first fact": "Das Erste beibringen",
     "{name} notes preferences, names, dates and decisions while you talk. You can also say in a chat: “Remember that we close at six.”":
       "{name} merkt sich Vorlieben, Namen, Termine und Entscheidungen, während ihr redet. Du kannst im Chat auch sagen: „Merk dir, dass wir um sechs schließen.“",
+    // agent: memory, files
+    "What it knows": "Was er weiß",
+    "Every week": "Jede Woche",
+    "It has no text. If it is a scan, run text recognition (OCR) over it first.":
+      "Hier ist kein Text. Ist es ein Scan, lass zuerst eine Texterkennung (OCR) darüber laufen.",
+    "It is protected by a password. Save it without one and send it again.":
+      "Ein Passwort schützt die Datei. Speichere sie ohne und schick sie noch einmal.",
+    "It is damaged. Save it again and send it once more.":
+      "Die Datei ist beschädigt. Speichere sie neu und schick sie noch einmal.",
+    "It is too large. Split it, or send only the part that matters.":
+      "Die Datei ist zu groß. Teile sie auf, oder schick nur, was wichtig ist.",
+    "Reading it takes too much time or memory. Save it in a simpler form, such as plain text.":
+      "Das Lesen braucht zu viel Zeit oder Speicher. Speichere die Datei einfacher, etwa als reinen Text.",
+    "This kind of file can't be read. Text, Markdown, HTML, PDF, DOCX and CSV can.":
+      "Diese Art von Datei lässt sich nicht lesen. Text, Markdown, HTML, PDF, DOCX und CSV schon.",
+    "It has more passages than your plan has room for. Delete files, or send a part of it.":
+      "Sie hat mehr Abschnitte, als dein Tarif Platz hat. Lösche Dateien, oder schick einen Teil davon.",
+    "Your plan has no room for a file of this size. Delete files, or choose a larger plan.":
+      "Für eine so große Datei hat dein Tarif keinen Platz. Lösche Dateien, oder wähle einen größeren Tarif.",
+    "The address refuses to give it. It must lead to the file without a sign-in.":
+      "Die Adresse gibt sie nicht her. Sie muss ohne Anmeldung zur Datei führen.",
+    "There is nothing at this address.": "An dieser Adresse ist nichts.",
+    "The address leads into a private network, which agents may not read.":
+      "Die Adresse führt in ein privates Netz, das Agenten nicht lesen dürfen.",
+    "The address could not be reached. Check it, then read it again.":
+      "Die Adresse war nicht zu erreichen. Prüfe sie und lies sie dann noch einmal.",
+    "The address took too long to answer. Read it again later.":
+      "Die Adresse hat zu lange gebraucht. Lies sie später noch einmal.",
+    "What is at the address is larger than 20 MB.": "Was an der Adresse liegt, ist größer als 20 MB.",
+    "The address failed several times. Read it again later.":
+      "Die Adresse hat mehrmals versagt. Lies sie später noch einmal.",
+    "It was not read in time and is gone. Send it again.":
+      "Sie wurde nicht rechtzeitig gelesen und ist weg. Schick sie noch einmal.",
+    "It could not be read. Send it again.": "Sie ließ sich nicht lesen. Schick sie noch einmal.",
+    "Drop files here: PDF, DOCX, Markdown, text, HTML or CSV, up to 20 MB each.":
+      "Zieh Dateien hierher: PDF, DOCX, Markdown, Text, HTML oder CSV, je bis 20 MB.",
+    "Choose files…": "Dateien wählen …",
+    "Or the address of a page or file": "Oder die Adresse einer Seite oder Datei",
+    "Read it": "Lesen",
+    "kept from a chat": "aus einem Chat behalten",
+    "It is longer than what is read of one file: its end is left out. Split it to have all of it.":
+      "Sie ist länger, als von einer Datei gelesen wird: Das Ende fehlt. Teile sie auf, damit alles da ist.",
+    "Read it again now": "Jetzt noch einmal lesen",
+    "{n} passage": "{n} Abschnitt",
+    "{n} passages": "{n} Abschnitte",
+    "Could not be read": "Nicht lesbar",
+    "Waits to be read": "Wartet aufs Lesen",
+    "Being read": "Wird gelesen",
+    "{written} of {expected} passages": "{written} von {expected} Abschnitten",
+    "Until then the agent uses what it read before.": "Bis dahin nutzt der Agent, was er vorher gelesen hat.",
+    "{name} searches them when a question fits, and names file and page. Everybody who may talk to it can be told what is in them.":
+      "{name} durchsucht sie, wenn eine Frage passt, und nennt Datei und Seite. Wer mit ihm sprechen darf, kann erfahren, was darin steht.",
+    "No files yet": "Noch keine Dateien",
+    "Give {name} what people ask about: a handbook, a price list, your pages. You can also send a file in a chat and say: “Keep this.”":
+      "Gib {name}, wonach Leute fragen: ein Handbuch, eine Preisliste, deine Seiten. Du kannst auch im Chat eine Datei schicken und sagen: „Behalte das.“",
+    "Try a question: what would {name} find?": "Probier eine Frage: Was würde {name} finden?",
+    "{used} of {limit}": "{used} von {limit}",
+    Passages: "Abschnitte",
+    "The skill “Files” is switched off, so they are not searched. <a>Switch it on under Skills.</a>":
+      "Die Fähigkeit „Dateien“ ist ausgeschaltet, sie werden nicht durchsucht. <a>Schalte sie unter Fähigkeiten ein.</a>",
+    "Nothing fits": "Nichts passt",
+    "Try other words. Files that are still being read are found when they are ready.":
+      "Versuch es mit anderen Worten. Was noch gelesen wird, ist zu finden, sobald es fertig ist.",
+    "page {page}": "Seite {page}",
     Reads: "Liest",
     "Looks something up and changes nothing.": "Sieht etwas nach und ändert nichts.",
     "Changes its own data": "Ändert eigene Daten",
@@ -1822,6 +1886,10 @@ export const german = {
       "Schickt jemandem etwas oder ändert anderswo etwas.",
     Clock: "Uhr",
     "Knows the time in every zone and calculates with dates.": "Kennt die Zeit in jeder Zone und rechnet mit Daten.",
+    "Searches the files that you give it, and names file and page.":
+      "Durchsucht die Dateien, die du ihm gibst, und nennt Datei und Seite.",
+    "a file: give it some under Memory, or send one in a chat and say “Keep this.”":
+      "eine Datei: Gib ihm welche unter Gedächtnis, oder schick eine im Chat und sag „Behalte das.“",
     "Remembers facts over conversations and finds them again.":
       "Merkt sich Dinge über Gespräche hinweg und findet sie wieder.",
     "Web pages": "Webseiten",
@@ -3355,6 +3423,18 @@ export const german = {
     SKILL_FILE_NOT_FOUND: "Diese Fähigkeit hat keine solche Datei.",
     SKILL_VERSION_NOT_FOUND: "Diese Version der Fähigkeit gibt es nicht mehr.",
     SKILL_NOT_FOUND: "Diese Fähigkeit gibt es nicht, oder sie wurde entfernt.",
+    FILE_LIMIT_REACHED:
+      "Dein Tarif hat keinen Platz für weitere Dateien. Lösche eine, oder wähle einen größeren Tarif.",
+    FILE_QUOTA_EXCEEDED:
+      "Für diese Datei hat dein Tarif keinen Platz. Lösche Dateien, oder wähle einen größeren Tarif.",
+    FILE_NOT_FOUND: "Diese Datei gibt es nicht mehr.",
+    FILE_GONE: "Diese Datei ist nicht mehr da. Schick sie noch einmal.",
+    FILE_NOT_READ: "Diese Datei ließ sich nicht lesen. Schick sie noch einmal.",
+    TOO_MANY_PASSAGES:
+      "Die Datei hat mehr Abschnitte, als dein Tarif Platz hat. Lösche Dateien, oder schick einen Teil davon.",
+    ADDRESS_EMPTY: "An dieser Adresse ist nichts.",
+    ADDRESS_REFUSED: "Die Adresse gibt nichts her. Sie muss ohne Anmeldung zur Datei führen.",
+    UNREADABLE_DOCUMENT: "Diese Datei lässt sich nicht lesen. Text, Markdown, HTML, PDF, DOCX und CSV schon.",
     SKILL_LIMIT_REACHED:
       "Dein Tarif hat keinen Platz für eine weitere Fähigkeit. Entferne eine, oder wähle einen größeren Tarif.",
     SKILL_QUOTA_EXCEEDED:
@@ -3550,7 +3630,6 @@ export const german = {
     APP_NOT_FOUND: "Diese verbundene App gibt es nicht mehr.",
     INVALID_AUTHORIZATION: "Dieser Link der App ist unvollständig oder abgelaufen. Beginne in der App noch einmal.",
     TOO_MANY_APPS: "Mehr verbundene Apps sind nicht möglich. Trenne zuerst eine.",
-    UNREADABLE_DOCUMENT: "Aus dieser Datei lässt sich kein Text lesen. Nimm eine andere.",
     MCP_TOOL_NOT_FOUND: "Dieses Werkzeug gibt es auf dem Server nicht mehr.",
   },
 } satisfies {

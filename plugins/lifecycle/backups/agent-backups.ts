@@ -157,7 +157,7 @@ export function createAgentBackups(host: Host): AgentBackups {
     { snapshot, extents }: BackupContents,
     statementsAfter: readonly Statement[],
   ): Promise<void> {
-    const { cache, publicPage, schedules } = snapshot;
+    const { cache, publicPage, schedules, files } = snapshot;
     const channelRestore = await sources.channels.restore(agentId, snapshot);
     const sessionChange = await sources.runtime.restore(agentId, snapshot.sessions, extents, readMessages(file));
     try {
@@ -167,6 +167,7 @@ export function createAgentBackups(host: Host): AgentBackups {
         ...(cache === undefined ? [] : sources.ai.restoreStatements(agentId, { cache })),
         ...(publicPage === undefined ? [] : sources.publicPage.restoreStatements(agentId, { publicPage })),
         ...(schedules === undefined ? [] : sources.schedules.restoreStatements(agentId, { schedules })),
+        ...(files === undefined ? [] : sources.knowledge.restoreStatements(agentId, { files })),
         ...sessionChange.statements,
         ...channelRestore.statements,
         ...statementsAfter,

@@ -3,6 +3,7 @@ import type { Host, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { agents, type BackupTables } from "../../agents/index.ts";
 import { ai } from "../../ai/index.ts";
 import { channels } from "../../channels/index.ts";
+import { knowledge } from "../../knowledge/index.ts";
 import { publicPage } from "../../public-page/index.ts";
 import { runtime } from "../../runtime/index.ts";
 import { schedules } from "../../schedules/index.ts";
@@ -17,17 +18,18 @@ export interface BackupSources {
   readonly ai: ServiceOf<typeof ai>["backupRows"];
   readonly publicPage: ServiceOf<typeof publicPage>["backupRows"];
   readonly schedules: ServiceOf<typeof schedules>["backupRows"];
+  readonly knowledge: ServiceOf<typeof knowledge>["backupRows"];
   /** Statements that delete an agent's facts and reminders. */
   resetStatements: ServiceOf<typeof skills>["resetStatements"];
 }
 
 /** Parts that backups of earlier versions don't have: restoring one of those leaves their present rows unchanged. */
-export const OPTIONAL_TABLES = ["cache", "publicPage", "schedules"] as const;
+export const OPTIONAL_TABLES = ["cache", "publicPage", "schedules", "files"] as const;
 
 type TableNamesOf<E> = E extends { tables: BackupTables<infer Name> } ? Name : never;
 /** Names of all parts: `agent`, `memories`, `sessions`, … */
 export type BackupTableName = TableNamesOf<
-  BackupSources["agents" | "skills" | "runtime" | "channels" | "ai" | "publicPage" | "schedules"]
+  BackupSources["agents" | "skills" | "runtime" | "channels" | "ai" | "publicPage" | "schedules" | "knowledge"]
 >;
 
 /** The rows of every part: JSON arrays, as text. */
@@ -43,6 +45,7 @@ export function backupSourcesOf(host: Host): BackupSources {
     ai: host.use(ai).backupRows,
     publicPage: host.use(publicPage).backupRows,
     schedules: host.use(schedules).backupRows,
+    knowledge: host.use(knowledge).backupRows,
     resetStatements,
   };
 }
@@ -56,6 +59,7 @@ export const backupTablesOf = ({
   ai,
   publicPage,
   schedules,
+  knowledge,
 }: BackupSources): BackupTables<BackupTableName> => ({
   ...agents.tables,
   ...skills.tables,
@@ -64,6 +68,7 @@ export const backupTablesOf = ({
   ...ai.tables,
   ...publicPage.tables,
   ...schedules.tables,
+  ...knowledge.tables,
 });
 
 /** Reads all parts in one statement, so that they are of one moment; of messages it reads the numbers. */

@@ -69,6 +69,12 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "events.*": NOT_DATA,
   "gateway_tokens.*": "a secret; a token that was replaced must not become valid again",
   "inbox.*": NOT_DATA,
+  "knowledge_chunks.position": "the place in the file's list",
+  "knowledge_chunks.seq": "assigned on restore",
+  "knowledge_files.agent_id": KEY,
+  "knowledge_files.chunks": DERIVED,
+  "knowledge_files.expected": PRESENT,
+  "knowledge_files.written": PRESENT,
   "live_streams.*": "a secret; a stream key that was replaced must not become valid again",
   "loaded_skills.*": "the agent loads a skill again when a task needs it",
   "outbox.*": NOT_DATA,
@@ -114,6 +120,12 @@ beforeAll(async () => {
       `INSERT INTO schedules (id, agent_id, name, prompt, cron, timezone, deliver, missed, enabled, status_reason, taint, origin,
           digest, session_id, next_run_at, created_at, updated_at)
         VALUES ('sch-1', ?, 'Tea', 'Make tea.', '@daily', 'UTC', '{"webhook":true}', 'once', 1, 'none', 1, 'config', 'd', 's', 9e14, 1, 2)`,
+      `INSERT INTO knowledge_files (id, agent_id, name, type, size, url, refresh, etag, digest, status, chunks, generation, title,
+          published, is_cut, error_code, error, origin, created_at, read_at)
+        VALUES ('file-1', ?, 'Tea', 'text/html', 9, 'https://example.com', 'day', 'e', 'd', 'ready', 1, 3, 'On tea', '2024', 1,
+          'C', 'no', 'owner', 4, 5)`,
+      `INSERT INTO knowledge_chunks (agent_id, file_id, generation, position, page, heading, text)
+        VALUES (?, 'file-1', 3, 0, 2, 'Green', 'Mild')`,
       // Without messages: a change of its id leaves the other parts as they are.
       `INSERT INTO sessions (id, agent_id, platform, peer, summary, created_at, last_activity_at)
         VALUES ('sess_0', ?, 'channel_a', 'chat-1', 'They met.', 1, 2)`,

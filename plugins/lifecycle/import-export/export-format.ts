@@ -1,6 +1,7 @@
 // Defines the format `berth.agent/1`: an agent without its secrets as one JSON object.
 import { type Static, t } from "elysia";
 import { MAX_AGE_S } from "../../ai/index.ts";
+import { exportedFile } from "../../knowledge/index.ts";
 import { exportedPublicPage } from "../../public-page/index.ts";
 import { platformIds } from "../../runtime/index.ts";
 import { exportedSchedule } from "../../schedules/index.ts";
@@ -95,6 +96,12 @@ export function createExportedAgentSchema(platforms: readonly string[] = platfor
     reminders: t.Optional(t.Array(createReminder(platform), { maxItems: 1000 })),
     schedules: t.Optional(
       t.Array(exportedSchedule, { maxItems: 200, description: "Those of the configuration are in `config`" }),
+    ),
+    files: t.Optional(
+      t.Array(exportedFile, {
+        maxItems: 2_000,
+        description: "Files that the agent knows, with their passages; the files themselves are not kept",
+      }),
     ),
     sessions: t.Optional(t.Array(createSession(platform), { maxItems: 50_000 })),
   });

@@ -201,7 +201,7 @@ describe("what acts, spends or reaches out arrives switched off:", () => {
   const kinds = ({ switchedOff }: ImportedAgent) => switchedOff.map(({ kind, name }) => `${kind} ${name}`);
   const skillsOf = async ({ agent }: ImportedAgent) =>
     (await harness.services.skills.list(agent.id)).flatMap(({ id, enabled }) => (enabled ? [id] : []));
-  const STANDARD = ["clock", "memory", "web-fetch", "reminder", "schedule"];
+  const STANDARD = ["clock", "memory", "web-fetch", "reminder", "schedule", "files"];
 
   test("a file without any of it brings only its instructions, which taint until the owner saves the configuration", async () => {
     const made = await bring(file({ config: { instructions: "Be brief." } }));

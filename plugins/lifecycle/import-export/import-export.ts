@@ -1,7 +1,10 @@
 // Exports an agent as one JSON object without secrets, and creates an agent from such an object.
+
+import type { Static } from "elysia";
 import type { Host } from "../../../src/kernel/plugin.ts";
 import { parseElements } from "../../../src/kernel/util/json-text.ts";
 import { type Agent, agents } from "../../agents/index.ts";
+import type { exportedFile } from "../../knowledge/index.ts";
 import type { PublicPageRow } from "../../public-page/index.ts";
 import type { MessageRow, SessionRow } from "../../runtime/index.ts";
 import type { ScheduleRow } from "../../schedules/index.ts";
@@ -71,7 +74,13 @@ export function createImportExport(host: Host): ImportExport {
       const lastSeq = rows<number>(snapshot.messages).at(-1) ?? 0;
 
       return (async function* () {
-        yield `${head.slice(0, -1)},"config":${config},${metadata.slice(1, -1)},"sessions":[`;
+        yield `${head.slice(0, -1)},"config":${config},${metadata.slice(1, -1)},"files":[`;
+        let between = "";
+        for await (const file of parseElements<FileRow>(snapshot.files)) {
+          yield between + JSON.stringify(toExportedFile(file));
+          between = ",";
+        }
+        yield `],"sessions":[`;
         let separator = "";
         for await (const session of parseElements<SessionRow>(sessions)) {
           yield separator;
@@ -108,6 +117,7 @@ export function createImportExport(host: Host): ImportExport {
           ...(file.schedules === 0
             ? []
             : sources.schedules.restoreStatements(agentId, { schedules: file.scheduleRows })),
+          ...(file.files === 0 ? [] : sources.knowledge.restoreStatements(agentId, { files: file.fileRows })),
           ...sources.runtime.importStatements(agentId, file.sessions, file.pages),
         ],
       });
@@ -128,6 +138,12 @@ export function createImportExport(host: Host): ImportExport {
     },
   };
 }
+
+type FileRow = Static<typeof exportedFile>;
+const toExportedFile = (file: FileRow): FileRow => {
+  const { name, type, size, url, refresh, title, published, cut, origin, at, passages } = file;
+  return { name, type, size, url, refresh, title, published, cut, origin, at, passages };
+};
 
 interface SwitchRow {
   skill: string;

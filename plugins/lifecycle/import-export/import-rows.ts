@@ -3,6 +3,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 import { isTimeZone } from "../../../src/kernel/util/time-zone.ts";
+import { MAX_IMPORTED_PASSAGES } from "../../knowledge/index.ts";
 import { addEntries, type MessageRow, newSessionId, type SessionRow } from "../../runtime/index.ts";
 import type { ScheduleRow } from "../../schedules/index.ts";
 import { isWithinMemoryLimits, type ReminderRow, TAINT, toFactRow } from "../../skills/index.ts";
@@ -41,7 +42,13 @@ function issuesOf(schema: TSchema, value: unknown): Issue[] {
 }
 
 /** Issues that the schema can't express: invalid dates, limits, and sessions that conflict with each other. */
-function semanticIssues({ memories = [], sessions = [], reminders = [], schedules = [] }: ExportedAgent): Issue[] {
+function semanticIssues({
+  memories = [],
+  sessions = [],
+  reminders = [],
+  schedules = [],
+  files = [],
+}: ExportedAgent): Issue[] {
   const issues: Issue[] = [];
   const times = [
     ...memories.flatMap(
@@ -64,6 +71,8 @@ function semanticIssues({ memories = [], sessions = [], reminders = [], schedule
   }
   if (!isWithinMemoryLimits(memories))
     issues.push({ path: "memories", message: "These are more facts than an agent may keep." });
+  if (files.reduce((sum, { passages }) => sum + passages.length, 0) > MAX_IMPORTED_PASSAGES)
+    issues.push({ path: "files", message: `An agent may bring ${MAX_IMPORTED_PASSAGES} passages of files.` });
   for (const [n, { cron, at, timezone }] of schedules.entries()) {
     if ((cron === null) === (at === null))
       issues.push({ path: `schedules.${n}.cron`, message: "Give either cron or at." });
@@ -104,6 +113,7 @@ export function toImportRows({
   memories = [],
   reminders = [],
   schedules = [],
+  files = [],
   sessions = [],
 }: ImportedData) {
   const ids = new Map(sessions.map(({ id }) => [id, newSessionId()]));
@@ -150,6 +160,8 @@ export function toImportRows({
     reminders: reminderRows.filter(({ due }) => due > now).length,
     schedules: schedules.length,
     scheduleRows: JSON.stringify(schedules.map(toScheduleRow)),
+    files: files.length,
+    fileRows: JSON.stringify(files.map(toFileRow)),
     runtime: { sessions: sessionRows, ...addEntries(messagesOf(sessions, ids)) },
     skills: {
       memories: JSON.stringify(facts.filter(({ content }) => content !== "")),
@@ -173,6 +185,13 @@ function toScheduleRow({
     ...{ next: null, at: now, updated: now },
   };
 }
+
+/** Addresses are not read again until the owner says so. */
+const toFileRow = (file: NonNullable<ImportedData["files"]>[number]) => ({
+  ...file,
+  ...{ id: Bun.randomUUIDv7(), refresh: null, digest: null, etag: null, error: null, code: null, read: null },
+  ...{ status: file.passages.length > 0 ? "ready" : "queued", generation: file.passages.length > 0 ? 1 : 0 },
+});
 
 const emptySession = (id: string, now: number): SessionRow => ({
   id,

@@ -7,6 +7,7 @@ import {
   CalendarClock,
   Clock,
   Eye,
+  Files,
   Globe,
   HandCoins,
   type LucideIcon,
@@ -111,6 +112,12 @@ const BUILT_IN: Readonly<Record<string, SkillWords>> = {
     Icon: CalendarClock,
     name: text("Schedules"),
     description: text("Does something again and again: “every weekday at eight, tell me the weather.”"),
+  },
+  files: {
+    Icon: Files,
+    name: text("Files"),
+    description: text("Searches the files that you give it, and names file and page."),
+    needs: text("a file: give it some under Memory, or send one in a chat and say “Keep this.”"),
   },
   wallet: {
     Icon: Wallet,

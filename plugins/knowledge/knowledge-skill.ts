@@ -1,0 +1,149 @@
+// The files skill: tools by which an agent searches its files, and by which its owner has it keep or delete one.
+import { Type as t } from "@sinclair/typebox";
+import { oneLine } from "../../src/kernel/util/text/quoted-text.ts";
+import type { Agent } from "../agents/index.ts";
+import {
+  defineTool,
+  type Skill,
+  type SkillSource,
+  type Tool,
+  type ToolContext,
+  toolDeclined,
+} from "../skills/index.ts";
+import type { Passage } from "./chunk-store.ts";
+import type { FileService } from "./file-service.ts";
+import type { KnowledgeFile } from "./file-store.ts";
+import type { SentFile } from "./sent-files.ts";
+
+/** Characters of all passages in a result, below what a tool's result may have. */
+const MAX_RESULT = 14_000;
+const MAX_LISTED = 100;
+
+interface Deps {
+  service: FileService;
+  hasFiles(agentId: string): Promise<boolean>;
+  agentOf(agentId: string): Promise<Agent | undefined>;
+  /** The files of the message that is answered; if it has none, those that the owner has sent lately. */
+  sentFiles(context: ToolContext): Promise<SentFile[]>;
+}
+
+const INSTRUCTIONS =
+  "You have files from your owner. Before you answer a question that they may answer, look with search_files, and name the file and page that the answer is from. If they don't have it, say so.";
+
+/** Agents without files get one tool and no instructions. */
+export function createKnowledgeSource(deps: Deps): SkillSource {
+  const base = {
+    id: "files",
+    name: "Files",
+    description: "Searches the files that you give to the agent, and names file and page.",
+    category: "core",
+    version: "1.0.0",
+    enabledByDefault: true,
+  };
+  const keep = keepTool(deps);
+  const [withoutFiles, withFiles] = [[keep], [searchTool(deps), keep, forgetTool(deps)]];
+  const empty: Skill = { ...base, tools: () => withoutFiles };
+  const full: Skill = { ...base, tools: () => withFiles, instructions: () => INSTRUCTIONS };
+  const [forEmpty, forFull] = [[empty], [full]];
+  // The registry asks once for each agent, and again when its first file comes or its last one goes.
+  return {
+    id: "built-in",
+    skillsFor: async (agentId) => (agentId !== "" && (await deps.hasFiles(agentId)) ? forFull : forEmpty),
+    skillsOf: () => forFull,
+  };
+}
+
+const searchTool = ({ service }: Deps): Tool =>
+  defineTool({
+    name: "search_files",
+    class: "read",
+    untrusted: true,
+    description:
+      "Searches your owner's files. Gives passages with file and page, which the answer should name. Without a query: lists the files.",
+    input: t.Object({
+      query: t.Optional(t.String({ maxLength: 1_000, description: "The question, or words that the passage has." })),
+      limit: t.Optional(t.Integer({ minimum: 1, maximum: 20 })),
+    }),
+    async execute({ query = "", limit = 8 }, { agentId }) {
+      if (query.trim() === "") return listText(await service.list(agentId, { limit: MAX_LISTED, offset: 0 }));
+      const passages = await service.search(agentId, query, limit);
+      if (passages.length > 0) return passagesText(passages);
+      return "No file has these words. Try others, or leave out the query to see which files there are.";
+    },
+  });
+
+const keepTool = ({ service, agentOf, sentFiles }: Deps): Tool =>
+  defineTool({
+    name: "keep_file",
+    class: "write",
+    ownerOnly: true,
+    // Whatever is found in it later counts as content from outside.
+    storesTaint: true,
+    timeoutMs: 60_000,
+    description:
+      "Keeps a file that your owner has sent, so that you can search it in all conversations. Only when asked to keep it.",
+    input: t.Object({ name: t.Optional(t.String({ maxLength: 200, description: "Of several files: which one." })) }),
+    async execute({ name }, context) {
+      const { agentId, signal } = context;
+      const agent = await agentOf(agentId);
+      const files = agent ? await sentFiles(context) : [];
+      const wanted = name === undefined ? files : files.filter((file) => isCalled(file.name, name));
+      if (!agent || wanted.length === 0) {
+        throw toolDeclined(
+          "There is no such file. The owner sends it again, with the words to keep it as its caption.",
+        );
+      }
+      const kept: string[] = [];
+      for (const file of wanted) {
+        const fetched = await file.fetch(signal);
+        if (!fetched) throw toolDeclined(`${oneLine(file.name)} can't be fetched any more. The owner sends it again.`);
+        const { id } = await service.add(agent, fetched, "agent");
+        kept.push(`${fetched.name} (id ${id})`);
+      }
+      return `Kept: ${kept.join(", ")}. Reading takes a moment; then search_files finds what is in it.`;
+    },
+  });
+
+const forgetTool = ({ service, agentOf }: Deps): Tool =>
+  defineTool({
+    name: "delete_file",
+    class: "write",
+    ownerOnly: true,
+    description: "Deletes one of your owner's files for good. Its id comes from search_files without a query.",
+    input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
+    summarize: ({ id }) => `Delete the kept file ${id} for good`,
+    async execute({ id }, { agentId }) {
+      const agent = await agentOf(agentId);
+      if (!agent) throw toolDeclined("This agent was deleted.");
+      const { name } = await service.require(agentId, id);
+      await service.remove(agent, id);
+      return `Deleted: ${oneLine(name)}.`;
+    },
+  });
+
+const isCalled = (name: string, wanted: string) => name.toLowerCase().includes(wanted.trim().toLowerCase());
+
+function passagesText(passages: readonly Passage[]): string {
+  const parts: string[] = [];
+  let left = MAX_RESULT;
+  for (const { name, page, heading, text } of passages) {
+    const place = [oneLine(name), ...(page === null ? [] : [`page ${page}`]), ...(heading ? [oneLine(heading)] : [])];
+    const part = `[${place.join(", ")}]\n${text}`;
+    left -= part.length + 2;
+    if (left < 0) break;
+    parts.push(part);
+  }
+  return parts.join("\n\n");
+}
+
+const STATES: Readonly<Record<KnowledgeFile["status"], string>> = {
+  queued: "not read yet",
+  indexing: "being read",
+  ready: "ready",
+  failed: "could not be read",
+};
+
+const listText = (files: readonly KnowledgeFile[]) =>
+  files
+    .map(({ id, name, status, url }) => `${oneLine(name)}: ${STATES[status]}, id ${id}${url ? `, from ${url}` : ""}`)
+    .join("\n") || "There are no files.";
