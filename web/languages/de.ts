@@ -705,6 +705,7 @@ export const german = {
     "Only here in the browser so far. Connect Telegram, Discord or WhatsApp.":
       "Bisher nur hier im Browser. Verbinde Telegram, Discord oder WhatsApp.",
     "Public page": "Öffentliche Seite",
+    "Another agent": "Anderer Agent",
     "Copy the address": "Adresse kopieren",
     "Last conversations": "Letzte Gespräche",
     "All conversations": "Alle Gespräche",
