@@ -1,6 +1,6 @@
 // The route of a message between agents: the agents that it has come through, so that loops and long chains end. It is stored as
 // the address of the conversation (the peer), and so survives a restart with the message.
-import { AppError } from "../../src/kernel/errors.ts";
+import { toolDeclined } from "../skills/index.ts";
 
 export interface Route {
   /** Names the conversation at the agent that gets the message. */
@@ -32,10 +32,10 @@ export const isAddress = (text: unknown): text is string =>
 export function extendPath(path: readonly string[], from: string, to: string): readonly string[] {
   const next = [...path, from];
   if (next.includes(to)) {
-    throw new AppError(400, "AGENT_LOOP", "This message has come through that agent already. Answer it yourself.");
+    throw toolDeclined("This message has come through that agent already. Answer it yourself.");
   }
   if (next.length > MAX_HOPS) {
-    throw new AppError(400, "TOO_MANY_HOPS", `A message goes through at most ${MAX_HOPS} agents. Answer it yourself.`);
+    throw toolDeclined(`A message goes through at most ${MAX_HOPS} agents. Answer it yourself.`);
   }
   return next;
 }

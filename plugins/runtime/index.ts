@@ -48,7 +48,7 @@ export { addEntries } from "./backup/imported-entries.ts";
 export { noAgentError, TURN_ERRORS } from "./errors.ts";
 export { COMMANDS, type OwnerCommand, parseCommand } from "./inbox/commands.ts";
 export { type InboundMessage, type InboxEntry, platformIds, type SentMessage } from "./inbox/inbox.ts";
-export type { AgentMessage } from "./live/agent-messages.ts";
+export type { AgentMessage } from "./live/detached-turns.ts";
 export type { TurnBody } from "./model.ts";
 export type { ChannelConversation } from "./outbox/channel-conversations.ts";
 export type * from "./platforms.ts";

@@ -1,7 +1,7 @@
 // Agents ask each other: over HTTP, with scripted models on both sides.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
-import type { ChatRequest } from "../../../tests/support/upstream.ts";
+import type { ChatRequest, Script } from "../../../tests/support/upstream.ts";
 import { type InteractionFixture, openInteractionFixture } from "../../interaction/support.test.ts";
 import { MAX_CALLS } from "../call-budget.ts";
 import { MAX_HOPS } from "../route.ts";
@@ -33,7 +33,7 @@ const publish = (owner: typeof ada, { id }: Made) => owner.put(`/api/agents/${id
 const say = async ({ id }: Made, message = "Go.") =>
   (await ada.post<{ reply: string }>("/api/chat", { agentId: id, message })).body.reply;
 
-type Answer = ReturnType<Parameters<InteractionFixture["upstream"]["script"]>[0]>;
+type Answer = ReturnType<Script>;
 /** Each agent answers by its own script; the instructions say whose model is called. */
 function script(answers: Record<string, (request: ChatRequest) => Answer>): void {
   fixture.upstream.script((request) => {

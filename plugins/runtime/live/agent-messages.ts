@@ -3,31 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Agent } from "../../agents/index.ts";
-import type { Taint } from "../../skills/index.ts";
 import type { StoredOutcome } from "../conversations/turn-list.ts";
 import { cancelledError } from "../errors.ts";
 import type { Reply } from "../turn/running-turns.ts";
 import type { ChatRequest } from "../turn/turn-requests.ts";
-import type { DetachedTurns } from "./detached-turns.ts";
-
-export interface AgentMessage {
-  /** `agent`: an agent of the same owner; `public`: one of somebody else. */
-  platform: "agent" | "public";
-  /** Names the conversation and the agents on the way: see plugins/peers/route.ts. */
-  peer: string;
-  /** Unique for the agent that gets it. */
-  messageId: string;
-  sender: { id: string; name: string };
-  byOwner: boolean;
-  taint: Taint;
-  text: string;
-}
-
-/** Where a message is: its turn and conversation. */
-export interface AgentTurn {
-  turnId: string;
-  conversationId: string;
-}
+import type { AgentMessage, AgentTurn, DetachedTurns } from "./detached-turns.ts";
 
 interface Deps extends Pick<Kernel, "database"> {
   chat(request: ChatRequest): Promise<Reply>;

@@ -10,7 +10,6 @@ import { type InboundMessage, type Inbox, type InboxEntry, toUserMessage } from 
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { RunningTurns } from "../turn/running-turns.ts";
-import type { AgentMessage, AgentTurn } from "./agent-messages.ts";
 import type { LiveTurns } from "./live-turns.ts";
 
 export interface DetachedMessage {
@@ -21,6 +20,25 @@ export interface DetachedMessage {
   voice?: readonly string[] | undefined;
   /** Of words that are not the owner's own. */
   taint?: Taint | undefined;
+}
+
+export interface AgentMessage {
+  /** `agent`: an agent of the same owner; `public`: one of somebody else. */
+  platform: "agent" | "public";
+  /** Names the conversation and the agents on the way: see plugins/peers/route.ts. */
+  peer: string;
+  /** Unique for the agent that gets it. */
+  messageId: string;
+  sender: { id: string; name: string };
+  byOwner: boolean;
+  taint: Taint;
+  text: string;
+}
+
+/** Where a message is: its turn and conversation. */
+export interface AgentTurn {
+  turnId: string;
+  conversationId: string;
 }
 
 interface Deps extends Pick<Kernel, "database"> {
