@@ -1,6 +1,5 @@
 // Defines the backend surface's routes of public pages: they change the settings and answer visitors' messages.
 import { Elysia } from "elysia";
-import { AppError } from "../../src/kernel/errors.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded } from "../../src/kernel/http/route-guards.ts";
@@ -12,6 +11,7 @@ import { eventStream, type Observer, type runtime } from "../runtime/index.ts";
 import { parseEmbedOrigins } from "./embed-origins.ts";
 import { reply, settings, settingsBody, VISIT_ERRORS, visitBody } from "./model.ts";
 import type { PublicPageStore } from "./public-page-store.ts";
+import { toVisitorError } from "./visitor-errors.ts";
 
 interface Deps {
   identities: Pick<ServiceOf<typeof auth>["identities"], "authorize">;
@@ -90,29 +90,4 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
         },
       },
     );
-}
-
-/** Error messages for visitors by code. They reveal nothing about models, keys and budgets. */
-const VISITOR_MESSAGES: Readonly<Record<string, string>> = {
-  AGENT_STOPPED: "This agent is asleep. Come back later.",
-  BUDGET_EXCEEDED: "This agent can't answer any more for now. Come back later.",
-  MODEL_UNAVAILABLE: "This agent can't answer right now. Try again shortly.",
-};
-
-/** Codes whose messages are about the visitor's own request, or about the service as a whole. */
-const KEPT_CODES: ReadonlySet<string> = new Set([
-  ...["AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "SESSION_ELSEWHERE", "CANCELLED", "ALREADY_SETTLED"],
-  ...["STOPPING", "AGENT_CHANGING"],
-]);
-
-/** Any other error may be about the model, its provider or its price, which are the owner's business: even its code is not shown. */
-function toVisitorError(error: unknown): unknown {
-  if (!(error instanceof AppError) || KEPT_CODES.has(error.code)) return error;
-  const { status, code } = error;
-  const options = { cause: error };
-  const known = VISITOR_MESSAGES[code];
-  if (known !== undefined) return new AppError(status, code, known, {}, options);
-  const [shownStatus, shownCode] =
-    status < 500 ? ([502, "MODEL_UNAVAILABLE"] as const) : ([status, "UNAVAILABLE"] as const);
-  return new AppError(shownStatus, shownCode, "This agent can't answer right now.", {}, options);
 }

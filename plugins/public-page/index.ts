@@ -9,6 +9,7 @@ import { createPageRenderer } from "./page-renderer.ts";
 import { createPublicPageStore } from "./public-page-store.ts";
 import { createVirtualHost } from "./virtual-host.ts";
 import { createVisitorCookies } from "./visitor-cookies.ts";
+import { toVisitorError } from "./visitor-errors.ts";
 import { createVisitorLimiter } from "./visitor-limiter.ts";
 import { webRoutes } from "./web-routes.ts";
 
@@ -19,8 +20,12 @@ export const publicPage = plugin("public-page", (host) => {
   const { identities, users } = host.use(auth);
   const agentService = host.use(agents);
   const pageStore = createPublicPageStore(kernel);
+  const visitorLimiter = createVisitorLimiter(kernel);
   return {
     service: {
+      /** The limits of visitors, programs too: for messages that don't come through the page. */
+      visitors: visitorLimiter,
+      toVisitorError,
       /** The settings of an agent's page. If it is enabled, the agent's name is public. */
       publicPageOf: pageStore.settingsOf,
       enabledAmong: pageStore.enabledAmong,
@@ -34,7 +39,7 @@ export const publicPage = plugin("public-page", (host) => {
       agents: agentService,
       pageStore,
       visitorCookies: createVisitorCookies(kernel),
-      visitorLimiter: createVisitorLimiter(kernel),
+      visitorLimiter,
       pageRenderer: createPageRenderer(kernel.config),
     }),
     backend: backendRoutes({ identities, agents: agentService, runtime: host.use(runtime), pageStore }),

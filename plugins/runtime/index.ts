@@ -23,6 +23,7 @@ import { createTurnCounter } from "./inbox/turn-counter.ts";
 import { createJournal, sealContext } from "./journal/journal.ts";
 import { pruneJournal } from "./journal/journal-retention.ts";
 import { createLanes, LANE_LIMITS, type RunResult } from "./lanes/lanes.ts";
+import { createAgentMessages } from "./live/agent-messages.ts";
 import { createDetachedTurns } from "./live/detached-turns.ts";
 import { createLiveTurns } from "./live/live-turns.ts";
 import { messageRoutes } from "./message-routes.ts";
@@ -47,6 +48,7 @@ export { addEntries } from "./backup/imported-entries.ts";
 export { noAgentError, TURN_ERRORS } from "./errors.ts";
 export { COMMANDS, type OwnerCommand, parseCommand } from "./inbox/commands.ts";
 export { type InboundMessage, type InboxEntry, platformIds, type SentMessage } from "./inbox/inbox.ts";
+export type { AgentMessage } from "./live/detached-turns.ts";
 export type { TurnBody } from "./model.ts";
 export type { ChannelConversation } from "./outbox/channel-conversations.ts";
 export type * from "./platforms.ts";
@@ -348,7 +350,17 @@ export const runtime = plugin("runtime", (host) => {
       .use(backendRoutes({ guards, handleTurnRequest, sessions }))
       .use(messageList.backend),
     lateRoutes: { web: [conversations.web], backend: [conversations.backend] },
-    service: { ...service, conversationReaders: conversations.readers },
+    service: {
+      ...service,
+      conversationReaders: conversations.readers,
+      agentMessages: createAgentMessages({
+        ...kernel,
+        chat: service.chat,
+        detachedTurns: turns.detachedTurns,
+        outcomeOf: conversations.outcome,
+      }),
+      followTurn: conversations.follow,
+    },
     start,
     async stop() {
       conversations.close();

@@ -20,6 +20,7 @@ import { mcp } from "../../plugins/mcp/index.ts";
 import { mcpServer } from "../../plugins/mcp-server/index.ts";
 import { modelProviders } from "../../plugins/model-providers/index.ts";
 import { overview } from "../../plugins/overview/index.ts";
+import { peers } from "../../plugins/peers/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
 import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
@@ -66,6 +67,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   interaction,
   gateway,
   publicPage,
+  peers,
   overview,
   provisioning,
   verification,

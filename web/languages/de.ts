@@ -711,6 +711,7 @@ export const german = {
     "Only here in the browser so far. Connect Telegram, Discord or WhatsApp.":
       "Bisher nur hier im Browser. Verbinde Telegram, Discord oder WhatsApp.",
     "Public page": "Öffentliche Seite",
+    "Another agent": "Anderer Agent",
     "Copy the address": "Adresse kopieren",
     "Last conversations": "Letzte Gespräche",
     "All conversations": "Alle Gespräche",
@@ -1117,6 +1118,33 @@ export const german = {
     "API keys": "API-Schlüssel",
     Notifications: "Benachrichtigungen",
     "Plan and referral": "Tarif und Empfehlung",
+    Assistants: "Assistenten",
+    "mcp connect apps desktop editor oauth": "mcp verbinden apps rechner editor oauth",
+    "Connect an assistant": "Einen Assistenten verbinden",
+    "A desktop assistant or an editor can ask your agents, read conversations, teach facts and plan work. It needs to speak MCP.":
+      "Ein Assistent auf deinem Rechner oder ein Editor kann deine Agenten fragen, Unterhaltungen lesen, ihnen etwas beibringen und Aufgaben planen. Er muss MCP sprechen.",
+    "In the assistant, add a connector or an MCP server with this address:":
+      "Füg im Assistenten einen Connector oder MCP-Server mit dieser Adresse hinzu:",
+    "It opens Berth in your browser. There you decide what it may do.":
+      "Er öffnet Berth in deinem Browser. Dort entscheidest du, was er darf.",
+    "With a file of settings": "Mit einer Einstellungsdatei",
+    "How it signs in": "Wie er sich anmeldet",
+    "In the browser": "Im Browser",
+    "With an API key": "Mit einem API-Schlüssel",
+    "Settings of an MCP server": "Einstellungen eines MCP-Servers",
+    "Put <a>a key of yours</a> in the place of the dots. What comes with it counts as your own words.":
+      "Setz <a>einen deiner Schlüssel</a> an die Stelle der Punkte. Was damit kommt, zählt als von dir.",
+    "“{name}” is disconnected": "„{name}“ ist getrennt",
+    "Connected apps": "Verbundene Apps",
+    "Those that you have allowed to use your agents by a sign-in.":
+      "Sie dürfen nach einer Anmeldung deine Agenten nutzen.",
+    "None yet": "Noch keine",
+    "An app that you connect stands here, and you can end it.":
+      "Hier steht jede App, die du verbindest, und du kannst sie trennen.",
+    "your own words": "zählt als von dir",
+    "Disconnect {name}": "{name} trennen",
+    "Apps that you have connected by a sign-in are under <a>Assistants</a>.":
+      "Apps, die du mit einer Anmeldung verbunden hast, stehen unter <a>Assistenten</a>.",
     Appearance: "Aussehen und Zeit",
     "Pages of your account": "Seiten deines Kontos",
     "Password saved. All other devices are signed out.": "Passwort gespeichert. Alle anderen Geräte sind abgemeldet.",
@@ -3630,6 +3658,9 @@ export const german = {
     APP_NOT_FOUND: "Diese verbundene App gibt es nicht mehr.",
     INVALID_AUTHORIZATION: "Dieser Link der App ist unvollständig oder abgelaufen. Beginne in der App noch einmal.",
     TOO_MANY_APPS: "Mehr verbundene Apps sind nicht möglich. Trenne zuerst eine.",
+    APP_NOT_FOUND: "Diese App ist nicht mehr verbunden.",
+    INVALID_AUTHORIZATION: "Der Link dieser App funktioniert nicht. Fang in der App noch einmal an.",
+    TOO_MANY_APPS: "Mehr Apps kannst du nicht verbinden. Trenn zuerst eine.",
     MCP_TOOL_NOT_FOUND: "Dieses Werkzeug gibt es auf dem Server nicht mehr.",
   },
 } satisfies {

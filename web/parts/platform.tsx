@@ -1,12 +1,23 @@
 // Where a conversation is held: a neutral icon and the name. The makers' own logos are theirs.
 
-import { AppWindow, CodeXml, Globe, type LucideIcon, MessageCircle, MessagesSquare, Plug, Send } from "lucide-react";
+import {
+  AppWindow,
+  Bot,
+  CodeXml,
+  Globe,
+  type LucideIcon,
+  MessageCircle,
+  MessagesSquare,
+  Plug,
+  Send,
+} from "lucide-react";
 import { type Text, t, text } from "../app/language.ts";
 
 const PLATFORMS: Readonly<Record<string, { Icon: LucideIcon; label: Text }>> = {
   web: { Icon: AppWindow, label: text("Console") },
   api: { Icon: CodeXml, label: text("API") },
   public: { Icon: Globe, label: text("Public page") },
+  agent: { Icon: Bot, label: text("Another agent") },
   channel_a: { Icon: Send, label: text("Telegram") },
   channel_b: { Icon: MessagesSquare, label: text("Discord") },
   channel_c: { Icon: MessageCircle, label: text("WhatsApp") },

@@ -180,7 +180,11 @@ function toView(row: Row, pending: readonly Row[], match: Match | undefined): Co
   return {
     id: String(row.id),
     platform: String(row.platform),
-    name: latest.by_owner === 1 && latest.is_group !== 1 ? "" : String(latest.sender_name ?? ""),
+    // Another agent of the owner's acts for them, but is named.
+    name:
+      latest.by_owner === 1 && latest.is_group !== 1 && row.platform !== "agent"
+        ? ""
+        : String(latest.sender_name ?? ""),
     isGroup: latest.is_group === 1,
     topic,
     title: topic ?? firstLine(first),

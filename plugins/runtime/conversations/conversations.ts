@@ -39,6 +39,8 @@ export function createConversations(deps: Deps) {
     };
   });
   return {
+    outcome: turnList.outcome,
+    follow: turnStream.follow,
     /** What lists conversations and reads one; made at the first use. */
     readers,
     async web() {

@@ -57,7 +57,7 @@ export const conversationQuery = t.Object({
     t.String({ minLength: 1, maxLength: 200, description: "Searches messages, senders and topics, ignoring case" }),
   ),
   platform: t.Optional(
-    t.String({ maxLength: 64, description: "Only of this platform: a channel, web, api or public" }),
+    t.String({ maxLength: 64, description: "Only of this platform: a channel, web, api, public or agent" }),
   ),
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   cursor: t.Optional(t.String({ description: "The `nextCursor` of the page before" })),

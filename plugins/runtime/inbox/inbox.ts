@@ -22,8 +22,8 @@ export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
   previewId: string | null;
   hasSteps: boolean;
 };
-/** The entrances of Berth itself; `public` is the agent's public page. */
-const ENTRANCES = ["web", "api", "public"] as const;
+/** The entrances of Berth itself; `public` is the agent's public address, `agent` another agent of the same owner. */
+const ENTRANCES = ["web", "api", "public", "agent"] as const;
 /** Where a message comes from: an entrance or a channel. */
 export type Platform = (typeof ENTRANCES)[number] | ChannelId;
 

@@ -6,7 +6,7 @@ import type { Agent } from "../../agents/index.ts";
 import type { Taint } from "../../skills/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
 import { agentStoppedError, alreadySettledError, cancelledError } from "../errors.ts";
-import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
+import { type InboundMessage, type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { RunningTurns } from "../turn/running-turns.ts";
@@ -20,6 +20,25 @@ export interface DetachedMessage {
   voice?: readonly string[] | undefined;
   /** Of words that are not the owner's own. */
   taint?: Taint | undefined;
+}
+
+export interface AgentMessage {
+  /** `agent`: an agent of the same owner; `public`: one of somebody else. */
+  platform: "agent" | "public";
+  /** Names the conversation and the agents on the way: see plugins/peers/route.ts. */
+  peer: string;
+  /** Unique for the agent that gets it. */
+  messageId: string;
+  sender: { id: string; name: string };
+  byOwner: boolean;
+  taint: Taint;
+  text: string;
+}
+
+/** Where a message is: its turn and conversation. */
+export interface AgentTurn {
+  turnId: string;
+  conversationId: string;
 }
 
 interface Deps extends Pick<Kernel, "database"> {
@@ -58,11 +77,31 @@ export function createDetachedTurns(deps: Deps) {
     throw new AppError(429, "TOO_MANY_WAITING", text, {}, { headers: { "retry-after": "5" } });
   }
 
+  function requireReady(agent: Agent): void {
+    if (agent.status === "stopped") throw agentStoppedError();
+    if (runningTurns.isStopping()) throw new AppError(503, "STOPPING", "Berth is stopping. Try again shortly.");
+  }
+
+  /** Keeps what the turn produces from the moment at which it can begin. */
+  async function store(inbound: InboundMessage): Promise<{ id: string; sessionId: string }> {
+    let found = { id: "", sessionId: "" };
+    try {
+      const stored = await inbox.accept([inbound], (entry) => {
+        found = entry;
+        liveTurns.open(entry);
+      });
+      for (const entry of stored) enqueue(entry);
+    } catch (error) {
+      liveTurns.drop(found.id);
+      throw error;
+    }
+    return { id: found.id, sessionId: found.sessionId };
+  }
+
   return {
     /** Stores a message in a conversation of the web, or in a new one; its turn runs by itself. */
     async send(agent: Agent, conversationId: string | undefined, given: DetachedMessage) {
-      if (agent.status === "stopped") throw agentStoppedError();
-      if (runningTurns.isStopping()) throw new AppError(503, "STOPPING", "Berth is stopping. Try again shortly.");
+      requireReady(agent);
       const files = await readAttachments(agent.id, given);
       const content = [files.length > 0 ? uploads.notesOf(files) : "", given.message?.trim() ? given.message : ""];
       const text = content.filter(Boolean).join("\n");
@@ -70,31 +109,25 @@ export function createDetachedTurns(deps: Deps) {
       await requireRoom(agent.id);
       const sessionId = conversationId ?? (await sessions.create(agent.id, "web")).id;
       if (conversationId !== undefined) await requireOwnConversation(agent.id, conversationId);
-      let id = "";
-      try {
-        const stored = await inbox.accept(
-          [
-            {
-              agentId: agent.id,
-              platform: "web",
-              to: { sessionId },
-              sender: { id: agent.userId, name: "" },
-              byOwner: true,
-              content: text,
-              ...(given.taint !== undefined && { taint: given.taint }),
-              ...(files.length > 0 && { attachments: files }),
-            },
-          ],
-          (entry) => {
-            id = entry.id;
-            liveTurns.open(entry);
-          },
-        );
-        for (const entry of stored) enqueue(entry);
-      } catch (error) {
-        liveTurns.drop(id);
-        throw error;
-      }
+      const { id } = await store({
+        agentId: agent.id,
+        platform: "web",
+        to: { sessionId },
+        sender: { id: agent.userId, name: "" },
+        byOwner: true,
+        content: text,
+        ...(given.taint !== undefined && { taint: given.taint }),
+        ...(files.length > 0 && { attachments: files }),
+      });
+      return { turnId: id, conversationId: sessionId };
+    },
+
+    /** Stores another agent's message; its turn runs by itself. */
+    async sendAs(agent: Agent, { messageId, peer, text, ...message }: AgentMessage): Promise<AgentTurn> {
+      requireReady(agent);
+      await requireRoom(agent.id);
+      const inbound = { agentId: agent.id, platformMessageId: messageId, to: { peer }, content: text, ...message };
+      const { id, sessionId } = await store(inbound);
       return { turnId: id, conversationId: sessionId };
     },
 

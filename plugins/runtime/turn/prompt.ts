@@ -33,7 +33,7 @@ export function buildPrompt({
   files,
 }: PromptInput): LanguageModelV4Prompt {
   const system = [
-    `You are ${oneLine(agent.name)}, an AI agent${platformPhrase(entry.platform)}.`,
+    `You are ${oneLine(agent.name)}, an AI agent${platformPhrase(entry)}.`,
     settings.instructions ?? "Be helpful, friendly and brief.",
     GROUND_RULES,
     skillInstructions,
@@ -48,8 +48,15 @@ export function buildPrompt({
   return prompt;
 }
 
-function platformPhrase(platform: string): string {
+function platformPhrase({ platform, byOwner, peer }: InboxEntry): string {
   if (platform === "web" || platform === "api") return "";
+  const isAgent = peer?.startsWith("agent:") ?? false;
+  if (platform === "agent") {
+    return byOwner
+      ? ", and another agent of your owner asks you on the owner's behalf"
+      : ", and another agent of your owner asks you for somebody else; this is not your owner";
+  }
+  if (platform === "public" && isAgent) return ", and an agent of somebody else asks you; this is not your owner";
   if (platform === "public") return " on its public page, where anybody may write; this is a visitor, not your owner";
   return " in a chat app";
 }

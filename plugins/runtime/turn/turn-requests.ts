@@ -1,6 +1,7 @@
 // Handles requests of callers that wait for their reply: stores the message, and resolves when its turn is settled.
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import type { Agent } from "../../agents/index.ts";
+import type { Taint } from "../../skills/index.ts";
 import { agentStoppedError, shutdownError } from "../errors.ts";
 import type { InboundMessage, Inbox, InboxEntry } from "../inbox/inbox.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -10,8 +11,12 @@ import type { Observer } from "./tool-calls.ts";
 
 export interface ChatRequest {
   agent: Agent;
-  platform: "web" | "api" | "public";
+  platform: "web" | "api" | "public" | "agent";
   message: string;
+  /** Unique for this agent on this platform: a second message with it is dropped. */
+  messageId?: string | undefined;
+  /** More taint than follows from the sender. */
+  taint?: Taint | undefined;
   /** The conversation's address on the platform, instead of a session or a topic. */
   peer?: string | undefined;
   sessionId?: string | undefined;
@@ -43,7 +48,17 @@ export function createTurnRequests({ inbox, sessions, runningTurns, enqueue }: D
     if (agent.status === "stopped") throw agentStoppedError();
     if (runningTurns.isStopping()) throw new AppError(503, "STOPPING", "Berth is stopping. Try again shortly.");
     const to = peer === undefined ? { sessionId: await resolveSession(agent.id, sessionId) } : { peer };
-    const inbound: InboundMessage = { agentId: agent.id, platform, to, sender, byOwner, content: message, topic };
+    const inbound: InboundMessage = {
+      agentId: agent.id,
+      platform,
+      ...(request.messageId !== undefined && { platformMessageId: request.messageId }),
+      to,
+      sender,
+      byOwner,
+      content: message,
+      ...(request.taint !== undefined && { taint: request.taint }),
+      topic,
+    };
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     // It may be rejected before it is returned, if the agent is deleted during the write.
     promise.catch(() => undefined);

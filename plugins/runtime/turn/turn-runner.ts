@@ -198,7 +198,7 @@ export function createTurnRunner(deps: Deps) {
     const { contextWindow } = chosen;
     const [journal, tools, instructions, history, cache] = await Promise.all([
       deps.journal.open(turn.queued),
-      skills.toolsFor(agent.id, audience.byOwner, entry.platform !== "public"),
+      skills.toolsFor(agent.id, audience.byOwner, canFollowUp(entry.platform)),
       skills.instructionsFor({ ...audience, sessionId: entry.sessionId, text: entry.content }),
       loadCompactedHistory(sessions, entry.sessionId, {
         contextWindow,
@@ -318,6 +318,9 @@ export function createTurnRunner(deps: Deps) {
 
   return run;
 }
+
+/** Visitors and other agents get the reply and nothing later. */
+const canFollowUp = (platform: string) => platform !== "public" && platform !== "agent";
 
 function samplingSettings({ temperature, topP, maxTokens }: AgentSettings) {
   return {

@@ -3,6 +3,7 @@
 import {
   Bell,
   BookOpen,
+  Cable,
   KeyRound,
   Laptop,
   LogIn,
@@ -60,6 +61,13 @@ export const ACCOUNT_PAGES: readonly AccountPage[] = [
     keywords: text("token scopes developer"),
     Icon: KeyRound,
     Component: lazy(() => import("./keys/index.tsx")),
+  },
+  {
+    path: "/assistants",
+    label: text("Assistants"),
+    keywords: text("mcp connect apps desktop editor oauth"),
+    Icon: Cable,
+    Component: lazy(() => import("./assistants/index.tsx")),
   },
   {
     path: "/skills",

@@ -1,9 +1,10 @@
 // The API keys: what each may do, when it was used, a new one, revoking one.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
-import { formatTime, t, text } from "../../../app/language.ts";
+import { formatTime, rich, t, text } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
@@ -80,6 +81,15 @@ export default function KeysPage() {
           <KeyRow key={key.id} apiKey={key} onRevoke={() => revoke(key)} />
         ))}
       </ul>
+      <p className="mt-4 text-soft text-sm">
+        {rich("Apps that you have connected by a sign-in are under <a>Assistants</a>.", {
+          a: (words, key) => (
+            <Link key={key} href="/account/assistants" className="text-sea underline">
+              {words}
+            </Link>
+          ),
+        })}
+      </p>
       {making && <NewKeyDialog onClose={close} />}
     </Section>
   );
