@@ -25,7 +25,12 @@ afterAll(async () => {
 test("an uploaded skill is unpacked on its thread, switched on, loaded by a turn, and there after a restart", async () => {
   const ada = await member(berth);
   const { id: agentId } = await provision(ada);
-  const zip = zipOf({ "tea/SKILL.md": skillMd("tea", "Makes tea.", "Boil water."), "tea/leaves.md": "Green." });
+  const zip = zipOf({
+    "tea/SKILL.md": skillMd("tea", "Makes tea.", "Boil water."),
+    "tea/leaves.md": "Green.",
+    "tea/scripts/minutes.ts":
+      "import { readFileSync } from 'node:fs';\nconst minutes: number = 3;\nconsole.log(readFileSync('leaves.md', 'utf8'), minutes);",
+  });
   expect(await upload(berth.web, ada, zip)).toMatchObject({ status: 201, body: { id: "folder:tea", warnings: [] } });
   const bomb = zipEntries([{ path: "SKILL.md", content: new Uint8Array(100_000_000), declaredSize: 10 }]);
   expect(await upload(berth.web, ada, bomb)).toMatchObject({ status: 400, body: { issues: [{ code: "TOO_LARGE" }] } });
@@ -38,6 +43,21 @@ test("an uploaded skill is unpacked on its thread, switched on, loaded by a turn
   const { body } = await ada.post<{ reply: string }>("/api/agent", { message: "Tea, please." });
   expect(body.reply).toContain("Boil water.");
   expect(body.reply).toContain("- leaves.md");
+  upstream.script(({ toolResults }) => {
+    const [result] = toolResults;
+    const call = { name: "run_skill_script", arguments: { skill: "tea", script: "scripts/minutes.ts" } };
+    return result ? `It printed: ${result.content}` : { toolCalls: [call] };
+  });
+  const ran = await ada.post<{ reply: string }>("/api/agent", { message: "How long?" });
+  expect(ran.body.reply).toContain("Green. 3");
+  await ada.post("/api/agent", { action: "update-skill", agentId, skillId: "run-code", enabled: true });
+  upstream.script(({ toolResults }) => {
+    const [result] = toolResults;
+    const call = { name: "run_code", arguments: { code: "const x: number = 6; return x * 7;" } };
+    return result ? `It returned: ${result.content}` : { toolCalls: [call] };
+  });
+  const computed = await ada.post<{ reply: string }>("/api/agent", { message: "What is 6 times 7?" });
+  expect(computed.body.reply).toContain("Returned: 42");
   expect(berth.output().stderr).not.toContain('"level":"error"');
 });
 

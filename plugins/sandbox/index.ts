@@ -4,9 +4,10 @@ import { skills } from "../skills/index.ts";
 import { createRunCodeSkill } from "./run-code-skill.ts";
 import { createSandbox } from "./runner/sandbox.ts";
 
+export { loadMessageFiles } from "./message-files.ts";
 export { resultText, toToolFiles } from "./result.ts";
 export { RUN_TIMEOUT_MS } from "./run-code-skill.ts";
-export type { RunOutcome } from "./runner/protocol.ts";
+export { LIMITS } from "./runner/limits.ts";
 export type { Sandbox } from "./runner/sandbox.ts";
 
 export const sandbox = plugin("sandbox", (host) => {

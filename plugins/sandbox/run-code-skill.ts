@@ -3,18 +3,10 @@
 // The tool is of the class `read`: a program reaches nothing but its own files, so it changes nothing for anybody. Text of
 // files that it reads comes from outside and taints the turn; everything else that it prints follows from what the model wrote.
 import { Type as t } from "@sinclair/typebox";
-import {
-  defineTool,
-  type MessageFile,
-  type Skill,
-  TAINT,
-  type ToolContext,
-  ToolOutput,
-  wrapUntrusted,
-} from "../skills/index.ts";
+import { defineTool, type Skill, TAINT, ToolOutput, wrapUntrusted } from "../skills/index.ts";
+import { loadMessageFiles } from "./message-files.ts";
 import { resultText, toToolFiles } from "./result.ts";
 import { LIMITS, QUEUE } from "./runner/limits.ts";
-import type { InputFile } from "./runner/protocol.ts";
 import type { Sandbox } from "./runner/sandbox.ts";
 
 const NAME = "run_code";
@@ -43,7 +35,7 @@ export function createRunCodeSkill(sandbox: Sandbox): Skill {
       }),
       async execute({ code }, context) {
         const { agentId, signal, raiseTaint } = context;
-        const files = NAMES_FILES.test(code) ? await loadFiles(context) : [];
+        const files = NAMES_FILES.test(code) ? await loadMessageFiles(context) : [];
         // Their texts come from outside, even if the turn ends before the program does.
         if (files.length > 0) raiseTaint(TAINT.outside);
         const outcome = await sandbox.run({ agentId, program: { code }, files, signal });
@@ -65,34 +57,3 @@ export function createRunCodeSkill(sandbox: Sandbox): Skill {
 
 /** Files are fetched only for code that may read them. */
 const NAMES_FILES = /\bfiles\b|\bglobalThis\b/;
-
-/** The files of the message with their bytes, as far as they fit. */
-async function loadFiles({ files = [], signal }: ToolContext): Promise<InputFile[]> {
-  let left: number = LIMITS.inputsBytes;
-  const loaded: InputFile[] = [];
-  for (const file of files) {
-    const { name, mediaType, size } = file;
-    const limit = Math.min(LIMITS.inputBytes, left);
-    const content = size !== undefined && size > limit ? { error: TOO_LARGE } : await contentOf(file, limit, signal);
-    left -= "bytes" in content ? content.bytes.length : 0;
-    loaded.push({ name, mediaType, ...(size !== undefined && { size }), ...content });
-  }
-  return loaded;
-}
-
-const TOO_LARGE = `This file is too large: programs read files of up to ${LIMITS.inputBytes / 1e6} MB, and ${LIMITS.inputsBytes / 1e6} MB in all.`;
-
-async function contentOf(
-  file: MessageFile,
-  limit: number,
-  signal: AbortSignal,
-): Promise<{ bytes: Uint8Array<ArrayBuffer> } | { error: string }> {
-  try {
-    const bytes = await file.read(limit, signal);
-    // A copy, because the bytes are given to the thread.
-    return bytes ? { bytes: new Uint8Array(bytes) } : { error: "This file is gone, or too large." };
-  } catch {
-    signal.throwIfAborted();
-    return { error: "This file can't be fetched right now." };
-  }
-}

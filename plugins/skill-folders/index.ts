@@ -3,6 +3,7 @@ import { plugin } from "../../src/kernel/plugin.ts";
 import { HOUR, SECOND } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { sandbox } from "../sandbox/index.ts";
 import { skills } from "../skills/index.ts";
 import { createFolderSource } from "./agent/folder-source.ts";
 import { skillFolderSettings } from "./settings.ts";
@@ -29,6 +30,7 @@ export const skillFolders = plugin("skill-folders", ({ kernel, use }) => {
     shared,
     refreshShared,
     loaded: createLoadedSkills(kernel),
+    sandbox: use(sandbox),
     ownerOf: async (agentId) => (await agentService.find(agentId))?.userId,
     enabledIds: async (agentId) =>
       new Set((await skillService.list(agentId)).flatMap(({ id, enabled }) => (enabled ? [id] : []))),

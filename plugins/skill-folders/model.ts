@@ -1,6 +1,6 @@
 // Defines the schemas of requests and responses about skills as folders.
 import { type Static, t } from "elysia";
-import { type FolderSkill, isScript } from "./agent/folder-skill.ts";
+import { type FolderSkill, isRunnable, isScript } from "./agent/folder-skill.ts";
 import type { FileEntry, SkillVersion } from "./store/skill-rows.ts";
 
 const warning = t.Object({
@@ -28,7 +28,8 @@ export const skillDetails = t.Object({
       path: t.String(),
       size: t.Integer({ description: "Bytes" }),
       isText: t.Boolean({ description: "Only texts are kept and can be read" }),
-      isScript: t.Boolean({ description: "Meant to be run, which Berth does not do" }),
+      isScript: t.Boolean({ description: "Meant to be run" }),
+      isRunnable: t.Boolean({ description: "Can be run here: JavaScript or TypeScript in scripts/, in a sandbox" }),
     }),
   ),
   versions: t.Array(
@@ -95,7 +96,7 @@ export const toSkillDetails = (
   allowedTools: [...skill.allowedTools],
   metadata: { ...skill.metadata },
   warnings: skill.warnings.map((one) => ({ ...one })),
-  files: files.map((file) => ({ ...file, isScript: isScript(file) })),
+  files: files.map((file) => ({ ...file, isScript: isScript(file), isRunnable: isRunnable(file) })),
   versions: versions.map(({ createdAt, ...version }) => ({
     ...version,
     createdAt: new Date(createdAt).toISOString(),

@@ -92,7 +92,7 @@ export function webRoutes({ idempotency, identities, installation, details }: De
           summary: "Install a skill from a folder with a SKILL.md",
           description:
             "A form with a zip (or a single SKILL.md) in the field `file`, or an https address of one. A skill of the same " +
-            "name gets a new version. Scripts are not run. Agents get it when it is switched on for them.",
+            "name gets a new version. Scripts in JavaScript run in a sandbox. Agents get it when it is switched on for them.",
           requestBody: installRequestDocs,
           ...documentErrors({
             ...installErrors,

@@ -31,6 +31,7 @@ const tea = (version: number) =>
     ].join("\n"),
     "tea/references/leaves.md": "Green, black, white.\n",
     "tea/scripts/boil.sh": "#!/bin/sh\nboil\n",
+    "tea/scripts/minutes.js": "console.log(3);",
     "tea/assets/cup.png": new Uint8Array([0x89, 0x50, 0]),
   });
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
@@ -49,6 +50,7 @@ test("a chosen file is installed, read as text, and trusted", async () => {
   await toasts(page).getByText("tea is installed, as version 1").waitFor();
   await page.getByText("The specification has no such field.").waitFor();
   await page.getByText("script, not run").waitFor();
+  await page.getByText("runs in a sandbox").waitFor();
   await button(page, "references/leaves.md").click();
   await page.getByRole("dialog").getByText("Green, black, white.").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();

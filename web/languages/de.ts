@@ -1019,7 +1019,8 @@ export const german = {
     "Add skills": "Fähigkeiten hinzufügen",
     "Until you trust it, everything but reading asks you first while it is on.":
       "Solange du ihr nicht vertraust, fragt der Agent vor allem außer Lesen erst dich.",
-    "Its scripts are not run. <a>Read it</a>": "Ihre Skripte werden nicht ausgeführt. <a>Lies sie</a>",
+    "It runs scripts in a closed sandbox.": "Sie führt Skripte in einer geschlossenen Sandbox aus.",
+    "<a>Read it</a>": "<a>Lies sie</a>",
     "From the operator": "Vom Betreiber",
     "Install a skill": "Fähigkeit installieren",
     "A skill teaches an agent how to do something. It is a folder with a SKILL.md; those made for other agents work unchanged.":
@@ -1051,8 +1052,11 @@ export const german = {
     "Its instructions count as words of a stranger: while it is on, an agent asks you before everything but reading. Read its files first.":
       "Ihre Anweisungen gelten als Worte eines Fremden: Solange sie an ist, fragt dich ein Agent vor allem außer Lesen. Lies zuerst ihre Dateien.",
     "I have read this version and trust it": "Ich habe diese Version gelesen und vertraue ihr",
-    "Scripts are not run here. The agent is told so, and can only read them.":
-      "Skripte werden hier nicht ausgeführt. Der Agent weiß das und kann sie nur lesen.",
+    "Scripts in JavaScript run in a closed sandbox: they reach no network and nothing but the files here and those that people send. Others can only be read.":
+      "Skripte in JavaScript laufen in einer geschlossenen Sandbox: Sie erreichen kein Netz und nichts außer den Dateien hier und denen, die man dem Agenten schickt. Andere kann er nur lesen.",
+    "These scripts can't be run here, only JavaScript in scripts/ can. The agent is told so, and can only read them.":
+      "Diese Skripte laufen hier nicht, nur JavaScript in scripts/. Der Agent weiß das und kann sie nur lesen.",
+    "runs in a sandbox": "läuft in einer Sandbox",
     "script, not run": "Skript, läuft nicht",
     "not kept": "nicht aufgehoben",
     "Version {version}": "Version {version}",
@@ -3611,6 +3615,7 @@ export const german = {
     STOPPING: "Berth wird gerade neu gestartet. Deine Nachricht bleibt; versuch es gleich noch einmal.",
     STREAM_OFF_AIR: "Gerade wird nichts gesendet.",
     TOOL_DECLINED: "Dieses Werkzeug wollte das nicht tun.",
+    SANDBOX_BUSY: "Die Sandbox ist mit anderen Programmen beschäftigt. Versuch es in ein paar Sekunden noch einmal.",
     TOOL_TIMEOUT: "Das Werkzeug hat zu lange gebraucht. Versuch es noch einmal.",
     TOO_MANY_ATTACHMENTS: "Das sind zu viele Dateien auf einmal. Schick sie in mehreren Nachrichten.",
     TOO_MANY_IMPORTS: "Gerade laufen zu viele Importe. Versuch es in einer Minute noch einmal.",

@@ -7,6 +7,7 @@
 // used: a skill could otherwise allow itself what its owner forbade.
 import { Type as t } from "@sinclair/typebox";
 import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
+import type { Sandbox } from "../../sandbox/index.ts";
 import {
   defineTool,
   type Instructions,
@@ -23,6 +24,7 @@ import type { LoadedSkills } from "../store/loaded-skills.ts";
 import type { SharedFolder, SharedFolders } from "../store/shared-folders.ts";
 import type { InstalledSkill } from "../store/skill-rows.ts";
 import { type FolderSkill, folderSkillId } from "./folder-skill.ts";
+import { createScriptTool } from "./script-tool.ts";
 import { part, skillList, skillText } from "./skill-text.ts";
 
 /** Characters of all loaded skills in a prompt; of the others, the agent is told to load them again. */
@@ -38,13 +40,15 @@ interface Deps {
   loaded: LoadedSkills;
   /** Undefined for an agent that does not exist. */
   ownerOf(agentId: string): Promise<string | undefined>;
+  sandbox: Pick<Sandbox, "run">;
   /** The ids of the skills that are on. */
   enabledIds(agentId: string): Promise<ReadonlySet<string>>;
 }
 
 export type FolderSource = ReturnType<typeof createFolderSource>;
 
-export function createFolderSource({ installed, shared, refreshShared, loaded, ownerOf, enabledIds }: Deps) {
+export function createFolderSource(deps: Deps) {
+  const { installed, shared, refreshShared, loaded, sandbox, ownerOf, enabledIds } = deps;
   const folders = new WeakMap<Skill, FolderSkill>();
   const ofInstalled = createBoundedMap<Skill>(MAX_CACHED);
   const ofShared = new WeakMap<SharedFolder, Skill>();
@@ -60,7 +64,7 @@ export function createFolderSource({ installed, shared, refreshShared, loaded, o
       source,
       untrusted: !trusted,
       enabledByDefault: false,
-      tools: () => tools,
+      tools: () => (folder.hasScripts ? toolsWithScripts : tools),
     };
     folders.set(skill, folder);
     return skill;
@@ -154,6 +158,8 @@ export function createFolderSource({ installed, shared, refreshShared, loaded, o
     }),
   ];
 
+  const toolsWithScripts = [...tools, createScriptTool({ sandbox, requireSkill, nameOfSkill })];
+
   const source: SkillSource = {
     id: "folders",
     skillsFor: async (agentId) => skillsOf(agentId === "" ? undefined : await ownerOf(agentId)),
@@ -192,6 +198,7 @@ function installedFolder(row: InstalledSkill, installed: InstalledSkills): Folde
     body: () => installed.body(row),
     files: () => installed.files(row),
     text: (path) => installed.text(row, path),
+    texts: (paths) => installed.texts(row, paths),
   };
 }
 

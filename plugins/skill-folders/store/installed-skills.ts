@@ -31,7 +31,9 @@ const MAX_ATTEMPTS = 5;
 /** Removed skills that are deleted in one step. */
 const STEP = 20;
 
-const SKILL = `s.user_id, s.name, s.version, v.description, v.fields, v.warnings, v.address, v.trusted, v.created_at
+const SKILL = `s.user_id, s.name, s.version, v.description, v.fields, v.warnings, v.address, v.trusted, v.created_at,
+  EXISTS (SELECT 1 FROM skill_files f WHERE f.user_id = s.user_id AND f.name = s.name AND f.version = s.version
+    AND f.path > 'scripts/' AND f.path < 'scripts0' AND (f.path GLOB '*.[jt]s' OR f.path GLOB '*.[cm][jt]s')) AS has_scripts
   FROM installed_skills s JOIN skill_versions v ON v.user_id = s.user_id AND v.name = s.name AND v.version = s.version
   WHERE s.user_id = ?1 AND s.removed_at IS NULL`;
 const PUT_SKILL = `INSERT INTO installed_skills (user_id, name, version) SELECT ?1, ?2, ?6 WHERE ${IS_WITHIN_QUOTA}
@@ -155,6 +157,16 @@ export function createInstalledSkills({ database }: Pick<Kernel, "database">) {
       const [row] = rows;
       if (!row) return undefined;
       return row.content === null ? null : String(row.content);
+    },
+
+    /** The texts of these files; those that are not there, or no texts, are left out. */
+    async texts({ userId, name, version }: InstalledSkill, paths: readonly string[]) {
+      const { rows } = await database.read(
+        `SELECT path, content FROM skill_files WHERE user_id = ? AND name = ? AND version = ? AND content IS NOT NULL
+          AND path IN (SELECT value FROM json_each(?)) ORDER BY path`,
+        [userId, name, version, JSON.stringify(paths)],
+      );
+      return rows.map(({ path, content }) => ({ path: String(path), text: String(content) }));
     },
 
     async body({ userId, name, version }: InstalledSkill): Promise<string> {

@@ -3,6 +3,7 @@ import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import { isRunnable } from "../agent/folder-skill.ts";
 import { LIMITS, type Problem, UnusableFolder } from "../reading/problems.ts";
 import { readSkillFile, type SkillFields } from "../reading/skill-file.ts";
 import { SKILL_FILE, textOf } from "../reading/text-file.ts";
@@ -10,9 +11,11 @@ import type { FileEntry } from "./skill-rows.ts";
 
 export interface SharedFolder extends SkillFields {
   warnings: Problem[];
+  hasScripts: boolean;
   body(): Promise<string>;
   files(): Promise<FileEntry[]>;
   text(path: string): Promise<string | null | undefined>;
+  texts(paths: readonly string[]): Promise<{ path: string; text: string }[]>;
 }
 
 const MAX_FOLDERS = 200;
@@ -93,11 +96,19 @@ async function readFolder(path: string, folder: string, log: Log): Promise<Share
     const { body: _, ...fields } = await read();
     return {
       ...fields,
+      hasScripts: (await listFiles(path)).some(isRunnable),
       body: async () => (await read()).body,
       files: () => listFiles(path),
       async text(file) {
         const isListed = (await listFiles(path)).some((listed) => listed.path === file);
         return isListed ? readText(join(path, file)) : undefined;
+      },
+      async texts(paths) {
+        const listed = (await listFiles(path)).filter((file) => paths.includes(file.path));
+        const read = await Promise.all(
+          listed.map(async (file) => [file.path, await readText(join(path, file.path))] as const),
+        );
+        return read.flatMap(([file, text]) => (text === null ? [] : [{ path: file, text }]));
       },
     };
   } catch (error) {

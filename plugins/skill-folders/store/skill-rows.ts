@@ -10,6 +10,7 @@ export interface InstalledSkill extends SkillFields {
   warnings: Problem[];
   address: string | null;
   trusted: boolean;
+  hasScripts: boolean;
   createdAt: number;
 }
 
@@ -42,6 +43,7 @@ export const toSkill = (row: Row): InstalledSkill => ({
   warnings: JSON.parse(String(row.warnings)),
   address: row.address === null ? null : String(row.address),
   trusted: row.trusted === 1,
+  hasScripts: row.has_scripts === 1,
   createdAt: Number(row.created_at),
 });
 

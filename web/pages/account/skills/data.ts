@@ -29,6 +29,7 @@ export interface SkillFile {
   size: number;
   isText: boolean;
   isScript: boolean;
+  isRunnable: boolean;
 }
 
 export interface SkillVersion {

@@ -157,7 +157,13 @@ function Files({ skill: { id, files } }: { skill: Skill }) {
     <Part title={t("Files")}>
       {files.some(({ isScript }) => isScript) && (
         <p className="max-w-prose text-soft text-sm">
-          {t("Scripts are not run here. The agent is told so, and can only read them.")}
+          {files.some(({ isRunnable }) => isRunnable)
+            ? t(
+                "Scripts in JavaScript run in a closed sandbox: they reach no network and nothing but the files here and those that people send. Others can only be read.",
+              )
+            : t(
+                "These scripts can't be run here, only JavaScript in scripts/ can. The agent is told so, and can only read them.",
+              )}
         </p>
       )}
       <ul className="flex flex-col">
@@ -174,7 +180,7 @@ function Files({ skill: { id, files } }: { skill: Skill }) {
             ) : (
               <span className="min-w-0 flex-1 break-all py-0.5 font-mono text-sm">{visibleText(file.path)}</span>
             )}
-            {file.isScript && <Badge>{t("script, not run")}</Badge>}
+            {file.isScript && <Badge>{file.isRunnable ? t("runs in a sandbox") : t("script, not run")}</Badge>}
             {!file.isText && <Badge>{t("not kept")}</Badge>}
             <span className="text-soft text-sm">{formatBytes(file.size)}</span>
           </li>

@@ -85,10 +85,11 @@ export function SkillCard({ skill, onSwitch }: Props) {
 const isFolder = ({ source }: Skill) => source === "installed" || source === "shared";
 
 /** What is special about a folder with a SKILL.md, and where to read it. */
-const FolderNote = ({ skill: { id, untrusted } }: { skill: Skill }) => (
+const FolderNote = ({ skill: { id, untrusted, tools } }: { skill: Skill }) => (
   <p className="text-soft text-sm">
     {untrusted && `${t("Until you trust it, everything but reading asks you first while it is on.")} `}
-    {rich("Its scripts are not run. <a>Read it</a>", {
+    {tools.some(({ name }) => name === "run_skill_script") && `${t("It runs scripts in a closed sandbox.")} `}
+    {rich("<a>Read it</a>", {
       a: (words, key) => (
         <Link key={key} href={`/account/skills?skill=${encodeURIComponent(id)}`} className="text-sea underline">
           {words}
