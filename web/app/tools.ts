@@ -26,6 +26,20 @@ const TOOLS: Readonly<Record<string, ToolWords>> = {
   wallet_send: { label: text("Send money"), about: text("Sends from your wallet, within your limits.") },
   wallet_trade: { label: text("Trade money"), about: text("Changes one token for another, within your limits.") },
   wallet_pay: { label: text("Pay for a page"), about: text("Pays for content of the web, within your limits.") },
+  search_files: { label: text("Search its files"), about: text("Finds passages in the files that you gave it.") },
+  keep_file: {
+    label: text("Keep a file"),
+    about: text("Keeps a file that you sent, to look things up in it later."),
+  },
+  delete_file: { label: text("Delete a file"), about: text("Removes a file that it keeps, for good.") },
+  message_agent: {
+    label: text("Ask another of your agents"),
+    about: text("Sends a message to another of your agents, and waits for the answer."),
+  },
+  message_public_agent: {
+    label: text("Ask a public agent"),
+    about: text("Sends a message to a public agent of somebody else."),
+  },
   run_code: {
     label: text("Run a program"),
     about: text("Computes with a small program, shut off from everything else."),

@@ -2640,6 +2640,19 @@ export const german = {
     "Reads the instructions of one of its skills.": "Liest die Anweisungen einer seiner Fähigkeiten.",
     "Read a file of a skill": "Datei einer Fähigkeit lesen",
     "Reads a text that belongs to a skill.": "Liest einen Text, der zu einer Fähigkeit gehört.",
+    "Search its files": "In Dateien suchen",
+    "Finds passages in the files that you gave it.": "Findet Stellen in den Dateien, die du ihm gegeben hast.",
+    "Keep a file": "Datei behalten",
+    "Keeps a file that you sent, to look things up in it later.":
+      "Behält eine Datei, die du geschickt hast, um später darin nachzuschlagen.",
+    "Delete a file": "Datei löschen",
+    "Removes a file that it keeps, for good.": "Entfernt eine Datei, die er behält, endgültig.",
+    "Ask another of your agents": "Einen anderen deiner Agenten fragen",
+    "Sends a message to another of your agents, and waits for the answer.":
+      "Schickt einem anderen deiner Agenten eine Nachricht und wartet auf die Antwort.",
+    "Ask a public agent": "Einen öffentlichen Agenten fragen",
+    "Sends a message to a public agent of somebody else.":
+      "Schickt einem öffentlichen Agenten von anderen eine Nachricht.",
     "Run a program": "Programm ausführen",
     "Computes with a small program, shut off from everything else.":
       "Rechnet mit einem kleinen Programm, abgeschottet von allem anderen.",
@@ -2707,6 +2720,14 @@ export const german = {
       "One of: {list}.": "Eins davon: {list}.",
       "This is one of: {list}.": "Eins davon: {list}.",
       "The {part} is not valid.": "Das ist so nicht gültig ({part}).",
+      "This is more than an address.": "Das ist mehr als eine Adresse.",
+      "Give the address of a page or file, with at most 2,000 characters.":
+        "Gib die Adresse einer Seite oder Datei an, mit höchstens 2.000 Zeichen.",
+      "This is hour, day, week or null.": "Möglich sind hour, day, week oder null.",
+      "An address with a name and password is not kept. Leave them out.":
+        "Eine Adresse mit Name und Passwort wird nicht behalten. Lass sie weg.",
+      "The address answered with status {n}. It is tried again.":
+        "Die Adresse hat mit Status {n} geantwortet. Es wird noch einmal versucht.",
       "Give a text.": "Gib einen Text an.",
       "Give a text of at least {n} characters.": "Gib einen Text von mindestens {n} Zeichen an.",
       "Give a text of at most {n} characters.": "Gib einen Text von höchstens {n} Zeichen an.",
@@ -3659,10 +3680,6 @@ export const german = {
     STREAM_NOT_FOUND: "Dieser Agent hat keinen Livestream.",
     TURN_NOT_FOUND: "Diese Antwort gibt es nicht mehr.",
     UNAUTHORIZED: "Melde dich zuerst an.",
-    SANDBOX_BUSY: "Gerade laufen zu viele Programme. Versuch es gleich noch einmal.",
-    APP_NOT_FOUND: "Diese verbundene App gibt es nicht mehr.",
-    INVALID_AUTHORIZATION: "Dieser Link der App ist unvollständig oder abgelaufen. Beginne in der App noch einmal.",
-    TOO_MANY_APPS: "Mehr verbundene Apps sind nicht möglich. Trenne zuerst eine.",
     APP_NOT_FOUND: "Diese App ist nicht mehr verbunden.",
     INVALID_AUTHORIZATION: "Der Link dieser App funktioniert nicht. Fang in der App noch einmal an.",
     TOO_MANY_APPS: "Mehr Apps kannst du nicht verbinden. Trenn zuerst eine.",
