@@ -105,7 +105,7 @@ test("the code that the page gives out embeds a chat that answers, on a phone; t
     await page.getByLabel("Address of a site").fill(site.url.origin);
     await page.getByRole("button", { name: "Allow this site" }).click();
     await page.getByText("<iframe src=").waitFor();
-    snippet = await page.locator("pre", { hasText: "<iframe src=" }).innerText();
+    snippet = (await page.locator("pre", { hasText: "<iframe src=" }).textContent()) ?? "";
 
     await using visitor = await openConsole({ web: site.url.origin }, undefined, { theme: "light", width: 390 });
     await visitor.page.goto("/");

@@ -21,9 +21,9 @@ afterAll(() => berth?.[Symbol.asyncDispose]());
 /** What a person copies from the page into OBS. */
 async function readEncoderFields(page: Page): Promise<string> {
   const section = page.locator("dl").filter({ hasText: "Stream key" });
-  const server = (await section.locator(".font-mono").first().innerText()).trim();
+  const server = ((await section.locator(".font-mono").first().textContent()) ?? "").trim();
   await section.getByRole("button", { name: "Show Stream key" }).click();
-  const key = (await section.locator("dd").nth(1).locator(".font-mono").innerText()).trim();
+  const key = ((await section.locator("dd").nth(1).locator(".font-mono").textContent()) ?? "").trim();
   await section.getByRole("button", { name: "Hide Stream key" }).click();
   expect(await page.content()).not.toContain(key);
   return `${server}/${key}`;

@@ -304,6 +304,7 @@ export const german = {
     "Number of the attestation (UID)": "Nummer der Bescheinigung (UID)",
     "0x and 64 digits or letters from a to f.": "0x und 64 Ziffern oder Buchstaben von a bis f.",
     "Sign with the wallet": "Mit der Wallet unterschreiben",
+    "Sign with {name}": "Mit {name} unterschreiben",
     "Sign elsewhere": "Woanders unterschreiben",
     "I have signed in with this wallet": "Ich habe mich mit dieser Wallet angemeldet",
     "You said no in the wallet. Nothing has changed.": "Du hast in der Wallet abgelehnt. Nichts hat sich geändert.",
