@@ -44,6 +44,17 @@ export interface BotLink {
   withCode?(bot: Pick<BotIdentity, "id" | "username">, code: string): string | undefined;
 }
 
+/**
+ * An address for the whole app of a platform, which some platforms want before each bot can have its own. It is answered
+ * at `/hooks/<channel>`; what is posted there belongs to no bot and is dropped.
+ */
+export interface AppWebhook {
+  /** What people type into the platform's form beside the address. It proves nothing, since nothing is received there. */
+  readonly verifyToken: string;
+  /** The answer to the platform's verification; undefined if this is none. */
+  answer(query: URLSearchParams): string | undefined;
+}
+
 /** A field of `POST /api/provision`, its other name, and its description in the API document. */
 export interface ProvisioningField {
   field: string;
@@ -97,6 +108,7 @@ export interface ChannelDefinition<Settings = unknown> {
   /** Why a half-typed token has the wrong form; undefined if it looks complete. */
   findTokenProblem(token: string): TokenProblem | undefined;
   readonly link: BotLink;
+  readonly appWebhook?: AppWebhook;
   readonly capabilities: ChannelCapabilities;
   readonly ownerId: OwnerIdRule;
   readonly provisioning: ChannelProvisioning;

@@ -6,6 +6,7 @@ import type { ChannelDefinition, TokenProblem } from "../definition.ts";
 import type { BotIdentity } from "../port.ts";
 import { isNumericId } from "../shared/numeric-id.ts";
 import { createWhatsApp } from "./index.ts";
+import { findChallenge } from "./webhook.ts";
 
 interface WhatsAppSettings {
   /** With the version of the Graph API. */
@@ -38,6 +39,8 @@ function parseOwnerId(text: string): string | undefined {
   const number = text.replace(/^\+/, "").replace(/[\s().-]/g, "");
   return isNumericId(number) ? number : undefined;
 }
+
+const APP_VERIFY_TOKEN = "berth";
 
 const chatAddress = ({ username }: Pick<BotIdentity, "username">) =>
   /^\+\d+$/.test(username) ? `https://wa.me/${username.slice(1)}` : undefined;
@@ -73,6 +76,8 @@ export const whatsAppDefinition: ChannelDefinition<WhatsAppSettings> = {
       return address && `${address}?text=${code}`;
     },
   },
+  // Meta lets an app subscribe to messages only once the app has a callback address of its own.
+  appWebhook: { verifyToken: APP_VERIFY_TOKEN, answer: (query) => findChallenge(query, APP_VERIFY_TOKEN) },
   capabilities: {
     hasListener: false,
     hasWebhook: true,

@@ -116,15 +116,23 @@ export function createWhatsAppWebhook({ accounts, outcomes, app, onFailure }: De
   return {
     async receive(binding, secret, request, sink) {
       if (request.method !== "GET") return await receivePost(binding, request, sink);
-      const query = new URL(request.url).searchParams;
-      const challenge = query.get("hub.challenge") ?? "";
-      const isMeta =
-        query.get("hub.mode") === "subscribe" && isEqualSecret(query.get("hub.verify_token") ?? "", secret);
-      if (!isMeta || !/^[\w-]{1,256}$/.test(challenge)) return unauthorized();
+      const challenge = findChallenge(new URL(request.url).searchParams, secret);
+      if (challenge === undefined) return unauthorized();
       sink.reportAlive();
       return new Response(challenge, { headers: { "content-type": "text/plain; charset=utf-8" } });
     },
   };
+}
+
+/**
+ * The text with which Meta wants an address to prove itself; undefined if this is not such a request with this token:
+ * https://developers.facebook.com/docs/graph-api/webhooks/getting-started#verification-requests
+ */
+export function findChallenge(query: URLSearchParams, verifyToken: string): string | undefined {
+  const challenge = query.get("hub.challenge") ?? "";
+  const isMeta =
+    query.get("hub.mode") === "subscribe" && isEqualSecret(query.get("hub.verify_token") ?? "", verifyToken);
+  return isMeta && /^[\w-]{1,256}$/.test(challenge) ? challenge : undefined;
 }
 
 const unauthorized = () => errorResponse(401, "UNAUTHORIZED", "The signature or token is missing or wrong.");

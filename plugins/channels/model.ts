@@ -144,6 +144,16 @@ export const catalogue = t.Object({
       needsHttps: t.Boolean({
         description: "the platform would post to this service, but its public address is not https",
       }),
+      appWebhook: t.Union(
+        [
+          t.Object({
+            url: t.String({ description: "the address to enter at the platform for the app as a whole" }),
+            verifyToken: t.String({ description: "the word to enter beside it" }),
+          }),
+          t.Null(),
+        ],
+        { description: "null for platforms that want none" },
+      ),
       guide: t.Object(
         { token: t.String(), ownerId: t.String(), receiving: t.String() },
         { description: "where to get a token, which ids people have, how messages arrive; in Markdown" },
@@ -180,6 +190,9 @@ export const toCatalogueItem = (definition: ChannelDefinition, mode: ReceiveMode
   hasGroups: definition.capabilities.hasGroups,
   link: definition.link.kind,
   needsHttps: mode === "webhook" && !baseUrl.startsWith("https:"),
+  appWebhook: definition.appWebhook
+    ? { url: `${baseUrl}/hooks/${definition.id}`, verifyToken: definition.appWebhook.verifyToken }
+    : null,
   guide: definition.documentation,
 });
 

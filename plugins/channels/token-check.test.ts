@@ -21,9 +21,24 @@ test("the catalogue lists the channels there are, with what a page must know of 
   const { status, body } = await fixture.owner.get<{ channels: object[]; count: number }>("/api/channels");
   expect({ status, count: body.count }).toEqual({ status: 200, count: 3 });
   expect(body.channels).toMatchObject([
-    { channel: "channel_a", label: "Telegram", mode: "polling", hasGroups: true, link: "chat", needsHttps: false },
+    {
+      channel: "channel_a",
+      label: "Telegram",
+      mode: "polling",
+      hasGroups: true,
+      link: "chat",
+      needsHttps: false,
+      appWebhook: null,
+    },
     { channel: "channel_b", label: "Discord", mode: "gateway", link: "invite" },
-    { channel: "channel_c", label: "WhatsApp", mode: "webhook", hasGroups: false, needsHttps: false },
+    {
+      channel: "channel_c",
+      label: "WhatsApp",
+      mode: "webhook",
+      hasGroups: false,
+      needsHttps: false,
+      appWebhook: { url: expect.stringMatching(/\/hooks\/channel_c$/), verifyToken: "berth" },
+    },
   ]);
   expect((await createClient(fixture.origin).get("/api/channels")).status).toBe(401);
 });

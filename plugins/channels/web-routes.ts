@@ -10,6 +10,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { type Adapters, requireChannelId } from "./adapters.ts";
+import { appWebhookRoutes } from "./app-webhook-routes.ts";
 import type { IncomingWebhooks } from "./connections/incoming-webhooks.ts";
 import {
   CHECK_ACTION,
@@ -74,6 +75,7 @@ export function webRoutes({ config, backend, identities, guards, adapters, incom
     new Elysia({ name: "channels.web" })
       .use(identities.guards)
       .use(guards)
+      .use(appWebhookRoutes())
       // No guard and no schema: the address and the headers prove the sender, and the adapter parses the body.
       .post(
         "/hooks/:channel/:callbackId",

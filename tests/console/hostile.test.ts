@@ -4,9 +4,12 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { upload } from "../../plugins/skill-folders/support.test.ts";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
+import { startMcpServer, type TestMcpServer } from "../support/mcp-server.ts";
 import { member, provision } from "../support/members.ts";
+import { zipOf } from "../support/zips.ts";
 import { type Console, openConsole } from "./support/console.ts";
 import { storeConversation } from "./support/conversations.ts";
 import { HOSTILE_TEXTS } from "./support/hostile.ts";
@@ -20,17 +23,34 @@ let eve: Client;
 let eveId: string;
 let agentId: string;
 let webhookId: string;
+let tools: TestMcpServer;
+let receiver: ReturnType<typeof Bun.serve>;
 
 beforeAll(async () => {
-  berth = await startBerth();
+  tools = startMcpServer({ search: { description: LONG.slice(0, 900) } });
+  receiver = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(LONG, { status: 500 }) });
+  // No chain: the page of the wallet shows what is stored.
+  const noChain = { TESTNET_RPC_URL: "http://127.0.0.1:9", MAINNET_RPC_URL: "http://127.0.0.1:9" };
+  berth = await startBerth({ env: { OUTBOUND_ALLOW: "127.0.0.1/32", ...noChain } });
   root = await member(berth, "enterprise");
   await berth.command("user", "admin", root.account.email);
   eve = createClient(berth);
   eveId = await eve.join({ name: SHORT });
   agentId = (await provision(root, SHORT)).id;
+  const skill = zipOf({
+    "pier/SKILL.md": `---\nname: pier\ndescription: ${JSON.stringify(SHORT)}\n---\n${LONG}\n`,
+    "pier/<img src=x onerror=hacked=1>.md": LONG,
+  });
+  const installed = await upload(berth.web, root, skill);
+  if (installed.status >= 300) throw new Error(JSON.stringify(installed.body));
   const at = `/api/agents/${agentId}`;
   const made = [
-    root.put(`${at}/config`, { instructions: LONG }),
+    root.put(`${at}/config`, {
+      instructions: LONG,
+      mcpServers: { docs: { url: tools.url } },
+      skills: { "folder:pier": { enabled: true } },
+    }),
+    root.post("/api/wallet", { action: "create" }),
     root.post(`${at}/memories`, { text: LONG.slice(0, 1_900) }),
     root.post(`${at}/schedules`, { name: SHORT, prompt: LONG, cron: "@daily", deliver: { webhook: true } }),
     root.post("/api/keys", { name: SHORT, scopes: ["read"] }),
@@ -38,7 +58,7 @@ beforeAll(async () => {
   ];
   for (const { status, text } of await Promise.all(made)) if (status >= 300) throw new Error(text);
   const webhook = await root.post<{ id: string }>("/api/webhooks", {
-    url: "https://example.com/x",
+    url: receiver.url.href,
     types: ["*"],
     description: SHORT,
   });
@@ -49,7 +69,11 @@ beforeAll(async () => {
   plant(join(berth.dir, "data/berth.db"));
   await berth.restart({ keepPorts: true });
 }, 90_000);
-afterAll(() => berth?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  await berth?.[Symbol.asyncDispose]();
+  await tools?.stop();
+  await receiver?.stop(true);
+});
 
 /** Stores what other platforms, models and receivers would have sent. */
 function plant(file: string): void {
@@ -116,6 +140,20 @@ function plant(file: string): void {
       now,
     ],
   ];
+  for (const state of ["waiting", "confirmed"]) {
+    rows.push([
+      `INSERT INTO wallet_spends (id, user_id, wallet_id, request_hash, kind, network, address, asset, units, usd, amount, recipient,
+        details, plan, state, created_at, reserved_at, updated_at)
+        SELECT ?, user_id, id, '', 'pay', 'testnet_chain', address, ?, '1', 1, '1', NULL, ?, '{}', ?, ?, ?, ? FROM wallets`,
+      id(),
+      SHORT,
+      JSON.stringify({ assets: [], url: `https://example.com/${SHORT}`, buy: SHORT, quoted: SHORT }),
+      state,
+      now,
+      now,
+      now,
+    ]);
+  }
   for (const [sql, ...values] of rows) database.run(sql, values);
   const addUsage = database.query(
     "INSERT INTO usage_days VALUES ((SELECT user_id FROM agents WHERE id = ?1), ?2, ?1, ?3, ?3, 0, 5, 0, 0, 900, 90, 5000, 0)",
@@ -179,13 +217,14 @@ test.each([390, 1280] as const)(
       "/admin/agents?status=error",
       "/admin/audit?action=agent.stop",
       `/webhooks/${webhookId}`,
+      `/agents/${agentId}/channels/channel_a`,
+      "/account/skills?skill=folder%3Apier",
     ];
     await wide[Symbol.asyncDispose]();
     const silent: string[] = [];
     for (const path of paths) if (!(await look(console, path)).showsText) silent.push(path.replace(agentId, ":id"));
     // The other pages show nothing that comes from others.
     expect(silent).toEqual([
-      "/wallet",
       "/admin",
       "/admin/models",
       "/admin/providers",
@@ -195,7 +234,6 @@ test.each([390, 1280] as const)(
       "/account/security",
       "/account/sign-ins",
       "/account/sessions",
-      "/account/skills",
       "/account/notifications",
       "/account/plan",
       "/account/appearance",

@@ -6,6 +6,7 @@ import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { member, provision } from "../support/members.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
+import { scanQr } from "./support/qr.ts";
 
 const HOSTILE = '<img src=x onerror="alert(1)"> [click](javascript:alert(1)) \u202egnp.exe';
 
@@ -80,6 +81,47 @@ test("a site that is allowed can really show the page, another one can't", async
   await page.getByText(`${allowed} is removed`).waitFor();
   expect((await settings(id)).embedOrigins).toEqual([]);
   for (const site of sites) await site.stop(true);
+}, 60_000);
+
+test("the code that the page gives out embeds a chat that answers, on a phone; the QR code leads to the same page", async () => {
+  const { id } = await provision(ada, "Harbour");
+  await ada.put(`/api/agents/${id}/public`, { enabled: true, greeting: "Ahoy from the frame" });
+  await using console = await openConsole(berth, ada);
+  const { page } = console;
+  let snippet = "";
+  const site = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () =>
+      new Response(`<!doctype html><meta name="viewport" content="width=device-width"><h1>Pier</h1>${snippet}`, {
+        headers: { "content-type": "text/html" },
+      }),
+  });
+  try {
+    await console.open(`/agents/${id}/public`);
+    expect(await scanQr(page.getByRole("img", { name: "The address of the page, for a phone" }))).toBe(
+      (await settings(id)).url,
+    );
+    await page.getByLabel("Address of a site").fill(site.url.origin);
+    await page.getByRole("button", { name: "Allow this site" }).click();
+    await page.getByText("<iframe src=").waitFor();
+    snippet = (await page.locator("pre", { hasText: "<iframe src=" }).textContent()) ?? "";
+
+    await using visitor = await openConsole({ web: site.url.origin }, undefined, { theme: "light", width: 390 });
+    await visitor.page.goto("/");
+    const frame = visitor.page.frameLocator("iframe");
+    await frame.getByText("Ahoy from the frame").waitFor();
+    await frame.getByLabel("Your message").fill("What is 6 × 7?");
+    await frame.getByRole("button", { name: "Send" }).click();
+    await frame.getByRole("log").getByText("42").waitFor();
+    await visitor.shoot("public-embedded");
+    expect(await visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    // A visitor who comes back finds the talk again.
+    await visitor.page.reload();
+    await frame.getByRole("log").getByText("What is 6 × 7?").waitFor();
+  } finally {
+    await site.stop(true);
+  }
 }, 60_000);
 
 test("a visitor whose message did not arrive sends it again with one click", async () => {

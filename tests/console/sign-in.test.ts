@@ -11,6 +11,9 @@ import { newGooglePerson } from "../support/providers.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
 import { codeOf, enableTwoFactor, injectWallet } from "./support/credentials.ts";
 
+/** What an extension may call itself. */
+const HOSTILE_NAME = "<img src=x onerror=hacked=1>$& javascript:alert(1)";
+
 let berth: Berth;
 let oidc: Oidc;
 let mailbox: Mailbox;
@@ -236,6 +239,25 @@ describe("signing in", () => {
     await page.getByRole("button", { name: "Continue with a wallet" }).click();
     await page.waitForURL(`${berth.web}/agents`);
     expect(wallet.messages.at(-1)).toContain(`${new URL(berth.web).host} wants you to sign in`);
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("with one of several wallets that announce themselves, whose names are only text", async () => {
+    await using console = await visitor();
+    const { page } = console;
+    const [first, second] = [await injectWallet(page, "Harbour Wallet"), await injectWallet(page, HOSTILE_NAME)];
+    // An extension of the old way beside them is one of those that announce themselves.
+    await injectWallet(page);
+    await console.open("/login?next=%2Faccount%2Fsign-ins");
+    expect(await page.getByRole("button", { name: "Continue with a wallet" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Continue with Harbour Wallet" }).waitFor();
+    await console.shoot("sign-in-wallets");
+    await page.getByRole("button", { name: `Continue with ${HOSTILE_NAME.slice(0, 40)}` }).click();
+    await page.waitForURL(`${berth.web}/account/sign-ins`);
+    expect([first.messages.length, second.messages.length]).toEqual([0, 1]);
+    await page.getByRole("button", { name: "Link Harbour Wallet" }).click();
+    await page.getByText(first.address.toLowerCase()).waitFor();
+    expect(await page.locator("main img").count()).toBe(0);
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 

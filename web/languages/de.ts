@@ -304,6 +304,7 @@ export const german = {
     "Number of the attestation (UID)": "Nummer der Bescheinigung (UID)",
     "0x and 64 digits or letters from a to f.": "0x und 64 Ziffern oder Buchstaben von a bis f.",
     "Sign with the wallet": "Mit der Wallet unterschreiben",
+    "Sign with {name}": "Mit {name} unterschreiben",
     "Sign elsewhere": "Woanders unterschreiben",
     "I have signed in with this wallet": "Ich habe mich mit dieser Wallet angemeldet",
     "You said no in the wallet. Nothing has changed.": "Du hast in der Wallet abgelehnt. Nichts hat sich geändert.",
@@ -788,8 +789,10 @@ export const german = {
       "Füge in den <a>Unternehmenseinstellungen</a> unter <b>Nutzer → Systemnutzer</b> einen Systemnutzer hinzu. Weise ihm die App und ein WhatsApp-Konto mit voller Kontrolle zu.",
     "Press <b>Generate token</b> for that app, without an end, with <w>whatsapp_business_messaging</w> and <w>whatsapp_business_management</w>.":
       "Drück für diese App <b>Token generieren</b>, ohne Ablauf, mit <w>whatsapp_business_messaging</w> und <w>whatsapp_business_management</w>.",
-    "In the app, under <b>WhatsApp → Configuration</b>, subscribe to <b>messages</b>. Then paste the token below.":
-      "Abonniere in der App unter <b>WhatsApp → Konfiguration</b> das Feld <b>messages</b>. Füge dann das Token unten ein.",
+    "In the app, under <b>WhatsApp → Configuration</b>, enter the callback URL <w>{url}</w> with the verify token <w>{token}</w>, and press <b>Verify and save</b>.":
+      "Gib in der App unter <b>WhatsApp → Configuration</b> die Callback-URL <w>{url}</w> mit dem Verify Token <w>{token}</w> ein, und drück <b>Verify and save</b>.",
+    "Below it, subscribe to the field <b>messages</b>. Then paste the token here.":
+      "Abonniere darunter das Feld <b>messages</b>. Füg dann hier den Token ein.",
     "A number. In Telegram, @userinfobot tells everybody theirs.":
       "Eine Zahl. In Telegram sagt @userinfobot jedem die eigene.",
     "A long number. In Discord: Settings, Advanced, Developer Mode; then right-click a person, Copy User ID.":

@@ -57,6 +57,7 @@ export const german: Translation = {
     "Berth is running. It needs you.": "Berth läuft. Jetzt fehlst noch du.",
     "By invitation only": "Nur mit Einladung",
     "Continue with a wallet": "Weiter mit einer Wallet",
+    "Continue with {name}": "Weiter mit {name}",
     "Enter one of the recovery codes that you saved when you turned two-factor on. Each works once.":
       "Gib einen der Wiederherstellungscodes ein, die du beim Einschalten der Zwei-Faktor-Anmeldung aufgehoben hast. Jeder gilt einmal.",
     "Enter the six digits that your authenticator app shows.":

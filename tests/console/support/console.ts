@@ -63,7 +63,7 @@ export async function closeBrowser(): Promise<void> {
 
 /** Opens a window with the client's session; without a client, as a visitor. */
 export async function openConsole(
-  berth: Berth,
+  berth: Pick<Berth, "web">,
   client?: Client,
   view: View = { theme: "light", width: 1280 },
 ): Promise<Console> {
@@ -74,6 +74,8 @@ export async function openConsole(
     locale: view.language === "de" ? "de-AT" : "en-GB",
     timezoneId: "Europe/Vienna",
     reducedMotion: "reduce",
+    // Proxies of tests sign their certificates themselves.
+    ignoreHTTPSErrors: true,
   });
   context.setDefaultTimeout(15_000);
   if (client) await context.addCookies(cookiesOf(client, berth.web));
@@ -157,7 +159,7 @@ let checks = 0;
  * BERTH_ALL_VIEWS or BERTH_SHOTS each takes all of them, which takes four times as long.
  */
 export async function expectAccessible(
-  berth: Berth,
+  berth: Pick<Berth, "web">,
   client: Client | undefined,
   path: string,
   { name, prepare }: { name: string; prepare?: (page: Page, view: View) => Promise<void> },

@@ -24,27 +24,37 @@ export interface InjectedWallet {
   isRefusing: boolean;
 }
 
-/** Puts a wallet into the pages that are opened from now on, as an extension does (EIP-1193). */
-export async function injectWallet(page: Page): Promise<InjectedWallet> {
+/**
+ * Puts a wallet into the pages that are opened from now on, as an extension does: at `window.ethereum` (EIP-1193), or with a
+ * name announced by events (EIP-6963).
+ */
+export async function injectWallet(page: Page, name?: string): Promise<InjectedWallet> {
   const { address, sign } = createWallet();
   const wallet: InjectedWallet = { address, messages: [], isRefusing: false };
-  await page.exposeFunction("signWithTestWallet", async (hex: string) => {
+  const signer = `signWithTestWallet${address}`;
+  await page.exposeFunction(signer, async (hex: string) => {
     if (wallet.isRefusing) return undefined;
     const message = Buffer.from(hex.slice(2), "hex").toString();
     wallet.messages.push(message);
     return sign(message);
   });
-  await page.addInitScript((account: string) => {
-    const request = async ({ method, params }: { method: string; params?: string[] }) => {
+  const given = JSON.stringify({ account: address.toLowerCase(), signer, name });
+  await page.addInitScript(`{
+    const { account, signer, name } = ${given};
+    const request = async ({ method, params }) => {
       if (method === "eth_requestAccounts") return [account];
-      const signed = await (globalThis as typeof globalThis & Signer).signWithTestWallet(params?.[0] ?? "");
+      const signed = await globalThis[signer](params[0]);
       if (signed === undefined) throw Object.assign(new Error("User rejected the request."), { code: 4001 });
       return signed;
     };
-    Object.assign(globalThis, { ethereum: { request } });
-    interface Signer {
-      signWithTestWallet(hex: string): Promise<string | undefined>;
+    const info = { uuid: account, name, icon: "data:image/svg+xml,<svg/>", rdns: "com.example.wallet" };
+    const announce = () =>
+      dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: Object.freeze({ info, provider: { request } }) }));
+    if (name === undefined) globalThis.ethereum = { request };
+    else {
+      addEventListener("eip6963:requestProvider", announce);
+      announce();
     }
-  }, address.toLowerCase());
+  }`);
   return wallet;
 }

@@ -3,6 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api, path } from "../../../app/api.ts";
+import { type BrowserWallet, useBrowserWallets } from "../../../app/browser-wallets.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
@@ -16,7 +17,7 @@ import { useConfirmation } from "../confirmation.tsx";
 import { useOffers } from "../offers.ts";
 import { linkFailure } from "./link-failure.ts";
 import { SocialSection } from "./social-section.tsx";
-import { injectedWallet, type SignedMessage, signWith, type Wallet } from "./wallet.ts";
+import { type SignedMessage, signWith } from "./wallet.ts";
 
 interface SignIn {
   id: string;
@@ -133,7 +134,7 @@ function LinkButtons({
 }) {
   const queries = useQueryClient();
   const { run, dialog } = useConfirmation();
-  const wallet = injectedWallet();
+  const wallets = useBrowserWallets();
   const linkProvider = (provider: string) =>
     run(async (currentPassword) => {
       const body = { provider, ...(currentPassword && { currentPassword }) };
@@ -141,7 +142,7 @@ function LinkButtons({
       location.assign(url);
     });
   const linkWallet = useMutation({
-    mutationFn: (from: Wallet) => {
+    mutationFn: (from: BrowserWallet) => {
       // Kept for the second try, with the password, so that it is signed once.
       let proof: SignedMessage | undefined;
       return run(async (currentPassword) => {
@@ -154,7 +155,7 @@ function LinkButtons({
     },
   });
   const missing = providers.filter(({ id }) => !signIns.some(({ provider }) => provider === id));
-  if (missing.length === 0 && !wallet)
+  if (missing.length === 0 && wallets.length === 0)
     return (
       <p className="mt-4 text-soft text-sm">
         {t("To link a wallet, open this page in a browser that has one. Other providers are set up by the operator.")}
@@ -167,11 +168,16 @@ function LinkButtons({
           {t("Link {name}", { name })}
         </Button>
       ))}
-      {wallet && (
-        <Button isBusy={linkWallet.isPending} onClick={() => linkWallet.mutate(wallet)}>
-          {t("Link a wallet")}
+      {wallets.map((wallet, index) => (
+        <Button
+          // biome-ignore lint/suspicious/noArrayIndexKey: wallets only join at the end, and two may have one name
+          key={index}
+          isBusy={linkWallet.isPending && linkWallet.variables === wallet}
+          onClick={() => linkWallet.mutate(wallet)}
+        >
+          {wallet.name === undefined ? t("Link a wallet") : t("Link {name}", { name: wallet.name })}
         </Button>
-      )}
+      ))}
       {dialog}
     </div>
   );

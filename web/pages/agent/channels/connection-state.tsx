@@ -45,7 +45,8 @@ function describe({ state, problem, label, lastError }: Connection): { tone: Ton
     return {
       tone: "bad",
       line: t("{platform} does not accept this bot any more", platform),
-      advice: `${said(lastError ?? "")} ${t("Connect it again with a new token.")}`.trim(),
+      // The reasons of platforms say what to do.
+      advice: lastError ? said(lastError) : t("Connect it again with a new token."),
     };
   }
   const waits = { tone: "warn" as const, line: t("Waits for {platform}", platform) };

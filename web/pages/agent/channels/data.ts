@@ -12,6 +12,8 @@ export interface ChannelKind {
   hasGroups: boolean;
   link: "chat" | "invite";
   needsHttps: boolean;
+  /** What the platform wants for an app before its bots can be connected. */
+  appWebhook: { url: string; verifyToken: string } | null;
   /** In Markdown. */
   guide: { token: string; ownerId: string; receiving: string };
 }

@@ -27,7 +27,7 @@ const word = (words: string, key: string) => (
   </span>
 );
 
-const GUIDES: Readonly<Record<string, () => ReactNode[]>> = {
+const GUIDES: Readonly<Record<string, (kind: ChannelKind) => ReactNode[]>> = {
   channel_a: () => [
     rich("Open <a>BotFather</a>. That is Telegram's own helper for making bots.", {
       a: link("https://t.me/BotFather"),
@@ -53,7 +53,7 @@ const GUIDES: Readonly<Record<string, () => ReactNode[]>> = {
       { b: strong },
     ),
   ],
-  channel_c: () => [
+  channel_c: ({ appWebhook }) => [
     rich(
       "Make an app on <a>Meta's developer page</a>, add the product <b>WhatsApp</b>, and register a phone number there.",
       {
@@ -70,16 +70,16 @@ const GUIDES: Readonly<Record<string, () => ReactNode[]>> = {
       { b: strong, w: word },
     ),
     rich(
-      "In the app, under <b>WhatsApp → Configuration</b>, subscribe to <b>messages</b>. Then paste the token below.",
-      {
-        b: strong,
-      },
+      "In the app, under <b>WhatsApp → Configuration</b>, enter the callback URL <w>{url}</w> with the verify token <w>{token}</w>, and press <b>Verify and save</b>.",
+      { b: strong, w: word },
+      { url: appWebhook?.url ?? "", token: appWebhook?.verifyToken ?? "" },
     ),
+    rich("Below it, subscribe to the field <b>messages</b>. Then paste the token here.", { b: strong }),
   ],
 };
 
 export function Guide({ kind }: { kind: ChannelKind }) {
-  const steps = GUIDES[kind.channel]?.();
+  const steps = GUIDES[kind.channel]?.(kind);
   if (!steps) {
     return (
       <Suspense>

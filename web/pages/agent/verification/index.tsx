@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { api, path } from "../../../app/api.ts";
+import { useBrowserWallets } from "../../../app/browser-wallets.ts";
 import { useLive } from "../../../app/events.ts";
 import { t } from "../../../app/language.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
@@ -11,11 +12,11 @@ import { useAgent } from "../agent.tsx";
 import { DeviceProof } from "./device-proof.tsx";
 import { RecordSection, recordKey, type VerificationRecord } from "./record.tsx";
 import { WalletProof } from "./wallet-proof.tsx";
-import { findProvider } from "./wallet-provider.ts";
 import { WAY_IDS, WAYS } from "./ways.ts";
 
 export default function VerificationPage() {
   const { id } = useAgent();
+  const hasWallet = useBrowserWallets().length > 0;
   const { data, error, isPending, refetch } = useQuery({
     queryKey: recordKey(id),
     queryFn: () => api.get<VerificationRecord>(path`/api/agents/${id}/verification`),
@@ -26,7 +27,7 @@ export default function VerificationPage() {
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {isPending && <Skeleton className="mb-5 h-28" />}
       {data && <RecordSection agentId={id} record={data} />}
-      {!findProvider() && (
+      {!hasWallet && (
         <p className="mb-5 text-soft text-sm">
           {t(
             "This browser has no wallet. For the ways by wallet, add one as an extension and load this page again, or sign with a wallet elsewhere.",

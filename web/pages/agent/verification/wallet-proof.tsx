@@ -2,6 +2,7 @@
 
 import { PenLine, Wallet } from "lucide-react";
 import { useId, useState } from "react";
+import { addressOf, type BrowserWallet, isRefusal, signText, useBrowserWallets } from "../../../app/browser-wallets.ts";
 import { ApiError, issueAt, UnreachableError } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
@@ -10,20 +11,18 @@ import { TextField } from "../../../parts/field.tsx";
 import { Notice } from "../../../parts/status.tsx";
 import { SignByHand } from "./sign-by-hand.tsx";
 import { type Proof, requestChallenge, useVerify } from "./use-verify.ts";
-import { findProvider, isRefusal, signByWallet } from "./wallet-provider.ts";
 import type { Way } from "./ways.ts";
 
 export function WalletProof({ agentId, way }: { agentId: string; way: Exclude<Way, "webauthn"> }) {
   const { mutate, isPending, error } = useVerify(agentId, way);
   const [uid, setUid] = useState("");
   const [isByHand, setByHand] = useState(false);
-  const provider = findProvider();
+  const wallets = useBrowserWallets();
   const form = useId();
   const attestation: Proof = way === "attestation" ? { attestationUid: uid.trim() } : {};
-  const sign = async () => {
-    if (!provider) throw new Error("No wallet.");
-    const { message } = await requestChallenge(agentId, way);
-    return { ...attestation, ...(await signByWallet(provider, message)) };
+  const sign = async (wallet: BrowserWallet): Promise<Proof> => {
+    const [{ message }, walletAddress] = [await requestChallenge(agentId, way), await addressOf(wallet)];
+    return { ...attestation, walletAddress, signature: await signText(wallet, walletAddress, message) };
   };
   const isIncomplete = way === "attestation" && !/^0x[\da-f]{64}$/i.test(uid.trim());
   return (
@@ -48,12 +47,18 @@ export function WalletProof({ agentId, way }: { agentId: string; way: Exclude<Wa
         </div>
       )}
       <div className="flex flex-wrap gap-2">
-        {provider && (
-          <Button isBusy={isPending} disabled={isIncomplete} onClick={() => mutate(sign)}>
+        {wallets.map((wallet, index) => (
+          <Button
+            // biome-ignore lint/suspicious/noArrayIndexKey: wallets only join at the end, and two may have one name
+            key={index}
+            isBusy={isPending}
+            disabled={isIncomplete}
+            onClick={() => mutate(() => sign(wallet))}
+          >
             <Wallet aria-hidden="true" />
-            {t("Sign with the wallet")}
+            {wallet.name === undefined ? t("Sign with the wallet") : t("Sign with {name}", { name: wallet.name })}
           </Button>
-        )}
+        ))}
         <Button aria-expanded={isByHand} disabled={isIncomplete} onClick={() => setByHand(!isByHand)}>
           <PenLine aria-hidden="true" />
           {t("Sign elsewhere")}
