@@ -1,5 +1,5 @@
 // Names the files of a folder that can be taken over: others are not read, packed or unpacked.
-import { requireSafePath, UnusableZip, type ZipLimits } from "../../../src/kernel/util/unzip.ts";
+import { requireSafePath, UnusableZip, type ZipLimits } from "../../../src/kernel/util/zip/unzip.ts";
 
 const MIB = 1024 * 1024;
 export const FOLDER_LIMITS: ZipLimits = { files: 2_000, unpacked: 48 * MIB, path: 200, depth: 8 };

@@ -1,5 +1,5 @@
 // Unpacks the zip of a skill within its limits.
-import { type UnpackedFile, UnusableZip, unzip as unzipWithin } from "../../../src/kernel/util/unzip.ts";
+import { type UnpackedFile, UnusableZip, unzip as unzipWithin } from "../../../src/kernel/util/zip/unzip.ts";
 import { LIMITS, problem, UnusableFolder } from "./problems.ts";
 
 export type { UnpackedFile };

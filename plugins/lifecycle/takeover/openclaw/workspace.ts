@@ -1,6 +1,6 @@
 // Takes over an OpenClaw workspace (docs.openclaw.ai/concepts/agent-workspace), alone or within its state folder.
 import { zipSync } from "fflate";
-import type { UnpackedFile } from "../../../../src/kernel/util/unzip.ts";
+import type { UnpackedFile } from "../../../../src/kernel/util/zip/unzip.ts";
 import { createDraft, type Draft, type Takeover } from "../draft.ts";
 import { factsOf, withoutComments } from "../facts.ts";
 import { takeOverConfiguration } from "./configuration.ts";
