@@ -51,6 +51,7 @@ import skillFolders from "./0065_skill_folders.sql" with { type: "text" };
 import knowledge from "./0070_knowledge.sql" with { type: "text" };
 import turnSteps from "./0073_turn_steps.sql" with { type: "text" };
 import connectedApps from "./0077_connected_apps.sql" with { type: "text" };
+import agentImports from "./0083_agent_imports.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -108,4 +109,5 @@ export const migrations: readonly Migration[] = [
   { name: "0070_knowledge", sql: knowledge },
   { name: "0073_turn_steps", sql: turnSteps },
   { name: "0077_connected_apps", sql: connectedApps },
+  { name: "0083_agent_imports", sql: agentImports },
 ];

@@ -44,6 +44,7 @@ export {
 } from "./configuration/config-response.ts";
 export type { McpServerSettings } from "./configuration/nested-settings.ts";
 export type { ScheduleSettings } from "./configuration/schedule-settings.ts";
+export { secretShapes } from "./configuration/secret-detection.ts";
 export type { AgentSettings, Approval, ChannelSettings, CurrentSettings } from "./configuration/settings.ts";
 export {
   type CredentialKind,

@@ -8,6 +8,7 @@ import { channels } from "../channels/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { createAgentBackups } from "./backups/agent-backups.ts";
 import { createHealthCheck } from "./health-check.ts";
+import { createImportCommands } from "./import-export/import-commands.ts";
 import { createImportExport } from "./import-export/import-export.ts";
 import { createModelRepair } from "./model-repair.ts";
 import { createOperations } from "./operations.ts";
@@ -54,6 +55,12 @@ export const lifecycle = plugin("lifecycle", (host) => {
 
   return {
     service: {
+      /** The commands of the operator, by name. */
+      commands: createImportCommands({
+        role: kernel.config.role,
+        administration: authService.administration,
+        importExport,
+      }),
       carry: runtimes.register,
       stop: operations.stop,
       start: operations.start,

@@ -49,25 +49,36 @@ export const skillFolders = plugin("skill-folders", ({ kernel, use }) => {
     for (const { id } of await agentService.list(userId)) skillService.invalidate(id);
   }
 
+  /** Made at first use: most services install no skills. */
+  async function loadInstallation() {
+    const [{ createInstallation }, { createFolderReader }] = await Promise.all([
+      import("./installation.ts"),
+      import("./reading/folder-reader.ts"),
+    ]);
+    return createInstallation({ ...kernel, installed, readFolder: createFolderReader(), users, onChanged });
+  }
+  let installation: ReturnType<typeof loadInstallation> | undefined;
+  const requireInstallation = () => (installation ??= loadInstallation());
+
   let timer: Timer | undefined;
   return {
-    service: {},
+    service: {
+      /** Installs the skill in a zip for an account, as `Installation.installNew` does. */
+      installNew: async (userId: string, zip: Uint8Array<ArrayBuffer>) =>
+        (await requireInstallation()).installNew(userId, zip),
+    },
     lateRoutes: {
       web: [
         async () => {
-          const [{ webRoutes }, { createSkillDetails }, { createInstallation }, { createFolderReader }] =
-            await Promise.all([
-              import("./routes.ts"),
-              import("./skill-details.ts"),
-              import("./installation.ts"),
-              import("./reading/folder-reader.ts"),
-            ]);
-          const readFolder = createFolderReader();
+          const [{ webRoutes }, { createSkillDetails }] = await Promise.all([
+            import("./routes.ts"),
+            import("./skill-details.ts"),
+          ]);
           return webRoutes({
             ...kernel,
             identities,
             details: createSkillDetails({ source: folders, installed }),
-            installation: createInstallation({ ...kernel, installed, readFolder, users, onChanged }),
+            installation: await requireInstallation(),
           });
         },
       ],

@@ -50,6 +50,20 @@ export function createInstallation({ outbound, installed, readFolder, users, onC
      */
     installUpload: (userId: string, bytes: Uint8Array<ArrayBuffer>) => install(userId, bytes, null),
 
+    /**
+     * Installs an upload unless the account has a skill of this name, whose agents would get another version. Returns the
+     * skill's id, or undefined if there is one.
+     * @throws AppError as `installUpload`
+     */
+    async installNew(userId: string, bytes: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
+      if (bytes.length > LIMITS.zip) throw skillTooLarge();
+      const folder = await readFolder(bytes);
+      if (await installed.find(userId, folder.fields.name)) return undefined;
+      await installed.install(await accountOf(userId), folder, null);
+      await onChanged(userId);
+      return folderSkillId(folder.fields.name);
+    },
+
     /** @throws AppError as `installUpload` and `Outbound.fetch` */
     async installFrom(userId: string, url: string): Promise<string> {
       const response = await outbound.fetch(url, {

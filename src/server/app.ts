@@ -147,7 +147,11 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     backend,
     accounts: host.use(auth),
     instance: host.use(fleet),
-    commands: { ...host.use(admin).commands, "vault.rotate": () => kernel.keyRotation.run() },
+    commands: {
+      ...host.use(admin).commands,
+      ...host.use(lifecycle).commands,
+      "vault.rotate": () => kernel.keyRotation.run(),
+    },
     defaultModel: async () => host.use(ai).resolveTurnModel({ choice: "model_a", keys: {} }),
     async start() {
       for (const one of built) {

@@ -22,7 +22,18 @@ test("the version and the help go to standard output", async () => {
   const [help, flag] = await Promise.all([berth(["help"]), berth(["--help"])]);
   expect(help).toEqual(flag);
   expect(help.exitCode).toBe(0);
-  for (const name of ["serve", "demo", "doctor", "user", "backup", "restore", "migrate", "openapi", "health"]) {
+  for (const name of [
+    "serve",
+    "demo",
+    "doctor",
+    "user",
+    "backup",
+    "restore",
+    "import",
+    "migrate",
+    "openapi",
+    "health",
+  ]) {
     expect(help.stdout).toContain(`  ${name}`);
   }
 });

@@ -69,6 +69,13 @@ const COMMANDS: Record<string, Command> = {
     arguments: 1,
     run: async ([file]) => (await import("./commands/backup.ts")).restoreCommand(file),
   },
+  import: {
+    usage: "import FOLDER|FILE [--owner EMAIL]",
+    summary: "make an agent of an OpenClaw workspace, an elizaOS character, a character card, or an export",
+    flags: ["owner", "dry-run", "again", "json"],
+    arguments: 1,
+    run: async ([path], flags) => (await import("./commands/import.ts")).importCommand(path, flags),
+  },
   migrate: {
     usage: "migrate",
     summary: "bring the database to this version and stop (serve does it too)",
@@ -102,6 +109,9 @@ const OPTIONS = {
   off: { type: "boolean" },
   query: { type: "string" },
   json: { type: "boolean" },
+  owner: { type: "string" },
+  "dry-run": { type: "boolean" },
+  again: { type: "boolean" },
 } as const;
 
 /** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
@@ -109,6 +119,10 @@ const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   plugin: "  --plugin FILE   load a third-party plugin; may be given several times",
   "ready-fd": "  --ready-fd N    write the addresses to this open descriptor once they answer",
   all: "  --all           show every setting, also those that have their default",
+  owner: "  --owner EMAIL   the account that gets the agent; not needed with --dry-run",
+  "dry-run": "  --dry-run       only show what would be taken over",
+  again: "  --again         make another agent from a folder that was imported before",
+  json: "  --json          print the result as JSON",
 };
 
 function overview(): string {

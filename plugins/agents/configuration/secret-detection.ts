@@ -19,10 +19,15 @@ const SECRET_SHAPES: readonly RegExp[] = [
   /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/?#"'@:]{0,200}:[^\s/?#"'@]{1,200}@/i,
 ];
 
+/** The shapes of all secrets that a configuration must not have. */
+export const secretShapes = (keyShapes: readonly RegExp[]): RegExp[] => [
+  ...SECRET_SHAPES,
+  ...keyShapes,
+  ...channelDefinitions().flatMap(({ tokenShapes }) => tokenShapes),
+];
+
 const looksLikeSecret = (text: string, keyShapes: readonly RegExp[]) =>
-  [...SECRET_SHAPES, ...keyShapes, ...channelDefinitions().flatMap(({ tokenShapes }) => tokenShapes)].some((shape) =>
-    shape.test(text),
-  );
+  secretShapes(keyShapes).some((shape) => shape.test(text));
 
 const isSecretName = (name: string) => SECRET_NAME.test(name.replace(/[-_\s]/g, "").toLowerCase());
 

@@ -61,6 +61,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "sessions.message_count": DERIVED,
   "sessions.summary_upto": "stored as the number of summarized messages, since messages get new numbers on restore",
   "agent_hours.*": NOT_DATA,
+  "agent_imports.*": "notices a second import; a copy of the agent is no import of the folder",
   "agent_logs.*": NOT_DATA,
   "agent_updates.*": NOT_DATA,
   "budget_notices.*": NOT_DATA,

@@ -1,5 +1,5 @@
 // Routes of export and import: the web surface exports agents, the backend creates imported ones.
-import { Elysia, type TSchema, t } from "elysia";
+import { Elysia } from "elysia";
 import type { BackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import { forwardToBackend } from "../../../src/kernel/http/backend/forward-to-backend.ts";
 import type { Idempotency } from "../../../src/kernel/http/idempotency.ts";
@@ -8,14 +8,24 @@ import {
   documentGuard,
   documentResponse,
 } from "../../../src/kernel/http/openapi/route-documentation.ts";
-import { contextOf, createRequestMemo } from "../../../src/kernel/http/request-context.ts";
-import { guardedRaw } from "../../../src/kernel/http/route-guards.ts";
+import { createRequestMemo } from "../../../src/kernel/http/request-context.ts";
+import { guardedFile } from "../../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
-import { type agents as agentsPlugin, provisionedResponse, provisioningErrors } from "../../agents/index.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Caller } from "../../auth/index.ts";
-import { switchedOffItem } from "./arrival.ts";
 import { createExportedAgentSchema, exportQuery } from "./export-format.ts";
 import type { ImportExport } from "./import-export.ts";
+import {
+  createImportDetail,
+  createPreviewDetail,
+  importErrors,
+  importedBytes,
+  importedResponse,
+  importQuery,
+  previewErrors,
+  previewResponse,
+  requireImportType,
+} from "./import-model.ts";
 import { createLargeUploads } from "./large-uploads.ts";
 
 type Identities = ServiceOf<typeof auth>["identities"];
@@ -30,42 +40,16 @@ interface WebDeps {
 
 const IMPORT_ACTION = "agent.import";
 const tags = ["Agents"];
-const importedResponse = t.Composite([
-  provisionedResponse,
-  t.Object({
-    switchedOff: t.Array(switchedOffItem, {
-      description: "What arrived switched off, and how its owner switches it on",
-    }),
-  }),
-]);
-const importErrors = {
-  ...provisioningErrors,
-  400: ["UNKNOWN_FORMAT", "INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG"],
-  409: "AGENT_GONE",
-  429: [provisioningErrors[429], "TOO_MANY_IMPORTS"].flat(),
-};
-const createImportDetail = (schema: TSchema) => ({
-  tags,
-  summary: "Create an agent from an exported one",
-  description:
-    "Takes the file of `GET /api/agents/:id/export`. The new agent has the same configuration, memories, skills, reminders, " +
-    "schedules and sessions, under new ids, and no credentials or channels. What acts, spends or reaches out arrives switched off: " +
-    "reminders, schedules, the public page, skills that not every new agent has, and in the configuration `channels` (left out), " +
-    "`mcpServers`, `schedules`, and approvals that allow; the rest of it is the same, byte for byte. `switchedOff` lists " +
-    "them. Imported texts count as content from outside: calls of tools that change, send or spend wait for the owner's " +
-    "approval where they are in a conversation. The rules of provisioning apply. A file has at most 32 MiB: export a larger agent " +
-    "with `history=0`.",
-  requestBody: { required: true, content: { "application/json": { schema } } },
-});
 
 export function importExportWebRoutes({ backend, idempotency, identities, agents, importExport }: WebDeps) {
   const uploads = createLargeUploads();
   /** As `signedIn: "write"`, for an owner who may have one more agent, with the body size of exported agents. */
   const guards = new Elysia({ name: "portable.guards" }).macro({
     importing: (_: true) => ({
-      ...guardedRaw(async ({ request }) => {
+      ...guardedFile(async ({ request }) => {
         const { user, isAdmin } = await identities.authenticate(request, "write");
         await agents.requireQuota({ userId: user.id, isAdmin });
+        requireImportType(request);
         uploads.acquire(request);
       }),
       afterResponse: ({ request }: { request: Request }) => uploads.release(request),
@@ -103,22 +87,38 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
     )
     .post(
       "/api/agents/import",
-      ({ identity, request }) =>
-        idempotency.respond({ request, userId: identity.user.id }, () => {
+      ({ identity, request, query: { again } }) => {
+        importedBytes(request);
+        return idempotency.respond({ request, userId: identity.user.id }, () => {
           const granted = identities.createGrant(identity, request, IMPORT_ACTION);
-          return forwardToBackend(backend, granted, request, "/api/agents/import");
-        }),
+          return forwardToBackend(backend, granted, request, `/api/agents/import${again ? "?again=1" : ""}`);
+        });
+      },
       {
         importing: true,
+        query: importQuery,
         response: { 201: importedResponse },
         detail: {
           ...createImportDetail(createExportedAgentSchema()),
           ...documentErrors({
             ...importErrors,
-            409: ["AGENT_GONE", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+            409: [...importErrors[409], "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
             502: "BACKEND_UNAVAILABLE",
           }),
         },
+      },
+    )
+    .post(
+      "/api/agents/import/preview",
+      ({ identity, request }) => {
+        importedBytes(request);
+        const granted = identities.createGrant(identity, request, IMPORT_ACTION);
+        return forwardToBackend(backend, granted, request, "/api/agents/import/preview");
+      },
+      {
+        importing: true,
+        response: { 200: previewResponse },
+        detail: { ...createPreviewDetail(), ...documentErrors({ ...previewErrors, 502: "BACKEND_UNAVAILABLE" }) },
       },
     );
 }
@@ -136,8 +136,9 @@ export function importBackendRoutes({ identities, agents, importExport }: Backen
   /** As `granted: "agent.import"`, with the body size of exported agents. */
   const guards = new Elysia({ name: "portable.backend.guards" }).macro({
     importing: (_: true) => ({
-      ...guardedRaw(async ({ request }) => {
+      ...guardedFile(async ({ request }) => {
         await agents.requireQuota(callers.set(request, await identities.authorize(request, IMPORT_ACTION)));
+        requireImportType(request);
         uploads.acquire(request);
       }),
       afterResponse: ({ request }: Context) => uploads.release(request),
@@ -147,19 +148,28 @@ export function importBackendRoutes({ identities, agents, importExport }: Backen
       }),
     }),
   });
-  return new Elysia({ name: "portable.backend" }).use(guards).post(
-    "/api/agents/import",
-    async ({ caller: { userId, isAdmin }, request, status }) => {
-      const bytes = contextOf(request).bodyBytes ?? new Uint8Array();
-      const { agent, switchedOff } = await importExport.importAgent({ userId, isAdmin }, bytes);
-      return status(201, { ...agents.views.provisionedResponse(agent), switchedOff });
-    },
-    {
+  return new Elysia({ name: "portable.backend" })
+    .use(guards)
+    .post(
+      "/api/agents/import",
+      async ({ caller: { userId, isAdmin }, request, query, status }) => {
+        const options = { again: query.again === "1" };
+        const made = await importExport.importAgent({ userId, isAdmin }, importedBytes(request), options);
+        const { agent, ...rest } = made;
+        return status(201, { ...agents.views.provisionedResponse(agent), ...rest });
+      },
+      {
+        importing: true,
+        query: importQuery,
+        response: { 201: importedResponse },
+        detail: { ...createImportDetail(createExportedAgentSchema()), ...documentErrors(importErrors) },
+      },
+    )
+    .post("/api/agents/import/preview", ({ request }) => importExport.previewImport(importedBytes(request)), {
       importing: true,
-      response: { 201: importedResponse },
-      detail: { ...createImportDetail(createExportedAgentSchema()), ...documentErrors(importErrors) },
-    },
-  );
+      response: { 200: previewResponse },
+      detail: { ...createPreviewDetail(), ...documentErrors(previewErrors) },
+    });
 }
 
 /** A stream that pulls the next chunk when its reader wants one. */

@@ -2,14 +2,19 @@
 
 import type { Static } from "elysia";
 import type { Host } from "../../../src/kernel/plugin.ts";
-import { parseElements } from "../../../src/kernel/util/json-text.ts";
-import { type Agent, agents } from "../../agents/index.ts";
+import { parseElements, setJsonMembers } from "../../../src/kernel/util/json-text.ts";
+import { type Agent, agents, secretShapes } from "../../agents/index.ts";
+import { providerSettings } from "../../ai/settings.ts";
 import type { exportedFile } from "../../knowledge/index.ts";
 import type { PublicPageRow } from "../../public-page/index.ts";
 import type { MessageRow, SessionRow } from "../../runtime/index.ts";
 import type { ScheduleRow } from "../../schedules/index.ts";
+import { skillFolders } from "../../skill-folders/index.ts";
 import { type FactRow, type ReminderRow, skills } from "../../skills/index.ts";
 import { backupSourcesOf, backupTablesOf, createSnapshotReader } from "../backups/backup-sources.ts";
+import { recordImportStatement, requireNotImported } from "../takeover/import-record.ts";
+import { type ReportRow, rowOf } from "../takeover/report.ts";
+import { installSkills } from "../takeover/skill-arrival.ts";
 import { configOnArrival, type SwitchedOff, switchedOffList, switchesOnArrival } from "./arrival.ts";
 import { EXPORT_FORMAT } from "./export-format.ts";
 import { createImportReader, SMALL_FILE_BYTES } from "./import-reader.ts";
@@ -18,17 +23,40 @@ export interface ImportExport {
   /** The exported agent as chunks of text, with the state of one moment; messages are read while they are consumed. */
   exportAgent(agent: Agent, options: { history: boolean }): Promise<AsyncGenerator<string, void>>;
   /**
-   * Creates an agent from an exported one in one write. What acts, spends or reaches out is switched off. Throws 400 `UNKNOWN_FORMAT`, 400 with issues for invalid
-   * content, and the errors of provisioning.
+   * Creates an agent from an exported one, or from a file of another program, in one write. What acts, spends or reaches out is switched off. Throws 400 `UNKNOWN_FORMAT`, `UNREADABLE_FILE`, 400 with issues for
+   * invalid content, 409 `ALREADY_IMPORTED`, and the errors of provisioning.
    * @param bytes the body, as it came, in a buffer of its own, which can't be used afterwards
    */
-  importAgent(owner: { userId: string; isAdmin: boolean }, bytes: Uint8Array<ArrayBuffer>): Promise<ImportedAgent>;
+  importAgent(
+    owner: { userId: string; isAdmin: boolean },
+    bytes: Uint8Array<ArrayBuffer>,
+    options?: ImportOptions,
+  ): Promise<ImportedAgent>;
+  /** What an import of the file would make; nothing is stored. Throws 400 as `importAgent`. */
+  previewImport(bytes: Uint8Array<ArrayBuffer>): Promise<ImportPreview>;
+}
+
+export interface ImportOptions {
+  /** SHA-256 of the place of the folder that was packed. */
+  origin?: string | undefined;
+  /** Import a folder of another program although the owner has an agent from it. */
+  again?: boolean;
+}
+
+export interface ImportPreview {
+  name: string;
+  /** `berth`, or the other program. */
+  format: string;
+  /** What becomes of each part of another program's file; empty for an exported agent, which is taken over whole. */
+  report: ReportRow[];
 }
 
 export interface ImportedAgent {
   agent: Agent;
   /** What the owner may switch on. */
   switchedOff: SwitchedOff[];
+  format: string;
+  report: ReportRow[];
 }
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -37,7 +65,9 @@ export function createImportExport(host: Host): ImportExport {
   const agentService = host.use(agents);
   const skillService = host.use(skills);
   const sources = backupSourcesOf(host);
-  const readFile = createImportReader();
+  const shapes = host.kernel.config.of(providerSettings).registry.all.map(({ credential }) => credential.shape);
+  const readFile = createImportReader(secretShapes(shapes));
+  const skillFolderService = host.use(skillFolders);
   const readSnapshot = createSnapshotReader(host.kernel.database, backupTablesOf(sources));
 
   /** A session as chunks of JSON text. */
@@ -91,12 +121,28 @@ export function createImportExport(host: Host): ImportExport {
       })();
     },
 
-    async importAgent(owner, bytes) {
+    async previewImport(bytes) {
+      const { head, config, takeover } = await readFile(bytes);
+      await agentService.requireValidConfig(config);
+      const skillRows = takeover?.skills.map(({ name }) => rowOf(true, `skills/${name}`, "SKILL")) ?? [];
+      return {
+        name: head.name,
+        format: takeover?.format ?? "berth",
+        report: [...(takeover?.rows ?? []), ...skillRows],
+      };
+    },
+
+    async importAgent(owner, bytes, { origin = null, again = false } = {}) {
+      const digest = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
       const isLong = bytes.length > SMALL_FILE_BYTES;
-      const { head, config: fileConfig, switches: given, skills: skillRows, ...file } = await readFile(bytes);
+      const { head, config: fileConfig, switches: given, skills: skillRows, takeover, ...file } = await readFile(bytes);
+      const source = takeover && { format: takeover.format, digest, origin };
+      if (source && !again) await requireNotImported(host.kernel.database, owner.userId, source);
       const { name, model, tier, responseCache, publicPage } = head;
       const settings = await agentService.requireValidConfig(fileConfig);
-      const { config, changed } = configOnArrival(fileConfig);
+      const { config: arrived, changed } = configOnArrival(fileConfig);
+      const config =
+        takeover?.channels === undefined ? arrived : setJsonMembers(arrived, { channels: takeover.channels });
       const { switches, off } = switchesOnArrival(
         new Map(given),
         settings.skills ?? new Map(),
@@ -111,6 +157,7 @@ export function createImportExport(host: Host): ImportExport {
         tier: tier ?? undefined,
         isLong,
         statementsAfter: (agentId) => [
+          ...(source ? [recordImportStatement(agentId, source)] : []),
           ...sources.skills.restoreStatements(agentId, { ...skillRows, switches: switchRows(switches) }),
           ...(responseCache ? sources.ai.restoreStatements(agentId, { cache: cacheRows(responseCache) }) : []),
           ...(publicPage ? sources.publicPage.restoreStatements(agentId, { publicPage: pageRows(publicPage) }) : []),
@@ -122,19 +169,20 @@ export function createImportExport(host: Host): ImportExport {
         ],
       });
       const { reminders, schedules } = file;
+      const installed = await installSkills(skillFolderService, owner.userId, takeover?.skills ?? []);
       const known = off.length === 0 ? [] : await skillService.list(agent.id);
-      const arrived = {
-        skills: off,
+      const switchedOff = switchedOffList(agent.id, {
+        skills: [...off, ...installed.ids],
         missingSkills: new Set(off.filter((id) => !known.some((skill) => skill.id === id))),
         settings: changed,
         reminders,
         schedules,
-        publicPage: publicPage?.enabled ?? false,
-      };
-      const switchedOff = switchedOffList(agent.id, arrived);
+        publicPage: publicPage !== undefined && publicPage !== null && (publicPage.enabled || takeover !== undefined),
+      });
       const names = switchedOff.map(({ kind, name }) => `${kind} ${name}`).join(", ");
       agentService.log(agent.id, "info", `Imported. Switched off, or waiting for approval: ${names}`, "lifecycle");
-      return { agent, switchedOff };
+      const report = [...(takeover?.rows ?? []), ...installed.rows];
+      return { agent, switchedOff, format: takeover?.format ?? "berth", report };
     },
   };
 }

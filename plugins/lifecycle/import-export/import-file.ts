@@ -2,6 +2,8 @@
 import { decodeBody, parseJson } from "../../../src/kernel/http/json-body.ts";
 import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
 import type { ImportedPages } from "../../runtime/index.ts";
+import type { TakeoverFormat } from "../takeover/draft.ts";
+import type { ReportRow } from "../takeover/report.ts";
 import type { ExportedAgent } from "./export-format.ts";
 import { requireExportedAgent, toImportRows } from "./import-rows.ts";
 
@@ -15,6 +17,17 @@ export interface ImportFile extends Omit<ReturnType<typeof toImportRows>, "runti
   config: string;
   sessions: string;
   pages: ImportedPages;
+  /** For a file of another program. */
+  takeover?: TakenOver;
+}
+
+/** What was taken over from another program beside the agent's rows, and what became of each part. */
+export interface TakenOver {
+  format: TakeoverFormat;
+  rows: ReportRow[];
+  /** The member `channels` of the configuration, as JSON; undefined if there are no allow lists. */
+  channels: string | undefined;
+  skills: { name: string; zip: Uint8Array }[];
 }
 
 /** Characters of a page, which is one statement: a page is copied between threads at once. */
@@ -23,21 +36,35 @@ const PAGE_CHARACTERS = 512 * 1024;
 /**
  * Throws 400 `INVALID_JSON`, `JSON_TOO_DEEP`, `INVALID_TEXT`, `UNKNOWN_FORMAT`, and 400 with the path of each issue.
  * @param platforms ids of the platforms that a session may be of
+ * @param readOther reads the JSON of another program; without it, only exported agents are read
  */
-export function readImportFile(bytes: Uint8Array, platforms: readonly string[]): ImportFile {
+export function readImportFile(
+  bytes: Uint8Array,
+  platforms: readonly string[],
+  readOther?: (value: unknown) => ImportFile,
+): ImportFile {
   const decoded = decodeBody(bytes);
   const text = decoded.trim() === "" ? "{}" : decoded;
-  const exported = requireExportedAgent(parseJson(text), platforms);
+  const value = parseJson(text);
+  if (readOther && !hasFormat(value)) return readOther(value);
+  return toImportFile(requireExportedAgent(value, platforms), rawJsonMember(text, "config") ?? "");
+}
+
+/** @param config the exported configuration as JSON text */
+export function toImportFile(exported: ExportedAgent, config: string): ImportFile {
   const { name, model, tier, responseCache, publicPage } = exported;
   const { runtime, ...rows } = toImportRows(exported);
   return {
     head: { name, model, tier, responseCache, publicPage },
     ...rows,
-    config: rawJsonMember(text, "config") ?? "",
+    config,
     sessions: JSON.stringify(runtime.sessions),
     pages: { messages: pagesOf(runtime.messages), entries: pagesOf(runtime.entries) },
   };
 }
+
+/** Whether the file says of itself what it is, as exported agents do. */
+const hasFormat = (value: unknown) => typeof value === "object" && value !== null && Object.hasOwn(value, "format");
 
 function pagesOf(rows: readonly object[]): string[] {
   const pages: string[] = [];

@@ -1,13 +1,16 @@
-// The thread that reads large files of exported agents, because parsing one takes up to a second.
+// The thread that reads large files of exported agents, and all files of other programs: it takes up to a second.
 import { AppError } from "../../../src/kernel/errors.ts";
-import { readImportFile } from "./import-file.ts";
+import type { Takeover } from "../takeover/draft.ts";
+import { isBinaryFormat, takeOver, takeOverJson } from "../takeover/takeover.ts";
+import { type ImportFile, readImportFile, toImportFile } from "./import-file.ts";
 import type { ImportReply, ImportRequest } from "./import-reader.ts";
+import { requireExportedAgent } from "./import-rows.ts";
 
 declare const self: Worker;
 
-function* replies({ bytes, platforms }: ImportRequest): Generator<ImportReply, void> {
+async function* replies(request: ImportRequest): AsyncGenerator<ImportReply, void> {
   try {
-    const { pages, ...file } = readImportFile(bytes, platforms);
+    const { pages, ...file } = await read(request);
     for (const page of pages.messages) yield { page, of: "messages" };
     for (const page of pages.entries) yield { page, of: "entries" };
     yield { file };
@@ -18,6 +21,18 @@ function* replies({ bytes, platforms }: ImportRequest): Generator<ImportReply, v
   }
 }
 
-self.onmessage = ({ data }: MessageEvent<ImportRequest>) => {
-  for (const reply of replies(data)) self.postMessage(reply);
+async function read({ bytes, platforms, secretShapes }: ImportRequest): Promise<ImportFile> {
+  if (isBinaryFormat(bytes)) return toFile(await takeOver(bytes, secretShapes), platforms);
+  return readImportFile(bytes, platforms, (value) => toFile(takeOverJson(value, secretShapes), platforms));
+}
+
+/** The rows of an agent of another program: it is held to the rules of exported agents. */
+function toFile({ agent, allowLists, ...rest }: Takeover, platforms: readonly string[]): ImportFile {
+  const exported = requireExportedAgent(agent, platforms);
+  const channels = Object.keys(allowLists).length > 0 ? JSON.stringify(allowLists) : undefined;
+  return { ...toImportFile(exported, JSON.stringify(exported.config)), takeover: { ...rest, channels } };
+}
+
+self.onmessage = async ({ data }: MessageEvent<ImportRequest>) => {
+  for await (const reply of replies(data)) self.postMessage(reply);
 };
