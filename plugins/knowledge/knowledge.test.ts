@@ -185,12 +185,13 @@ describe("an interrupted reading", () => {
     const whole = await texts();
     expect(whole).toHaveLength(first.chunks);
 
-    const stored = Bun.file(join(fixture.kernel.config.dataDir, "knowledge", agentId, first.id));
-    await eventually(async () => !(await stored.exists()));
+    // Made anew for each look: a Bun.file keeps what it saw first.
+    const stored = () => Bun.file(join(fixture.kernel.config.dataDir, "knowledge", agentId, first.id));
+    await eventually(async () => !(await stored().exists()));
 
     // As a kill leaves it: 300 of the second generation are written, the job is still there, and so are the bytes.
     const { database, jobs } = fixture.kernel;
-    await stored.write(`${text} More.`);
+    await stored().write(`${text} More.`);
     await database.write([
       {
         sql: `INSERT INTO knowledge_chunks (agent_id, file_id, generation, position, page, heading, text)

@@ -3683,6 +3683,11 @@ export const german = {
     STREAM_NOT_FOUND: "Dieser Agent hat keinen Livestream.",
     TURN_NOT_FOUND: "Diese Antwort gibt es nicht mehr.",
     UNAUTHORIZED: "Melde dich zuerst an.",
+    ALREADY_IMPORTED: "Dieser Agent wurde schon übernommen.",
+    BACKEND_ONLY: "Das geht nur in dem Prozess, der die Agenten betreibt (ROLE=backend).",
+    UNKNOWN_FORMAT:
+      "Dieses Format kenne ich nicht. Möglich sind Agenten von Berth, OpenClaw und elizaOS, und Charakterkarten.",
+    UNREADABLE_FILE: "Diese Datei lässt sich nicht lesen.",
     APP_NOT_FOUND: "Diese App ist nicht mehr verbunden.",
     INVALID_AUTHORIZATION: "Der Link dieser App funktioniert nicht. Fang in der App noch einmal an.",
     TOO_MANY_APPS: "Mehr Apps kannst du nicht verbinden. Trenn zuerst eine.",
