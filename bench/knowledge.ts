@@ -58,13 +58,17 @@ export const knowledge: Benchmark = {
         const text = Array.from({ length: count }, (_, n) => passage(file * count + n)).join("\n\n");
         const body = new FormData();
         body.set("file", new File([text], `book-${file}.txt`));
-        const sent = await fetch(`${berth.web}${path}/files`, { method: "POST", body, headers: { cookie: client.cookie } });
+        const sent = await fetch(`${berth.web}${path}/files`, {
+          method: "POST",
+          body,
+          headers: { cookie: client.cookie },
+        });
         if (sent.status !== 202) throw new Error(`The file was refused: ${sent.status} ${await sent.text()}`);
       }
       const used = await eventually(
         async () => {
           const { body } = await client.get<{ files: { status: string }[]; used: { chunks: number } }>(`${path}/files`);
-          return body.files.every(({ status }) => status === "ready") && body.used;
+          return body.files.every(({ status }) => status === "ready") ? body.used : undefined;
         },
         { timeoutMs: 120_000, everyMs: 200 },
       );
