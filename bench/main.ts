@@ -8,6 +8,7 @@ import { consolePages } from "./console.ts";
 import { delivery } from "./delivery.ts";
 import { hosted } from "./hosted.ts";
 import { isolation } from "./isolation.ts";
+import { knowledge } from "./knowledge.ts";
 import { passthrough } from "./passthrough.ts";
 import { rss } from "./rss.ts";
 import { settings } from "./settings.ts";
@@ -36,6 +37,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   bots,
   storm,
   stalls,
+  knowledge,
   consolePages,
 ];
 

@@ -16,12 +16,13 @@ export interface Passage {
   score: number;
 }
 
-/** Rows written or deleted in one batch: about ten milliseconds. */
+/** Rows written or deleted in one batch: about ten milliseconds, on a thread, since the index now and then merges its parts. */
 export const STEP = 100;
 /** Entries of the index that are looked at: some may be of files that were just deleted. */
 const CANDIDATES = 60;
 const MAX_QUERY = 4_000;
 const MAX_WORDS = 16;
+const MIN_PREFIX = 5;
 
 const INSERT = `INSERT INTO knowledge_chunks (agent_id, file_id, generation, position, page, heading, text)
   SELECT ?1, ?2, ?3, value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?4) WHERE true
@@ -49,7 +50,7 @@ export function createChunkStore({ database }: Pick<Kernel, "database">) {
   async function deleteInSteps(sql: string, args: (string | number)[], signal?: AbortSignal): Promise<void> {
     for (;;) {
       signal?.throwIfAborted();
-      const [result] = await database.write([{ sql, args }]);
+      const [result] = await database.writeLong([{ sql, args }]);
       if ((result?.rowsAffected ?? 0) < STEP) return;
     }
   }
@@ -73,7 +74,7 @@ export function createChunkStore({ database }: Pick<Kernel, "database">) {
       const words = wordsOf(question);
       const part = question.slice(0, MAX_QUERY).toLowerCase().trim();
       if (words.length === 0 && part === "") return [];
-      const match = `owner:"${agentId.replaceAll("-", "")}" AND {heading text}:(${words.map((word) => `"${word}"*`).join(" OR ")})`;
+      const match = `owner:"${agentId.replaceAll("-", "")}" AND {heading text}:(${words.map(termOf).join(" OR ")})`;
       const found = words.length === 0 ? [] : (await database.readLong(SEARCH, [match, agentId, limit])).rows;
       const rows = found.length > 0 ? found : (await database.readLong(CONTAINING, [agentId, part, limit])).rows;
       return rows.map((row, rank) => ({
@@ -103,6 +104,9 @@ export function createChunkStore({ database }: Pick<Kernel, "database">) {
 /** Reciprocal ranks (Cormack, Clarke and Büttcher 2009), scaled so that the first of one list has 1. */
 const RANK_CONSTANT = 60;
 export const scoreOf = (rank: number) => (RANK_CONSTANT + 1) / (RANK_CONSTANT + 1 + rank);
+
+/** A longer word finds words that begin with it, too, such as plurals; the word itself counts more. */
+const termOf = (word: string) => (word.length < MIN_PREFIX ? `"${word}"` : `"${word}" OR "${word}"*`);
 
 /** The longest words of a question, without quotes and operators of the search language. */
 export const wordsOf = (question: string): string[] =>

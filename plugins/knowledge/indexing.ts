@@ -149,7 +149,7 @@ export function createIndexing(deps: Deps) {
       const part = passages.slice(from, from + STEP);
       const written = from + part.length;
       const isMilestone = Math.floor(written / PROGRESS_STEP) > Math.floor(from / PROGRESS_STEP);
-      await database.write([
+      await database.writeLong([
         chunks.insertStatement(place, from, part),
         ...store.updateStatements(id, { written }),
         ...(isMilestone ? [stateStatement(userId, { ...file, status: "indexing", written, expected })] : []),

@@ -92,9 +92,7 @@ export const addRequestDocs = {
         properties: {
           url: { type: "string" as const, description: "http or https", example: "https://example.com/guide" },
           refresh: {
-            type: "string" as const,
-            enum: ["hour", "day", "week"],
-            nullable: true,
+            enum: ["hour", "day", "week", null],
             description: "How often it is read again; left out: only when you say so",
           },
         },

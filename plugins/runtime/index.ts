@@ -34,6 +34,7 @@ import { createOwnerAlerts } from "./outbox/owner-alerts.ts";
 import { createSlowReplies } from "./outbox/slow-replies.ts";
 import { createPlatforms } from "./platforms.ts";
 import { createScheduledPrompts } from "./scheduled-prompts.ts";
+import { createFactExtraction } from "./sessions/fact-extraction.ts";
 import { createLastActivities } from "./sessions/last-activities.ts";
 import { createMessageList } from "./sessions/message-list.ts";
 import { createSessionExpiry } from "./sessions/session-expiry.ts";
@@ -142,6 +143,7 @@ export function createRuntime(deps: Deps) {
     ownerAlerts,
     slowReplies,
     scheduledPrompts,
+    factExtraction: createFactExtraction({ jobs, agents, ai, skills, sessions, chooseModel }),
     steps,
     journal: createJournal({ database, vault, shown: steps }),
     ...(timings && { retryDelays: timings.turnRetries }),

@@ -3,7 +3,14 @@ import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { MINUTE } from "../../src/kernel/util/time.ts";
 import type { BackupTableRows, BackupTables } from "../agents/index.ts";
-import { digestOf, type FactSource, MAX_FACTS, type MemoryStore, normalizeText } from "./memory/memory-store.ts";
+import {
+  digestOf,
+  type FactKind,
+  type FactSource,
+  MAX_FACTS,
+  type MemoryStore,
+  normalizeText,
+} from "./memory/memory-store.ts";
 import { reminderJobStatement } from "./reminders/reminder-store.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
 import type { Taint } from "./taint.ts";
@@ -30,6 +37,11 @@ export interface FactRow {
   source: FactSource;
   taint: Taint;
   pinned: 0 | 1;
+  kind: FactKind;
+  /** The turn in which it was noted. */
+  turn: string | null;
+  /** When it was looked up last. */
+  used: number | null;
   at: number;
   updated: number;
 }
@@ -112,7 +124,8 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
       switches: `SELECT json_group_array(json_object('skill', skill_id, 'enabled', enabled))
         FROM agent_skills WHERE agent_id = ?1`,
       memories: `SELECT json_group_array(json_object('id', id, 'circle', circle, 'content', content, 'digest', digest,
-          'source', source, 'taint', taint, 'pinned', pinned, 'at', created_at, 'updated', updated_at))
+          'source', source, 'taint', taint, 'pinned', pinned, 'kind', kind, 'turn', turn_id, 'used', used_at,
+          'at', created_at, 'updated', updated_at))
         FROM (SELECT * FROM memories WHERE agent_id = ?1 ORDER BY seq)`,
       reminders: `SELECT json_group_array(json_object('id', id, 'session', session_id, 'platform', platform, 'peer', peer,
           'byOwner', by_owner, 'text', text, 'taint', taint, 'enabled', enabled, 'dedupe', dedupe, 'due', due_at, 'at', created_at))
@@ -133,9 +146,11 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
         memories.forgetAllStatement(agentId),
         {
           // A backup of an earlier version has no taints: facts of other people's conversations are their words.
-          sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, taint, pinned, created_at, updated_at)
+          sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, taint, pinned, kind, turn_id, used_at, created_at, updated_at)
             SELECT value ->> 'id', ?1, value ->> 'circle', value ->> 'content', value ->> 'digest', value ->> 'source',
-              coalesce(value ->> 'taint', value ->> 'circle' <> ''), coalesce(value ->> 'pinned', 0), value ->> 'at', value ->> 'updated' FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING`,
+              coalesce(value ->> 'taint', value ->> 'circle' <> ''), coalesce(value ->> 'pinned', 0),
+              coalesce(value ->> 'kind', iif(value ->> 'circle' = '', 'owner', 'person')), value ->> 'turn', value ->> 'used',
+              value ->> 'at', value ->> 'updated' FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING`,
           args: [agentId, rows.memories],
         },
         {

@@ -16,7 +16,8 @@ import { createWebFetchSkill } from "./web/web-fetch-skill.ts";
 
 export { type FactRow, isWithinMemoryLimits, type ReminderRow, toFactRow } from "./backup-rows.ts";
 export { idOfCall } from "./call-key.ts";
-export type { Fact, FactSource, MemoryStore, RecentFacts } from "./memory/memory-store.ts";
+export { EXTRACT_FACTS, type ExtractedFact, rememberExtracted, splitFacts } from "./memory/extracted-facts.ts";
+export type { Fact, FactKind, FactSource, MemoryStore, RecentFacts } from "./memory/memory-store.ts";
 
 import { TOOL_CLASSES } from "./prepared-tool.ts";
 

@@ -1,5 +1,5 @@
 // Drizzle definitions of the skills' tables. migrations/0005_skills.sql creates them, and the search index over
-// memories; 0033_taint.sql and 0051_pinned_memories.sql add columns.
+// memories; 0033_taint.sql and 0051_pinned_memories.sql and 0071_memory_kinds.sql add columns.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Taint } from "./taint.ts";
 
@@ -21,6 +21,11 @@ export const memories = sqliteTable("memories", {
   taint: integer("taint").$type<Taint>().notNull(),
   /** Comes first in every prompt of its circle. */
   pinned: integer("pinned", { mode: "boolean" }).notNull(),
+  kind: text("kind", { enum: ["owner", "person", "world"] }).notNull(),
+  /** The turn in which it was noted. */
+  turnId: text("turn_id"),
+  /** When an agent looked it up last. */
+  usedAt: integer("used_at"),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
 });

@@ -49,6 +49,9 @@ const memory = t.Object({
   content: t.String({ minLength: 1, maxLength: 2000 }),
   circle: t.String({ maxLength: 600, description: "`platform:peer` of the person it belongs to; empty for the owner" }),
   source: t.Union([t.Literal("agent"), t.Literal("compaction"), t.Literal("owner")]),
+  kind: t.Optional(
+    t.Union([t.Literal("owner"), t.Literal("person"), t.Literal("world")], { description: "What it is about" }),
+  ),
   pinned: t.Optional(t.Boolean({ description: "In every prompt; an import ignores it" })),
   createdAt: time,
   updatedAt: time,

@@ -210,10 +210,11 @@ const toExportedMessage = ({ role, content, steps, at }: MessageRow) => {
   const parsedSteps: unknown = steps === null ? undefined : JSON.parse(steps);
   return { role, content, ...(parsedSteps === undefined ? {} : { steps: parsedSteps }), at: iso(at) };
 };
-const toExportedFact = ({ content, circle, source, pinned, at, updated }: FactRow) => ({
+const toExportedFact = ({ content, circle, source, kind, pinned, at, updated }: FactRow) => ({
   content,
   circle,
   source,
+  kind,
   ...(pinned === 1 && { pinned: true }),
   createdAt: iso(at),
   updatedAt: iso(updated),

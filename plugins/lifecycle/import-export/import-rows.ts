@@ -145,10 +145,11 @@ export function toImportRows({
       at: now,
     };
   });
-  const facts = memories.map(({ content, circle, source, createdAt, updatedAt }) =>
+  const facts = memories.map(({ content, circle, source, kind, createdAt, updatedAt }) =>
     toFactRow({
       // Not pinned: the file's author has no say in every prompt.
-      ...{ content, circle, source, taint: TAINT.outside, pinned: 0 },
+      ...{ content, circle, source, taint: TAINT.outside, pinned: 0, turn: null, used: null },
+      kind: kind ?? (circle === "" ? "owner" : "person"),
       ...{ at: Date.parse(createdAt), updated: Date.parse(updatedAt) },
     }),
   );

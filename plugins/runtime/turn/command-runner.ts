@@ -4,10 +4,12 @@ import type { Agent } from "../../agents/index.ts";
 import { COMMANDS, commandArgument, isOwnerCommand, OWNER_COMMANDS, parseCommand } from "../inbox/commands.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
 import type { CommandResult, OwnerCommandHandler } from "../platforms.ts";
+import type { FactExtraction } from "../sessions/fact-extraction.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 
 interface Deps {
   sessions: Sessions;
+  factExtraction: Pick<FactExtraction, "afterResetStatements">;
   chooseModel(agent: Agent): Promise<{ label: string }>;
   /** Undefined where no platform handles owners' commands. */
   ownerCommand: OwnerCommandHandler | undefined;
@@ -15,7 +17,7 @@ interface Deps {
 
 /** The reply to a command, and the statements to be written with it. */
 export async function runCommand(
-  { sessions, chooseModel, ownerCommand }: Deps,
+  { sessions, factExtraction, chooseModel, ownerCommand }: Deps,
   agent: Agent,
   entry: InboxEntry,
 ): Promise<CommandResult> {
@@ -49,7 +51,10 @@ export async function runCommand(
         ? toResult("Start a new session instead.")
         : toResult(
             "A new conversation: I have forgotten the messages before it. What I have memorized about you stays.",
-            [sessions.completeStatement(agent.id, entry.platform, entry.peer, entry.sessionId)],
+            [
+              sessions.completeStatement(agent.id, entry.platform, entry.peer, entry.sessionId),
+              ...factExtraction.afterResetStatements(entry),
+            ],
           );
     default:
       return toResult(

@@ -3,7 +3,8 @@ import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Reservation } from "../../ai/index.ts";
-import { highestTaint } from "../../skills/index.ts";
+import { EXTRACT_FACTS, highestTaint, splitFacts } from "../../skills/index.ts";
+import type { KeepFacts } from "../sessions/fact-extraction.ts";
 import { type History, type HistoryMessage, MAX_HISTORY } from "../sessions/history.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { omittedNote, textMessage } from "./prompt.ts";
@@ -32,6 +33,8 @@ export interface HistoryOptions {
   contextWindow: number | undefined;
   /** Undefined for a model that can't summarize, such as the demo model. */
   summarizer: Summarizer | undefined;
+  /** Where the facts of the older messages go, if they are kept. Called only for a summary. */
+  keepFacts?(): Promise<KeepFacts | undefined>;
   signal: AbortSignal;
 }
 
@@ -48,7 +51,7 @@ interface Summarizer {
 export async function loadCompactedHistory(
   sessions: Sessions,
   sessionId: string,
-  { contextWindow = DEFAULT_WINDOW, summarizer, signal }: HistoryOptions,
+  { contextWindow = DEFAULT_WINDOW, summarizer, keepFacts, signal }: HistoryOptions,
 ): Promise<History> {
   const history = await sessions.history(sessionId);
   const maxCharacters = contextWindow * HISTORY_SHARE * CHARACTERS_PER_TOKEN;
@@ -63,10 +66,14 @@ export async function loadCompactedHistory(
   const last = older.at(-1);
   if (!last) return history;
   const recentKept = recent.slice(recent.length - keep);
-  const summary = summarizer && (await summarize(summarizer, history, older, maxCharacters, signal));
+  const keepFound = summarizer && (await keepFacts?.());
+  const request = { system: keepFound ? `${SUMMARIZE}\n${EXTRACT_FACTS}` : SUMMARIZE, maxCharacters };
+  const answer = summarizer && (await summarize(summarizer, history, older, request, signal));
+  const { summary, facts } = answer === undefined ? { summary: undefined, facts: [] } : splitFacts(answer);
   if (summary === undefined) return { ...history, omitted: history.omitted + older.length, recent: recentKept };
   const summaryTaint = highestTaint([history.summaryTaint, ...older.map(({ taint }) => taint)]);
   await sessions.saveSummary(sessionId, summary, last.seq, summaryTaint);
+  await keepFound?.(facts, summaryTaint);
   return { summary, summaryTaint, omitted: 0, recent: recentKept };
 }
 
@@ -75,14 +82,14 @@ async function summarize(
   { language, reserve }: Summarizer,
   history: History,
   older: readonly HistoryMessage[],
-  maxCharacters: number,
+  { system, maxCharacters }: { system: string; maxCharacters: number },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const transcript = older.map(({ role, content }) => `${role}: ${content}`).join("\n");
   const before = history.summary === null ? "" : `Summary so far:\n${history.summary}\n\n`;
   const cut = transcript.length > maxCharacters ? "[The beginning is missing.]\n" : omittedNote(history.omitted);
   const prompt: LanguageModelV4Prompt = [
-    { role: "system", content: SUMMARIZE },
+    { role: "system", content: system },
     textMessage("user", `${before}${cut}${transcript.slice(-maxCharacters)}`),
   ];
   const call = new AbortController();
@@ -95,7 +102,7 @@ async function summarize(
   try {
     spending = await reserve(prompt);
     started = performance.now();
-    const { content, usage } = await language.doGenerate({ prompt, maxOutputTokens: 1_000, abortSignal: call.signal });
+    const { content, usage } = await language.doGenerate({ prompt, maxOutputTokens: 1_400, abortSignal: call.signal });
     const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
     await spending.record(tokenUsage({ usage, text, calls: [] }, prompt), elapsedMs());
     return text.trim() === "" ? undefined : toStorableText(text.slice(0, MAX_SUMMARY));

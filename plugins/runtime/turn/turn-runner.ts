@@ -23,6 +23,7 @@ import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
 import type { SlowReplies } from "../outbox/slow-replies.ts";
 import type { Platforms, SavePreview } from "../platforms.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
+import type { FactExtraction } from "../sessions/fact-extraction.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { runCommand } from "./command-runner.ts";
 import { loadCompactedHistory } from "./compaction.ts";
@@ -37,6 +38,7 @@ import { runToolLoop, type ToolLoopOutput, type ToolLoopResult } from "./tool-lo
 /** After so many starts that found the entry's turn interrupted, the entry counts as the cause of the crashes. */
 const MAX_INTERRUPTIONS = 20;
 interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
+  factExtraction: FactExtraction;
   agents: ServiceOf<typeof agentsPlugin>;
   ai: ServiceOf<typeof aiPlugin>;
   skills: ServiceOf<typeof skillsPlugin>;
@@ -132,7 +134,9 @@ export function createTurnRunner(deps: Deps) {
 
   async function answerCommand(turn: RunningTurn, agent: Agent): Promise<void> {
     const ownerCommand = platforms.ownerCommand(turn.entry.platform);
-    const { reply, statements } = await runCommand({ sessions, chooseModel, ownerCommand }, agent, turn.entry);
+    const { factExtraction } = deps;
+    const tools = { sessions, factExtraction, chooseModel, ownerCommand };
+    const { reply, statements } = await runCommand(tools, agent, turn.entry);
     await settle(turn, agent, { text: reply, steps: [], taint: TAINT.none }, statements);
   }
 
@@ -204,6 +208,7 @@ export function createTurnRunner(deps: Deps) {
         contextWindow,
         signal,
         summarizer: chosen.demo ? undefined : { language, reserve },
+        keepFacts: () => deps.factExtraction.forSummary(entry),
       }),
       ai.turnCache(agent, chosen, entry.id),
     ]);

@@ -30,13 +30,14 @@ const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: 
 
 const memoryItem = t.Object({
   id: t.String(),
-  kind: t.Union([t.Literal("own"), t.Literal("person")], {
-    description: "own: known in the owner's conversations; person: known only in that person's conversation",
+  kind: t.Union([t.Literal("own"), t.Literal("person"), t.Literal("world")], {
+    description: "What it is about: the owner, another person, or anything else",
   }),
   text: t.String(),
   about: nullable(t.String({ description: "The conversation that knows it, as platform:peer; null: the owner's" })),
   confidence: t.Union([t.Literal("high"), t.Literal("medium"), t.Literal("low")], {
-    description: "By where it comes from: the owner; words of other people; content from outside, such as a web page",
+    description:
+      "By where it comes from: the owner; words of other people, or a summary; content from outside, such as a web page",
   }),
   untrusted: t.Boolean({
     description:
@@ -46,8 +47,12 @@ const memoryItem = t.Object({
   source: t.Union([t.Literal("agent"), t.Literal("compaction"), t.Literal("owner")], {
     description: "Who wrote it: the agent by its tool, a summary of a long conversation, or the owner",
   }),
+  turnId: nullable(t.String({ description: "The turn in which it was noted" })),
   createdAt: t.String({ description: "ISO 8601" }),
-  lastUsedAt: t.String({ description: "ISO 8601. When it was last told or changed" }),
+  lastUsedAt: t.String({ description: "ISO 8601. When it was last told, changed or looked up" }),
+});
+const kind = t.Union([t.Literal("own"), t.Literal("person"), t.Literal("world")], {
+  error: "The kind is own, person or world.",
 });
 const memoryList = t.Object({
   memories: t.Array(memoryItem),
@@ -57,7 +62,7 @@ const memoryList = t.Object({
 const memoryResponse = t.Object({ memory: memoryItem });
 const query = t.Object({
   query: t.Optional(t.String({ maxLength: 1_000, description: "Words to look for, best match first" })),
-  kind: t.Optional(t.Union([t.Literal("own"), t.Literal("person")], { error: "The kind is own or person." })),
+  kind: t.Optional(kind),
   about: t.Optional(t.String({ maxLength: 600, description: "platform:peer" })),
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   cursor: t.Optional(t.String({ maxLength: 64 })),
@@ -75,6 +80,7 @@ const createBody = t.Object({
       }),
     ),
   ),
+  kind: t.Optional(kind),
   pinned: t.Optional(t.Boolean({ error: "Give true or false." })),
 });
 const changeBody = t.Object({
@@ -112,25 +118,30 @@ const toItem = ({
   taint,
   pinned,
   source,
+  kind,
+  turnId,
+  usedAt,
   createdAt,
   updatedAt,
 }: Fact): Static<typeof memoryItem> => ({
   id,
-  kind: circle === "" ? "own" : "person",
+  kind: kind === "owner" ? "own" : kind,
   text: content,
   about: circle === "" ? null : circle,
-  confidence: taint === TAINT.none ? "high" : taint === TAINT.people ? "medium" : "low",
+  confidence: taint === TAINT.outside ? "low" : taint === TAINT.people || source === "compaction" ? "medium" : "high",
   untrusted: taint === TAINT.outside,
   pinned,
   source,
+  turnId,
   createdAt: new Date(createdAt).toISOString(),
-  lastUsedAt: new Date(updatedAt).toISOString(),
+  lastUsedAt: new Date(Math.max(updatedAt, usedAt ?? 0)).toISOString(),
 });
 
 const createListHandler =
   (ownerFacts: OwnerFacts) =>
   async ({ agent, query: given }: { agent: Agent; query: Static<typeof query> }) => {
-    const { kind, about: circle, cursor } = given;
+    const { about: circle, cursor } = given;
+    const kind = storedKind(given.kind);
     const limit = readLimit(given.limit, 50, 100);
     const searched = given.query?.trim() ?? "";
     const page =
@@ -196,12 +207,13 @@ export function memoryBackendRoutes({ guards, memories, ownerFacts }: Deps) {
     })
     .post(
       LIST,
-      async ({ agent, body: { text: content, about, pinned }, status }) => {
+      async ({ agent, body: { text: content, about, kind, pinned }, status }) => {
         const audience = about == null ? undefined : audienceOf(about);
         const { id, known } = await memories.remember({
           agentId: agent.id,
           content,
           source: "owner",
+          kind: storedKind(kind),
           ...(audience && { audience }),
         });
         const fact =
@@ -228,6 +240,8 @@ export function memoryBackendRoutes({ guards, memories, ownerFacts }: Deps) {
       { ...changing, response: { 200: removed }, detail: detailOf(REMOVE, removeErrors) },
     );
 }
+
+const storedKind = (kind: Static<typeof memoryItem>["kind"] | undefined) => (kind === "own" ? "owner" : kind);
 
 /** Who takes part in the conversation `platform:peer`. */
 function audienceOf(about: string): Audience {

@@ -40,10 +40,18 @@ function memoryTools(memories: MemoryStore): Tool[] {
       storesTaint: true,
       description:
         "Keeps a fact for later conversations: a preference, a name, a date, a decision. One fact per call, in a full sentence that stands on its own. Never passwords or keys.",
-      input: t.Object({ fact: t.String({ minLength: 1, maxLength: MAX_FACT_LENGTH }) }),
-      async execute({ fact }, context) {
-        const { agentId, taint } = context;
-        const newFact = { agentId, content: fact, source: "agent" as const, audience: context, taint };
+      input: t.Object({
+        fact: t.String({ minLength: 1, maxLength: MAX_FACT_LENGTH }),
+        about: t.Optional(
+          t.Union([t.Literal("person"), t.Literal("world")], {
+            description: "person: somebody else than who you talk to; world: nobody.",
+          }),
+        ),
+      }),
+      async execute({ fact, about }, context) {
+        const { agentId, taint, inboxId } = context;
+        const origin = { source: "agent" as const, audience: context, taint, turnId: inboxId };
+        const newFact = { agentId, content: fact, kind: about, ...origin };
         const { id, known } = await memories.remember(newFact);
         return { remembered: true, id, ...(known ? { note: "This was known already." } : {}) };
       },
@@ -58,6 +66,7 @@ function memoryTools(memories: MemoryStore): Tool[] {
       }),
       async execute({ query, limit = 10 }, context) {
         const facts = await memories.search(context.agentId, query, limit, context);
+        await memories.markUsed(facts.map(({ id }) => id));
         if (facts.length > 0) return { facts: toToolResults(facts, context) };
         const { facts: newest } = await memories.recentFacts(context.agentId, context);
         if (newest.length === 0) return "Nothing is remembered.";

@@ -19,6 +19,8 @@ const MAX_CACHED_CIRCLES = 10_000;
 const MAX_SEARCH_CHARACTERS = 4000;
 const MAX_WORDS = 12;
 
+/** What a fact is about. */
+export type FactKind = "owner" | "person" | "world";
 export type FactSource = "agent" | "compaction" | "owner";
 
 export interface Fact {
@@ -29,8 +31,13 @@ export interface Fact {
   circle: string;
   /** Of the context in which it was stored. */
   taint: Taint;
+  kind: FactKind;
+  /** The turn in which it was noted; null where there was none. */
+  turnId: string | null;
   /** The owner wants it in every prompt of its circle. */
   pinned: boolean;
+  /** When an agent looked it up last. */
+  usedAt: number | null;
   createdAt: number;
   updatedAt: number;
 }
@@ -50,6 +57,9 @@ export interface NewFact {
   audience?: Audience;
   /** Of the context in which it is stored. Default: none. */
   taint?: Taint;
+  /** Default: the person who knows it. Of the owner only in the owner's own circle. */
+  kind?: FactKind | undefined;
+  turnId?: string | undefined;
 }
 
 export interface MemoryStore {
@@ -59,6 +69,8 @@ export interface MemoryStore {
   rememberStatements(fact: NewFact): Statement[];
   /** Facts that share words with `text`, best match first. */
   search(agentId: string, text: string, limit: number, audience?: Audience): Promise<Fact[]>;
+  /** Records that an agent has looked these facts up. */
+  markUsed(ids: readonly string[]): Promise<void>;
   /** Bytes held in memory for this agent. */
   memoryBytes(agentId: string): number;
   /** The newest facts, from a bounded cache. */
@@ -127,20 +139,22 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
   const keyOf = (agentId: string, circle: string) => `${agentId}\n${circle}`;
   const forgetCached = (agentId: string) => recent.clear((key) => key.startsWith(`${agentId}\n`));
 
-  function insertStatements({ agentId, source, audience, taint = TAINT.none }: NewFact, content: string): Statement[] {
+  function insertStatements(fact: NewFact, content: string): Statement[] {
+    const { agentId, source, audience, taint = TAINT.none, turnId = null } = fact;
     const circle = circleOf(audience);
+    const kind = kindIn(circle, fact.kind);
     const digest = digestOf(content);
     const now = Date.now();
     const insert: Statement = {
-      sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, created_at, updated_at, taint)
-        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8
+      sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, created_at, updated_at, taint, kind, turn_id)
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10
         WHERE ?3 <> '' OR EXISTS (SELECT 1 FROM memories WHERE agent_id = ?2 AND circle = ?3 AND digest = ?5)
           OR (SELECT count(*) FROM memories WHERE agent_id = ?2 AND circle = '') < ${MAX_FACTS.owner}
         ON CONFLICT (agent_id, circle, digest) DO UPDATE SET updated_at = excluded.updated_at,
           content = iif(excluded.taint <= taint, excluded.content, content), taint = min(taint, excluded.taint),
           source = iif(excluded.source = 'owner', 'owner', source)
         RETURNING id`,
-      args: [Bun.randomUUIDv7(), agentId, circle, content, digest, source, now, taint],
+      args: [Bun.randomUUIDv7(), agentId, circle, content, digest, source, now, taint, kind, turnId],
       after: () => recent.drop(keyOf(agentId, circle)),
     };
     return circle === OWNER ? [insert] : [insert, ...evictStatements(agentId, circle, forgetCached)];
@@ -192,6 +206,12 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
       });
     },
 
+    async markUsed(ids) {
+      if (ids.length === 0) return;
+      const sql = "UPDATE memories SET used_at = ? WHERE id IN (SELECT value FROM json_each(?))";
+      await database.write([{ sql, args: [Date.now(), JSON.stringify(ids)] }]);
+    },
+
     recentFacts(agentId, audience) {
       const circle = circleOf(audience);
       return recent.get(keyOf(agentId, circle), () => loadRecent(agentId, circle));
@@ -217,6 +237,10 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
     }),
   };
 }
+
+/** A guest's conversation knows nothing about the owner. */
+const kindIn = (circle: string, kind: FactKind | undefined): FactKind =>
+  circle === OWNER ? (kind ?? "owner") : kind === "world" ? "world" : "person";
 
 /** The digest by which equal facts are found; facts that differ only in case have the same. */
 export const digestOf = (content: string) =>

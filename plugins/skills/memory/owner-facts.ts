@@ -1,5 +1,5 @@
 // Lists, searches and changes an agent's facts of all circles, for its owner.
-import { and, desc, eq, getTableColumns, ne, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import { GuardFailed, guard, isUniqueViolation, statement } from "../../../src/kernel/database/database.ts";
 import { AppError, invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -8,6 +8,7 @@ import { TAINT } from "../taint.ts";
 import {
   digestOf,
   type Fact,
+  type FactKind,
   MAX_FACT_LENGTH,
   type MemoryStore,
   matchExpression,
@@ -21,8 +22,7 @@ export const MAX_PINNED = 20;
 export interface FactFilter {
   /** A circle: "" for the owner's own. */
   circle?: string | undefined;
-  /** `own`: the owner's, `person`: of all others. */
-  kind?: "own" | "person" | undefined;
+  kind?: FactKind | undefined;
 }
 
 export interface FactPage {
@@ -58,7 +58,7 @@ export function createOwnerFacts({ database, memories }: Deps): OwnerFacts {
   const inFilter = ({ circle, kind }: FactFilter) =>
     and(
       circle === undefined ? undefined : eq(table.circle, circle),
-      kind === undefined ? undefined : kind === "own" ? eq(table.circle, "") : ne(table.circle, ""),
+      kind === undefined ? undefined : eq(table.kind, kind),
     );
 
   async function find(agentId: string, id: string): Promise<Fact | undefined> {

@@ -6,7 +6,7 @@ import { api, path } from "../../../app/api.ts";
 /** An item of `GET /api/agents/:id/memories`. */
 export interface Fact {
   id: string;
-  kind: "own" | "person";
+  kind: "own" | "person" | "world";
   text: string;
   about: string | null;
   confidence: "high" | "medium" | "low";

@@ -12,7 +12,7 @@ import type { Fact } from "./data.ts";
 const SOURCES: Readonly<Record<Fact["source"], Text>> = {
   owner: text("written by you"),
   agent: text("noted in a conversation"),
-  compaction: text("from the summary of a long conversation"),
+  compaction: text("noted at the end of a conversation"),
 };
 
 interface Props {
@@ -81,6 +81,12 @@ export function FactRow({ fact, person, onPin, onForget, onCorrect, onPerson }: 
             <Users className="size-3.5" aria-hidden="true" />
             {t("Known only to {person}", { person })}
           </button>
+        )}
+        {(fact.kind === "world" || (fact.kind === "person" && person === undefined)) && (
+          <>
+            <span aria-hidden="true">·</span>
+            <span>{fact.kind === "world" ? t("about the world") : t("about somebody else")}</span>
+          </>
         )}
         <span aria-hidden="true">·</span>
         <span>{t(SOURCES[fact.source])}</span>

@@ -110,6 +110,7 @@ export function Facts() {
                   { value: "", label: t("All") },
                   { value: "own", label: t("Yours") },
                   { value: "person", label: t("Other people's") },
+                  { value: "world", label: t("About the world") },
                 ]}
                 onChange={setKind}
               />
