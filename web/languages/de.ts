@@ -3044,7 +3044,7 @@ export const german = {
       "Only sites with https can show the page.": "Nur Websites mit https können die Seite zeigen.",
       // Memory.
       "Write the fact in a sentence.": "Schreib die Tatsache als Satz.",
-      "The kind is own or person.": "Die Art ist own oder person.",
+      "The kind is own, person or world.": "Möglich sind own, person oder world.",
       "This is a platform and a conversation there, such as channel_a:123.":
         "Das ist eine Plattform und ein Gespräch dort, etwa channel_a:123.",
       // MCP servers.
