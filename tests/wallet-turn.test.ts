@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
 import { type AgentItem, provision } from "./support/members.ts";
 import { expectRefusal } from "./support/refusal.ts";
 import { deployToken, freshAddress, giveEther, type Token } from "./support/tokens.ts";
@@ -44,7 +45,10 @@ async function owner(config: object = {}): Promise<Owner> {
   await client.signUp();
   await client.grant("pro");
   await client.signIn();
-  return { client, agent: await provision(client, "Purser", { skills: { wallet: true }, ...config }) };
+  return {
+    client,
+    agent: await provision(client, "Purser", { skills: { wallet: true }, approvals: { spend: "allow" }, ...config }),
+  };
 }
 
 /** Sends a message that the model answers with this tool call; returns the tool's result. */
@@ -122,15 +126,13 @@ test("a page that leads the model to send moves no money until the owner approve
   const sent = { name: "wallet_send", arguments: { to, amount: "4" } };
   upstream.script(({ toolResults, lastUser }) => {
     const last = toolResults.at(-1)?.content ?? "";
-    if (last.includes("was not run")) return "I must ask you.";
     if (last.includes("confirmed")) return "Sent.";
     const reads = last === "" && lastUser === "Read it.";
     return { toolCalls: [reads ? { name: "web_fetch", arguments: { url: page.url.href } } : sent] };
   });
   const chat = async (message: string) =>
     (await ada.client.post<{ reply: string }>("/api/agent", { agentId: ada.agent.id, message })).body.reply;
-  expect(await chat("Read it.")).toBe("I must ask you.");
-  expect(await chat("Go on.")).toBe("I must ask you.");
+  expect(await chat("Read it.")).toStartWith(`May I do this?\n\nSend 4 USD to ${to}`);
   expect((await ada.client.get("/api/wallet/spends")).body).toMatchObject({ spends: [] });
 
   const path = `/api/agents/${ada.agent.id}/approvals`;
@@ -141,8 +143,8 @@ test("a page that leads the model to send moves no money until the owner approve
   const refused = await ada.client.post(`${path}/${approvals[0]?.id}`, { decision: "approve", scope: "conversation" });
   expectRefusal(refused, 400, "SCOPE_NOT_ALLOWED");
   await ada.client.post(`${path}/${approvals[0]?.id}`, { decision: "approve" });
-  expect(await chat("I have approved it.")).toBe("Sent.");
-  expect(await chat("And again.")).toBe("I must ask you.");
+  await eventually(async () => (await usd.balanceOf(to)) === 4n * USD, { what: "the money has arrived" });
+  expect(await chat("And again.")).toStartWith("May I do this?");
   expect(await usd.balanceOf(to)).toBe(4n * USD);
 }, 60_000);
 
@@ -172,38 +174,44 @@ test("an imported file with the wallet switched on and a reminder of the owner's
   await ada.client.post("/api/agent", { agentId, message: "Hello" });
   expect(JSON.stringify(upstream.chats.at(-1)?.body.tools)).not.toContain("wallet_");
   await ada.client.post("/api/agent", { action: "update-skill", agentId, skillId: "wallet", enabled: true });
-  await ada.client.post("/api/agent", { agentId, message: "Hello" });
-  expect(upstream.chats.at(-1)?.toolResults[0]?.content).toContain("was not run");
+  const asked = await ada.client.post<{ reply: string }>("/api/agent", { agentId, message: "Hello" });
+  expect(asked.body.reply).toStartWith("May I do this?");
   expect(await usd.balanceOf(to)).toBe(0n);
 }, 60_000);
 
 describe("the configured approval of a tool:", () => {
-  test("`ask` waits until the owner sees and approves the spend", async () => {
-    const ada = await owner({ approvals: { wallet_send: "ask" } });
+  test("without one, a payment waits until the owner approves the call", async () => {
+    const ada = await owner({ approvals: {} });
     await fund(String((await jsonResult(ada, "wallet_create", {})).address));
     const to = freshAddress();
-    const { id, status } = await jsonResult(ada, "wallet_send", { to, amount: "3" });
-    expect(status).toBe("waiting_approval");
-    expect(await usd.balanceOf(to)).toBe(0n);
-    expect((await ada.client.get("/api/wallet/spends")).body).toMatchObject({
-      spends: [{ id, status: "waiting_approval", to, usd: "3", agentId: ada.agent.id }],
-    });
+    upstream.script(({ toolResults }) =>
+      toolResults.length > 0 ? "Sent." : { toolCalls: [{ name: "wallet_send", arguments: { to, amount: "3" } }] },
+    );
+    await ada.client.post("/api/agent", { message: "Send it." });
+    expect((await ada.client.get("/api/wallet/spends")).body).toMatchObject({ spends: [] });
+    const path = `/api/agents/${ada.agent.id}/approvals`;
+    const { approvals } = (await ada.client.get<{ approvals: { id: string }[] }>(path)).body;
     const eve = await owner();
-    expectRefusal(await eve.client.post(`/api/wallet/spends/${id}/approve`), 404, "SPEND_NOT_FOUND");
-    expect((await ada.client.post(`/api/wallet/spends/${id}/approve`)).body).toMatchObject({ status: "confirmed" });
-    expect(await usd.balanceOf(to)).toBe(3n * USD);
+    expectRefusal(
+      await eve.client.post(`${path}/${approvals[0]?.id}`, { decision: "approve" }),
+      404,
+      "AGENT_NOT_FOUND",
+    );
+    await ada.client.post(`${path}/${approvals[0]?.id}`, { decision: "approve" });
+    await eventually(async () => (await usd.balanceOf(to)) === 3n * USD, { what: "the money has arrived" });
+    expect((await ada.client.get("/api/wallet/spends")).body).toMatchObject({ spends: [{ to, usd: "3" }] });
   }, 60_000);
 
   test("`deny` rejects every tool, also those that only read", async () => {
     const approvals = { wallet_balance: "deny", wallet_create: "deny", wallet_send: "deny" };
     const ada = await owner({ approvals });
-    expect(await toolResult(ada, "wallet_create", {})).toContain("switched off");
+    expect(await toolResult(ada, "wallet_create", {})).toContain("has forbidden");
     expect((await ada.client.get("/api/wallet")).body).toMatchObject({ hasWallet: false });
     const { address } = (await ada.client.post<{ address: string }>("/api/wallet", { action: "create" })).body;
     await fund(address);
-    expect(await toolResult(ada, "wallet_balance", {})).toContain("switched off");
+    expect(await toolResult(ada, "wallet_balance", {})).toContain("has forbidden");
     const to = freshAddress();
-    expect(await toolResult(ada, "wallet_send", { to, amount: "1" })).toContain("switched off");
+    expect(await toolResult(ada, "wallet_send", { to, amount: "1" })).toContain("has forbidden");
     expect(await usd.balanceOf(to)).toBe(0n);
   });
 });

@@ -1,44 +1,43 @@
-// Stores the requests for the owner's approval of tool calls, decides them, and uses up each grant in one guarded write.
+// Stores the requests for the owner's approval of tool calls, one for each call, and says whether a call may run.
 import { and, desc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
-import { AppError, notFound } from "../../src/kernel/errors.ts";
+import { notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import { randomCode } from "../../src/kernel/util/text/random-code.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { CallToApprove } from "../skills/index.ts";
-import { digestInput, redactInput } from "./redacted-input.ts";
+import { redactInput } from "./redacted-input.ts";
 import { type Approval, approvals as table } from "./schema.ts";
 
-/** How long a request can be decided, and how long an approval can be used. */
-const VALID_MS = DAY;
+/** How long a request can be decided, and how long a grant for a conversation can be used. */
+export const VALID_MS = DAY;
 /** How long decided and expired requests are stored. */
 const RETENTION_MS = 30 * DAY;
 /** The most undecided requests of an agent, for those from its owner's turns and for those from other people's. */
 const MAX_PENDING = 100;
-
 /** Characters of an input that the owner can be asked about. */
 const MAX_INPUT = 64 * 1024;
+/** About 30 bits, of which an attacker without the owner's chat can't use one. */
+const CODE_LENGTH = 6;
 
-/** The turn in which a tool was called. */
-export interface TurnOrigin {
+/** The step of a turn in which a tool is called. */
+export interface CallOrigin {
   agentId: string;
   userId: string;
   sessionId: string;
   /** The id of the inbox entry. */
   turnId: string;
-  /** Grows with each try of the turn. */
-  attempt: number;
+  step: number;
   platform: string;
   byOwner: boolean;
 }
 
-export type Scope = "once" | "conversation";
-
-export interface Decision {
-  decision: "approve" | "deny";
-  /** Default `once`. */
-  scope?: Scope | undefined;
-}
+/** Whether a call may run: with this input, which is the owner's if `isEdited`; not, as the model is told; or not yet. */
+export type Authorization =
+  | { kind: "admitted"; input: unknown; isEdited: boolean }
+  | { kind: "refused"; text: string }
+  | { kind: "waiting"; approval: Approval };
 
 export interface ApprovalPage {
   limit: number;
@@ -47,22 +46,20 @@ export interface ApprovalPage {
 }
 
 export interface ApprovalStore {
-  /**
-   * Uses up an approval of this very call in its conversation; then the result is undefined, and the call may run once.
-   * Otherwise requests an approval, unless one is waiting or was denied, and returns the refusal for the model.
-   */
-  authorize(origin: TurnOrigin, call: CallToApprove): Promise<string | undefined>;
-  /** Newest first. */
+  /** Requests the approval of a call if it needs one, each call once: a later try of the turn finds the same request. */
+  authorize(origin: CallOrigin, call: CallToApprove): Promise<Authorization>;
+  /** Marks requests as put to the owner in a chat. */
+  markAskedStatement(agentId: string, ids: readonly string[]): Statement;
+  /** Throws 404 `APPROVAL_NOT_FOUND`. */
+  require(agentId: string, id: string): Promise<Approval>;
+  /** The undecided request with this code. */
+  findByCode(agentId: string, code: string): Promise<Approval | undefined>;
   /** The number of undecided requests of each of a user's agents that has any. */
   countPending(userId: string): Promise<ReadonlyMap<string, number>>;
+  /** Newest first. */
   list(agentId: string, page: ApprovalPage): Promise<Approval[]>;
   /** Of all agents of a user, newest first. */
   listOfUser(userId: string, page: ApprovalPage): Promise<Approval[]>;
-  /**
-   * Decides a request. Throws 404 `APPROVAL_NOT_FOUND`, 409 `ALREADY_DECIDED`, 410 `EXPIRED`, and 400 `SCOPE_NOT_ALLOWED`
-   * for a scope that the class of the tool does not admit.
-   */
-  decide(agent: { id: string; userId: string }, id: string, decision: Decision): Promise<Approval>;
   /** Deletes all requests of an agent, as part of a batch. */
   forgetStatement(agentId: string): Statement;
   /** The same for all agents of a user. */
@@ -70,101 +67,72 @@ export interface ApprovalStore {
   deleteOld(): Promise<void>;
 }
 
-interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
+interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "log">;
 }
 
-/**
- * ?1 agent, ?2 session, ?3 tool, ?4 digest, ?5 now, ?6 turn, ?7 try of the turn. One call uses one approval: the subquery and
- * the update are one statement, so that of two concurrent turns only one finds it unused. A turn that is tried again after
- * a failure finds the approval that its earlier try has used, as it finds what that try has done.
- */
-const USE = `UPDATE approvals SET used_at = iif(scope = 'once', ?5, used_at), used_turn = ?6, used_attempt = ?7 WHERE id = (
-  SELECT id FROM approvals WHERE agent_id = ?1 AND session_id = ?2 AND tool = ?3 AND status = 'approved' AND expires_at > ?5
-    AND (scope = 'conversation'
-      OR (digest = ?4 AND (used_at IS NULL OR (used_turn = ?6 AND used_attempt < ?7))))
-  ORDER BY scope, used_at IS NULL, id LIMIT 1)`;
-
-const REQUEST = `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input,
-    digest, status, requested_at, expires_at)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'pending', ?12, ?13 WHERE (SELECT count(*) FROM approvals
-    WHERE agent_id = ?2 AND status = 'pending' AND by_owner = ?6 AND expires_at > ?12) < ${MAX_PENDING}
+const REQUEST = `INSERT INTO approvals (id, agent_id, session_id, turn_id, step, code, platform, by_owner, tool, class, summary,
+    input, status, requested_at, expires_at)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'pending', ?13, ?14 WHERE (SELECT count(*) FROM approvals
+    WHERE agent_id = ?2 AND status = 'pending' AND by_owner = ?8 AND expires_at > ?13) < ${MAX_PENDING}
   ON CONFLICT DO NOTHING`;
-
-const EXPIRE = `UPDATE approvals SET status = 'expired' WHERE agent_id = ? AND session_id = ? AND tool = ? AND digest = ?
-  AND status = 'pending' AND expires_at <= ?`;
-
+const GRANT = `SELECT id FROM approvals WHERE agent_id = ? AND session_id = ? AND tool = ? AND scope = 'conversation'
+  AND status = 'approved' AND expires_at > ? LIMIT 1`;
 /** The index of pending requests is small, so that looking up each agent in it is cheap. */
 const COUNT_PENDING = `SELECT p.agent_id, count(*) AS pending FROM agents AS a CROSS JOIN approvals AS p ON p.agent_id = a.id
   WHERE a.user_id = ?1 AND p.status = 'pending' AND p.expires_at > ?2 GROUP BY p.agent_id`;
 
-export function createApprovalStore({ database, events, log, agents }: Deps): ApprovalStore {
+/** What the sealed input of a request is bound to. */
+export const sealContext = (id: unknown) => `approval:${id}`;
+
+export function createApprovalStore({ database, events, log, vault, agents }: Deps): ApprovalStore {
   const { drizzle } = database;
 
-  /** The newest request for this very call that is waiting or was denied, while it is valid. */
-  async function findOpen(
-    { agentId, sessionId }: TurnOrigin,
-    tool: string,
-    digest: string,
-    now: number,
-  ): Promise<Approval | undefined> {
-    const [found] = await drizzle
-      .select()
-      .from(table)
-      .where(
-        and(
-          eq(table.agentId, agentId),
-          eq(table.sessionId, sessionId),
-          eq(table.tool, tool),
-          eq(table.digest, digest),
-          gt(table.expiresAt, now),
-          sql`${table.status} IN ('pending', 'denied')`,
-        ),
-      )
-      .orderBy(desc(table.id))
-      .limit(1);
-    return found;
+  const findWhere = async (...conditions: SQL[]): Promise<Approval | undefined> =>
+    (
+      await drizzle
+        .select()
+        .from(table)
+        .where(and(...conditions))
+        .limit(1)
+    )[0];
+
+  const findOfCall = ({ agentId, turnId, step }: CallOrigin) =>
+    findWhere(eq(table.agentId, agentId), eq(table.turnId, turnId), eq(table.step, step));
+
+  async function isGranted({ agentId, sessionId }: CallOrigin, tool: string): Promise<boolean> {
+    return (await database.read(GRANT, [agentId, sessionId, tool, Date.now()])).rows.length > 0;
   }
 
-  async function request(
-    origin: TurnOrigin,
-    call: CallToApprove,
-    digest: string,
-    now: number,
-  ): Promise<Approval | undefined> {
-    const { agentId, userId, sessionId, turnId, platform, byOwner } = origin;
+  async function request(origin: CallOrigin, call: CallToApprove): Promise<Approval | undefined> {
+    const { agentId, userId, sessionId, turnId, step, platform, byOwner } = origin;
     const id = Bun.randomUUIDv7();
+    const now = Date.now();
+    const expiresAt = now + VALID_MS;
     const summary = log.redactForms(call.summary);
     const input = redactInput(call.input, log.redactForms);
-    const expiresAt = now + VALID_MS;
-    const key = [agentId, sessionId, call.tool, digest];
-    const row = [sessionId, turnId, platform, byOwner, call.tool, call.class, summary, input, digest, now, expiresAt];
+    const of = [id, agentId, sessionId, turnId, step, randomCode(CODE_LENGTH), platform, byOwner];
+    const insert = { sql: REQUEST, args: [...of, call.tool, call.class, summary, input, now, expiresAt] };
+    const data = { id, agentId, tool: call.tool, class: call.class, expiresAt: new Date(expiresAt).toISOString() };
     try {
       await database.write([
-        { sql: EXPIRE, args: [...key, now] },
-        { sql: REQUEST, args: [id, agentId, ...row] },
+        insert,
         guard("approvals.pending"),
-        events.recordStatement("approval.requested", {
-          userId,
-          agentId,
-          data: { id, agentId, tool: call.tool, class: call.class, expiresAt: new Date(expiresAt).toISOString() },
-        }),
+        events.recordStatement("approval.requested", { userId, agentId, data }),
       ]);
       agents.log(agentId, "info", `A tool call waits for your approval: ${summary}`, "approvals");
     } catch (error) {
+      // There are too many requests.
       if (!(error instanceof GuardFailed)) throw error;
-      // A concurrent call has requested the same, or there are too many requests.
     }
-    return findOpen(origin, call.tool, digest, now);
+    return findOfCall(origin);
   }
 
-  async function find(agentId: string, id: string): Promise<Approval> {
-    const [found] = await drizzle
-      .select()
-      .from(table)
-      .where(and(eq(table.agentId, agentId), eq(table.id, id)));
-    if (!found) throw notFound("This agent has no request for approval with this id.", "APPROVAL_NOT_FOUND");
-    return found;
+  /** Notes that the approved call begins. */
+  async function admit({ id, edited }: Approval, input: unknown): Promise<Authorization> {
+    await database.write([{ sql: "UPDATE approvals SET used_at = ? WHERE id = ?", args: [Date.now(), id] }]);
+    if (edited === null) return { kind: "admitted", input, isEdited: false };
+    return { kind: "admitted", input: JSON.parse(vault.open(edited, sealContext(id))), isEdited: true };
   }
 
   const listWhere = (owned: SQL, { limit, offset, status }: ApprovalPage) =>
@@ -178,17 +146,34 @@ export function createApprovalStore({ database, events, log, agents }: Deps): Ap
 
   return {
     async authorize(origin, call) {
-      const { agentId, sessionId, turnId, attempt, byOwner } = origin;
-      const now = Date.now();
-      const digest = digestInput(call.input);
-      const [used] = await database.write([
-        { sql: USE, args: [agentId, sessionId, call.tool, digest, now, turnId, attempt] },
-      ]);
-      if (used?.rowsAffected === 1) return undefined;
-      if (JSON.stringify(call.input).length > MAX_INPUT) return tooLarge(call.tool);
-      const open = (await findOpen(origin, call.tool, digest, now)) ?? (await request(origin, call, digest, now));
-      return refusalOf(call, open, { agentId, byOwner });
+      const refuse = (why: string) => ({ kind: "refused", text: `${call.tool} was not run: ${why}` }) as const;
+      const known = await findOfCall(origin);
+      if (!known && (await isGranted(origin, call.tool))) {
+        return { kind: "admitted", input: call.input, isEdited: false };
+      }
+      if (!known && JSON.stringify(call.input).length > MAX_INPUT) {
+        return refuse("it needs the owner's approval, and its input is too large to be shown. Make it smaller.");
+      }
+      const approval = known ?? (await request(origin, call));
+      if (!approval) return refuse("too many calls already wait for the owner's approval. Don't call it again now.");
+      if (approval.status === "approved") return admit(approval, call.input);
+      if (approval.status === "denied") return refuse("the owner has denied this call. Don't call it again.");
+      if (isExpired(approval)) return refuse("the owner has not decided within 24 hours, so the request has expired.");
+      return { kind: "waiting", approval };
     },
+
+    markAskedStatement: (agentId, ids) => ({
+      sql: "UPDATE approvals SET asked = 1 WHERE agent_id = ? AND id IN (SELECT value FROM json_each(?))",
+      args: [agentId, JSON.stringify(ids)],
+    }),
+
+    async require(agentId, id) {
+      const found = await findWhere(eq(table.agentId, agentId), eq(table.id, id));
+      if (!found) throw notFound("This agent has no request for approval with this id.", "APPROVAL_NOT_FOUND");
+      return found;
+    },
+    findByCode: (agentId, code) =>
+      findWhere(eq(table.agentId, agentId), eq(table.code, code.toUpperCase()), sql`${table.status} = 'pending'`),
 
     list: (agentId, page) => listWhere(eq(table.agentId, agentId), page),
     listOfUser: (userId, page) =>
@@ -197,34 +182,6 @@ export function createApprovalStore({ database, events, log, agents }: Deps): Ap
     async countPending(userId) {
       const { rows } = await database.read(COUNT_PENDING, [userId, Date.now()]);
       return new Map(rows.map(({ agent_id, pending }) => [String(agent_id), Number(pending)]));
-    },
-
-    async decide({ id: agentId, userId }, id, { decision, scope = "once" }) {
-      const found = await find(agentId, id);
-      if (scope !== "once" && decision === "approve" && found.class !== "write") throw scopeNotAllowed(found.class);
-      const now = Date.now();
-      const approve = decision === "approve";
-      const decide: Statement = {
-        sql: `UPDATE approvals SET status = ?, scope = ?, decided_at = ?, decided_by = ?, expires_at = ?
-          WHERE agent_id = ? AND id = ? AND status = 'pending' AND expires_at > ?`,
-        args: [approve ? "approved" : "denied", approve ? scope : null, now, userId, now + VALID_MS, agentId, id, now],
-      };
-      try {
-        await database.write([
-          decide,
-          guard("approvals.pending"),
-          events.recordStatement("approval.decided", {
-            userId,
-            agentId,
-            data: { id, agentId, tool: found.tool, class: found.class, decision },
-          }),
-        ]);
-      } catch (error) {
-        if (!(error instanceof GuardFailed)) throw error;
-        const { status } = await find(agentId, id);
-        throw status === "approved" || status === "denied" ? alreadyDecided(status) : expired();
-      }
-      return find(agentId, id);
     },
 
     forgetStatement: (agentId) => ({ sql: "DELETE FROM approvals WHERE agent_id = ?", args: [agentId] }),
@@ -239,39 +196,11 @@ export function createApprovalStore({ database, events, log, agents }: Deps): Ap
 }
 
 /** A request whose time is over counts as expired before a write says so. */
+export const isExpired = ({ status, expiresAt }: Pick<Approval, "status" | "expiresAt">) =>
+  status === "expired" || (status === "pending" && expiresAt <= Date.now());
+
 function hasStatus(status: Approval["status"], now: number) {
   if (status === "pending") return and(eq(table.status, "pending"), gt(table.expiresAt, now));
   if (status !== "expired") return eq(table.status, status);
   return sql`(${table.status} = 'expired' OR (${table.status} = 'pending' AND ${table.expiresAt} <= ${now}))`;
 }
-
-function refusalOf(
-  { tool, summary }: CallToApprove,
-  open: Approval | undefined,
-  { agentId, byOwner }: { agentId: string; byOwner: boolean },
-): string {
-  const reason = `${tool} was not run: text in this conversation comes from other people or from outside`;
-  if (!open) return `${reason}, and too many calls already wait for the owner's approval. Don't call it again now.`;
-  if (open.status === "denied") return `${tool} was not run: the owner has denied this call. Don't call it again.`;
-  if (!byOwner)
-    return `${reason}, so the owner of this agent has to approve the call first. Say so, and go on without it.`;
-  return (
-    `${tool} needs your owner's approval, with POST /api/agents/${agentId}/approvals/${open.id} {"decision":"approve"} within ` +
-    `24 hours. It was not run: text in this conversation comes from other people or from outside. The call is: "${summary}". ` +
-    `Tell your owner that, and why you want it. Once it is approved, call ${tool} again with exactly the same input. Don't ` +
-    "look for another way to do it."
-  );
-}
-
-const tooLarge = (tool: string) =>
-  `${tool} was not run: it needs the owner's approval, and its input is too large to be shown. Make it smaller.`;
-
-const alreadyDecided = (status: string) => new AppError(409, "ALREADY_DECIDED", `This request was ${status} already.`);
-const expired = () =>
-  new AppError(410, "EXPIRED", "This request has expired. Ask the agent again if the call is still wanted.");
-const scopeNotAllowed = (toolClass: string) =>
-  new AppError(
-    400,
-    "SCOPE_NOT_ALLOWED",
-    `Calls of the class ${toolClass} are approved one by one. Use the scope once.`,
-  );

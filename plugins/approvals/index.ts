@@ -1,18 +1,32 @@
 // The plugin of approvals: tool calls that need the owner's approval, their list and their decisions.
 import { plugin } from "../../src/kernel/plugin.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
+import { DAY, MINUTE } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
-import { createApprovalStore } from "./approval-store.ts";
+import { skills } from "../skills/index.ts";
+import { createApprovalStore, sealContext } from "./approval-store.ts";
+import { createDecisions } from "./decisions.ts";
 
-export type { ApprovalStore, TurnOrigin } from "./approval-store.ts";
+export type { Authorization, CallOrigin } from "./approval-store.ts";
+export { type Decision, decidedWords } from "./decisions.ts";
 export { redactInput } from "./redacted-input.ts";
+export type { Approval } from "./schema.ts";
 
 export const approvals = plugin("approvals", ({ kernel, use }) => {
   const agentService = use(agents);
   const authService = use(auth);
   const store = createApprovalStore({ ...kernel, agents: agentService });
-  kernel.jobs.every("approvals.expire", DAY, store.deleteOld);
+  const decisions = createDecisions({ ...kernel, agents: agentService, skills: use(skills), store });
+  kernel.jobs.every("approvals.delete-old", DAY, store.deleteOld);
+  kernel.jobs.every("approvals.expire", MINUTE, decisions.expire);
+  kernel.keyRotation.registerColumn({
+    label: "approvals",
+    table: "approvals",
+    keyColumns: ["id"],
+    sealed: "edited",
+    where: "edited IS NOT NULL",
+    sealContext: ({ id }) => sealContext(id),
+  });
   // Approvals of a former owner of the account or the agent are not valid for the next one.
   authService.onAccountReclaim((userId) => [store.forgetOfUserStatement(userId)]);
   agentService.onTransfer((agentId) => [store.forgetStatement(agentId)]);
@@ -20,10 +34,18 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
   const { guards } = agentService;
   const { identities } = authService;
   return {
-    service: { authorize: store.authorize, countPending: store.countPending },
+    service: {
+      authorize: store.authorize,
+      markAskedStatement: store.markAskedStatement,
+      require: store.require,
+      findByCode: store.findByCode,
+      countPending: store.countPending,
+      decide: decisions.decide,
+      onTurnDecided: decisions.onTurnDecided,
+    },
     lateRoutes: {
       web: [async () => (await import("./routes.ts")).webRoutes({ ...kernel, identities, guards, store })],
-      backend: [async () => (await import("./routes.ts")).backendRoutes({ guards, store })],
+      backend: [async () => (await import("./routes.ts")).backendRoutes({ guards, store, decisions })],
     },
   };
 });

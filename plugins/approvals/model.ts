@@ -1,5 +1,6 @@
 // Defines the schemas of requests and responses about approvals.
 import { type Static, t } from "elysia";
+import { isExpired } from "./approval-store.ts";
 import type { Approval } from "./schema.ts";
 
 const time = (description: string) => t.String({ description: `ISO 8601. ${description}` });
@@ -8,8 +9,8 @@ const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: 
 const status = t.Union([t.Literal("pending"), t.Literal("approved"), t.Literal("denied"), t.Literal("expired")], {
   error: "The status is one of: pending, approved, denied, expired.",
 });
-const scope = t.Union([t.Literal("once"), t.Literal("conversation")], {
-  error: "The scope is once or conversation.",
+const scope = t.Union([t.Literal("once"), t.Literal("conversation"), t.Literal("always")], {
+  error: "The scope is once, conversation or always.",
 });
 
 export const approvalItem = t.Object({
@@ -23,10 +24,11 @@ export const approvalItem = t.Object({
   status,
   scope: nullable(scope),
   requestedAt: time("When the tool was called"),
-  expiresAt: time("Until then the request can be decided, or, once approved, the call be made"),
+  expiresAt: time("Until then the request can be decided, or a grant for the conversation be used"),
   decidedAt: nullable(time("When the owner decided")),
   decidedBy: nullable(t.String({ description: "The id of the user who decided" })),
-  usedAt: nullable(time("When the approved call ran; null for the scope `conversation`")),
+  decidedOn: nullable(t.String({ description: "Where the owner decided: `web`, or a channel" })),
+  usedAt: nullable(time("When the approved call began")),
   platform: t.String({ description: "Where the conversation is held" }),
 });
 
@@ -41,16 +43,16 @@ export const approvalQuery = t.Object({
 export const decisionBody = t.Object({
   decision: t.Union([t.Literal("approve"), t.Literal("deny")], { error: "The decision is approve or deny." }),
   scope: t.Optional(scope),
+  input: t.Optional(t.Unknown({ description: "With `approve`: the input that takes the place of the call's" })),
 });
 
 export function toApprovalItem(approval: Approval): Static<typeof approvalItem> {
-  const { sessionId: _session, byOwner: _byOwner, digest: _digest, ...shown } = approval;
-  const { usedTurn: _turn, usedAttempt: _attempt, input, ...rest } = shown;
-  const isExpired = approval.status === "pending" && approval.expiresAt <= Date.now();
+  const { sessionId: _session, byOwner: _byOwner, step: _step, code: _code, asked: _asked, ...shown } = approval;
+  const { edited: _edited, input, ...rest } = shown;
   return {
     ...rest,
     input: JSON.parse(input),
-    status: isExpired ? "expired" : approval.status,
+    status: isExpired(approval) ? "expired" : approval.status,
     requestedAt: iso(approval.requestedAt),
     expiresAt: iso(approval.expiresAt),
     decidedAt: isoOrNull(approval.decidedAt),

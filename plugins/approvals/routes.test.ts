@@ -1,5 +1,6 @@
 // Tests the routes by which an owner decides about tool calls, and switches on what arrived with an imported agent.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../../tests/support/eventually.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
 import { type InteractionFixture, openInteractionFixture } from "../interaction/support.test.ts";
 
@@ -36,20 +37,22 @@ const chat = async (message: string) =>
 async function requested(): Promise<Item> {
   fixture.upstream.script(({ toolResults, lastUser }) => {
     const last = toolResults.at(-1)?.content ?? "";
-    if (last.includes("was not run")) return "Please approve it.";
+    if (last.includes("was not run")) return "Then I don't.";
     if (last.includes("inWords")) return "It is set.";
     if (last === "" && lastUser.startsWith("Read")) {
       return { toolCalls: [{ name: "web_fetch", arguments: { url: page.url.href } }] };
     }
     return { toolCalls: [{ name: "remind_me", arguments: { text: "0xEvil", inMinutes: 5 } }] };
   });
-  expect(await chat("Read this page")).toBe("Please approve it.");
+  expect(await chat("Read this page")).toStartWith("May I do this?\n\nSet a reminder in 5 minutes: 0xEvil");
   const [item] = (await list()).approvals;
   if (!item) throw new Error("Nothing was requested.");
   return item;
 }
+const turn = async (id: string) =>
+  (await ada.get<{ turn: { status: string }; steps: object[] }>(`/api/agents/${agentId}/turns/${id}`)).body;
 
-test("the owner sees a request and approves it; the call runs once", async () => {
+test("the owner sees a request and approves it; the turn goes on with the call", async () => {
   const item = await requested();
   expect(item).toEqual({
     id: expect.any(String),
@@ -65,22 +68,31 @@ test("the owner sees a request and approves it; the call runs once", async () =>
     expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
     decidedAt: null,
     decidedBy: null,
+    decidedOn: null,
     usedAt: null,
     platform: "web",
   } as never);
-  // The model was told how.
-  const told = JSON.stringify(fixture.upstream.chats.at(-1)?.messages);
-  expect(told).toContain(`${path()}/${item.id}`);
+  const { turnId } = item as unknown as { turnId: string };
+  const waiting = await turn(turnId);
+  expect(waiting.turn.status).toBe("waiting");
+  expect(waiting.steps.at(-1)).toMatchObject({ name: "remind_me", state: "waiting", output: null, startedAt: null });
 
-  const { status, body } = await ada.post(`${path()}/${item.id}`, { decision: "approve" });
+  const input = { text: "Tea", inMinutes: 5 };
+  const { status, body } = await ada.post(`${path()}/${item.id}`, { decision: "approve", input });
   expect({ status, body }).toMatchObject({
     status: 200,
-    body: { id: item.id, status: "approved", scope: "once", decidedBy: ada.userId, usedAt: null },
+    body: { id: item.id, status: "approved", scope: "once", input, decidedBy: ada.userId, decidedOn: "web" },
   });
   expect(await list("?status=pending")).toMatchObject({ approvals: [], count: 0 });
-  expect(await chat("Try again")).toBe("It is set.");
+  await eventually(async () => (await turn(turnId)).turn.status === "done", { what: "the turn is over" });
+  expect((await turn(turnId)).steps).toMatchObject([
+    { kind: "model" },
+    { name: "web_fetch", state: "done" },
+    { kind: "model" },
+    { name: "remind_me", state: "done", output: expect.stringContaining('"text":"Tea"') },
+    { kind: "model" },
+  ]);
   expect(await list("?status=approved")).toMatchObject({ approvals: [{ id: item.id, usedAt: expect.any(String) }] });
-  expect(await chat("Once more")).toBe("Please approve it.");
   expectRefusal(await ada.post(`${path()}/${item.id}`, { decision: "deny" }), 409, "ALREADY_DECIDED");
 });
 
@@ -149,7 +161,8 @@ describe("only the owner decides:", () => {
   test.each([
     [{}, "INVALID_INPUT"],
     [{ decision: "maybe" }, "INVALID_INPUT"],
-    [{ decision: "approve", scope: "always" }, "INVALID_INPUT"],
+    [{ decision: "approve", scope: "forever" }, "INVALID_INPUT"],
+    [{ decision: "approve", input: { text: 7 } }, "INVALID_INPUT"],
   ])("%j is 400, and nothing is decided", async (body, code) => {
     const item = await requested();
     expectRefusal(await ada.post(`${path()}/${item.id}`, body), 400, code);

@@ -8,6 +8,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { ApprovalPage, ApprovalStore } from "./approval-store.ts";
+import type { Decisions } from "./decisions.ts";
 import { approvalItem, approvalList, approvalQuery, decisionBody, toApprovalItem } from "./model.ts";
 import type { Approval } from "./schema.ts";
 
@@ -30,8 +31,9 @@ const listDetail = {
   tags,
   summary: "Tool calls that need the owner's approval, newest first",
   description:
-    "Once other people's words or content from outside (a web page, a file, an imported memory) are in a conversation, " +
-    "calls of tools that change, send or spend wait for the owner's approval.",
+    "Calls that spend or have an effect outside wait for the owner's approval, unless the configuration says otherwise; once " +
+    "other people's words or content from outside (a web page, a file, an imported memory) are in a conversation, also those " +
+    "that change something. Their turn is suspended until then.",
 };
 const decision = {
   body: decisionBody,
@@ -40,10 +42,11 @@ const decision = {
     tags,
     summary: "Approve or deny a tool call",
     description:
-      "An approved call may run once, with exactly this input, in this conversation: ask the agent to try again. The scope " +
-      "`conversation` admits every call of the tool in this conversation for 24 hours; only tools of the class `write` allow it.",
+      "The turn goes on with the result, or with the refusal, as soon as all its requests are decided. `input` takes the place " +
+      "of the call's input. The scope `conversation` admits every call of the tool in this conversation for 24 hours (classes " +
+      "`read` and `write`); `always` writes a rule into the configuration: `allow`, or `deny` (every class but `spend` for `allow`).",
     ...documentErrors({
-      400: "SCOPE_NOT_ALLOWED",
+      400: ["SCOPE_NOT_ALLOWED"],
       404: ["AGENT_NOT_FOUND", "APPROVAL_NOT_FOUND"],
       409: "ALREADY_DECIDED",
       410: "EXPIRED",
@@ -102,7 +105,7 @@ export const webRoutes = ({ backend, identities, guards, store }: WebDeps) =>
       },
     );
 
-export const backendRoutes = ({ guards, store }: Deps) =>
+export const backendRoutes = ({ guards, store, decisions }: Deps & { decisions: Pick<Decisions, "decide"> }) =>
   new Elysia({ name: "approvals.backend" })
     .use(guards)
     .get(LIST, createListHandler(store), {
@@ -113,7 +116,7 @@ export const backendRoutes = ({ guards, store }: Deps) =>
     })
     .post(
       DECIDE,
-      async ({ agent, body, params }) => toApprovalItem(await store.decide(agent, params.approvalId, body)),
+      async ({ agent, body, params }) => toApprovalItem(await decisions.decide(agent, params.approvalId, body, "web")),
       {
         agentCall: { action: ACTION, scope: "write" },
         ...decision,

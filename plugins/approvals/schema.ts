@@ -1,4 +1,4 @@
-// Declares the table of approvals, which migrations/0034_approvals.sql creates.
+// Declares the table of approvals, which migrations/0074_suspended_turns.sql creates.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const approvals = sqliteTable("approvals", {
@@ -6,6 +6,10 @@ export const approvals = sqliteTable("approvals", {
   agentId: text("agent_id").notNull(),
   sessionId: text("session_id").notNull(),
   turnId: text("turn_id").notNull(),
+  /** The step of the call in the turn's journal. */
+  step: integer("step"),
+  /** By which the owner decides in a chat. */
+  code: text("code").notNull(),
   platform: text("platform").notNull(),
   byOwner: integer("by_owner", { mode: "boolean" }).notNull(),
   tool: text("tool").notNull(),
@@ -13,16 +17,17 @@ export const approvals = sqliteTable("approvals", {
   summary: text("summary").notNull(),
   /** JSON, with secrets blacked out. */
   input: text("input").notNull(),
-  digest: text("digest").notNull(),
+  /** JSON, sealed. */
+  edited: text("edited"),
   status: text("status", { enum: ["pending", "approved", "denied", "expired"] }).notNull(),
-  scope: text("scope", { enum: ["once", "conversation"] }),
+  scope: text("scope", { enum: ["once", "conversation", "always"] }),
+  asked: integer("asked", { mode: "boolean" }).notNull(),
   requestedAt: integer("requested_at").notNull(),
   expiresAt: integer("expires_at").notNull(),
   decidedAt: integer("decided_at"),
   decidedBy: text("decided_by"),
+  decidedOn: text("decided_on"),
   usedAt: integer("used_at"),
-  usedTurn: text("used_turn"),
-  usedAttempt: integer("used_attempt"),
 });
 
 /** Times are epoch ms. */

@@ -158,7 +158,7 @@ describe("a tool that the owner lets read", () => {
     server.tools = { search: { description: "Searches the documents." } };
     await it.ada.post(`${it.path()}/docs/test`);
     it.callOnce("docs__search");
-    expect(await it.say("Search.")).toContain("was not run");
+    expect(await it.say("Search.")).toContain("May I do this?");
     expect(server.calls).toEqual([]);
 
     const accepted = await it.ada.post(`${it.path()}/docs/tools/search/accept`);

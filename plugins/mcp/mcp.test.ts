@@ -56,7 +56,7 @@ describe("a server of the configuration", () => {
     await it.configure({ docs: { url: server.url } });
     await it.looked("docs");
     it.callOnce("docs__echo", { text: "ahoy" });
-    expect(await it.say("Call it.")).toContain("was not run");
+    expect(await it.say("Call it.")).toContain("May I do this?");
     expect(server.calls).toEqual([]);
     const { approvals } = (
       await it.ada.get<{ approvals: Record<string, unknown>[] }>(`/api/agents/${it.agentId}/approvals`)

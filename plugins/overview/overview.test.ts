@@ -75,7 +75,7 @@ const addSession = (agentId: string, platform: string, at: number) =>
   );
 const addApproval = (agentId: string, expiresAt: number) =>
   write(
-    `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input, digest, status,
+    `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input, code, status,
       requested_at, expires_at) VALUES (?, ?, 's', 't', 'web', 1, 'send', 'outside', 'x', '{}', ?, 'pending', 0, ?)`,
     [Bun.randomUUIDv7(), agentId, Bun.randomUUIDv7(), expiresAt],
   );

@@ -23,5 +23,8 @@ export const agentDeletedError = () => notFound("This agent was deleted.", "AGEN
 export const cancelledError = () => new AppError(409, "CANCELLED", "The reply was cancelled.");
 export const alreadySettledError = () =>
   new AppError(409, "ALREADY_SETTLED", "This message was answered or given up elsewhere.");
+/** Why a turn does not go on now. */
+export const waitingForApproval = () =>
+  new AppError(409, "WAITING_FOR_APPROVAL", "The agent waits for its owner's approval.");
 /** For a message during whose turn the process ended again and again. */
 export const parkedError = () => new AppError(500, "PARKED", "This message could not be answered after several tries.");

@@ -20,8 +20,10 @@ import { agentDeletedError, agentStoppedError } from "./errors.ts";
 import { parseCommand } from "./inbox/commands.ts";
 import { conversationKey, createInbox, type InboundMessage, type InboxEntry } from "./inbox/inbox.ts";
 import { createTurnCounter } from "./inbox/turn-counter.ts";
+import { createCodeDecisions } from "./journal/code-decisions.ts";
 import { createJournal, sealContext } from "./journal/journal.ts";
 import { pruneJournal } from "./journal/journal-retention.ts";
+import { createSuspensions } from "./journal/suspensions.ts";
 import { createLanes, LANE_LIMITS, type RunResult } from "./lanes/lanes.ts";
 import { createAgentMessages } from "./live/agent-messages.ts";
 import { createDetachedTurns } from "./live/detached-turns.ts";
@@ -145,6 +147,11 @@ export function createRuntime(deps: Deps) {
     scheduledPrompts,
     factExtraction: createFactExtraction({ jobs, agents, ai, skills, sessions, chooseModel }),
     steps,
+    suspensions: {
+      suspend: (...given) => suspensions.suspend(...given),
+      cancelConversation: (entry) => suspensions.cancelConversation(entry),
+    },
+    decideByCode: createCodeDecisions({ approvals }),
     journal: createJournal({ database, vault, shown: steps }),
     ...(timings && { retryDelays: timings.turnRetries }),
   });
@@ -153,6 +160,18 @@ export function createRuntime(deps: Deps) {
     run,
     laneOf: conversationKey,
     onError: (error) => log.error("the inbox could not be read", { error }),
+  });
+  const suspensions = createSuspensions({
+    database,
+    approvals,
+    inbox,
+    sessions,
+    outbox,
+    ownerAlerts,
+    scheduledPrompts,
+    liveTurns,
+    lanes,
+    onError: (error) => log.error("a turn could not be resumed", { error }),
   });
   const turnRequests = createTurnRequests({ inbox, sessions, runningTurns, enqueue });
   const detachedTurns = createDetachedTurns({
@@ -186,6 +205,7 @@ export function createRuntime(deps: Deps) {
     try {
       const result = await runTurn(entry);
       runningTurns.end(entry);
+      if (suspensions.takeResumed(entry.id)) return { retryInMs: 0 };
       if (result === "pause") await rejectWaiting(entry.agentId);
       return result;
     } finally {
@@ -235,6 +255,8 @@ export function createRuntime(deps: Deps) {
     lanes.wake(agentId);
     outbox.wake(agentId);
   });
+  // Requests for approval are deleted with the owner, so that the turns ask the next one.
+  agents.onTransfer((agentId) => [suspensions.resumeAllStatement(agentId)]);
   agents.beforeDelete(createAgentRemoval({ database, agents, holdTurns }));
   agents.onDelete((agentId) => {
     lanes.drop(agentId);

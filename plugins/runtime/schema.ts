@@ -51,6 +51,8 @@ export const inbox = sqliteTable("inbox", {
   status: text("status", { enum: ["pending", "done", "failed", "cancelled", "parked"] }).notNull(),
   attempts: integer("attempts").notNull(),
   hasSteps: integer("has_steps", { mode: "boolean" }).notNull(),
+  /** Whether the turn waits for an approval; null if it never has. */
+  suspended: integer("suspended", { mode: "boolean" }),
   previewId: text("preview_id"),
   reply: integer("reply"),
   error: text("error"),

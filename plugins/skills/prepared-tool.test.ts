@@ -121,12 +121,16 @@ describe("in a tainted turn", () => {
   const { none, people, outside } = TAINT;
   /** Whether a call runs without approval, in the owner's turn and in somebody else's. */
   async function runs(but: Partial<Tool>, taint: Taint) {
+    const approvals = new Map([
+      ["spend", "allow"],
+      ["outside", "allow"],
+    ] as const);
     const runIn = async (audience: Partial<ToolContext>) =>
       (
         await run(
           tool(() => "done", but),
           {},
-          toolContext("agent", { ...audience, taint }),
+          toolContext("agent", { ...audience, taint, approvals }),
         )
       ).ok;
     return { owner: await runIn({}), guest: await runIn(guestAudience("7")) };
@@ -194,10 +198,8 @@ describe("in a tainted turn", () => {
       text: "Ask first.",
     });
     expect(await callTool(prepared, { n: 1 }, context, decide(undefined))).toEqual({ ok: true, text: "spent" });
-    expect(await callTool(prepared, { n: 1 }, toolContext("agent"), decide("Ask first."))).toEqual({
-      ok: true,
-      text: "spent",
-    });
+    const allowing = toolContext("agent", { approvals: new Map([["probe", "allow"]]) });
+    expect(await callTool(prepared, { n: 1 }, allowing, decide("Ask first."))).toEqual({ ok: true, text: "spent" });
     expect({ asked, seen }).toEqual({ asked: 2, seen: [true, false] });
   });
 
@@ -275,7 +277,11 @@ describe("the owner's configuration of approvals", () => {
     expect(await approving({ read: "deny", other: "deny" })).toMatchObject({ ok: true });
   });
 
-  test("is left to a tool that follows it by itself", async () => {
-    expect(await approving({ probe: "deny" }, { followsApprovals: true })).toMatchObject({ ok: true });
+  test("by default asks for tools that spend or act outside, and lets the others run", async () => {
+    expect(await approving({}, { class: "read" })).toMatchObject({ ok: true, asked: 0 });
+    for (const name of ["spend", "outside"] as const) {
+      expect(await approving({}, { class: name })).toMatchObject({ ok: false, asked: 1 });
+      expect(await approving({ [name]: "allow" }, { class: name })).toMatchObject({ ok: true, asked: 0 });
+    }
   });
 });

@@ -2,6 +2,7 @@
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 import { withTimeout } from "../../src/kernel/util/timeout.ts";
+import type { Approval } from "../agents/index.ts";
 import { validateInput } from "./input-validation.ts";
 import {
   type Json,
@@ -27,6 +28,14 @@ export const toolClassOf = (tool: Tool): ToolClass => TOOL_CLASSES.find((known) 
 const TOOL_EFFECTS: readonly ToolEffect[] = ["read", "idempotent", "once"];
 const toolEffectOf = (tool: Tool): ToolEffect =>
   TOOL_EFFECTS.find((known) => known === tool.effect) ?? (toolClassOf(tool) === "read" ? "read" : "once");
+
+/** Of a tool that the owner's configuration says nothing about. */
+const DEFAULT_POLICY: Readonly<Record<ToolClass, Approval>> = {
+  read: "allow",
+  write: "allow",
+  spend: "ask",
+  outside: "ask",
+};
 
 /** The text for the model. `ok` is false when the tool was not run or failed. */
 export interface ToolResult {
@@ -62,8 +71,8 @@ export interface PreparedTool {
   readonly isForeign: boolean;
   readonly effect: ToolEffect;
   /**
-   * Decides about a call. A tool that the owner wants to be asked about, and in a tainted turn each one that does not only
-   * read, needs the owner's approval.
+   * Decides about a call. By default the classes `spend` and `outside` need the owner's approval; in a tainted turn each tool
+   * does that does not only read, whatever the configuration allows.
    */
   check(input: unknown, context: Pick<ToolContext, "byOwner" | "approvals" | "taint">): CheckedCall;
   /** Runs with an input that `check` has returned. Rejects only when the turn's signal aborts, with its reason. */
@@ -81,9 +90,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
 
   /** The narrowest name wins. */
   const policyOf = ({ approvals }: Pick<ToolContext, "approvals">) =>
-    tool.followsApprovals
-      ? undefined
-      : (approvals?.get(name) ?? approvals?.get(approvalGroup) ?? approvals?.get(toolClass));
+    approvals?.get(name) ?? approvals?.get(approvalGroup) ?? approvals?.get(toolClass) ?? DEFAULT_POLICY[toolClass];
 
   function needsApproval(context: Parameters<PreparedTool["check"]>[1]): boolean {
     const { taint, byOwner } = context;

@@ -114,8 +114,6 @@ export interface Tool {
   untrusted?: boolean;
   /** Runs in a tainted turn without approval, because it stores the taint with what it writes. */
   storesTaint?: boolean;
-  /** Follows the owner's configuration of approvals by itself. */
-  followsApprovals?: boolean;
   /**
    * In a turn of somebody other than the owner it reaches only that conversation. So the words of the people in it don't
    * make an approval necessary there; content from outside does.

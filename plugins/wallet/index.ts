@@ -2,7 +2,6 @@
 // is a ledger row before it is signed by its nonce queue.
 
 import { plugin } from "../../src/kernel/plugin.ts";
-import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { chains } from "../chains/index.ts";
 import { skills } from "../skills/index.ts";
@@ -26,7 +25,6 @@ import { createWalletSkill } from "./wallet-skill.ts";
 
 export const wallet = plugin("wallet", ({ kernel, use }) => {
   const authService = use(auth);
-  const agentService = use(agents);
   const { identities } = authService;
   const evmChains = use(chains);
   const keys = createKeyring(kernel);
@@ -57,8 +55,7 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
 
   const approve = createApproval({ ledger, steps, trading, wakeStatement: nonceQueues.wakeStatement });
 
-  const approvals = async (agentId: string) => (await agentService.settings(agentId)).approvals;
-  const skill = createWalletSkill({ wallets, steps, send, trade, pay, approvals });
+  const skill = createWalletSkill({ wallets, steps, send, trade, pay });
   const walletSkills = [skill];
   use(skills).register({ id: "built-in", skillsFor: () => walletSkills });
 

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Anvil, startAnvil } from "../../tests/support/anvil.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { deployToken, freshAddress, giveEther, type Token } from "../../tests/support/tokens.ts";
-import type { Approval } from "../agents/index.ts";
 import { createChains } from "../chains/index.ts";
 import type { ToolContext } from "../skills/index.ts";
 import { createKeyring } from "./keys/keyring.ts";
@@ -20,7 +19,6 @@ let server: TestServer;
 let wallets: ReturnType<typeof createWallets>;
 let ledger: ReturnType<typeof createLedger>;
 let userId: string;
-let approvals: ReadonlyMap<string, Approval> = new Map();
 
 beforeAll(async () => {
   chain = await startAnvil({ chainId: 84_532 });
@@ -54,7 +52,7 @@ function skill() {
     nonceQueues: { wakeStatement },
   });
   const send = createSend({ steps, wallets });
-  return createWalletSkill({ wallets, steps, send, trade: unused, pay: unused, approvals: async () => approvals });
+  return createWalletSkill({ wallets, steps, send, trade: unused, pay: unused });
 }
 
 async function call(name: string, input: object, inboxId: string = crypto.randomUUID()): Promise<unknown> {
@@ -100,13 +98,8 @@ test("it reads the balance, and sends once per message", async () => {
   expect(spends[0]?.agentId).toBe("agent");
 });
 
-test("it obeys the policy, and the approval setting of the tool", async () => {
+test("it obeys the policy", async () => {
   const to = freshAddress();
   expect(call("wallet_send", { to, amount: "10.5" })).rejects.toMatchObject({ code: "POLICY_DENIED" });
-  approvals = new Map([["wallet_send", "ask"]]);
-  const waiting = await call("wallet_send", { to, amount: "1" });
-  expect(waiting).toMatchObject({ success: true, status: "waiting_approval" });
-  approvals = new Map([["wallet_send", "deny"]]);
-  expect(call("wallet_send", { to, amount: "1" })).rejects.toMatchObject({ code: "TOOL_DECLINED" });
   expect(await usd.balanceOf(to)).toBe(0n);
 });

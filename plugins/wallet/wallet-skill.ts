@@ -4,8 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { Address } from "viem";
 import { AppError } from "../../src/kernel/errors.ts";
 import { MINUTE } from "../../src/kernel/util/time.ts";
-import type { Approval } from "../agents/index.ts";
-import { defineTool, type Json, type Skill, type Tool, type ToolContext, toolDeclined } from "../skills/index.ts";
+import { defineTool, type Json, type Skill, type Tool, type ToolContext } from "../skills/index.ts";
 import { formatDecimalUnits } from "./amounts.ts";
 import { readWalletBalances } from "./chain/token-contract.ts";
 import type { Wallets } from "./keys/wallets.ts";
@@ -22,14 +21,10 @@ interface Deps {
   send: Send;
   trade: Trade;
   pay: Pay;
-  /** The approval setting of each tool in the agent's configuration. */
-  approvals(agentId: string): Promise<ReadonlyMap<string, Approval> | undefined>;
 }
 
 const amount = (description: string) => t.String({ maxLength: 100, description });
 const network = t.Optional(t.Union([t.Literal("testnet_chain"), t.Literal("mainnet_chain")]));
-/** The classes of the tools that don't spend. */
-const CLASSES: Readonly<Record<string, string>> = { wallet_create: "write", wallet_balance: "read" };
 const DEFAULT_NETWORK = "testnet_chain";
 /** Time limit of a tool: a payment waits for two responses and for the chain. */
 const TIMEOUT_MS = 2 * MINUTE;
@@ -48,33 +43,21 @@ export function createWalletSkill(deps: Deps): Skill {
   };
 }
 
-function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Tool[] {
-  async function requireAllowed(tool: string, { agentId }: ToolContext): Promise<Approval> {
-    const settings = await approvals(agentId);
-    const approval = settings?.get(tool) ?? settings?.get(CLASSES[tool] ?? "spend") ?? "allow";
-    if (approval === "deny") throw toolDeclined(`${tool} is switched off for this agent.`);
-    return approval;
-  }
-
+function walletTools({ wallets, steps, send, trade, pay }: Deps): Tool[] {
   /**
    * The request key is derived from message and input: a turn that is repeated after a crash finds its earlier spend.
    */
-  async function toSpendContext(
+  const toSpendContext = (
     kind: "send" | "trade" | "pay",
     input: object,
-    context: ToolContext,
-  ): Promise<SpendContext> {
-    const requestedAt = Date.now();
-    const approval = await requireAllowed(`wallet_${kind}`, context);
-    const requestKey = `turn:${context.inboxId}:${hashRequest(kind, input)}`;
-    return {
-      userId: context.userId,
-      agentId: context.agentId,
-      requestKey,
-      requestedAt,
-      requireApproval: approval === "ask" && !context.approved,
-    };
-  }
+    { userId, agentId, inboxId }: ToolContext,
+  ): SpendContext => ({
+    userId,
+    agentId,
+    requestKey: `turn:${inboxId}:${hashRequest(kind, input)}`,
+    requestedAt: Date.now(),
+  });
+
   async function createWallet(userId: string) {
     try {
       return await wallets.create(userId, () => []);
@@ -97,13 +80,8 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       description:
         "Creates the owner's wallet, and returns its address. If there is a wallet already, returns the address of that one.",
       ownerOnly,
-      followsApprovals: true,
       input: t.Object({}),
       async execute(_, context) {
-        // Only spends can wait for approval. The creation of a wallet can't, so "ask" refuses it.
-        if ((await requireAllowed("wallet_create", context)) === "ask" && !context.approved) {
-          throw toolDeclined("The owner has to create the wallet: POST /api/wallet with the action create.");
-        }
         const existing = await wallets.findOwn(context.userId);
         const { address } = existing ?? (await createWallet(context.userId));
         return { address, made: existing === undefined };
@@ -114,10 +92,8 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       class: "read",
       description: "Reads the balance of the owner's wallet: stablecoin in USD, and ether for fees.",
       ownerOnly,
-      followsApprovals: true,
       input: t.Object({ network }),
       async execute({ network = DEFAULT_NETWORK }, context) {
-        await requireAllowed("wallet_balance", context);
         const { address } = await wallets.require(context.userId);
         const { chainOf, stablecoinOf } = steps;
         const { balance, decimals, ether } = await readWalletBalances(
@@ -140,7 +116,6 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       description:
         "Sends stablecoin from the owner's wallet. `waiting_approval` means that the owner has to approve it first.",
       ownerOnly,
-      followsApprovals: true,
       timeoutMs: TIMEOUT_MS,
       input: t.Object({
         to: t.String({ maxLength: 42, description: "0x…" }),
@@ -149,7 +124,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       }),
       summarize: ({ to, amount, network = DEFAULT_NETWORK }) => `Send ${amount} USD to ${to} on ${network}`,
       execute: async (input, context) =>
-        toJson(toSpendResponse(await send(await toSpendContext("send", input, context), input))),
+        toJson(toSpendResponse(await send(toSpendContext("send", input, context), input))),
     }),
     defineTool({
       name: "wallet_trade",
@@ -157,7 +132,6 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       effect: "idempotent",
       description: "Trades a token of the owner's wallet for another. Tokens are USDC, WETH, or an address.",
       ownerOnly,
-      followsApprovals: true,
       timeoutMs: TIMEOUT_MS,
       input: t.Object({
         sell: t.String({ maxLength: 42 }),
@@ -169,7 +143,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       summarize: ({ sell, buy, amount, network = DEFAULT_NETWORK }) =>
         `Trade ${amount} ${sell} for ${buy} on ${network}`,
       execute: async (input, context) =>
-        toJson(toSpendResponse(await trade(await toSpendContext("trade", input, context), input))),
+        toJson(toSpendResponse(await trade(toSpendContext("trade", input, context), input))),
     }),
     defineTool({
       name: "wallet_pay",
@@ -178,7 +152,6 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       description:
         "Fetches a URL that may require payment (x402), pays for it from the owner's wallet, and returns the response.",
       ownerOnly,
-      followsApprovals: true,
       untrusted: true,
       timeoutMs: TIMEOUT_MS,
       input: t.Object({
@@ -188,8 +161,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
         maxAmount: amount("USD, at most"),
       }),
       summarize: ({ url, method = "GET", maxAmount }) => `Pay up to ${maxAmount} USD for ${method} ${url}`,
-      execute: async (input, context) =>
-        toJson(toPayResponse(await pay(await toSpendContext("pay", input, context), input))),
+      execute: async (input, context) => toJson(toPayResponse(await pay(toSpendContext("pay", input, context), input))),
     }),
   ];
 }

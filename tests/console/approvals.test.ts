@@ -21,7 +21,7 @@ beforeAll(async () => {
   // The agent reads a page, and then wants to set a reminder because of it.
   upstream.script(({ toolResults, lastUser }) => {
     const last = toolResults.at(-1)?.content ?? "";
-    if (last.includes("was not run")) return "Please approve it.";
+    if (last.includes("was not run") || last.includes("inWords")) return "So be it.";
     if (last === "" && lastUser.startsWith("Read")) {
       return { toolCalls: [{ name: "web_fetch", arguments: { url: outside.url.href } }] };
     }
@@ -69,10 +69,10 @@ test("a call appears while the page is open, as text, and runs only after it was
   expect(body.approvals).toMatchObject([{ status: "approved" }]);
 
   await page.getByText("Decided", { exact: true }).click();
-  await page.getByText("has not run yet").waitFor();
+  await page.getByText("and it ran").waitFor();
   expect(page.url()).toEndWith("?show=decided");
   await page.reload();
-  await page.getByText("has not run yet").waitFor();
+  await page.getByText("and it ran").waitFor();
   expect(await page.title()).not.toBe("owned");
   expect(console.complaints()).toEqual([]);
 }, 60_000);

@@ -64,9 +64,10 @@ export const german = {
     "Switched off by Berth": "Von Berth abgeschaltet",
     made: "angelegt",
     "What {tool} gets": "Was {tool} bekommt",
-    "Approved. Ask the agent to try again: the call may run once now.":
-      "Freigegeben. Bitte den Agenten, es noch einmal zu versuchen: Der Aufruf darf jetzt einmal laufen.",
-    "Denied. The agent is told so when it tries again.": "Abgelehnt. Der Agent erfährt es, wenn er es wieder versucht.",
+    "Approved. The agent goes on.": "Freigegeben. Der Agent macht weiter.",
+    "Denied. The agent is told so, and goes on without it.": "Abgelehnt. Der Agent erfährt es und macht ohne weiter.",
+    "Always allow": "Immer erlauben",
+    "from now on": "von jetzt an",
     "This was decided in the meantime, perhaps in another window.":
       "Das wurde inzwischen entschieden, vielleicht in einem anderen Fenster.",
     "From {platform},": "Aus {platform},",
@@ -83,15 +84,15 @@ export const german = {
     Denied: "Abgelehnt",
     "Ran out of time": "Abgelaufen",
     Approvals: "Freigaben",
-    "Once words of others or pages from outside are in a conversation, the agent asks before it acts.":
-      "Sobald Worte anderer oder Seiten von außen im Gespräch sind, fragt der Agent, bevor er handelt.",
+    "Before it pays or reaches out, and whenever it acts on words that are not yours, the agent asks and waits.":
+      "Bevor er etwas bezahlt oder nach außen sendet, und wenn er auf Worte handelt, die nicht von dir sind, fragt der Agent und wartet.",
     "Which approvals": "Welche Freigaben",
     "{n} waits": "{n} wartet",
     "{n} wait": "{n} warten",
     Decided: "Entschieden",
     "Nothing waits for you": "Nichts wartet auf dich",
-    "When an agent wants to send, change or pay something because of a text that is not yours, such as a web page or a forwarded message, the call appears here and does not run until you allow it.":
-      "Will ein Agent etwas senden, ändern oder bezahlen, und im Gespräch ist ein Text, der nicht von dir ist, etwa eine Webseite oder eine weitergeleitete Nachricht, dann erscheint der Aufruf hier und läuft erst, wenn du ihn erlaubst.",
+    "When an agent wants to pay or send something, or to change something because of a text that is not yours, such as a web page or a forwarded message, it asks here, and waits for your answer.":
+      "Will ein Agent etwas bezahlen oder senden, oder wegen eines Textes, der nicht von dir ist, etwas ändern, zum Beispiel wegen einer Webseite oder einer weitergeleiteten Nachricht, dann fragt er hier und wartet auf deine Antwort.",
     "Nothing was decided yet": "Noch nichts entschieden",
     "Decisions are kept for 30 days.": "Entscheidungen werden 30 Tage aufgehoben.",
     "for the conversation": "für das Gespräch",
@@ -1685,9 +1686,6 @@ export const german = {
     "No conversation yet": "Noch kein Gespräch",
     "What you and others say to this agent, here and in its channels, is listed here.":
       "Was du und andere diesem Agenten sagen, hier und in seinen Kanälen, steht dann hier.",
-    "I have approved it. Please go on.": "Ich habe es erlaubt. Bitte mach weiter.",
-    "Approved. Ask the agent to go on, where the conversation is held.":
-      "Erlaubt. Bitte den Agenten dort weiterzumachen, wo das Gespräch geführt wird.",
     "Messages of this conversation": "Nachrichten dieses Gesprächs",
     Yesterday: "Gestern",
     "Jump to the latest": "Zum Neuesten",
@@ -1766,9 +1764,9 @@ export const german = {
       "Es sendet etwas hinaus oder ändert etwas außerhalb von Berth.",
     "Approval for “{tool}”": "Erlaubnis für „{tool}“",
     "May the agent do this?": "Darf der Agent das tun?",
-    "You are asked because words of others, or from outside, are in this conversation.":
-      "Du wirst gefragt, weil Worte anderer oder von außen in diesem Gespräch stehen.",
     "Exactly what “{tool}” is called with": "Womit genau „{tool}“ aufgerufen wird",
+    "The agent waits for your answer, and then goes on by itself.":
+      "Der Agent wartet auf deine Antwort und macht dann von selbst weiter.",
     "Approve once": "Einmal erlauben",
     Deny: "Ablehnen",
     "You approved “{tool}”; it ran.": "Du hast „{tool}“ erlaubt; es ist gelaufen.",
@@ -3171,8 +3169,7 @@ export const german = {
       "Verification removed": "Bestätigung entfernt",
       'The configuration names the model "{model}", which no provider lists. It is used anyway; check the spelling if replies fail.':
         "Die Konfiguration nennt das Modell „{model}“, das kein Anbieter führt. Es wird trotzdem benutzt; prüfe den Namen, wenn keine Antworten kommen.",
-      "{tool} was not run: text in this conversation comes from other people or from outside":
-        "{tool} lief nicht: In diesem Gespräch steht Text von anderen oder von außen",
+      "The agent has no tool {name} any more.": "Der Agent hat kein Werkzeug {name} mehr.",
       "update: from {from} to {to}": "Aktualisierung: von {from} auf {to}",
       "update: completed after a restart of Berth": "Aktualisierung: nach einem Neustart von Berth abgeschlossen",
       "update: rolled back to {version}; nothing was lost":
@@ -3577,6 +3574,7 @@ export const german = {
     ACCOUNT_CHANGING: "Dieses Konto wird gerade anderswo geändert. Versuch es gleich noch einmal.",
     ACCOUNT_DISABLED: "Dieses Konto ist gesperrt. Gib es zuerst frei.",
     ADMIN_BY_CONFIGURATION: "Diese Adresse steht in ADMIN_EMAILS und ist dadurch Admin. Nimm sie zuerst dort heraus.",
+    WAITING_FOR_APPROVAL: "Der Agent wartet auf die Freigabe seines Besitzers.",
     AGENT_CHANGING: "Der Agent wird gerade geändert. Deine Nachricht ist gespeichert und wird danach beantwortet.",
     AGENT_GONE: "Der Agent wurde gleich nach dem Anlegen entfernt.",
     AI_UNAVAILABLE: "Gerade ist kein KI-Anbieter erreichbar. Versuch es gleich noch einmal.",

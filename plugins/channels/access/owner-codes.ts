@@ -1,8 +1,8 @@
 // Holds the codes that make a person the owner of a bot: the console shows a code, and its sender becomes the owner.
 import type { ChannelId } from "../../../channels/port.ts";
 import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
+import { randomCode } from "../../../src/kernel/util/text/random-code.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
-import { randomCode } from "./random-code.ts";
 
 /** How long a code is valid. It works once, and a new one replaces it. */
 const LIFETIME_MS = 15 * MINUTE;

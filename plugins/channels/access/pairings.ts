@@ -4,6 +4,7 @@ import type { ChannelId, IncomingMessage } from "../../../channels/port.ts";
 import { type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { randomCode } from "../../../src/kernel/util/text/random-code.ts";
 import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import { pairings } from "../schema.ts";
 import {
@@ -17,7 +18,6 @@ import {
   SET_OWNER,
   SET_OWNER_TO,
 } from "./pairing-queries.ts";
-import { randomCode } from "./random-code.ts";
 
 /** How long a code is valid; its sender gets no other code meanwhile. */
 const CODE_LIFETIME_MS = HOUR;

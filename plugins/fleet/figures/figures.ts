@@ -11,7 +11,7 @@ const CALL_FAILURES = ["failed", "timeout", "unreachable", "cut"];
 /** The search for the oldest pending message reads at most this many. */
 const MAX_PENDING = 2_000;
 const OLDEST = `SELECT min(id) AS oldest FROM (SELECT inbox.id FROM inbox JOIN agents ON agents.id = inbox.agent_id
-  WHERE inbox.status = 'pending' AND agents.status <> 'stopped' LIMIT ${MAX_PENDING})`;
+  WHERE inbox.status = 'pending' AND inbox.suspended IS NOT 1 AND agents.status <> 'stopped' LIMIT ${MAX_PENDING})`;
 
 export interface FigureRecorder {
   /** Begins to sample; the first sample is taken after a minute. */

@@ -38,9 +38,10 @@ const TODAY = `SELECT coalesce(sum(CASE WHEN agent_id <> '' THEN calls ELSE 0 EN
 // Without the name of the index, SQLite would read all of today's lines.
 const ERRORS =
   "SELECT count(*) AS count FROM agent_logs INDEXED BY agent_logs_errors WHERE level = 'error' AND id >= ?";
-/** Messages to a stopped agent wait for its owner, not for the service. */
+/** Messages to a stopped agent, and turns that wait for approval, wait for their owner, not for the service. */
 const INBOX = `SELECT count(*) AS count, min(inbox.id) AS oldest FROM inbox
-  JOIN agents ON agents.id = inbox.agent_id AND agents.status <> 'stopped' WHERE inbox.status = 'pending'`;
+  JOIN agents ON agents.id = inbox.agent_id AND agents.status <> 'stopped'
+  WHERE inbox.status = 'pending' AND inbox.suspended IS NOT 1`;
 const OUTBOX = `SELECT count(*) AS count, min(outbox.id) AS oldest FROM outbox
   JOIN agents ON agents.id = outbox.agent_id AND agents.status <> 'stopped' WHERE outbox.status = 'pending'`;
 const WEBHOOKS = `SELECT count(*) AS count, min(id) AS oldest,

@@ -31,7 +31,7 @@ const count = (rows: number, what: string, many = `${what}s`) => `${rows} ${rows
 
 /** Returns the function that repairs an agent and describes each repair in a sentence. Call it while no turn of it runs. */
 export function createRepair({ database, deliver, messagePages }: Deps) {
-  /** Messages with tool calls, and messages of entries that are pending or parked. */
+  /** Messages with tool calls, and those of entries that are pending or parked, but for turns that wait or waited for approval. */
   async function* findSuspects(agentId: string) {
     for await (const seqs of messagePages(agentId)) {
       const { rows } = await database.read(SUSPECTS, [agentId, JSON.stringify(seqs)]);
@@ -150,7 +150,7 @@ function isStep(value: unknown): value is Step {
 }
 
 const SUSPECTS = `SELECT m.seq, m.role, m.steps, i.id AS entry FROM messages AS m
-  LEFT JOIN inbox AS i ON i.agent_id = ?1 AND i.id = m.inbox_id AND i.status IN ('pending', 'parked')
+  LEFT JOIN inbox AS i ON i.agent_id = ?1 AND i.id = m.inbox_id AND i.status IN ('pending', 'parked') AND i.suspended IS NULL
   WHERE m.seq IN (SELECT value FROM json_each(?2)) AND (i.id IS NOT NULL OR m.steps IS NOT NULL) ORDER BY m.seq`;
 const FIX_STEPS = `UPDATE messages SET steps = fixed.steps
   FROM (SELECT value ->> 'seq' AS seq, value ->> 'steps' AS steps FROM json_each(?1)) AS fixed WHERE messages.seq = fixed.seq`;

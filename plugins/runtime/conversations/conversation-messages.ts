@@ -48,7 +48,7 @@ const PAGE = `SELECT m.seq, m.id, m.role, m.content, m.steps, m.created_at, m.in
   WHERE m.session_id = ?2 AND m.seq < ?3 ORDER BY m.seq DESC LIMIT ?4`;
 const WAITING = `SELECT NULL AS seq, id, 'user' AS role, content, NULL AS steps, received_at AS created_at, id AS inbox_id,
     sender_name, by_owner, kind, status, error, received_at
-  FROM inbox WHERE status = 'pending' AND agent_id = ? AND session_id = ? ORDER BY id DESC LIMIT ${MAX_WAITING}`;
+  FROM inbox WHERE status = 'pending' AND suspended IS NULL AND agent_id = ? AND session_id = ? ORDER BY id DESC LIMIT ${MAX_WAITING}`;
 
 export function createConversationMessages({ database, turnList, steps, uploads }: Deps) {
   function toView(row: Row, running: ReadonlySet<string>): MessageView {

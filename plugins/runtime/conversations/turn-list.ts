@@ -211,10 +211,11 @@ type UnnumberedStep = Omit<TurnStep, "seq">;
 /** A call of the model is followed by its tools, then by the next call, also if all began in the same millisecond. */
 function inOrder(models: readonly UnnumberedStep[], tools: readonly UnnumberedStep[]): TurnStep[] {
   const left = [...tools];
+  // Calls that wait are the last ones; tools of earlier versions have no time.
+  const timeOf = ({ startedAt, state }: UnnumberedStep) => startedAt ?? (state === "waiting" ? "~" : "");
   const ordered: UnnumberedStep[] = [];
   for (const [n, model] of models.entries()) {
-    // Tools of earlier versions have no time.
-    while (n > 0 && left[0] && (left[0].startedAt ?? "") <= (model.startedAt ?? "")) ordered.push(...left.splice(0, 1));
+    while (n > 0 && left[0] && timeOf(left[0]) <= (model.startedAt ?? "")) ordered.push(...left.splice(0, 1));
     ordered.push(model);
   }
   return [...ordered, ...left].map((step, n) => ({ seq: n + 1, ...step }));

@@ -11,7 +11,8 @@ export interface TurnError {
 
 /** The most entries of an agent that are read to see which of them run. */
 const MAX_PENDING = 1_000;
-const PENDING = `SELECT id, session_id FROM inbox WHERE status = 'pending' AND agent_id = ? ORDER BY id LIMIT ${MAX_PENDING}`;
+const PENDING = `SELECT id, session_id FROM inbox WHERE status = 'pending' AND suspended IS NOT 1
+  AND agent_id = ? ORDER BY id LIMIT ${MAX_PENDING}`;
 
 /** Only the code is stored; the words of the moment are in the agent's log. */
 const REASONS: Readonly<Record<string, string>> = {

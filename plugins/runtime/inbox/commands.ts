@@ -13,8 +13,8 @@ export const COMMANDS = {
 /** Commands that only the owner may use. They are not in the platforms' menus, which everyone sees. */
 export const OWNER_COMMANDS = {
   pair: "list who asks to talk to me",
-  approve: "let a person talk to me, by their code: /approve CODE",
-  deny: "refuse a person, by their code: /deny CODE",
+  approve: "allow what I have asked for, or let a person talk to me: /approve CODE",
+  deny: "refuse it: /deny CODE",
 } as const;
 
 export type OwnerCommand = keyof typeof OWNER_COMMANDS;

@@ -25,11 +25,11 @@ export function endStatement(
  */
 export const COUNT_INTERRUPTED = `
   UPDATE inbox SET attempts = attempts + 1
-  WHERE status = 'pending' AND (agent_id, id) IN (
+  WHERE status = 'pending' AND suspended IS NOT 1 AND (agent_id, id) IN (
     SELECT agent_id, id FROM (
       SELECT agent_id, id, row_number() OVER (PARTITION BY agent_id ORDER BY id) AS position FROM (
         SELECT agent_id, min(id) AS id FROM inbox
-        WHERE status = 'pending' AND agent_id IN (SELECT value FROM json_each(?)) GROUP BY agent_id, session_id
+        WHERE status = 'pending' AND suspended IS NOT 1 AND agent_id IN (SELECT value FROM json_each(?)) GROUP BY agent_id, session_id
       )
     ) WHERE position <= ?
   )`;

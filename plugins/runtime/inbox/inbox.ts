@@ -14,13 +14,14 @@ import { type Attachment, serializeAttachments } from "./attachments.ts";
 import { parseCommand } from "./commands.ts";
 import { COUNT_INTERRUPTED, endStatement, type FinalStatus, PENDING_OF } from "./inbox-sql.ts";
 
-type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId" | "hasSteps";
+type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId" | "hasSteps" | "suspended";
 
-/** A pending message, with the number of its tries so far, and what they have left: a preview, steps in the journal. */
+/** A pending message, with the number of its tries so far, and what they have left. */
 export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
   attempts: number;
   previewId: string | null;
   hasSteps: boolean;
+  suspended: boolean | null;
 };
 /** The entrances of Berth itself; `public` is the agent's public address, `agent` another agent of the same owner. */
 const ENTRANCES = ["web", "api", "public", "agent"] as const;
@@ -74,8 +75,10 @@ export interface Inbox {
   ): Promise<{ entry: InboxEntry; statements: Statement[] }>;
   /** An entry of this agent with its status. */
   find(agentId: string, id: string): Promise<{ entry: InboxEntry; status: SentMessage["status"] } | undefined>;
-  /** The first pending entries of an agent, oldest first. */
+  /** The first entries of an agent that can run, oldest first. */
   listPending(agentId: string, limit: number): Promise<InboxEntry[]>;
+  /** The entries of a conversation whose turns wait for an approval. */
+  listSuspended(agentId: string, platform: string, peer: string): Promise<InboxEntry[]>;
   /** Which of these entries are pending. */
   pendingOf(agentId: string, ids: readonly string[]): Promise<Set<string>>;
   /** The messages that were sent to an agent with `POST /api/chat`, newest first. */
@@ -123,6 +126,7 @@ const taintOf = ({ taint = TAINT.none, byOwner, attachments = [] }: InboundMessa
 
 /** Literal text, since with a bound value SQLite can't tell that the partial index covers the query. */
 const isPending = sql`${inbox.status} = 'pending'`;
+const isNotSuspended = sql`${inbox.suspended} IS NOT 1`;
 
 const columns = {
   id: inbox.id,
@@ -142,6 +146,7 @@ const columns = {
   topic: inbox.topic,
   attempts: inbox.attempts,
   hasSteps: inbox.hasSteps,
+  suspended: inbox.suspended,
   previewId: inbox.previewId,
   receivedAt: inbox.receivedAt,
 };
@@ -184,7 +189,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
   const selectPending = drizzle
     .select(columns)
     .from(inbox)
-    .where(and(isPending, eq(inbox.agentId, placeholder("agentId"))))
+    .where(and(isPending, isNotSuspended, eq(inbox.agentId, placeholder("agentId"))))
     .orderBy(asc(inbox.id))
     .limit(placeholder("limit"))
     .prepare();
@@ -219,6 +224,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       topic: inbound.topic ?? null,
       attempts: 0,
       hasSteps: false,
+      suspended: null,
       previewId: null,
       receivedAt: Date.now(),
     };
@@ -259,6 +265,20 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
     },
     listPending: (agentId, limit) => selectPending.execute({ agentId, limit }),
 
+    listSuspended: (agentId, platform, peer) =>
+      drizzle
+        .select(columns)
+        .from(inbox)
+        .where(
+          and(
+            isPending,
+            eq(inbox.agentId, agentId),
+            eq(inbox.suspended, true),
+            eq(inbox.platform, platform as Platform),
+            eq(inbox.peer, peer),
+          ),
+        ),
+
     async pendingOf(agentId, ids) {
       if (ids.length === 0) return new Set();
       const { rows } = await database.read(PENDING_OF, [agentId, JSON.stringify(ids)]);
@@ -292,7 +312,10 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
         .offset(offset),
 
     async agentsWithPending() {
-      const rows = await drizzle.selectDistinct({ id: inbox.agentId }).from(inbox).where(isPending);
+      const rows = await drizzle
+        .selectDistinct({ id: inbox.agentId })
+        .from(inbox)
+        .where(and(isPending, isNotSuspended));
       return rows.map(({ id }) => id);
     },
 

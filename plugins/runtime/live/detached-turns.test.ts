@@ -190,7 +190,8 @@ describe("the events of a turn", () => {
     const events = await follow(turnId);
     const summary = "Set a reminder in 5 minutes: Now";
     expect(dataOf(events, "approval")).toEqual([{ tool: "remind_me", class: "write", summary, turnId }]);
-    expect(dataOf(events, "reply")).toMatchObject([{ text: "Please approve it." }]);
+    expect(dataOf(events, "waiting")).toMatchObject([{ code: "WAITING_FOR_APPROVAL" }]);
+    expect(dataOf(events, "end")).toEqual([{ turnId, status: "waiting" }]);
   });
 });
 

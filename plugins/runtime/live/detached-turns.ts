@@ -145,7 +145,7 @@ export function createDetachedTurns(deps: Deps) {
       try {
         await database.write([
           ...(open?.statements ?? []),
-          ...sessions.appendStatements(session, [toUserMessage(entry)]),
+          ...(entry.suspended === null ? sessions.appendStatements(session, [toUserMessage(entry)]) : []),
           inbox.settleStatement(entry, "cancelled"),
           guard("settled"),
         ]);

@@ -37,6 +37,8 @@ export interface LiveTurns {
   drop(id: string): void;
   /** A try of this turn begins; returns its observer if the turn is kept. */
   begin(key: Key): LiveObserver | undefined;
+  /** The turn waits for its owner, for this reason. Its readers are told, and nothing is kept of it meanwhile. */
+  suspend(id: string, reason: unknown): void;
   /** The turn does not go on now, for this reason; it will by itself, after `retryInMs` where that is known. */
   postpone(id: string, reason: unknown, retryInMs?: number): void;
   end(id: string, outcome: Outcome): void;
@@ -122,6 +124,13 @@ export function createLiveTurns({ showInput, showText }: Deps): LiveTurns {
     }
   }
 
+  function postpone(id: string, reason: unknown, retryInMs?: number): void {
+    const turn = turns.get(id);
+    if (!turn) return;
+    const { message, code } = errorBody(reason).body;
+    add(turn, "waiting", { turnId: id, code, message, ...(retryInMs !== undefined && { retryInMs }) });
+  }
+
   function end(id: string, outcome: Outcome): void {
     const turn = turns.get(id);
     if (!turn || turn.ended) return;
@@ -180,12 +189,14 @@ export function createLiveTurns({ showInput, showText }: Deps): LiveTurns {
       };
     },
 
-    postpone(id, reason, retryInMs) {
+    suspend(id, reason) {
       const turn = turns.get(id);
       if (!turn) return;
-      const { message, code } = errorBody(reason).body;
-      add(turn, "waiting", { turnId: id, code, message, ...(retryInMs !== undefined && { retryInMs }) });
+      postpone(id, reason);
+      add(turn, "end", { turnId: id, status: "waiting" });
+      drop(id);
     },
+    postpone,
     end,
     endAgent(agentId, error) {
       for (const [id, turn] of turns) if (turn.agentId === agentId) end(id, { error });

@@ -269,10 +269,11 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
 
 /**
  * Ends the notices to people whose message is still pending (`slow-replies.ts`): a notice that was in flight when the process
- * ended is dropped rather than sent twice. A reply is never among them, since it is inserted when its message is settled.
+ * ended is dropped rather than sent twice, but for a question to the owner, for which a turn waits. A reply is never among them, since it is inserted when its message is settled.
  */
 const DROP_NOTICES = `UPDATE outbox SET status = 'failed', error = 'Berth ended while it was sent.' WHERE status = 'pending'
-  AND EXISTS (SELECT 1 FROM inbox WHERE agent_id = outbox.agent_id AND id = outbox.inbox_id AND inbox.status = 'pending')`;
+  AND EXISTS (SELECT 1 FROM inbox WHERE agent_id = outbox.agent_id AND id = outbox.inbox_id AND inbox.status = 'pending'
+    AND inbox.suspended IS NULL)`;
 
 const STILL_PENDING = `SELECT id FROM outbox
   WHERE agent_id = ?1 AND status = 'pending' AND id IN (SELECT value FROM json_each(?2))`;

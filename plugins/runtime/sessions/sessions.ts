@@ -213,6 +213,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
     saveSummary: historyCache.saveSummary,
 
     appendStatements({ id: sessionId, agentId, platform, inboxId }, newMessages) {
+      if (newMessages.length === 0) return [];
       const insert: Statement = {
         sql: insertMessages(newMessages.length),
         args: newMessages.flatMap(({ id, role, content, taint, steps = null, at }) => [

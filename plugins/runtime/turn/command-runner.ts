@@ -7,17 +7,21 @@ import type { CommandResult, OwnerCommandHandler } from "../platforms.ts";
 import type { FactExtraction } from "../sessions/fact-extraction.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 
-interface Deps {
+export interface CommandDeps {
   sessions: Sessions;
   factExtraction: Pick<FactExtraction, "afterResetStatements">;
   chooseModel(agent: Agent): Promise<{ label: string }>;
+  /** Statements that end the turns of this conversation that wait for an approval. */
+  cancelSuspended(entry: InboxEntry): Promise<Statement[]>;
+  /** Decides a request for approval by its code; undefined for another code. */
+  decideByCode(agent: Agent, code: string, name: "approve" | "deny", platform: string): Promise<string | undefined>;
   /** Undefined where no platform handles owners' commands. */
   ownerCommand: OwnerCommandHandler | undefined;
 }
 
 /** The reply to a command, and the statements to be written with it. */
 export async function runCommand(
-  { sessions, factExtraction, chooseModel, ownerCommand }: Deps,
+  { sessions, factExtraction, chooseModel, cancelSuspended, decideByCode, ownerCommand }: CommandDeps,
   agent: Agent,
   entry: InboxEntry,
 ): Promise<CommandResult> {
@@ -27,6 +31,9 @@ export async function runCommand(
   const name = parseCommand(entry.content);
   if (name !== undefined && isOwnerCommand(name)) {
     if (!byOwner) return toResult("Only my owner can do that, in a chat of our own.");
+    const code = commandArgument(entry.content);
+    const decided = name === "pair" || code === "" ? undefined : await decideByCode(agent, code, name, entry.platform);
+    if (decided !== undefined) return toResult(decided);
     if (ownerCommand) return ownerCommand(name, entry, commandArgument(entry.content));
   }
   // Guests and visitors don't see which model an agent uses: the owner chooses it and pays for it.
@@ -45,7 +52,7 @@ export async function runCommand(
           : "Only my owner can see which model I answer with.",
       );
     case "stop":
-      return toResult("Stopped.");
+      return toResult("Stopped.", await cancelSuspended(entry));
     case "reset":
       return entry.peer === null
         ? toResult("Start a new session instead.")

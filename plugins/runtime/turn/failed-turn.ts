@@ -168,7 +168,7 @@ export function createFailureHandler(deps: Deps) {
       await database.write([
         ...sessionStatements,
         ...sessions.appendStatements({ id, agentId, platform, inboxId }, [
-          toUserMessage(entry),
+          ...(entry.suspended === null ? [toUserMessage(entry)] : []),
           // Whoever stops a reply has read its beginning, and may refer to it.
           ...(status === "cancelled" && unfinished ? [toReply(unfinished, steps)] : []),
         ]),

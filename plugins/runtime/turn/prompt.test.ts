@@ -30,6 +30,7 @@ const entry: InboxEntry = {
   topic: null,
   attempts: 1,
   hasSteps: false,
+  suspended: null,
   previewId: null,
   receivedAt: 0,
 };

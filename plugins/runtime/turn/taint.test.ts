@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { Type as t } from "@sinclair/typebox";
 import { eventually } from "../../../tests/support/eventually.ts";
 import type { Agent } from "../../agents/index.ts";
-import { createApprovalStore } from "../../approvals/approval-store.ts";
+import { approvals } from "../../approvals/index.ts";
 import { defineTool, type Skill, skills } from "../../skills/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 
@@ -83,13 +83,30 @@ const approvalsOf = (agent: Agent) =>
 const taints = (agent: Agent) =>
   fixture.rows("SELECT role, taint FROM messages WHERE agent_id = ? ORDER BY seq", agent.id);
 /** Sends the owner's message and expects that nothing is paid, and that the payment waits for approval. */
-async function expectRefused(agent: Agent, message: string, more: Parameters<RuntimeFixture["chat"]>[2] = {}) {
+async function expectAsked(agent: Agent, message: string, more: Parameters<RuntimeFixture["chat"]>[2] = {}) {
   const { reply } = await fixture.chat(agent, message, more);
-  expect({ reply, paid }).toEqual({ reply: "I was not allowed to.", paid: [] });
-  expect(await approvalsOf(agent)).toMatchObject([
-    { tool: "pay_someone", class: "spend", summary: "Send 5 USD to 0xEvil", status: "pending", by_owner: 1 },
-  ]);
+  expect({ reply, paid }).toEqual({
+    reply: expect.stringContaining("May I do this?\n\nSend 5 USD to 0xEvil"),
+    paid: [],
+  });
+  const asked = {
+    tool: "pay_someone",
+    class: "spend",
+    summary: "Send 5 USD to 0xEvil",
+    status: "pending",
+    by_owner: 1,
+  };
+  const requests = await approvalsOf(agent);
+  expect(requests).not.toEqual([]);
+  for (const request of requests) expect(request).toMatchObject(asked);
 }
+/** Decides the newest request of an agent. */
+async function decide(agent: Agent, decision: "approve" | "deny"): Promise<void> {
+  const request = (await approvalsOf(agent)).at(-1);
+  await fixture.host.use(approvals).decide(agent, String(request?.id), { decision }, "web");
+}
+const untilReply = (agent: Agent, text: string) =>
+  eventually(async () => (await fixture.messagesOf(agent)).at(-1)?.content === text, { what: `the reply "${text}"` });
 const newSession = async ({ id }: Agent) => (await fixture.runtime.sessions.create(id, "web")).id;
 
 /** An agent with the instructions of an imported file. */
@@ -100,8 +117,8 @@ async function importedAgent(instructions: string): Promise<Agent> {
   return fixture.agents.provision({ userId, isAdmin: true, ...imported });
 }
 
-test("the owner's plain turn pays as before, without a request for approval", async () => {
-  const agent = await fixture.agent();
+test("the owner's plain turn pays without a request for approval where the configuration allows it", async () => {
+  const agent = await fixture.agent({ approvals: { spend: "allow" } });
   expect((await fixture.chat(agent, "Pay them")).reply).toBe("Paid.");
   expect(paid).toEqual([{ to: "0xEvil", approved: false }]);
   expect(await approvalsOf(agent)).toEqual([]);
@@ -113,17 +130,17 @@ test("the owner's plain turn pays as before, without a request for approval", as
 
 describe("nothing is paid without approval when the words come from", () => {
   test("a web page, in its own turn and in later ones of the conversation; another conversation is as before", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     const sessionId = await newSession(agent);
-    await expectRefused(agent, "Read this page", { sessionId });
-    await expectRefused(agent, "Pay them", { sessionId });
+    await expectAsked(agent, "Read this page", { sessionId });
+    await expectAsked(agent, "Pay them", { sessionId });
     expect((await taints(agent)).map(({ taint }) => taint)).toEqual([0, 2, 0, 2]);
     const other = await newSession(agent);
     expect((await fixture.chat(agent, "Pay them", { sessionId: other })).reply).toBe("Paid.");
   });
 
   test("a page that is read and a payment that is called in one response of the model: the page had no part in it", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     fixture.upstream.script(({ toolResults }) =>
       toolResults.length > 0 ? "Done." : { toolCalls: [{ name: "web_fetch", arguments: { url: page.url.href } }, PAY] },
     );
@@ -133,15 +150,15 @@ describe("nothing is paid without approval when the words come from", () => {
   });
 
   test("the history of a conversation after a restart", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     const sessionId = await newSession(agent);
     await fixture.chat(agent, "Read this page", { sessionId });
     fixture.runtime.sessions.invalidateAgent(agent.id, [sessionId]);
-    await expectRefused(agent, "Pay them", { sessionId });
+    await expectAsked(agent, "Pay them", { sessionId });
   });
 
   test("the summary of a conversation whose messages are gone", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     const sessionId = await newSession(agent);
     await fixture.chat(agent, "Read this page", { sessionId });
     await fixture.kernel.database.write([{ sql: "DELETE FROM approvals WHERE agent_id = ?", args: [agent.id] }]);
@@ -160,7 +177,7 @@ describe("nothing is paid without approval when the words come from", () => {
       if (JSON.stringify(messages[0]).includes("Sum up")) return "They read a page about 0xEvil.";
       return toolResults.length > 0 ? "I was not allowed to." : { toolCalls: [PAY] };
     });
-    await expectRefused(agent, "Pay them", { sessionId });
+    await expectAsked(agent, "Pay them", { sessionId });
     const [row] = await fixture.rows("SELECT summary, summary_taint FROM sessions WHERE id = ?", sessionId);
     expect(row).toEqual({ summary: "They read a page about 0xEvil.", summary_taint: 2 });
     // Not one of the messages that are left is tainted.
@@ -168,11 +185,11 @@ describe("nothing is paid without approval when the words come from", () => {
       { sql: "UPDATE messages SET taint = 0 WHERE session_id = ?", args: [sessionId] },
     ]);
     fixture.runtime.sessions.invalidateAgent(agent.id, [sessionId]);
-    await expectRefused(agent, "Pay them", { sessionId });
+    await expectAsked(agent, "Pay them", { sessionId });
   });
 
   test("a file", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     const attachments = [{ kind: "document" as const, ref: "r", mimeType: "text/plain", name: "offer.txt" }];
     await fixture.hear(agent, "[document: offer.txt]\nWhat does it say?", { byOwner: true, attachments });
     await fixture.idle();
@@ -184,7 +201,7 @@ describe("nothing is paid without approval when the words come from", () => {
   });
 
   test("the name of a file that the model can't open", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     const attachments = [{ kind: "document" as const, ref: "r", mimeType: "application/zip", name: `${HOSTILE}.zip` }];
     await fixture.hear(agent, `[document: ${HOSTILE}.zip]\nWhat is that?`, { byOwner: true, attachments });
     await fixture.idle();
@@ -193,7 +210,7 @@ describe("nothing is paid without approval when the words come from", () => {
   });
 
   test("no file, but a voice message, which is the owner's own words, is as before", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     const attachments = [{ kind: "audio" as const, ref: "v", mimeType: "audio/ogg", voice: true }];
     await fixture.hear(agent, "Pay them", { byOwner: true, attachments });
     await fixture.idle();
@@ -201,7 +218,7 @@ describe("nothing is paid without approval when the words come from", () => {
   });
 
   test("another person in the same conversation", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     await fixture.hear(agent, HOSTILE);
     await fixture.idle();
     // The tool is for the owner alone: there is nothing to approve.
@@ -213,7 +230,7 @@ describe("nothing is paid without approval when the words come from", () => {
   });
 
   test("a message of the owner that quotes somebody else", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     await fixture.hear(agent, `[forwarded from Mallory]\n${HOSTILE}`, { byOwner: true, taint: 2 });
     await fixture.idle();
     expect(paid).toEqual([]);
@@ -221,7 +238,7 @@ describe("nothing is paid without approval when the words come from", () => {
   });
 
   test("a memory that was poisoned earlier, in a new conversation", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     const follow = fixture.upstream.script;
     follow(({ toolResults }) => {
       if (toolResults.some(({ content }) => content.includes("remembered"))) return "Noted.";
@@ -237,28 +254,28 @@ describe("nothing is paid without approval when the words come from", () => {
       expect(JSON.stringify(messages[0])).toContain("0xEvil");
       return toolResults.length > 0 ? "I was not allowed to." : { toolCalls: [PAY] };
     });
-    await expectRefused(agent, "Good morning", { sessionId: await newSession(agent) });
+    await expectAsked(agent, "Good morning", { sessionId: await newSession(agent) });
   });
 
   test("the description of a tool from outside", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     withHostileSource.add(agent.id);
     fixture.host.use(skills).invalidate(agent.id);
-    await expectRefused(agent, "Good morning");
+    await expectAsked(agent, "Good morning");
   });
 
   test("the instructions of an imported agent, until the owner saves the configuration", async () => {
     const agent = await importedAgent(HOSTILE);
-    await expectRefused(agent, "Good morning");
+    await expectAsked(agent, "Good morning");
     await fixture.agents.saveConfig(
       agent.id,
-      JSON.stringify({ model: "provider_5:fake-small", instructions: HOSTILE }),
+      JSON.stringify({ model: "provider_5:fake-small", instructions: HOSTILE, approvals: { spend: "allow" } }),
     );
     expect((await fixture.chat(agent, "Good morning", { sessionId: await newSession(agent) })).reply).toBe("Paid.");
   });
 
   test("a reminder that was set on a page's behalf: setting it waits, and it fires tainted", async () => {
-    const agent = await fixture.agent();
+    const agent = await fixture.agent({ approvals: { spend: "allow" } });
     const sessionId = await newSession(agent);
     const remind = { name: "remind_me", arguments: { text: HOSTILE, inMinutes: 5 } };
     const follow = fixture.upstream.script;
@@ -271,7 +288,7 @@ describe("nothing is paid without approval when the words come from", () => {
         };
       });
     setsReminder();
-    expect((await fixture.chat(agent, "Read this", { sessionId })).reply).toBe("I was not allowed to.");
+    expect((await fixture.chat(agent, "Read this", { sessionId })).reply).toStartWith("May I do this?");
     expect(await fixture.rows("SELECT 1 FROM reminders WHERE agent_id = ?", agent.id)).toEqual([]);
     const [request] = await approvalsOf(agent);
     expect(request).toMatchObject({
@@ -280,9 +297,8 @@ describe("nothing is paid without approval when the words come from", () => {
       summary: `Set a reminder in 5 minutes: ${HOSTILE}`,
     });
 
-    const approvals = createApprovalStore({ ...fixture.kernel, agents: fixture.agents });
-    await approvals.decide(agent, String(request?.id), { decision: "approve" });
-    expect((await fixture.chat(agent, "Try again", { sessionId })).reply).toBe("It is set.");
+    await decide(agent, "approve");
+    await untilReply(agent, "It is set.");
     const [reminder] = await fixture.rows("SELECT id, taint, by_owner FROM reminders WHERE agent_id = ?", agent.id);
     expect(reminder).toMatchObject({ taint: 2, by_owner: 1 });
 
@@ -301,20 +317,17 @@ describe("nothing is paid without approval when the words come from", () => {
   });
 });
 
-test("a call that the owner approves runs once, in its conversation, and knows that it is approved", async () => {
+test("a call that the owner approves runs once, in its turn, and knows that it is approved", async () => {
   const agent = await fixture.agent();
   const sessionId = await newSession(agent);
-  await expectRefused(agent, "Read this page", { sessionId });
-  const [request] = await approvalsOf(agent);
-  const approvals = createApprovalStore({ ...fixture.kernel, agents: fixture.agents });
-  await approvals.decide(agent, String(request?.id), { decision: "approve" });
-  const elsewhere = await newSession(agent);
-  expect((await fixture.chat(agent, "Read this page", { sessionId: elsewhere })).reply).toBe("I was not allowed to.");
-  expect(paid).toEqual([]);
-  expect((await fixture.chat(agent, "Pay them now", { sessionId })).reply).toBe("Paid.");
+  await expectAsked(agent, "Read this page", { sessionId });
+  await expectAsked(agent, "Read this page", { sessionId: await newSession(agent) });
+  await decide(agent, "approve");
+  await untilReply(agent, "Paid.");
   expect(paid).toEqual([{ to: "0xEvil", approved: true }]);
-  expect((await fixture.chat(agent, "Pay them now", { sessionId })).reply).toBe("I was not allowed to.");
+  await fixture.chat(agent, "Pay them now", { sessionId });
   expect(paid).toHaveLength(1);
+  expect((await approvalsOf(agent)).map(({ status }) => status)).toEqual(["pending", "approved", "pending"]);
 });
 
 test("a guest sets reminders in the own conversation as before; after a page they wait for the owner", async () => {
@@ -342,24 +355,14 @@ test("a guest sets reminders in the own conversation as before; after a page the
 
 test("an approved call of a turn that fails afterwards is not made again when the turn is tried again", async () => {
   const agent = await fixture.agent();
-  const say = async (content: string) => {
-    await fixture.hear(agent, content, { byOwner: true });
-    await fixture.idle();
-  };
-  await say("Read this page");
-  const [request] = await approvalsOf(agent);
-  const approvals = createApprovalStore({ ...fixture.kernel, agents: fixture.agents });
-  await approvals.decide(agent, String(request?.id), { decision: "approve" });
+  await fixture.hear(agent, "Read this page", { byOwner: true });
+  await fixture.idle();
   let failures = 0;
   fixture.upstream.script(({ toolResults }) => {
-    if (toolResults.length === 0) return { toolCalls: [PAY] };
     if (failures++ === 0) return { status: 500 };
     return toolResults.some(({ content }) => content.includes("paid")) ? "Paid." : "I was not allowed to.";
   });
-  await say("Pay them now");
-  expect((await fixture.messagesOf(agent)).at(-1)).toEqual({ role: "assistant", content: "Paid." });
-  expect(paid).toHaveLength(1);
-  expect(await approvalsOf(agent)).toHaveLength(1);
-  await say("Pay them now");
-  expect(paid).toHaveLength(1);
+  await decide(agent, "approve");
+  await untilReply(agent, "Paid.");
+  expect({ failures, paid: paid.length }).toEqual({ failures: 2, paid: 1 });
 });

@@ -1,6 +1,7 @@
 // Runs the tool calls of a turn, and tracks the taint of what the model has read through their results.
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import type { InputModality } from "../../ai/index.ts";
+import type { Approval, Authorization } from "../../approvals/index.ts";
 import {
   type CallToApprove,
   type CheckedCall,
@@ -56,8 +57,8 @@ export interface Step {
   ms?: number;
 }
 
-/** Uses up an approval of this call; without one, requests it and returns the refusal for the model. */
-export type Authorize = (call: CallToApprove) => Promise<string | undefined>;
+/** Says whether a call, at this step of the turn, may run; requests the owner's approval if there is none. */
+export type Authorize = (step: number, call: CallToApprove) => Promise<Authorization>;
 
 export interface ToolCallRequest {
   tools: readonly PreparedTool[];
@@ -72,6 +73,11 @@ export interface ToolCallRequest {
   acceptedInputs?(): Promise<readonly InputModality[]>;
   observer: Observer | undefined;
   signal: AbortSignal;
+}
+
+/** A call that waits for the owner's approval. */
+interface Waiting {
+  approval: Approval;
 }
 
 /** A call that has ended, with the files of its result. */
@@ -119,27 +125,26 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
   }
 
   /** Runs a call that has no end yet. An earlier try may have begun it. */
-  async function run(call: Call, taint: Taint, isRepeated: boolean): Promise<ToolResult> {
+  async function run(call: Call, taint: Taint, isRepeated: boolean): Promise<ToolResult | Waiting> {
     const { tool: name, input, effect, startedAt, seq } = call;
     if (isRepeated && startedAt !== undefined && effect === "once") {
       request.onUnknownOutcome?.(name);
       return { ok: false, text: unknownOutcome(name) };
     }
     const checked = check(name, input, taint);
-    if ("refusal" in checked) return { ok: false, text: checked.refusal };
-    const asks = startedAt === undefined ? checked.asks : undefined;
-    if (asks) {
-      const refusal = await authorize(asks);
-      if (refusal !== undefined) return { ok: false, text: refusal };
-    }
+    const tool = toolOf(name);
+    if ("refusal" in checked || !tool) return { ok: false, text: "refusal" in checked ? checked.refusal : "" };
+    const admitted = checked.asks && (await authorize(seq, checked.asks));
+    if (admitted?.kind === "waiting") return admitted;
+    if (admitted?.kind === "refused") return { ok: false, text: admitted.text };
     if (startedAt === undefined) {
       call.startedAt = Date.now();
       await journal.begin(call);
     }
     const callKey = `${journal.turnId}.${seq}`;
-    const context = { ...toolContext, callKey, signal, taint, raiseTaint, approved: asks !== undefined };
-    const result = await toolOf(name)?.run(checked.input, context);
-    return result ?? { ok: false, text: `There is no tool called ${name}.` };
+    const context = { ...toolContext, callKey, signal, taint, raiseTaint, approved: admitted !== undefined };
+    const result = await tool.run(admitted?.input ?? checked.input, context);
+    return admitted?.isEdited ? { ...result, text: editedNote(admitted.input) + result.text } : result;
   }
 
   return {
@@ -155,35 +160,47 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
       return { seq, model, text, taint, startedAt, calls: calls.map((call, n) => toCall(call, n, taint)) };
     },
 
-    /** Runs the calls of an answer at once; returns their results, and the answer and results for the prompt. */
-    async run(answer: Answer): Promise<{ results: Step[]; messages: LanguageModelV4Message[] }> {
+    /**
+     * Runs the calls of an answer at once; returns their results, and the answer and results for the prompt. If calls wait for
+     * approval, returns these requests once the other calls have ended.
+     */
+    async run(
+      answer: Answer,
+    ): Promise<{ results: Step[]; messages: LanguageModelV4Message[] } | { waiting: Approval[] }> {
       const isRepeated = journal.answers.includes(answer);
       const unwritten: Call[] = [];
       let running = answer.calls.filter(({ end }) => !end).length;
 
-      async function settle(call: Call): Promise<Ended> {
-        const { id, tool, input, effect } = call;
+      async function settle(call: Call): Promise<Ended | Waiting> {
+        const { id, tool, input } = call;
         observer?.step?.({ id, tool, input });
         observer?.tool({ name: tool, state: "called" });
-        const files = call.end ? undefined : await finish(call);
+        const outcome = call.end ? undefined : await run(call, answer.taint, isRepeated);
+        if (outcome) await record(call, outcome);
+        if (outcome && "approval" in outcome) return outcome;
         const step = toStep(call);
         const { ok, result, ms = 0 } = step;
         observer?.tool({ name: tool, state: ok ? "done" : "failed" });
         observer?.step?.({ id, tool, input, ended: { result, ok, ms } });
-        return { step, files };
-
-        async function finish(call: Call) {
-          const { ok, text, files } = await run(call, answer.taint, isRepeated);
-          call.end = { ok, text, files: files?.length ?? 0, at: Date.now() };
-          unwritten.push(call);
-          running--;
-          // One write for all of them, unless one that can't be repeated would have to wait for the others.
-          if (running === 0 || effect === "once") await journal.end(unwritten.splice(0), current);
-          return files;
-        }
+        return { step, files: outcome?.files };
       }
 
-      const ended = await Promise.all(answer.calls.map(settle));
+      /** One write for the ends of all calls, unless one that can't be repeated would have to wait for the others. */
+      async function record(call: Call, result: ToolResult | Waiting): Promise<void> {
+        running--;
+        if (!("approval" in result)) {
+          const { ok, text, files = [] } = result;
+          call.end = { ok, text, files: files.length, at: Date.now() };
+          unwritten.push(call);
+        }
+        const isDue = running === 0 || (call.end && call.effect === "once");
+        if (isDue && unwritten.length > 0) await journal.end(unwritten.splice(0), current);
+      }
+
+      const settled = await Promise.all(answer.calls.map(settle));
+      const waiting = settled.flatMap((one) => ("approval" in one ? [one.approval] : []));
+      if (waiting.length > 0) return { waiting };
+      const ended = settled.flatMap((one) => ("approval" in one ? [] : [one]));
       const results = ended.map(({ step }) => step);
       const files = ended.flatMap(({ step, files = [] }) => files.map((file) => ({ tool: step.tool, file })));
       const fileMessages = files.length > 0 ? toFileMessages(files, (await request.acceptedInputs?.()) ?? []) : [];
@@ -191,6 +208,9 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     },
   };
 }
+
+const editedNote = (input: unknown) =>
+  `The owner has changed the input before approving it. It ran with ${JSON.stringify(input)}:\n`;
 
 const unknownOutcome = (tool: string) =>
   `The service was interrupted while ${tool} ran, so it is not known whether the call had its effect. It was not repeated. ` +

@@ -14,7 +14,7 @@ import { type PreparedTool, TAINT, type ToolEffect } from "../../skills/index.ts
 import { ModelError, toFailure } from "./failure.ts";
 import type { TokenUsage } from "./token-usage.ts";
 import type { Observer } from "./tool-calls.ts";
-import { MAX_REPLY, runToolLoop, type ToolLoopRequest } from "./tool-loop.ts";
+import { MAX_REPLY, runToolLoop, type ToolLoopRequest, type ToolLoopResult } from "./tool-loop.ts";
 
 /** The response of a scripted model at one step. */
 type ScriptedResponse = {
@@ -133,13 +133,20 @@ function request(model: LanguageModelV4, more: Partial<ToolLoopRequest> = {}): T
     tools: [clock],
     toolContext: context,
     taint: TAINT.none,
-    authorize: async () => "not approved",
+    authorize: async () => ({ kind: "refused", text: "not approved" }),
     settings: {},
     reserve: createReserve().reserve,
     observer: undefined,
     signal: new AbortController().signal,
     ...more,
   };
+}
+
+/** Runs a loop that does not wait for an approval. */
+async function answered(given: ToolLoopRequest): Promise<ToolLoopResult> {
+  const result = await runToolLoop(given);
+  if ("waiting" in result) throw new Error("The turn waits.");
+  return result;
 }
 
 /** An observer that collects its events. */
@@ -166,7 +173,7 @@ describe("replies", () => {
   test("a reply without tools takes one call", async () => {
     const { model, requests } = scripted(() => ({ text: "Hello Ada" }));
     const { log, reserve } = createReserve();
-    const { text, steps, lastCall } = await runToolLoop(request(model, { reserve, settings: { temperature: 0.5 } }));
+    const { text, steps, lastCall } = await answered(request(model, { reserve, settings: { temperature: 0.5 } }));
     expect({ text, steps }).toEqual({ text: "Hello Ada", steps: [] });
     expect(lastCall.usage).toEqual({ inputTokens: 10, outputTokens: 5, estimated: false });
     expect(requests).toHaveLength(1);
@@ -177,7 +184,7 @@ describe("replies", () => {
 
   test("offers no tools when there are none", async () => {
     const { model, requests } = scripted(() => ({ text: "Hi" }));
-    await runToolLoop(request(model, { tools: [] }));
+    await answered(request(model, { tools: [] }));
     expect(requests[0]).not.toHaveProperty("tools");
     expect(requests[0]).not.toHaveProperty("toolChoice");
   });
@@ -187,7 +194,7 @@ describe("replies", () => {
       step < 3 ? { text: `Step ${step}. `, calls: [{ name: "clock", input: "{}" }] } : { text: "It is noon." },
     );
     const { observer, shown, tools } = watcher();
-    const { text } = await runToolLoop(request(model, { observer }));
+    const { text } = await answered(request(model, { observer }));
     expect(text).toBe("Step 1. \n\nStep 2. \n\nIt is noon.");
     expect(shown.join("")).toBe(text);
     expect(tools).toEqual(["clock called", "clock done", "clock called", "clock done"]);
@@ -198,14 +205,14 @@ describe("replies", () => {
       step === 1 ? { text: "I look.", calls: [{ name: "clock", input: "" }] } : {},
     );
     const { observer, shown } = watcher();
-    const { text } = await runToolLoop(request(model, { observer }));
+    const { text } = await answered(request(model, { observer }));
     expect(text).toBe("I look.");
     expect(shown.join("")).toBe("I look.");
   });
 
   test("the reply has no characters that can't be stored", async () => {
     const { model } = scripted(() => ({ text: "be\u0000fore \ud83e after " }));
-    expect((await runToolLoop(request(model))).text).toBe("before \ufffd after");
+    expect((await answered(request(model))).text).toBe("before \ufffd after");
   });
 
   test.each([true, false])("an endless reply is cut, and says so (streamed: %p)", async (streamed) => {
@@ -225,7 +232,7 @@ describe("replies", () => {
       },
     };
     const { observer, shown } = watcher();
-    const { text, lastCall } = await runToolLoop(request(endless, streamed ? { observer } : {}));
+    const { text, lastCall } = await answered(request(endless, streamed ? { observer } : {}));
     expect(text).toEndWith(`[The reply was longer than ${MAX_REPLY} characters and was cut here.]`);
     expect(text.length).toBeLessThan(MAX_REPLY + 100);
     expect(text.isWellFormed()).toBe(true);
@@ -242,7 +249,7 @@ describe("tools", () => {
     const { model, requests } = scripted((step) =>
       step === 1 ? { text: "Let me see.", calls: [{ name: "clock", input: '{"zone":"UTC"}' }] } : { text: "Noon." },
     );
-    const { steps } = await runToolLoop(request(model));
+    const { steps } = await answered(request(model));
     const times = { at: expect.any(Number), ms: expect.any(Number) };
     expect(steps).toEqual([{ tool: "clock", input: '{"zone":"UTC"}', result: "noon", ok: true, ...times }]);
     expect(requests[1]?.prompt.slice(1)).toEqual([
@@ -272,7 +279,7 @@ describe("tools", () => {
     });
     const calls = [1, 2, 3].map((n) => ({ name: "slow", input: `{"n":${n}}` }));
     const { model } = scripted((step) => (step === 1 ? { calls } : { text: "done" }));
-    const { steps } = await runToolLoop(request(model, { tools: [slow] }));
+    const { steps } = await answered(request(model, { tools: [slow] }));
     expect(steps.map(({ result }) => result)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
   });
 
@@ -284,7 +291,7 @@ describe("tools", () => {
     const broken = tool("broken", async () => ({ ok: false, text: "broken failed." }));
     const { model, requests } = scripted((step) => (step === 1 ? { calls: [call] } : { text: "Never mind." }));
     const { observer, tools } = watcher();
-    const { text, steps } = await runToolLoop(request(model, { tools: [clock, broken], observer }));
+    const { text, steps } = await answered(request(model, { tools: [clock, broken], observer }));
     expect(text).toBe("Never mind.");
     expect(steps).toMatchObject([{ ok: false, result: expected }]);
     expect(tools).toEqual([`${call.name} called`, `${call.name} failed`]);
@@ -303,14 +310,14 @@ describe("tools", () => {
     const given = ["7", "null", "[1]", '"text"', "", "  "];
     const calls = given.map((input) => ({ name: "strict", input }));
     const { model, requests } = scripted((step) => (step === 1 ? { calls } : { text: "ok" }));
-    await runToolLoop(request(model, { tools: [strict] }));
+    await answered(request(model, { tools: [strict] }));
     expect(inputs).toEqual([7, null, [1], "text", {}, {}]);
     expect(requests[1]?.prompt.at(-2)?.content).toMatchObject(given.map(() => ({ input: {} })));
   });
 
   test("the eighth step allows no tools, so that the model answers", async () => {
     const { model, requests } = scripted(() => ({ text: "Again. ", calls: [{ name: "clock", input: "{}" }] }));
-    const { steps, text } = await runToolLoop(request(model));
+    const { steps, text } = await answered(request(model));
     expect(requests).toHaveLength(8);
     expect(requests.map(({ toolChoice }) => toolChoice?.type)).toEqual([...Array(7).fill("auto"), "none"]);
     expect(steps).toHaveLength(7);
@@ -322,7 +329,7 @@ describe("tools", () => {
     const counting = tool("count", async () => ({ ok: true, text: `${++ran}` }));
     const calls = Array.from({ length: 100 }, () => ({ name: "count", input: "{}" }));
     const { model } = scripted((step) => (step === 1 ? { calls } : { text: "ok" }));
-    const { steps } = await runToolLoop(request(model, { tools: [counting] }));
+    const { steps } = await answered(request(model, { tools: [counting] }));
     expect(ran).toBe(16);
     expect(steps).toHaveLength(100);
     expect(steps.at(-1)).toMatchObject({ ok: false, result: expect.stringContaining("At most 16") });
@@ -333,7 +340,7 @@ describe("tools", () => {
     const { model, requests } = scripted((step) =>
       step === 1 ? { calls: [{ name: "big", input: "{}" }] } : { text: "ok" },
     );
-    await runToolLoop(request(model, { tools: [big] }));
+    await answered(request(model, { tools: [big] }));
     expect(JSON.stringify(requests[1]?.prompt).length).toBeGreaterThan(16_000);
   });
 });
@@ -412,7 +419,7 @@ describe("aborts and time limits", () => {
       },
     };
     const { observer } = watcher();
-    const { text } = await runToolLoop(request(model, { observer, timeouts: { idle: 60, total: 60 } }));
+    const { text } = await answered(request(model, { observer, timeouts: { idle: 60, total: 60 } }));
     expect(text).toEndWith("19");
   });
 });
@@ -424,7 +431,7 @@ describe("costs", () => {
       expect(log.filter((line) => line === "reserve")).toHaveLength(step);
       return step === 1 ? { calls: [{ name: "clock", input: "{}" }], usage: usage(7, 3) } : { text: "Hi" };
     });
-    const { lastCall } = await runToolLoop(request(model, { reserve }));
+    const { lastCall } = await answered(request(model, { reserve }));
     expect(log).toEqual(["reserve", ["record", { inputTokens: 7, outputTokens: 3, estimated: false }], "reserve"]);
     lastCall.spending.settleStatement(lastCall.usage, lastCall.latencyMs);
     expect(log.at(-1)).toEqual(["settle", { inputTokens: 10, outputTokens: 5, estimated: false }]);
@@ -437,7 +444,7 @@ describe("costs", () => {
         ? { calls: [{ name: "clock", input: `{"pad":"${"x".repeat(390)}"}` }], usage: "none" }
         : { text: "x".repeat(40), usage: "none" },
     );
-    const { lastCall } = await runToolLoop(request(model, { reserve }));
+    const { lastCall } = await answered(request(model, { reserve }));
     expect(lastCall.usage).toMatchObject({ outputTokens: 10, estimated: true });
     expect(lastCall.usage.inputTokens).toBeGreaterThan(100);
     expect(log[1]).toEqual(["record", { inputTokens: expect.any(Number), outputTokens: 100, estimated: true }]);
@@ -516,7 +523,7 @@ describe("over @ai-sdk/openai", () => {
         : { text: "Let me see.", toolCalls: [{ name: "clock", arguments: { zone: "UTC" } }] },
     );
     const { observer, shown } = watcher();
-    const { text, steps, lastCall } = await runToolLoop(request(model, streamed ? { observer } : {}));
+    const { text, steps, lastCall } = await answered(request(model, streamed ? { observer } : {}));
     expect(text).toBe("Let me see.\n\nIt is noon.");
     const times = { at: expect.any(Number), ms: expect.any(Number) };
     expect(steps).toEqual([{ tool: "clock", input: '{"zone":"UTC"}', result: "noon", ok: true, ...times }]);
@@ -530,7 +537,7 @@ describe("over @ai-sdk/openai", () => {
       toolResults.length > 0 ? "Sorry." : { toolCalls: [{ name: "clock", arguments: '{"zone": UTC' }] },
     );
     const { observer } = watcher();
-    expect((await runToolLoop(request(model, { observer }))).text).toBe("Sorry.");
+    expect((await answered(request(model, { observer }))).text).toBe("Sorry.");
   });
 
   test("aborted in mid-stream, it ends the upstream's call and pays the tokens so far", async () => {
@@ -550,7 +557,7 @@ describe("over @ai-sdk/openai", () => {
   test("a reply of 10 MB is cut, and the upstream's call ends", async () => {
     upstream.script({ bytes: 10 * 1024 * 1024 });
     const { observer } = watcher();
-    const { text } = await runToolLoop(request(model, { observer }));
+    const { text } = await answered(request(model, { observer }));
     expect(text.length).toBeLessThan(MAX_REPLY + 100);
     await upstream.waitFor(({ open }) => open === 0);
   });
@@ -558,7 +565,7 @@ describe("over @ai-sdk/openai", () => {
   test("missing usage is estimated", async () => {
     upstream.script({ text: "one two three four", usage: "none" });
     const { observer } = watcher();
-    const { lastCall } = await runToolLoop(request(model, { observer }));
+    const { lastCall } = await answered(request(model, { observer }));
     expect(lastCall.usage).toEqual({ inputTokens: expect.any(Number), outputTokens: 5, estimated: true });
   });
 

@@ -9,6 +9,7 @@ import type {
 import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Reservation, TurnCache } from "../../ai/index.ts";
+import type { Approval } from "../../approvals/index.ts";
 import type { Taint } from "../../skills/index.ts";
 import { type Answer, type ModelCall, type TurnJournal, withoutJournal } from "../journal/steps.ts";
 import { ModelError } from "./failure.ts";
@@ -46,6 +47,15 @@ export interface ToolLoopRequest extends ToolCallRequest {
   onUnfinished?(output: ToolLoopOutput): void;
 }
 
+/** A turn that waits for the owner's approval of these calls. */
+export interface SuspendedLoop {
+  /** What the model has said so far. */
+  text: string;
+  /** Of everything that the model had read. */
+  taint: Taint;
+  waiting: readonly Approval[];
+}
+
 /** What a turn has produced: its reply, or the beginning of one. */
 export interface ToolLoopOutput {
   text: string;
@@ -72,7 +82,7 @@ interface ModelOutput {
  * error of `reserve`, or with the signal's reason; tokens used by then are paid. The errors of tools go to the model and
  * never make a turn fail.
  */
-export async function runToolLoop(request: ToolLoopRequest): Promise<ToolLoopResult> {
+export async function runToolLoop(request: ToolLoopRequest): Promise<ToolLoopResult | SuspendedLoop> {
   const { observer, journal = withoutJournal(request.toolContext.inboxId) } = request;
   const toolCalls = createToolCalls(request, journal);
   const steps: Step[] = [];
@@ -98,23 +108,27 @@ async function runSteps(
   journal: NonNullable<ToolLoopRequest["journal"]>,
   toolCalls: ReturnType<typeof createToolCalls>,
   steps: Step[],
-): Promise<ToolLoopResult> {
+): Promise<ToolLoopResult | SuspendedLoop> {
   const { observer, model } = request;
   const prompt: LanguageModelV4Prompt = [...request.prompt];
   const { offeredTools } = toolCalls;
   let text = "";
 
   const gap = () => (text === "" ? "" : "\n\n");
-  async function runCalls(answer: Answer): Promise<void> {
+  /** Returns the requests for approval that the calls wait for. */
+  async function runCalls(answer: Answer): Promise<readonly Approval[]> {
     if (answer.text !== "") text += gap() + answer.text;
-    const { results, messages } = await toolCalls.run(answer);
-    prompt.push(...messages);
-    steps.push(...results);
+    const outcome = await toolCalls.run(answer);
+    if ("waiting" in outcome) return outcome.waiting;
+    prompt.push(...outcome.messages);
+    steps.push(...outcome.results);
+    return [];
   }
 
   for (const answer of journal.answers) {
     if (answer.text !== "") observer?.delta(gap() + answer.text);
-    await runCalls(answer);
+    const waiting = await runCalls(answer);
+    if (waiting.length > 0) return { text, taint: toolCalls.taint(), waiting };
   }
   for (let step = journal.answers.length + 1; ; step++) {
     const last = step >= MAX_STEPS;
@@ -138,7 +152,8 @@ async function runSteps(
     }
     const answer = toolCalls.toAnswer(`${model.provider}:${model.modelId}`, output.text, output.calls, startedAt);
     await journal.record(answer, modelCall);
-    await runCalls(answer);
+    const waiting = await runCalls(answer);
+    if (waiting.length > 0) return { text, taint: toolCalls.taint(), waiting };
   }
 }
 

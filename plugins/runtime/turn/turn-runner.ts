@@ -16,6 +16,7 @@ import { messageFiles } from "../inbox/message-files.ts";
 import { isScheduled } from "../inbox/scheduled.ts";
 import { createInterruptedCallReport } from "../journal/interrupted-calls.ts";
 import type { Journal } from "../journal/journal.ts";
+import { noticeIdOf, type Suspensions } from "../journal/suspensions.ts";
 import type { RunResult } from "../lanes/lanes.ts";
 import { type LiveObserver, type LiveTurns, teeObserver } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
@@ -24,8 +25,9 @@ import type { SlowReplies } from "../outbox/slow-replies.ts";
 import type { Platforms, SavePreview } from "../platforms.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import type { FactExtraction } from "../sessions/fact-extraction.ts";
+import type { History } from "../sessions/history.ts";
 import type { Sessions } from "../sessions/sessions.ts";
-import { runCommand } from "./command-runner.ts";
+import { type CommandDeps, runCommand } from "./command-runner.ts";
 import { loadCompactedHistory } from "./compaction.ts";
 import { createFailureHandler, type FailedTurn, toReply } from "./failed-turn.ts";
 import { isRequestRejected } from "./failure.ts";
@@ -33,7 +35,7 @@ import { type LoadedFiles, loadFiles, UNREADABLE } from "./file-loading.ts";
 import { buildPrompt } from "./prompt.ts";
 import type { RunningTurns } from "./running-turns.ts";
 import type { Observer } from "./tool-calls.ts";
-import { runToolLoop, type ToolLoopOutput, type ToolLoopResult } from "./tool-loop.ts";
+import { runToolLoop, type SuspendedLoop, type ToolLoopOutput, type ToolLoopResult } from "./tool-loop.ts";
 
 /** After so many starts that found the entry's turn interrupted, the entry counts as the cause of the crashes. */
 const MAX_INTERRUPTIONS = 20;
@@ -43,6 +45,9 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   ai: ServiceOf<typeof aiPlugin>;
   skills: ServiceOf<typeof skillsPlugin>;
   approvals: Pick<ServiceOf<typeof approvalsPlugin>, "authorize">;
+  suspensions: Pick<Suspensions, "suspend" | "cancelConversation">;
+  /** Decides a request for approval by its code. */
+  decideByCode: CommandDeps["decideByCode"];
   uploads: Pick<UploadService, "fetchFile">;
   inbox: Inbox;
   journal: Journal;
@@ -75,7 +80,7 @@ interface RunningTurn extends FailedTurn {
 /** Runs one entry until it is settled, or returns when it should run again. Never rejects. */
 export function createTurnRunner(deps: Deps) {
   const { agents, ai, skills, approvals, uploads, inbox, sessions, outbox, platforms, runningTurns } = deps;
-  const { liveTurns, slowReplies, scheduledPrompts, chooseModel, database, events } = deps;
+  const { liveTurns, slowReplies, scheduledPrompts, suspensions, decideByCode, chooseModel, database, events } = deps;
   const handleFailure = createFailureHandler(deps);
   const reportInterruptedCall = createInterruptedCallReport(deps);
   const savePreview: SavePreview = (entry, previewId) => database.write([inbox.savePreviewStatement(entry, previewId)]);
@@ -114,8 +119,7 @@ export function createTurnRunner(deps: Deps) {
         turn.model = chosen.label;
         turn.redactKeys = (text) => ai.redactKeys(chosen, text);
         turn.usesOperatorKey = !chosen.ownKey;
-        if (queued.attachments === null) await answer(turn, agent, chosen);
-        else await answerWithFiles(turn, agent, chosen);
+        return await (queued.attachments === null ? answer(turn, agent, chosen) : answerWithFiles(turn, agent, chosen));
       }
       return undefined;
     } catch (thrown) {
@@ -134,9 +138,15 @@ export function createTurnRunner(deps: Deps) {
 
   async function answerCommand(turn: RunningTurn, agent: Agent): Promise<void> {
     const ownerCommand = platforms.ownerCommand(turn.entry.platform);
-    const { factExtraction } = deps;
-    const tools = { sessions, factExtraction, chooseModel, ownerCommand };
-    const { reply, statements } = await runCommand(tools, agent, turn.entry);
+    const commandDeps = {
+      sessions,
+      factExtraction: deps.factExtraction,
+      chooseModel,
+      ownerCommand,
+      decideByCode,
+      cancelSuspended: suspensions.cancelConversation,
+    };
+    const { reply, statements } = await runCommand(commandDeps, agent, turn.entry);
     await settle(turn, agent, { text: reply, steps: [], taint: TAINT.none }, statements);
   }
 
@@ -144,7 +154,7 @@ export function createTurnRunner(deps: Deps) {
    * Answers a message with files. The model says which files it can't see; if the message has nothing else, the reply says so
    * without a call of the model.
    */
-  async function answerWithFiles(turn: RunningTurn, agent: Agent, chosen: TurnModel): Promise<void> {
+  async function answerWithFiles(turn: RunningTurn, agent: Agent, chosen: TurnModel): Promise<RunResult> {
     const { agentId, platform, content, attempts } = turn.entry;
     const channel = platforms.of(platform);
     // Files of messages that came through the web or the API are uploads.
@@ -160,17 +170,17 @@ export function createTurnRunner(deps: Deps) {
       canRetry: attempts < 2,
       signal: turn.signal,
     });
-    const reply = ({ parts, omissions }: LoadedFiles) =>
+    const reply = ({ parts, omissions }: LoadedFiles): Promise<RunResult> =>
       parts.length === 0 && omissions.length > 0 && isFilesOnly(content)
         ? settle(turn, agent, { text: omissions.join(" "), steps: [], taint: TAINT.none }, [])
         : answer(turn, agent, chosen, { parts, omissions }, messageFiles(agentId, files, fetch));
     try {
-      await reply(opened);
+      return await reply(opened);
     } catch (error) {
       const texts = opened.parts.filter(({ type }) => type === "text");
       if (turn.calls !== 1 || texts.length === opened.parts.length || !isRequestRejected(error)) throw error;
       agents.log(agentId, "warning", `${turn.model} rejected a file; answering without it.`, "runtime");
-      await reply({ parts: texts, omissions: [...opened.omissions, UNREADABLE] });
+      return await reply({ parts: texts, omissions: [...opened.omissions, UNREADABLE] });
     } finally {
       opened.release();
     }
@@ -182,7 +192,7 @@ export function createTurnRunner(deps: Deps) {
     chosen: TurnModel,
     files?: LoadedFiles,
     filesForTools?: readonly MessageFile[],
-  ): Promise<void> {
+  ): Promise<RunResult> {
     const { entry, signal, waiter, live } = turn;
     const settings = await agents.settings(agent.id);
     const timezone = settings.timezone ?? "UTC";
@@ -200,7 +210,7 @@ export function createTurnRunner(deps: Deps) {
       ai.reserve({ agent, turnId: entry.id, model: chosen, budget, prompt, maxTokens, signal });
     const language = await ai.languageModel(chosen, agent.id);
     const { contextWindow } = chosen;
-    const [journal, tools, instructions, history, cache] = await Promise.all([
+    const [journal, tools, instructions, wholeHistory, cache] = await Promise.all([
       deps.journal.open(turn.queued),
       skills.toolsFor(agent.id, audience.byOwner, canFollowUp(entry.platform)),
       skills.instructionsFor({ ...audience, sessionId: entry.sessionId, text: entry.content }),
@@ -212,8 +222,9 @@ export function createTurnRunner(deps: Deps) {
       }),
       ai.turnCache(agent, chosen, entry.id),
     ]);
+    const history = withoutOwn(wholeHistory, entry);
     const preview = waiter?.observer ? undefined : platforms.of(entry.platform)?.preview?.(entry, savePreview);
-    let result: ToolLoopResult;
+    let result: ToolLoopResult | SuspendedLoop;
     try {
       result = await runToolLoop({
         model: language,
@@ -236,11 +247,11 @@ export function createTurnRunner(deps: Deps) {
           ...(filesForTools && { files: filesForTools }),
           ...(settings.approvals && { approvals: settings.approvals }),
         },
-        async authorize(call) {
-          const attempt = { ...audience, ...origin, turnId: entry.id, attempt: entry.attempts };
-          const refusal = await approvals.authorize(attempt, call);
-          if (refusal !== undefined) live?.approval({ tool: call.tool, class: call.class, summary: call.summary });
-          return refusal;
+        async authorize(step, call) {
+          const authorization = await approvals.authorize({ ...audience, ...origin, turnId: entry.id, step }, call);
+          const { kind } = authorization;
+          if (kind === "waiting") live?.approval({ tool: call.tool, class: call.class, summary: call.summary });
+          return authorization;
         },
         onUnknownOutcome: (tool) => void reportInterruptedCall(entry, tool),
         acceptedInputs: () => ai.inputModalities(chosen),
@@ -263,6 +274,9 @@ export function createTurnRunner(deps: Deps) {
       const previewId = await preview?.end();
       if (previewId !== undefined) turn.entry = { ...entry, previewId };
     }
+    if ("waiting" in result) {
+      return (await suspensions.suspend(turn, result)) ? undefined : { retryInMs: 0 };
+    }
     const { spending, usage, latencyMs } = result.lastCall;
     try {
       await settle(turn, agent, result, [spending.settleStatement(usage, latencyMs)]);
@@ -271,6 +285,7 @@ export function createTurnRunner(deps: Deps) {
       await spending.record(usage, latencyMs);
       throw error;
     }
+    return undefined;
   }
 
   /** The same observer; the first text or tool call shows the person that the agent works. */
@@ -287,11 +302,11 @@ export function createTurnRunner(deps: Deps) {
 
   /** Settles a turn with its reply in one write. The guard refuses a second settlement of the same entry. */
   async function settle(
-    { entry, sessionStatements, waiter }: RunningTurn,
+    { entry, queued, sessionStatements, waiter }: RunningTurn,
     agent: Agent,
     output: ToolLoopOutput,
     extraStatements: Statement[],
-  ): Promise<void> {
+  ): Promise<undefined> {
     const now = Date.now();
     const { id: inboxId, sessionId, agentId, platform } = entry;
     // The agent may have been claimed since the turn began: the event goes to its present owner.
@@ -303,7 +318,7 @@ export function createTurnRunner(deps: Deps) {
     await database.write([
       ...sessionStatements,
       ...sessions.appendStatements({ id: sessionId, agentId, platform, inboxId }, [
-        toUserMessage(entry),
+        ...(isStored(queued, sessionId) ? [] : [toUserMessage(entry)]),
         toReply({ ...output, text }, deps.steps, now),
       ]),
       inbox.settleStatement(entry, "done"),
@@ -319,6 +334,7 @@ export function createTurnRunner(deps: Deps) {
     ]);
     liveTurns.end(inboxId, { reply: text, sessionId, timestamp: now });
     waiter?.resolve({ inboxId, agentId, sessionId, reply: text, timestamp: now });
+    return undefined;
   }
 
   return run;
@@ -326,6 +342,16 @@ export function createTurnRunner(deps: Deps) {
 
 /** Visitors and other agents get the reply and nothing later. */
 const canFollowUp = (platform: string) => platform !== "public" && platform !== "agent";
+/** Whether the message is in the session already, because its turn has waited for an approval. */
+const isStored = ({ suspended, sessionId: original }: InboxEntry, sessionId: string) =>
+  suspended !== null && original === sessionId;
+
+/** The history without what the same turn has stored when it began to wait: its message comes last again. */
+function withoutOwn(history: History, entry: InboxEntry): History {
+  if (entry.suspended === null) return history;
+  const own = [entry.id, noticeIdOf(entry)];
+  return { ...history, recent: history.recent.filter(({ id }) => !own.includes(id)) };
+}
 
 function samplingSettings({ temperature, topP, maxTokens }: AgentSettings) {
   return {

@@ -85,8 +85,8 @@ async function turn(agent: Agent, ...calls: Call[]): Promise<string[]> {
     const call = calls[next++];
     return call ? { toolCalls: [{ name: call[0], arguments: call[1] }] } : "Done.";
   });
-  await fixture.chat(agent, "Make tea.");
-  return results;
+  const { reply } = await fixture.chat(agent, "Make tea.");
+  return reply === "Done." ? results : [...results, reply];
 }
 const load: Call = ["load_skill", { skill: "tea" }];
 const systemPrompt = () => String(fixture.upstream.chats.at(-1)?.messages[0]?.content);
@@ -215,7 +215,7 @@ describe("a skill permits nothing", () => {
     const agent = await agentWith(hostile, { trusted: false });
     for (const calls of [[payEvil], [load, payEvil]]) {
       const results = await turn(agent, ...calls);
-      expect(results.at(-1)).toContain("was not run");
+      expect(results.at(-1)).toContain("May I do this?");
     }
     expect(paid).toBe(0);
   });
@@ -229,9 +229,9 @@ describe("a skill permits nothing", () => {
 
   test("nor does what the owner trusts decide: approvals do", async () => {
     const agent = await agentWith(hostile, { config: { approvals: { spend: "ask" } } });
-    expect((await turn(agent, load, payEvil)).at(-1)).toContain("was not run");
+    expect((await turn(agent, load, payEvil)).at(-1)).toContain("May I do this?");
     expect(paid).toBe(0);
-    const free = await agentWith(hostile);
+    const free = await agentWith(hostile, { config: { approvals: { spend: "allow" } } });
     expect((await turn(free, load, payEvil)).at(-1)).toBe("paid");
   });
 });

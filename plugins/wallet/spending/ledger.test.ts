@@ -34,8 +34,17 @@ const intent = (usd: number, change: Partial<Intent> = {}): Intent => ({
   ...change,
 });
 
-function reserve(usd: number, change: Partial<NewSpend> = {}, requireApproval = false): Promise<Spend> {
-  return ledger.reserve(newSpend(usd, change), intent(usd), [], requireApproval);
+function reserve(usd: number, change: Partial<NewSpend> = {}): Promise<Spend> {
+  return ledger.reserve(newSpend(usd, change), intent(usd), []);
+}
+
+/** A spend that waits for approval, as one above the policy's limit does. */
+async function reserveWaiting(usd: number): Promise<Spend> {
+  const { id } = await reserve(usd);
+  await storage.database.write([{ sql: "UPDATE wallet_spends SET state = 'waiting' WHERE id = ?", args: [id] }]);
+  const waiting = await ledger.find(id);
+  if (!waiting) throw new Error("The spend is gone.");
+  return waiting;
 }
 
 /** A spend from the user's wallet. */
@@ -90,7 +99,7 @@ describe("the daily limit", () => {
   });
 
   test("counts a waiting spend for 24 hours, and checks it again on approval", async () => {
-    const waiting = await reserve(10 * USD, {}, true);
+    const waiting = await reserveWaiting(10 * USD);
     for (let count = 0; count < 4; count++) await reserve(10 * USD);
     expect(await isWithinPolicy(1)).toBe(false);
     await age(waiting, DAY);
@@ -173,7 +182,7 @@ test("a wallet has at most a hundred spends in progress, even if many are reserv
 });
 
 test("cancelling an account's spends ends those that are not signed yet", async () => {
-  const [reserved, waiting, signed] = [await reserve(1), await reserve(1, {}, true), await reserve(1)];
+  const [reserved, waiting, signed] = [await reserve(1), await reserveWaiting(1), await reserve(1)];
   expect(await ledger.recordAuthorization(signed, "{}")).toBe(true);
   await storage.database.write([ledger.cancelStatement(userId)]);
   for (const { id } of [reserved, waiting]) {

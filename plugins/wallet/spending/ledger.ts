@@ -67,10 +67,10 @@ export type RepricedTrade = Pick<Spend, "plan" | "usd" | "details">;
 export interface Ledger extends SpendStore {
   /**
    * Stores the spend if the policy allows it together with all others, with `extraStatements` in the same batch. Its
-   * state is `waiting` if `requireApproval` or the policy demands approval, else `reserved`. A request with a known key
+   * state is `waiting` if the policy demands approval, else `reserved`. A request with a known key
    * returns the earlier spend. Throws 403 `POLICY_DENIED`, 409 `IDEMPOTENCY_MISMATCH` and `TOO_MANY_SPENDS`.
    */
-  reserve(spend: NewSpend, intent: Intent, extraStatements: Statement[], requireApproval?: boolean): Promise<Spend>;
+  reserve(spend: NewSpend, intent: Intent, extraStatements: Statement[]): Promise<Spend>;
   /** Throws 403 `POLICY_DENIED` if the policy does not allow the spend now. */
   requirePolicy(userId: string, intent: Intent): Promise<void>;
   /** The earlier spend with this key. Throws 409 `IDEMPOTENCY_MISMATCH` if its request was a different one. */
@@ -165,7 +165,7 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
     requireWaiting,
     requirePolicy,
 
-    async reserve(spend, intent, extraStatements, requireApproval = false) {
+    async reserve(spend, intent, extraStatements) {
       const { userId, requestKey = null, requestHash, network, address } = spend;
       const now = Date.now();
       const id = Bun.randomUUIDv7();
@@ -195,7 +195,7 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
         guard("policy"),
         capacityStatement,
         guard("capacity"),
-        ...(requireApproval ? [] : [autoApproveStatement]),
+        autoApproveStatement,
         ...extraStatements,
       ];
       try {

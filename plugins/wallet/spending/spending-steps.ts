@@ -26,8 +26,6 @@ export interface SpendContext {
   requestKey: string | null;
   /** When the request arrived; epoch ms. */
   requestedAt: number;
-  /** The owner must approve the spend, even if the policy does not require it. */
-  requireApproval?: boolean;
 }
 
 /** The values of a spend that is checked but not reserved yet. */
@@ -115,7 +113,7 @@ export function createSpendingSteps({ config, chains, database, ledger, nonceQue
 
     requirePolicy: ledger.requirePolicy,
 
-    async reserve({ userId, agentId, requestKey, requestedAt, requireApproval = false }, kind, request, prepared) {
+    async reserve({ userId, agentId, requestKey, requestedAt }, kind, request, prepared) {
       const { wallet, network, asset, units, usd, amount, recipient, details, plan } = prepared;
       const spend: NewSpend = {
         userId,
@@ -135,12 +133,7 @@ export function createSpendingSteps({ config, chains, database, ledger, nonceQue
         plan: serializePlan(plan),
       };
       const intent = { ...toIntent({ kind, usd, recipient, details }), requestedAt };
-      return ledger.reserve(
-        spend,
-        intent,
-        [nonceQueues.wakeStatement({ network, address: wallet.address })],
-        requireApproval,
-      );
+      return ledger.reserve(spend, intent, [nonceQueues.wakeStatement({ network, address: wallet.address })]);
     },
 
     async recheckPayment(spend) {

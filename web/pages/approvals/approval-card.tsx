@@ -17,7 +17,7 @@ import { CallInput } from "./call-input.tsx";
 
 interface Decision {
   decision: "approve" | "deny";
-  scope?: "conversation";
+  scope?: "conversation" | "always";
 }
 
 interface Props {
@@ -35,8 +35,8 @@ export function ApprovalCard({ approval, agent }: Props) {
     onSuccess: (_, { decision }) =>
       showToast(
         decision === "approve"
-          ? t("Approved. Ask the agent to try again: the call may run once now.")
-          : t("Denied. The agent is told so when it tries again."),
+          ? t("Approved. The agent goes on.")
+          : t("Denied. The agent is told so, and goes on without it."),
       ),
     onError: (error) =>
       showError(
@@ -69,6 +69,14 @@ export function ApprovalCard({ approval, agent }: Props) {
             onClick={() => mutate({ decision: "approve", scope: "conversation" })}
           >
             {t("Approve in this conversation for a day")}
+          </Button>
+        )}
+        {(approval.class === "write" || approval.class === "outside") && (
+          <Button
+            isBusy={isBusyWith("approve", "always")}
+            onClick={() => mutate({ decision: "approve", scope: "always" })}
+          >
+            {t("Always allow")}
           </Button>
         )}
         <Button look="danger" isBusy={isBusyWith("deny")} onClick={() => mutate({ decision: "deny" })}>

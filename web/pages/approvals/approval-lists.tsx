@@ -40,7 +40,9 @@ export default function ApprovalLists({ url, agentOf }: Props) {
   return (
     <Section
       title={t("Approvals")}
-      hint={t("Once words of others or pages from outside are in a conversation, the agent asks before it acts.")}
+      hint={t(
+        "Before it pays or reaches out, and whenever it acts on words that are not yours, the agent asks and waits.",
+      )}
       actions={
         <Choice
           label={t("Which approvals")}
@@ -74,7 +76,7 @@ export default function ApprovalLists({ url, agentOf }: Props) {
 const NothingWaits = () => (
   <EmptyState title={t("Nothing waits for you")}>
     {t(
-      "When an agent wants to send, change or pay something because of a text that is not yours, such as a web page or a forwarded message, the call appears here and does not run until you allow it.",
+      "When an agent wants to pay or send something, or to change something because of a text that is not yours, such as a web page or a forwarded message, it asks here, and waits for your answer.",
     )}
   </EmptyState>
 );
@@ -133,7 +135,13 @@ function Outcome({ approval: { status, scope, usedAt } }: { approval: Approval }
       <Status tone={tone}>{t(label)}</Status>
       {status === "approved" && (
         <p className="text-soft text-sm">
-          {scope === "conversation" ? t("for the conversation") : usedAt ? t("and it ran") : t("has not run yet")}
+          {scope === "conversation"
+            ? t("for the conversation")
+            : scope === "always"
+              ? t("from now on")
+              : usedAt
+                ? t("and it ran")
+                : t("has not run yet")}
         </p>
       )}
     </div>

@@ -13,7 +13,7 @@ export interface Approval {
   summary: string;
   input: unknown;
   status: "pending" | "approved" | "denied" | "expired";
-  scope: "once" | "conversation" | null;
+  scope: "once" | "conversation" | "always" | null;
   requestedAt: string;
   expiresAt: string;
   decidedAt: string | null;

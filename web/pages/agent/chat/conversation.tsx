@@ -7,12 +7,13 @@ import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
+import { useEvents } from "../../../app/events.ts";
 import { dayOf, formatTime, t, tn } from "../../../app/language.ts";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { PlatformIcon, platformName } from "../../../parts/platform.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
-import { showError, showToast } from "../../../parts/toast.tsx";
+import { showError } from "../../../parts/toast.tsx";
 import { VirtualFeed } from "../../../parts/virtual-feed.tsx";
 import { titleOf } from "../conversations.ts";
 import {
@@ -60,7 +61,13 @@ export function Conversation({ agent, id, onBegun }: Props) {
     if (id !== undefined) void refreshConversation(client, agent.id, id);
   });
   const written = useWritten(live);
-  const hasRequests = (live?.approvals ?? 0) > 0 || messages.some(({ steps }) => steps.some(({ ok }) => !ok));
+  const hasRequests =
+    (live?.approvals ?? 0) > 0 ||
+    messages.some(({ state, steps }) => state === "waiting" || steps.some(({ ok }) => !ok));
+  // A turn that waited goes on with a decision, wherever that was made.
+  useEvents(["approval."], ({ data: { agentId } }) => {
+    if (agentId === agent.id && id !== undefined) void refreshConversation(client, agent.id, id);
+  });
   const approvals = useApprovals(agent.id, hasRequests);
   const [panelTurn, setPanelTurn] = useParameter("turn");
   // The message that a search has found.
@@ -77,7 +84,6 @@ export function Conversation({ agent, id, onBegun }: Props) {
 
   const platform = conversation.data?.platform ?? (id === undefined ? "web" : undefined);
   const canWrite = platform === "web";
-  const say = (text: string) => sending.send({ text, attachments: [], voice: [] });
   const stop = async () => {
     if (running === undefined) return;
     try {
@@ -87,20 +93,17 @@ export function Conversation({ agent, id, onBegun }: Props) {
       if (!(caught instanceof ApiError && caught.code === "ALREADY_SETTLED")) showError(messageOf(caught));
     }
   };
-  const onApproved = () => {
-    if (canWrite) say(t("I have approved it. Please go on."));
-    else showToast(t("Approved. Ask the agent to go on, where the conversation is held."));
-  };
-
   const lastReply = messages.findLast(({ role }) => role === "assistant");
   const isQuiet = canWrite && running === undefined;
   const repeat = (message: MessageView | undefined) =>
     isQuiet && message
       ? () => sending.send({ text: wordsOf(message), attachments: message.attachments, voice: [] })
       : undefined;
-  const approvalsOf = (turnId: string) => (
-    <Approvals agentId={agent.id} approvals={approvals.get(turnId) ?? []} onApproved={onApproved} />
-  );
+  /** What a turn has asked for stands below its question, which is the first thing that it has said. */
+  const approvalsOf = (turnId: string, message?: MessageView) => {
+    const first = messages.find((one) => one.role === "assistant" && one.turnId === turnId);
+    return first === message && <Approvals agentId={agent.id} approvals={approvals.get(turnId) ?? []} />;
+  };
 
   const isKept = (turnId: string) => messages.some((one) => one.role === "assistant" && one.turnId === turnId);
   const renderMessage = (message: MessageView) => {
@@ -113,7 +116,7 @@ export function Conversation({ agent, id, onBegun }: Props) {
           onOpenTurn={() => setPanelTurn(message.turnId)}
           onRetry={message === lastReply ? repeat(question) : undefined}
         >
-          {approvalsOf(message.turnId)}
+          {approvalsOf(message.turnId, message)}
         </Reply>
       );
     }

@@ -57,4 +57,6 @@ const isShown = ({ status }: LiveTurn) => status !== "failed" && status !== "can
 
 /** The turn to follow: the first one that is not over. */
 export const openTurn = (messages: readonly MessageView[]): string | undefined =>
-  messages.find(({ role, state }) => role === "user" && (state === "running" || state === "waiting"))?.turnId;
+  messages.find(
+    ({ role, state, seq }) => role === "user" && (state === "running" || (state === "waiting" && seq === null)),
+  )?.turnId;

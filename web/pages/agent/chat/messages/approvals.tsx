@@ -22,8 +22,6 @@ const EFFECTS = {
 interface Props {
   agentId: string;
   approvals: readonly Approval[];
-  /** Called after an approval: the agent has to be asked to go on. */
-  onApproved: () => void;
 }
 
 export const Approvals = ({ approvals, ...rest }: Props) => (
@@ -34,20 +32,13 @@ export const Approvals = ({ approvals, ...rest }: Props) => (
   </>
 );
 
-function ApprovalCard({
-  agentId,
-  approval,
-  onApproved,
-}: Pick<Props, "agentId" | "onApproved"> & { approval: Approval }) {
+function ApprovalCard({ agentId, approval }: Pick<Props, "agentId"> & { approval: Approval }) {
   const client = useQueryClient();
   const { id, summary, input, status, usedAt } = approval;
   const tool = toolLabel(approval.tool);
   const decide = useMutation({
     mutationFn: (decision: "approve" | "deny") =>
       api.post<Approval>(path`/api/agents/${agentId}/approvals/${id}`, { decision }),
-    onSuccess: (_, decision) => {
-      if (decision === "approve") onApproved();
-    },
     onError: (error) => showError(messageOf(error)),
     onSettled: () => client.invalidateQueries({ queryKey: approvalsKey(agentId) }),
   });
@@ -64,8 +55,7 @@ function ApprovalCard({
         </span>
       </p>
       <p className="text-sm">
-        {t(EFFECTS[approval.class])}{" "}
-        {t("You are asked because words of others, or from outside, are in this conversation.")}
+        {t(EFFECTS[approval.class])} {t("The agent waits for your answer, and then goes on by itself.")}
       </p>
       <details className="text-sm">
         <summary>{t("Exactly what “{tool}” is called with", { tool })}</summary>

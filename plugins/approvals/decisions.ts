@@ -1,0 +1,153 @@
+// Decides requests for approval, each once, and lets the turns go on that wait for them.
+import { GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
+import { AppError, invalidInput } from "../../src/kernel/errors.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import { setJsonMembers } from "../../src/kernel/util/json-text.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import { type skills as skillsPlugin, TAINT, type ToolClass } from "../skills/index.ts";
+import { type ApprovalStore, isExpired, sealContext, VALID_MS } from "./approval-store.ts";
+import { redactInput } from "./redacted-input.ts";
+import type { Approval } from "./schema.ts";
+
+export type Scope = "once" | "conversation" | "always";
+
+export interface Decision {
+  decision: "approve" | "deny";
+  /** Default `once`. */
+  scope?: Scope | undefined;
+  /** Takes the place of the input. */
+  input?: unknown;
+}
+
+/** Returns the statement that lets a turn go on once none of its requests is undecided. */
+export type ResumeTurn = (agentId: string, turnId: string) => Statement;
+
+export interface Decisions {
+  /**
+   * Decides a request, on this platform. Throws 404 `APPROVAL_NOT_FOUND`, 409 `ALREADY_DECIDED`, 410 `EXPIRED`, 400
+   * `SCOPE_NOT_ALLOWED` for a scope that the class of the tool does not admit, and 400 `INVALID_INPUT` for an input that does
+   * not fit the tool.
+   */
+  decide(agent: { id: string; userId: string }, id: string, decision: Decision, on: string): Promise<Approval>;
+  /** Ends the requests whose time is over. */
+  expire(): Promise<void>;
+  /** Registers the handler of turns; until then none waits. */
+  onTurnDecided(handler: ResumeTurn): void;
+  /** The statement that lets a turn go on. */
+  resumeStatement: ResumeTurn;
+}
+
+interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "editConfig">;
+  skills: Pick<ServiceOf<typeof skillsPlugin>, "toolsFor">;
+  store: Pick<ApprovalStore, "require">;
+}
+
+const DECIDE = `UPDATE approvals SET status = ?, scope = ?, decided_at = ?, decided_by = ?, decided_on = ?, expires_at = ?,
+    edited = ?, input = coalesce(?, input)
+  WHERE agent_id = ? AND id = ? AND status = 'pending' AND expires_at > ?`;
+const DUE = `SELECT approvals.id, agent_id, turn_id, tool, class, user_id FROM approvals
+  JOIN agents ON agents.id = approvals.agent_id WHERE approvals.status = 'pending' AND expires_at <= ? LIMIT 200`;
+const EXPIRE = "UPDATE approvals SET status = 'expired' WHERE id = ? AND status = 'pending'";
+
+/** What a scope admits beyond one call may not be money or an effect outside, except by a rule that the owner can see. */
+const SCOPES: Readonly<Record<ToolClass, readonly Scope[]>> = {
+  read: ["once", "conversation", "always"],
+  write: ["once", "conversation", "always"],
+  outside: ["once", "always"],
+  spend: ["once"],
+};
+
+export function createDecisions({ database, events, log, vault, agents, skills, store }: Deps): Decisions {
+  let resume: ResumeTurn | undefined;
+  const resumeStatement: ResumeTurn = (agentId, turnId) => {
+    if (!resume) throw new Error("No handler of turns is registered.");
+    return resume(agentId, turnId);
+  };
+
+  /** Throws 400 `INVALID_INPUT` unless the tool takes this input. */
+  async function requireValidInput({ agentId, tool: name, byOwner }: Approval, input: unknown): Promise<void> {
+    const tool = (await skills.toolsFor(agentId, byOwner)).find((one) => one.name === name);
+    const checked = tool?.check(input, { byOwner, taint: TAINT.none });
+    if (!checked) throw invalidInput({ path: "input", message: `The agent has no tool ${name} any more.` });
+    if ("refusal" in checked) throw invalidInput({ path: "input", message: checked.refusal });
+  }
+
+  /** Makes the decision a rule of the configuration. */
+  const writeRule = ({ agentId, tool }: Approval, rule: "allow" | "deny") =>
+    agents.editConfig(agentId, (text) => {
+      const { approvals = {} } = JSON.parse(text) as { approvals?: string[] | Record<string, string> };
+      const named = Array.isArray(approvals) ? Object.fromEntries(approvals.map((name) => [name, "ask"])) : approvals;
+      return setJsonMembers(text, { approvals: JSON.stringify({ ...named, [tool]: rule }) });
+    });
+
+  return {
+    async decide({ id: agentId, userId }, id, { decision, scope = "once", input }, on) {
+      const found = await store.require(agentId, id);
+      const approve = decision === "approve";
+      const allowed = approve ? SCOPES[found.class] : ["once", "always"];
+      if (!allowed.includes(scope)) throw scopeNotAllowed(found.class, scope);
+      const isEdited = approve && input !== undefined;
+      if (isEdited) await requireValidInput(found, input);
+      const now = Date.now();
+      const edited = isEdited ? vault.seal(JSON.stringify(input), sealContext(id)) : null;
+      const shown = isEdited ? redactInput(input, log.redactForms) : null;
+      const standing = approve || scope === "always" ? scope : null;
+      const outcome = [approve ? "approved" : "denied", standing, now, userId, on, now + VALID_MS, edited, shown];
+      try {
+        await database.write([
+          { sql: DECIDE, args: [...outcome, agentId, id, now] },
+          guard("approvals.pending"),
+          resumeStatement(agentId, found.turnId),
+          events.recordStatement("approval.decided", {
+            userId,
+            agentId,
+            data: { id, agentId, tool: found.tool, class: found.class, decision },
+          }),
+        ]);
+      } catch (error) {
+        if (!(error instanceof GuardFailed)) throw error;
+        const current = await store.require(agentId, id);
+        throw isExpired(current) ? expired() : alreadyDecided(current);
+      }
+      if (scope === "always") await writeRule(found, approve ? "allow" : "deny");
+      return store.require(agentId, id);
+    },
+
+    async expire() {
+      const { rows } = await database.read(DUE, [Date.now()]);
+      for (const row of rows) {
+        const [id, agentId, turnId, userId] = [row.id, row.agent_id, row.turn_id, row.user_id].map(String);
+        if (id === undefined || agentId === undefined || turnId === undefined || userId === undefined) continue;
+        const data = { id, agentId, tool: String(row.tool), class: String(row.class), decision: "expired" };
+        await database.write([
+          { sql: EXPIRE, args: [id] },
+          resumeStatement(agentId, turnId),
+          events.recordStatement("approval.decided", { userId, agentId, data }),
+        ]);
+      }
+    },
+
+    onTurnDecided(handler) {
+      resume = handler;
+    },
+    resumeStatement,
+  };
+}
+
+/** Who decided, for people who come too late. */
+export const decidedWords = ({ status, decidedOn }: Pick<Approval, "status" | "decidedOn">) =>
+  `${status} already${decidedOn === null ? "" : ` (${decidedOn === "web" ? "in the console" : `on ${decidedOn}`})`}`;
+
+const alreadyDecided = (approval: Approval) =>
+  new AppError(409, "ALREADY_DECIDED", `This request was ${decidedWords(approval)}.`);
+const expired = () =>
+  new AppError(410, "EXPIRED", "This request has expired. Ask the agent again if the call is still wanted.");
+const scopeNotAllowed = (toolClass: ToolClass, scope: Scope) =>
+  new AppError(
+    400,
+    "SCOPE_NOT_ALLOWED",
+    toolClass === "spend"
+      ? "Payments are approved one by one. Use the scope once."
+      : `Calls of the class ${toolClass} can't be decided for the scope ${scope}.`,
+  );

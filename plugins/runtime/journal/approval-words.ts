@@ -1,0 +1,18 @@
+// The words by which an agent says that it waits for its owner, and asks the owner.
+import type { Approval } from "../../approvals/index.ts";
+
+type Asked = Pick<Approval, "summary" | "code">;
+
+/** Asks the owner, who decides by the codes where there are no buttons. */
+export function askingText(requests: readonly Asked[]): string {
+  const lines = requests.map(({ summary, code }) => `${summary}\n/approve ${code} or /deny ${code}`);
+  const [one] = lines;
+  if (lines.length === 1) return `May I do this?\n\n${one}`;
+  return `May I do these ${lines.length} things?\n\n${lines.join("\n\n")}`;
+}
+
+/** The notice in the conversation: to the owner alone the question itself, to others only that there is one. */
+export const noticeText = (requests: readonly Asked[], isOwnersChat: boolean): string =>
+  isOwnersChat
+    ? askingText(requests)
+    : "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.";
