@@ -16,6 +16,7 @@ import { createAgentRemoval } from "./backup/agent-removal.ts";
 import { createBackupRows } from "./backup/backup-rows.ts";
 import { createConversations } from "./conversations/conversations.ts";
 import { createShownSteps } from "./conversations/shown-steps.ts";
+import { createDelegateSkill } from "./delegation/delegate-skill.ts";
 import { agentDeletedError, agentStoppedError } from "./errors.ts";
 import { parseCommand } from "./inbox/commands.ts";
 import { conversationKey, createInbox, type InboundMessage, type InboxEntry } from "./inbox/inbox.ts";
@@ -226,6 +227,8 @@ export function createRuntime(deps: Deps) {
     return ai.resolveTurnModel({ choice, configModel: settings.model, keys });
   }
 
+  const delegation = [createDelegateSkill({ agents, ai, skills, chooseModel })];
+  skills.register({ id: "built-in", skillsFor: () => delegation });
   skills.onReminder(async ({ agentId, sessionId, platform, peer, byOwner, text, taint, id }) => {
     const { statements } = await inbox.acceptStatements(
       {

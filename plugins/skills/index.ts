@@ -3,6 +3,7 @@ import { plugin } from "../../src/kernel/plugin.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents, unknownName } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { documents } from "../documents/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createMemorySkill } from "./memory/memory-skill.ts";
 import { createMemoryStore } from "./memory/memory-store.ts";
@@ -105,7 +106,11 @@ export const skills = plugin("skills", (host) => {
   const builtIn = [
     clockSkill,
     createMemorySkill(memories),
-    createWebFetchSkill(kernel.outbound, agentStatsService.recordTraffic),
+    createWebFetchSkill({
+      outbound: kernel.outbound,
+      documents: host.use(documents),
+      recordTraffic: agentStatsService.recordTraffic,
+    }),
     createReminderSkill(reminders),
   ];
   const harmless = new Set(builtIn.filter(isHarmless).map(({ id }) => id));

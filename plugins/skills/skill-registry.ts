@@ -25,6 +25,8 @@ export interface SkillDetails extends SkillItem {
   untrusted: boolean;
   /** Whether the switch, the configuration or neither decides that it is on or off. */
   decidedBy: "owner" | "config" | "default";
+  /** False if something has to be set up before its tools are offered, such as a key. */
+  isReady: boolean;
   /** The classes of its tools, from the harmless to the dangerous. */
   permissions: ToolClass[];
   tools: { name: string; description: string; class: ToolClass; ownerOnly: boolean; approvalGroup?: string }[];
@@ -95,7 +97,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
     const switched = new Map(switches.map(({ skillId, enabled }) => [skillId, enabled]));
     const isOn = ({ id, enabledByDefault }: Skill) => switched.get(id) ?? asConfigured.get(id) ?? enabledByDefault;
     const enabled = skills.filter(isOn);
-    const forOwner = preparedToolsOf(agentId, enabled);
+    const forOwner = preparedToolsOf(agentId, await readyOnes(agentId, enabled));
     const forOthers = forOwner.filter((tool) => !tool.ownerOnly);
     const view = intern({
       items: skills.map((skill) => toSkillItem(skill, enabled.includes(skill))),
@@ -106,6 +108,11 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
       forVisitors: forOthers.filter((tool) => !tool.followsUp),
     });
     return { view, expiresAt: failed ? Date.now() + RETRY_SOURCE_MS : Number.POSITIVE_INFINITY };
+  }
+
+  async function readyOnes(agentId: string, all: readonly Skill[]): Promise<readonly Skill[]> {
+    const ready = await Promise.all(all.map((skill) => skill.isReady?.(agentId) ?? true));
+    return all.filter((_, n) => ready[n]);
   }
 
   /** The skills of all sources but those that fail. */
@@ -189,6 +196,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
         skillsOf(agentId, userId),
       ]);
       const switched = new Map(switches.map(({ skillId, enabled }) => [skillId, enabled]));
+      const ready = new Set(await readyOnes(agentId, skills));
       return skills.map((skill) => {
         const { id } = skill;
         const tools = skill.tools(agentId).map((tool) => ({
@@ -203,6 +211,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
           source: skill.source ?? sourceOf.get(skill)?.id ?? "",
           untrusted: foreign.has(skill) || (skill.untrusted ?? false),
           decidedBy: switched.has(id) ? "owner" : asConfigured.has(id) ? "config" : "default",
+          isReady: ready.has(skill),
           permissions: TOOL_CLASSES.filter((known) => tools.some((tool) => tool.class === known)),
           tools,
         };

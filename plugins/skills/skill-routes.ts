@@ -25,6 +25,9 @@ const skillItem = t.Object({
   decidedBy: t.Union([t.Literal("owner"), t.Literal("config"), t.Literal("default")], {
     description: "What decides that: the owner's switch, the configuration, or neither",
   }),
+  isReady: t.Boolean({
+    description: "False if something has to be set up before its tools are offered, such as a key",
+  }),
   permissions: t.Array(toolClass, { description: "The classes of its tools" }),
   source: t.String({
     description:

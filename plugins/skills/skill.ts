@@ -151,6 +151,8 @@ export interface Skill {
   source?: string;
   /** Its texts come from outside, although its tools are built in: its instructions say which taint they have. */
   untrusted?: boolean;
+  /** Whether what its tools need is set up; if not, they are not offered. Asked only for agents that have it switched on. */
+  isReady?(agentId: string): Promise<boolean>;
   /** Must return the same array while nothing has changed: prepared tools are cached by identity. */
   tools(agentId: string): readonly Tool[];
   /** A part of the system prompt; "" for none. A string is untainted. */

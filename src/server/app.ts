@@ -34,6 +34,7 @@ import { streams } from "../../plugins/streams/index.ts";
 import { uploads } from "../../plugins/uploads/index.ts";
 import { verification } from "../../plugins/verification/index.ts";
 import { wallet } from "../../plugins/wallet/index.ts";
+import { webSearch } from "../../plugins/web-search/index.ts";
 import { webhooks } from "../../plugins/webhooks/index.ts";
 import { errorHandler } from "../kernel/http/error-response.ts";
 import { healthRoutes } from "../kernel/http/health-routes.ts";
@@ -55,6 +56,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   documents,
   skills,
   sandbox,
+  webSearch,
   mcp,
   approvals,
   uploads,

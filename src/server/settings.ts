@@ -12,6 +12,7 @@ import { socialSettings } from "../../plugins/social/settings.ts";
 import { streamSettings } from "../../plugins/streams/settings.ts";
 import { verificationSettings } from "../../plugins/verification/settings.ts";
 import { walletSettings } from "../../plugins/wallet/settings.ts";
+import { webSearchSettings } from "../../plugins/web-search/settings.ts";
 import { webhookSettings } from "../../plugins/webhooks/settings.ts";
 import { type Config, type Environment, loadConfig } from "../kernel/config/config.ts";
 import { kernelGroups } from "../kernel/config/kernel-settings.ts";
@@ -38,6 +39,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   verificationSettings,
   streamSettings,
   skillFolderSettings,
+  webSearchSettings,
   webhookSettings,
   mcpSettings,
   extensions,

@@ -44,6 +44,15 @@ const TOOLS: Readonly<Record<string, ToolWords>> = {
     label: text("Run a program"),
     about: text("Computes with a small program, shut off from everything else."),
   },
+  web_search: { label: text("Search the web"), about: text("Finds pages with a search provider.") },
+  delegate: {
+    label: text("Split the task"),
+    about: text("Has copies of it work on parts of the task at once. They only read."),
+  },
+  run_skill_script: {
+    label: text("Run a script of a skill"),
+    about: text("Runs JavaScript that belongs to a skill, shut off from everything else."),
+  },
   load_skill: { label: text("Load a skill"), about: text("Reads the instructions of one of its skills.") },
   read_skill_file: { label: text("Read a file of a skill"), about: text("Reads a text that belongs to a skill.") },
 };

@@ -1929,9 +1929,28 @@ export const german = {
     "Remembers facts over conversations and finds them again.":
       "Merkt sich Dinge über Gespräche hinweg und findet sie wieder.",
     "Web pages": "Webseiten",
-    "Reads a web page at an address. What it reads is marked as untrusted.":
-      "Liest eine Webseite an einer Adresse. Was sie liest, gilt als nicht vertrauenswürdig.",
+    "Reads a web page, PDF or DOCX at an address. What it reads is marked as untrusted.":
+      "Liest eine Webseite, ein PDF oder DOCX an einer Adresse. Was sie liest, gilt als nicht vertrauenswürdig.",
     "a server that reaches the internet.": "einen Server, der das Internet erreicht.",
+    "Web search": "Websuche",
+    "Searches the web and names its sources. What it finds is marked as untrusted.":
+      "Sucht im Web und nennt die Quellen. Was sie findet, gilt als nicht vertrauenswürdig.",
+    "a key of Brave Search or Tavily, or the address of a SearXNG.":
+      "einen Schlüssel von Brave Search oder Tavily oder die Adresse einer SearXNG-Instanz.",
+    "Not usable yet. Needs: {needs}": "Noch nicht nutzbar. Braucht: {needs}",
+    "One of these is enough. Your own comes before the one of this server.":
+      "Eines davon genügt. Dein eigenes gilt vor dem dieses Servers.",
+    "{used} of {limit} searches today": "{used} von {limit} Suchen heute",
+    "Set up for all agents of this server.": "Für alle Agenten dieses Servers eingerichtet.",
+    "Sign up at brave.com/search/api and create a key.":
+      "Registriere dich auf brave.com/search/api und erstelle einen Schlüssel.",
+    "Sign up at tavily.com and copy the key of your account.":
+      "Registriere dich auf tavily.com und kopiere den Schlüssel deines Kontos.",
+    "The address of an instance that allows the format JSON.":
+      "Die Adresse einer Instanz, die das Format JSON erlaubt.",
+    Delegate: "Aufteilen",
+    "Works on several parts of a task at once. Each part only reads, and costs calls of the model.":
+      "Bearbeitet mehrere Teile einer Aufgabe gleichzeitig. Jeder Teil liest nur und kostet Aufrufe des Modells.",
     "Run code": "Programme",
     "Computes with JavaScript in a closed sandbox, and reads the files that people send.":
       "Rechnet mit JavaScript in einer geschlossenen Sandbox und liest Dateien, die man ihm schickt.",
@@ -2610,6 +2629,14 @@ export const german = {
     // Tools by what they do.
     "Look at the clock": "Auf die Uhr sehen",
     "Tells the time in any zone, and calculates with dates.": "Kennt die Zeit in jeder Zone und rechnet mit Daten.",
+    "Search the web": "Im Web suchen",
+    "Finds pages with a search provider.": "Findet Seiten über einen Suchdienst.",
+    "Split the task": "Aufgabe aufteilen",
+    "Has copies of it work on parts of the task at once. They only read.":
+      "Lässt Kopien gleichzeitig an Teilen der Aufgabe arbeiten. Sie lesen nur.",
+    "Run a script of a skill": "Skript einer Fähigkeit ausführen",
+    "Runs JavaScript that belongs to a skill, shut off from everything else.":
+      "Führt JavaScript einer Fähigkeit aus, von allem anderen abgeschottet.",
     "Read a web page": "Webseite lesen",
     "Gets the text of a page with its headings and links.": "Holt den Text einer Seite mit Überschriften und Links.",
     "Remember a fact": "Tatsache merken",
@@ -3225,6 +3252,7 @@ export const german = {
       "at least 16 characters, better 32 random ones": "mindestens 16 Zeichen, besser 32 zufällige",
       "a whole number from 0 to 65535": "eine ganze Zahl von 0 bis 65535",
       "a whole number from 1 to 1000000": "eine ganze Zahl von 1 bis 1000000",
+      "a whole number from 1 to 100000": "eine ganze Zahl von 1 bis 100000",
       "an IP address or a host name": "eine IP-Adresse oder ein Rechnername",
       "a host name, with a port if it needs one": "ein Rechnername, wenn nötig mit Port",
       "an address that starts with {scheme}://": "eine Adresse, die mit {scheme}:// beginnt",
@@ -3361,6 +3389,13 @@ export const german = {
       "Address under which streams are played.": "Adresse, unter der Livestreams laufen.",
       "Folder with skills for all agents, each in a folder of its own with a `SKILL.md`. Unset: none.":
         "Ordner mit Fähigkeiten für alle Agenten, jede in einem eigenen Ordner mit einer `SKILL.md`. Ohne Angabe keine.",
+      "Key of Brave Search, with which all agents can search the web. Sign up at brave.com/search/api and create a key.":
+        "Schlüssel für Brave Search, mit dem alle Agenten im Web suchen können. Registriere dich auf brave.com/search/api und erstelle einen.",
+      "Key of Tavily, with which all agents can search the web. Sign up at tavily.com and copy the key of your account.":
+        "Schlüssel für Tavily, mit dem alle Agenten im Web suchen können. Registriere dich auf tavily.com und kopiere den deines Kontos.",
+      "Address of a SearXNG, with which all agents can search the web; it may be private. Run an instance of SearXNG with the format json switched on in its settings, and give its address.":
+        "Adresse einer SearXNG-Instanz, mit der alle Agenten im Web suchen können; sie darf privat sein. In ihren Einstellungen muss das Format json erlaubt sein.",
+      "Web searches of an agent in a day (UTC).": "Websuchen eines Agenten pro Tag (UTC).",
       "An endpoint of the operator that gets all events.": "Adresse des Betreibers, die alle Ereignisse bekommt.",
       "Signs the events sent to `WEBHOOK_URL`.": "Unterschreibt die Ereignisse an `WEBHOOK_URL`.",
       "Commands that agents may have started as MCP servers over stdio. They run as the user of Berth. `name=command argument …` fixes the arguments; of a command alone, each agent chooses them: name no interpreter and no `npx` like that.":
@@ -3640,6 +3675,8 @@ export const german = {
     STOPPING: "Berth wird gerade neu gestartet. Deine Nachricht bleibt; versuch es gleich noch einmal.",
     STREAM_OFF_AIR: "Gerade wird nichts gesendet.",
     TOOL_DECLINED: "Dieses Werkzeug wollte das nicht tun.",
+    SUB_TASK_BUDGET: "Ein Teil der Aufgabe hat seine Tokens verbraucht.",
+    SEARCH_FAILED: "Die Suche hat nicht geklappt. Prüfe den Schlüssel, oder versuch es später.",
     SANDBOX_BUSY: "Die Sandbox ist mit anderen Programmen beschäftigt. Versuch es in ein paar Sekunden noch einmal.",
     TOOL_TIMEOUT: "Das Werkzeug hat zu lange gebraucht. Versuch es noch einmal.",
     TOO_MANY_ATTACHMENTS: "Das sind zu viele Dateien auf einmal. Schick sie in mehreren Nachrichten.",

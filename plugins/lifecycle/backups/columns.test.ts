@@ -80,6 +80,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "loaded_skills.*": "the agent loads a skill again when a task needs it",
   "outbox.*": NOT_DATA,
   "turn_steps.*": "the journal of turns, as the inbox; a reply keeps its steps",
+  "web_searches.*": "the count of a day, which a restore must not set back",
   "upload_uses.*": "as uploads",
   "uploads.*": "files of messages are too large for backups; a backup keeps what the message says about them",
   "usage.*": NOT_DATA,

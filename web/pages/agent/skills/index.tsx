@@ -12,6 +12,7 @@ import { useAgent } from "../agent.tsx";
 import { Approvals } from "./approvals.tsx";
 import { McpServers } from "./mcp/index.tsx";
 import { ProviderKeys } from "./provider-keys.tsx";
+import { SearchKeys } from "./search-keys.tsx";
 import { SkillCard } from "./skill-card.tsx";
 import { type Skill, skillWords } from "./words.ts";
 
@@ -58,6 +59,7 @@ export default function SkillsPage() {
           ))}
         </div>
       </Section>
+      {data?.skills.some(({ id, enabled }) => id === "web-search" && enabled) && <SearchKeys agentId={agentId} />}
       <McpServers agentId={agentId} agentName={name} />
       <Approvals agentId={agentId} skills={data?.skills ?? []} />
       <ProviderKeys agentId={agentId} />

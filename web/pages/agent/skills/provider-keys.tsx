@@ -12,10 +12,14 @@ import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 
-interface Credential {
+export interface Credential {
   key: string;
   label: string;
   configured: boolean;
+  /** Below the label. */
+  hint?: string;
+  /** It can be shown while it is typed, as an address can. */
+  isOpen?: boolean;
 }
 
 export function ProviderKeys({ agentId }: { agentId: string }) {
@@ -41,7 +45,16 @@ export function ProviderKeys({ agentId }: { agentId: string }) {
   );
 }
 
-function ProviderKey({ agentId, credential: { key, label, configured } }: { agentId: string; credential: Credential }) {
+/** A key that is set, replaced and removed. `onChanged` is called besides. */
+export function ProviderKey({
+  agentId,
+  credential: { key, label, configured, hint, isOpen },
+  onChanged,
+}: {
+  agentId: string;
+  credential: Credential;
+  onChanged?: () => void;
+}) {
   const client = useQueryClient();
   const [isEditing, setEditing] = useState(false);
   const [value, setValue] = useState("");
@@ -54,13 +67,17 @@ function ProviderKey({ agentId, credential: { key, label, configured } }: { agen
       if (next !== "") showToast(t("The key for {provider} is set", { provider: label }));
       else if (isSet) showToast(t("The agent now uses your account's key for {provider}", { provider: label }));
       else showToast(t("The key for {provider} is removed", { provider: label }));
+      onChanged?.();
       return client.invalidateQueries({ queryKey: ["agent", agentId, "credentials"] });
     },
   });
   return (
     <li className="flex flex-col gap-2 border-edge border-b py-2.5 last:border-b-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <span className="min-w-32 flex-1 font-medium">{label}</span>
+        <span className="min-w-32 flex-1">
+          <span className="font-medium">{label}</span>
+          {hint !== undefined && <span className="block max-w-prose text-soft text-sm">{hint}</span>}
+        </span>
         <Status tone={configured ? "good" : "idle"}>{configured ? t("Set") : t("No key")}</Status>
         {!isEditing && (
           <Button
@@ -96,7 +113,7 @@ function ProviderKey({ agentId, credential: { key, label, configured } }: { agen
           <div className="min-w-60 flex-1">
             <TextField
               label={t("Key for {provider}", { provider: label })}
-              type="password"
+              type={isOpen ? "url" : "password"}
               autoComplete="off"
               autoFocus
               value={value}

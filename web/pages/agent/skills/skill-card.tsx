@@ -60,7 +60,13 @@ export function SkillCard({ skill, onSwitch }: Props) {
         )}
       </ul>
       {isFolder(skill) && <FolderNote skill={skill} />}
-      {needs && <p className="text-soft text-sm">{t("Needs: {needs}", { needs })}</p>}
+      {needs && (
+        <p className={`text-sm ${skill.isReady || !skill.enabled ? "text-soft" : "text-warn"}`}>
+          {skill.isReady || !skill.enabled
+            ? t("Needs: {needs}", { needs })
+            : t("Not usable yet. Needs: {needs}", { needs })}
+        </p>
+      )}
       {skill.decidedBy === "config" && (
         <p className="text-soft text-sm">{t("The configuration decides this. The switch here comes first.")}</p>
       )}

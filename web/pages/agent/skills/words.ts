@@ -13,7 +13,9 @@ import {
   type LucideIcon,
   PenLine,
   Puzzle,
+  Search,
   Send,
+  Split,
   SquareTerminal,
   Wallet,
 } from "lucide-react";
@@ -35,6 +37,8 @@ export interface Skill {
   permissions: ToolClass[];
   source: string;
   untrusted: boolean;
+  /** False if something has to be set up first. */
+  isReady: boolean;
   tools: { name: string; description: string; class: ToolClass; ownerOnly: boolean }[];
 }
 
@@ -95,8 +99,19 @@ const BUILT_IN: Readonly<Record<string, SkillWords>> = {
   "web-fetch": {
     Icon: Globe,
     name: text("Web pages"),
-    description: text("Reads a web page at an address. What it reads is marked as untrusted."),
+    description: text("Reads a web page, PDF or DOCX at an address. What it reads is marked as untrusted."),
     needs: text("a server that reaches the internet."),
+  },
+  "web-search": {
+    Icon: Search,
+    name: text("Web search"),
+    description: text("Searches the web and names its sources. What it finds is marked as untrusted."),
+    needs: text("a key of Brave Search or Tavily, or the address of a SearXNG."),
+  },
+  delegate: {
+    Icon: Split,
+    name: text("Delegate"),
+    description: text("Works on several parts of a task at once. Each part only reads, and costs calls of the model."),
   },
   "run-code": {
     Icon: SquareTerminal,
