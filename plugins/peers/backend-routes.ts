@@ -27,8 +27,8 @@ interface Deps {
 const LIST = "/api/agents/:id/peers/messages";
 const ONE = `${LIST}/:messageId`;
 const tags = ["Public page"];
-const messageNotFound = () => notFound("There is no such message.", "MESSAGE_NOT_FOUND");
-const notThere = { 404: ["AGENT_NOT_FOUND", "MESSAGE_NOT_FOUND"] };
+const messageNotFound = () => notFound("There is no such message.");
+const notThere = { 404: ["AGENT_NOT_FOUND", "NOT_FOUND"] };
 
 export function backendRoutes({ identities, agents, runtime, toVisitorError }: Deps) {
   const { agentMessages, followTurn } = runtime;

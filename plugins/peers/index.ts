@@ -1,7 +1,7 @@
 // The plugin of agents among agents: they ask each other on this host, and by the A2A protocol over hosts.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
-import { agents } from "../agents/index.ts";
+import { agents, fillCredentials } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { publicPage } from "../public-page/index.ts";
 import { runtime } from "../runtime/index.ts";
@@ -9,6 +9,7 @@ import { skills } from "../skills/index.ts";
 import { createCallBudget } from "./call-budget.ts";
 import { createAgentDirectory } from "./local/agent-directory.ts";
 import { createAgentSkill } from "./local/agent-skill.ts";
+import { createRemoteSkills } from "./remote/remote-skill.ts";
 import { webRoutes } from "./web-routes.ts";
 
 export const peers = plugin("peers", ({ kernel, use }) => {
@@ -19,7 +20,22 @@ export const peers = plugin("peers", ({ kernel, use }) => {
   const directory = createAgentDirectory({ agents: agentService, users, publicPage: pages });
   const budget = createCallBudget();
   const available = [createAgentSkill({ ...pages, directory, messages: runtimeService.agentMessages, budget })];
-  use(skills).register({ id: "built-in", skillsFor: () => available });
+  const skillService = use(skills);
+  skillService.register({ id: "built-in", skillsFor: () => available });
+  skillService.register(createRemoteSkills({ ...kernel, agents: agentService, directory, budget }));
+  agentService.registerConfigCheck(async (agentId, { remoteAgents }) => {
+    const warnings = [...(remoteAgents ?? [])].map(async ([name, { headers = new Map() }]) => {
+      try {
+        await fillCredentials(agentId, headers, agentService.credentials, (message) => new Error(message));
+        return [];
+      } catch (error) {
+        return [
+          { path: `remoteAgents.${name}.headers`, message: error instanceof Error ? error.message : String(error) },
+        ];
+      }
+    });
+    return (await Promise.all(warnings)).flat();
+  });
 
   const endpoint = once(async () => {
     const [{ createA2AEndpoint }, { createVisits }] = await Promise.all([

@@ -9,7 +9,7 @@ export const peerMessageBody = t.Object({
     description: "The addresses of the agents that it has come through",
   }),
   sender: t.String({ maxLength: 200, description: "The sender's own name, if it has one" }),
-  text: t.String({ minLength: 1, maxLength: 16_000, error: "A message has 1 to 16000 characters." }),
+  text: t.String({ minLength: 1, maxLength: 16_000 }),
 });
 export const peerTurn = t.Object({ turnId: t.String(), conversationId: t.String() });
 export const peerOutcome = t.Object({

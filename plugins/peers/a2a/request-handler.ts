@@ -14,11 +14,10 @@ import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { isAddress, MAX_HOPS } from "../route.ts";
 import { toA2AError } from "./errors.ts";
+import { PATH_KEY } from "./metadata.ts";
 import { replyArtifact, statusOf, type TaskIds, textOf, toTask } from "./tasks.ts";
 import type { Visit, Visits } from "./visits.ts";
 
-/** The addresses of the agents that a message has come through, in its metadata. Agents of Berth pass it on. */
-export const PATH_KEY = "berth.path";
 /** How long a request waits for the end of a task; later the client asks for it. */
 const WAIT_MS = 2 * MINUTE;
 const MAX_TEXT = 16_000;
