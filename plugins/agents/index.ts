@@ -42,16 +42,16 @@ export {
   warningsField,
   warningsMember,
 } from "./configuration/config-response.ts";
-export type { McpServerSettings } from "./configuration/nested-settings.ts";
+export type { McpServerSettings, RemoteAgentSettings } from "./configuration/nested-settings.ts";
 export type { ScheduleSettings } from "./configuration/schedule-settings.ts";
 export { secretShapes } from "./configuration/secret-detection.ts";
 export type { AgentSettings, Approval, ChannelSettings, CurrentSettings } from "./configuration/settings.ts";
-export {
-  type CredentialKind,
-  type CredentialOwner,
-  type CredentialsSummary,
-  isCustomKind,
+export type {
+  CredentialKind,
+  CredentialOwner,
+  CredentialsSummary,
 } from "./credential-store.ts";
+export { fillCredentials } from "./header-credentials.ts";
 export type { LogLevel, LogLine } from "./logs/log-store.ts";
 export { agentDetail, agentResponse, provisionedResponse, provisioningErrors } from "./model.ts";
 export { AGENTS_BY_PLAN } from "./ownership/agent-quota.ts";

@@ -4,7 +4,7 @@ import { AppError, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { sha256Hex } from "../../src/kernel/util/tokens.ts";
 import type { agents as agentsPlugin, McpServerSettings } from "../agents/index.ts";
-import { isCustomKind } from "../agents/index.ts";
+import { fillCredentials } from "../agents/index.ts";
 import type { HttpServer, StdioServer } from "./connections/connection.ts";
 import type { ConnectionKey } from "./connections/connections.ts";
 import { createOAuthProvider, type OAuthAddresses } from "./connections/oauth-provider.ts";
@@ -37,8 +37,6 @@ interface Deps {
   signIns: Pick<SignInStore, "load" | "save">;
 }
 
-const CREDENTIAL = /\$\{credential:([\w.-]{1,64})\}/g;
-
 const digestOf = ({ url, headers, command, args }: McpServerSettings) =>
   sha256Hex(JSON.stringify(url === undefined ? [command, args] : [url, [...(headers ?? [])]]));
 
@@ -64,30 +62,11 @@ export function createTargets({ config, agents, signIns }: Deps): Targets {
     });
   }
 
-  async function openCredential(agentId: string, name: string): Promise<string> {
-    if (!isCustomKind(name)) {
-      throw unusable(
-        `A header names the credential ${name}. Only names in capitals, such as DOCS_TOKEN, can be used there.`,
-      );
-    }
-    const value = await agents.credentials.open(agentId, name);
-    if (value === undefined) throw unusable(`A header names the credential ${name}, which is not set.`);
-    return value;
-  }
-
   /** The headers with credentials in place of their names. Read at each request, so that a new credential counts at once. */
   async function headersOf({ settings, key }: Target, secrets: Set<string>): Promise<Map<string, string>> {
-    const headers = new Map<string, string>();
-    for (const [name, text] of settings.headers ?? []) {
-      let value = text;
-      for (const [reference, credential = ""] of text.matchAll(CREDENTIAL)) {
-        const secret = await openCredential(key.agentId, credential);
-        secrets.add(secret);
-        value = value.replace(reference, () => secret);
-      }
-      headers.set(name, value);
-    }
-    return headers;
+    const filled = await fillCredentials(key.agentId, settings.headers ?? new Map(), agents.credentials, unusable);
+    for (const secret of filled.secrets) secrets.add(secret);
+    return filled.headers;
   }
 
   async function resolveHttp(target: Target, url: string) {

@@ -1,6 +1,7 @@
 // The plugin of agents among agents: they ask each other on this host, and by the A2A protocol over hosts.
 import { plugin } from "../../src/kernel/plugin.ts";
-import { agents } from "../agents/index.ts";
+import { once } from "../../src/kernel/util/cache.ts";
+import { agents, fillCredentials } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { publicPage } from "../public-page/index.ts";
 import { runtime } from "../runtime/index.ts";
@@ -8,15 +9,54 @@ import { skills } from "../skills/index.ts";
 import { createCallBudget } from "./call-budget.ts";
 import { createAgentDirectory } from "./local/agent-directory.ts";
 import { createAgentSkill } from "./local/agent-skill.ts";
+import { createRemoteSkills } from "./remote/remote-skill.ts";
+import { webRoutes } from "./web-routes.ts";
 
-export const peers = plugin("peers", ({ use }) => {
+export const peers = plugin("peers", ({ kernel, use }) => {
   const agentService = use(agents);
-  const { users } = use(auth);
+  const { identities, users } = use(auth);
   const pages = use(publicPage);
-  const { agentMessages } = use(runtime);
+  const runtimeService = use(runtime);
   const directory = createAgentDirectory({ agents: agentService, users, publicPage: pages });
   const budget = createCallBudget();
-  const available = [createAgentSkill({ ...pages, directory, messages: agentMessages, budget })];
-  use(skills).register({ id: "built-in", skillsFor: () => available });
-  return { service: {} };
+  const available = [createAgentSkill({ ...pages, directory, messages: runtimeService.agentMessages, budget })];
+  const skillService = use(skills);
+  skillService.register({ id: "built-in", skillsFor: () => available });
+  skillService.register(createRemoteSkills({ ...kernel, agents: agentService, directory, budget }));
+  agentService.registerConfigCheck(async (agentId, { remoteAgents }) => {
+    const warnings = [...(remoteAgents ?? [])].map(async ([name, { headers = new Map() }]) => {
+      try {
+        await fillCredentials(agentId, headers, agentService.credentials, (message) => new Error(message));
+        return [];
+      } catch (error) {
+        return [
+          { path: `remoteAgents.${name}.headers`, message: error instanceof Error ? error.message : String(error) },
+        ];
+      }
+    });
+    return (await Promise.all(warnings)).flat();
+  });
+
+  const endpoint = once(async () => {
+    const [{ createA2AEndpoint }, { createVisits }] = await Promise.all([
+      import("./a2a/endpoint.ts"),
+      import("./a2a/visits.ts"),
+    ]);
+    return createA2AEndpoint({ ...kernel, visits: createVisits({ ...kernel, visitors: pages.visitors }) });
+  });
+  return {
+    service: {},
+    web: webRoutes({ agents: agentService, users, publicPage: pages, endpoint }),
+    lateRoutes: {
+      backend: [
+        async () =>
+          (await import("./backend-routes.ts")).backendRoutes({
+            identities,
+            agents: agentService,
+            runtime: runtimeService,
+            toVisitorError: pages.toVisitorError,
+          }),
+      ],
+    },
+  };
 });

@@ -16,6 +16,9 @@ const PREFIX = "agent:";
 
 export const peerOf = ({ conversation, path }: Route): string => `${PREFIX}${[conversation, ...path].join(" ")}`;
 
+/** The name of the conversation. */
+export const conversationOf = (peer: string): string => peer.slice(PREFIX.length).split(" ")[0] ?? "";
+
 /** The way that a turn's message has come; empty for a message of a person. */
 export function pathOf({ peer }: { peer: string }): readonly string[] {
   return peer.startsWith(PREFIX) ? peer.slice(PREFIX.length).split(" ").slice(1) : [];

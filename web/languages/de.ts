@@ -3014,6 +3014,7 @@ export const german = {
       "A cron expression is text.": "Ein Cron-Ausdruck ist Text.",
       "There is no such time zone. Use a name such as Europe/Berlin.":
         "Diese Zeitzone gibt es nicht. Nimm einen Namen wie Europe/Berlin.",
+      "An agent of another host has a url.": "Ein Agent auf einem anderen Server braucht eine url.",
       "An MCP server has either a url or a command.": "Ein MCP-Server hat entweder eine Adresse oder einen Befehl.",
       "An agent has at most {n} MCP servers.": "Ein Agent hat höchstens {n} MCP-Server.",
       "The name of an MCP server is 1 to 64 letters, digits, spaces, dots, - and _.":

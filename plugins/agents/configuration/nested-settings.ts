@@ -1,4 +1,4 @@
-// Reads the settings of one channel and of one MCP server.
+// Reads the settings of one channel, one MCP server, and one agent of another host.
 import {
   boolean,
   described,
@@ -79,4 +79,37 @@ export const MCP_SERVERS = mapOf(mcpServer, {
   tooMany: `An agent has at most ${MAX_MCP_SERVERS} MCP servers.`,
   names: /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/,
   invalidName: "The name of an MCP server is 1 to 64 letters, digits, spaces, dots, - and _.",
+});
+
+/** The most agents of other hosts that an agent may ask. */
+const MAX_REMOTE_AGENTS = 20;
+
+const remoteAgentFields = object({
+  url: described(httpUrl, {
+    description: "Its public address, or that of its card: one that answers by the A2A protocol.",
+  }),
+  headers: described(mapOf(string(4_096)), {
+    description: `Names of headers and their values, for that host alone. A value may name a credential of the agent, as \`${"$"}{credential:KEY}\`.`,
+  }),
+  enabled: described(boolean, { description: "`false` switches it off.", default: true }),
+});
+export type RemoteAgentSettings = ReturnType<typeof remoteAgentFields>;
+
+const remoteAgent = described(
+  reader(
+    () => ({ ...remoteAgentFields.schema(), required: ["url"] }),
+    (value, path, onUnknown): RemoteAgentSettings & { url: string } => {
+      const { url, ...rest } = remoteAgentFields(value, path, onUnknown);
+      if (url === undefined) throw new InvalidSetting(path, "An agent of another host has a url.");
+      return { ...rest, url };
+    },
+  ),
+  { title: "RemoteAgent", description: "An agent of another host that the agent may ask." },
+);
+
+export const REMOTE_AGENTS = mapOf(remoteAgent, {
+  max: MAX_REMOTE_AGENTS,
+  tooMany: `An agent may ask at most ${MAX_REMOTE_AGENTS} agents of other hosts.`,
+  names: /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/,
+  invalidName: "The name of an agent is 1 to 64 letters, digits, spaces, dots, - and _.",
 });

@@ -3,7 +3,7 @@
 import type { ChannelId } from "../../../channels/port.ts";
 import { mapChannels } from "../../../channels/registry.ts";
 import type { Issue } from "../../../src/kernel/errors.ts";
-import { CHANNEL, MCP_SERVERS } from "./nested-settings.ts";
+import { CHANNEL, MCP_SERVERS, REMOTE_AGENTS } from "./nested-settings.ts";
 import { MAX_SCHEDULES, schedule } from "./schedule-settings.ts";
 import {
   deferred,
@@ -79,6 +79,10 @@ export const SETTINGS = {
         },
       },
     ],
+  }),
+  remoteAgents: described(REMOTE_AGENTS, {
+    description: "Agents of other hosts that the agent may ask, by a name of your choice: see docs/a2a.md.",
+    examples: [{ tides: { url: "https://tides.example.com/a/tides" } }],
   }),
   channels: described(
     deferred((): Reader<Partial<Record<ChannelId, ChannelSettings>>> => object(mapChannels(() => CHANNEL))),

@@ -28,6 +28,13 @@ const disable = (item: unknown) => (typeof item === "object" && item !== null ? 
 const isOff = (item: unknown) =>
   typeof item === "object" && item !== null && "enabled" in item && item.enabled === false;
 
+/** Switches each entry of a map off. */
+function disableEach(value: unknown): string | undefined {
+  const entries = Object.entries(value as object);
+  if (entries.every(([, entry]) => isOff(entry))) return undefined;
+  return JSON.stringify(Object.fromEntries(entries.map(([name, entry]) => [name, disable(entry)])));
+}
+
 /** What becomes of each known setting. The compiler requires a decision about a new one. */
 const ARRIVALS: { [Key in keyof AgentSettings]-?: Arrival } = {
   model: kept,
@@ -42,11 +49,8 @@ const ARRIVALS: { [Key in keyof AgentSettings]-?: Arrival } = {
   // The switches of `switchesOnArrival` override it.
   skills: kept,
   channels: removed,
-  mcpServers(value) {
-    const servers = Object.entries(value as object);
-    if (servers.every(([, server]) => isOff(server))) return undefined;
-    return JSON.stringify(Object.fromEntries(servers.map(([name, server]) => [name, disable(server)])));
-  },
+  mcpServers: disableEach,
+  remoteAgents: disableEach,
   schedules(value) {
     const schedules = value as unknown[];
     return schedules.every(isOff) ? undefined : JSON.stringify(schedules.map(disable));
@@ -152,6 +156,7 @@ export function switchedOffList(
 const SETTING_HINTS: Readonly<Record<string, string>> = {
   channels: "the channels from the file, if you know the people in them",
   mcpServers: "mcpServers whose enabled is true",
+  remoteAgents: "remoteAgents whose enabled is true",
   schedules: "schedules whose enabled is true",
   approvals: "the approvals from the file that allow",
 };

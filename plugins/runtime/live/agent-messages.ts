@@ -17,15 +17,15 @@ interface Deps extends Pick<Kernel, "database"> {
 
 /** How often a turn is looked at that an earlier process began. */
 const LOOK_MS = 1_000;
-const FIND = "SELECT id, session_id FROM inbox WHERE agent_id = ? AND platform = ? AND platform_message_id = ?";
+const FIND = "SELECT id, session_id, peer FROM inbox WHERE agent_id = ? AND platform = ? AND platform_message_id = ?";
 
 export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }: Deps) {
   async function find(
     agentId: string,
     { platform, messageId }: Pick<AgentMessage, "platform" | "messageId">,
-  ): Promise<AgentTurn | undefined> {
+  ): Promise<(AgentTurn & { peer: string }) | undefined> {
     const [row] = (await database.read(FIND, [agentId, platform, messageId])).rows;
-    return row && { turnId: String(row.id), conversationId: String(row.session_id) };
+    return row && { turnId: String(row.id), conversationId: String(row.session_id), peer: String(row.peer) };
   }
 
   /** Waits for the end of a turn whose message was stored before a restart. */
