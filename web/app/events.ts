@@ -1,6 +1,6 @@
 // Follows the account's events by one connection for all tabs, so that pages change without a reload.
 
-import { type QueryClient, type QueryKey, useQueryClient } from "@tanstack/react-query";
+import { type Query, type QueryClient, type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import { EVENT_TYPES, type EventType } from "../../plugins/webhooks/event-types.ts";
 import { soon } from "./soon.ts";
@@ -105,9 +105,13 @@ export function useEvents(types: readonly EventPrefix[], handle: Handler): void 
   }, [wanted]);
 }
 
+/** The `meta` of queries whose reading changes something, so that they are not read again by themselves. */
+export const READ_ONCE = { isReadOnce: true } as const;
+
 /** Reads everything that the page shows again after a lost connection: events were missed, and reads have failed. */
 export function catchUpAfterLoss(queries: QueryClient): void {
-  const catchUp = () => void queries.invalidateQueries();
+  const isRepeatable = ({ meta, state }: Query) => meta?.isReadOnce !== true || state.status === "error";
+  const catchUp = () => void queries.invalidateQueries({ predicate: isRepeatable });
   connectionState.subscribe(() => {
     if (isConnected) soon(catchUp);
   });

@@ -1523,10 +1523,9 @@ export const german = {
     "Connect Telegram": "Telegram verbinden",
     "QR code of {address}": "QR-Code von {address}",
     "{name} knows you, and answers you in Telegram.": "{name} kennt dich und antwortet dir in Telegram.",
-    "Now write to it: point your phone's camera at the code, or open the chat. Then come back here and say that it is you.":
-      "Schreib ihm jetzt: Richte die Kamera deines Telefons auf den Code, oder öffne den Chat. Komm dann wieder und sag, dass du es bist.",
+    "Point your phone's camera at the code, or open the chat, and press <b>Start</b> there. That is all: your agent knows you then.":
+      "Halte die Kamera deines Telefons auf den Code oder öffne den Chat, und drück dort auf <b>Starten</b>. Das ist alles: Dein Agent kennt dich dann.",
     "Open the chat with @{bot}": "Den Chat mit @{bot} öffnen",
-    "Waits for your first message": "Wartet auf deine erste Nachricht",
     "{name} wrote to the bot. Is that you?": "{name} hat dem Bot geschrieben. Bist du das?",
     "Yes, that's me": "Ja, das bin ich",
     "Do that later": "Das mache ich später",

@@ -1,10 +1,9 @@
 // How the person who set up a bot meets it: a link that tells the bot who they are. Later, the link to pass on.
 
-import { useQuery } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { api } from "../../../app/api.ts";
 import { rich, t } from "../../../app/language.ts";
+import { type OwnerLink, useOwnerLink } from "../../../app/owner-link.ts";
 import { CopyValue } from "../../../parts/copy-value.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { OutsideButton } from "../../../parts/outside-link.tsx";
@@ -15,19 +14,11 @@ import { Status } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { useAgent } from "../agent.tsx";
 import { handleOf } from "./channel-card.tsx";
-import { type ChannelKind, type Connection, channelPath, connectionsKey } from "./data.ts";
+import type { ChannelKind, Connection } from "./data.ts";
 
 interface Props {
   kind: ChannelKind;
   connection: Connection;
-}
-
-/** `POST …/owner-link`. */
-interface OwnerLink {
-  code: string;
-  link: string | null;
-  sendsCode: boolean;
-  expiresAt: string;
 }
 
 export function FirstWords(props: Props) {
@@ -40,19 +31,9 @@ export function FirstWords(props: Props) {
   return ownerId === null ? <MeetTheBot {...props} /> : <PassItOn {...props} />;
 }
 
-/** A little less than the code is valid, which is a quarter of an hour. */
-const RENEW_MS = 13 * 60_000;
-
 function MeetTheBot({ kind, connection }: Props) {
   const agent = useAgent();
-  const { data, error, refetch } = useQuery({
-    queryKey: [...connectionsKey(agent.id), kind.channel, "owner-link"],
-    queryFn: () => api.post<OwnerLink>(channelPath(agent.id, kind.channel, "/owner-link"), {}),
-    // Each answer ends the code before it; it is a secret, so it is not kept.
-    staleTime: RENEW_MS,
-    refetchInterval: RENEW_MS,
-    gcTime: 0,
-  });
+  const { data, error, refetch } = useOwnerLink(agent.id, kind.channel);
   return (
     <Section title={t("Last step: say hello")} hint={t("So your agent knows who it belongs to.")}>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}

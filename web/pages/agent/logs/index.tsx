@@ -1,11 +1,12 @@
 // What an agent did, line by line, as it is written.
 
-import { Pause, Play } from "lucide-react";
+import { Download, Pause, Play } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useParameter } from "../../../app/address.ts";
 import { t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { copyText } from "../../../parts/copy-button.tsx";
+import { downloadText } from "../../../parts/download.ts";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { SelectField } from "../../../parts/field.tsx";
@@ -19,7 +20,7 @@ import { LEVELS, lineAsText } from "./log-line.tsx";
 import { useLog } from "./use-log.ts";
 
 export default function LogsPage() {
-  const { id } = useAgent();
+  const { id, name } = useAgent();
   const [level, setLevel] = useParameter("level");
   const [query, setQuery] = useParameter("query");
   const [isPaused, setPaused] = useState(false);
@@ -36,6 +37,8 @@ export default function LogsPage() {
       showToast(tn("{n} line copied", "{n} lines copied", shown.length));
     }
   };
+  const download = () =>
+    downloadText(`${name}-log.txt`.replace(/[^\p{L}\p{N}._-]+/gu, "-"), shown.toReversed().map(lineAsText).join("\n"));
   return (
     <section aria-label={t("Log")} className="mb-5 overflow-hidden rounded-large border border-edge bg-card">
       <header className="flex flex-wrap items-center gap-2 border-edge border-b px-3 py-2.5">
@@ -58,6 +61,10 @@ export default function LogsPage() {
         </Button>
         <Button onClick={() => void copy()} disabled={shown.length === 0}>
           {t("Copy lines")}
+        </Button>
+        <Button onClick={download} disabled={shown.length === 0}>
+          <Download aria-hidden="true" />
+          {t("Save as a file")}
         </Button>
       </header>
       <div className="flex flex-wrap gap-x-4 border-edge border-b px-3 py-1.5 text-soft text-sm">

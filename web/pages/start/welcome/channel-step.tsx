@@ -7,6 +7,7 @@ import { api, path } from "../../../app/api.ts";
 import { issueAt } from "../../../app/errors.ts";
 import { useLive } from "../../../app/events.ts";
 import { rich, t } from "../../../app/language.ts";
+import { useOwnerLink } from "../../../app/owner-link.ts";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
@@ -136,21 +137,27 @@ function Connect({ agentId, onConnected }: { agentId: string; onConnected: () =>
   );
 }
 
-/** The bot is there. The first person who writes to it is asked to be confirmed here. */
+/** The bot is there. Whoever writes to it without the link is asked to be confirmed here. */
 function Meet({ agent, connected, onDone }: { agent: Props["agent"]; connected: Connected; onDone: () => void }) {
-  const { bot, link, ownerId } = connected;
+  const { bot, ownerId } = connected;
+  const { data: ownerLink } = useOwnerLink(agent.id, CHANNEL, ownerId === null);
+  // Who opens the chat by the link is known to be the owner; the plain address does until it is there.
+  const link = ownerId === null ? (ownerLink?.link ?? connected.link) : connected.link;
   const waiting = useWaiting(agent.id, ownerId === null);
   return (
     <Section title={`@${bot.username}`} actions={<Status tone="good">{t("connected")}</Status>}>
       <div className="flex flex-wrap items-start gap-5">
-        {link && <QrCode value={link} label={t("QR code of {address}", { address: link })} size={132} />}
+        {link && (
+          <QrCode value={link} label={t("QR code of {address}", { address: connected.link ?? link })} size={132} />
+        )}
         <div className="flex min-w-0 flex-1 basis-64 flex-col items-start gap-3">
           {ownerId !== null ? (
             <p>{t("{name} knows you, and answers you in Telegram.", { name: agent.name })}</p>
           ) : (
             <p>
-              {t(
-                "Now write to it: point your phone's camera at the code, or open the chat. Then come back here and say that it is you.",
+              {rich(
+                "Point your phone's camera at the code, or open the chat, and press <b>Start</b> there. That is all: your agent knows you then.",
+                { b: (words, key) => <strong key={key}>{words}</strong> },
               )}
             </p>
           )}
@@ -161,7 +168,7 @@ function Meet({ agent, connected, onDone }: { agent: Props["agent"]; connected: 
           )}
           <div role="status" className="flex w-full flex-col gap-2">
             {ownerId === null && waiting.people.length === 0 && (
-              <Status tone="busy">{t("Waits for your first message")}</Status>
+              <Status tone="busy">{t("This page notices when you are there")}</Status>
             )}
             {ownerId === null &&
               waiting.people.map((person) => (
