@@ -2683,6 +2683,9 @@ export const german = {
     "Ask a public agent": "Einen öffentlichen Agenten fragen",
     "Sends a message to a public agent of somebody else.":
       "Schickt einem öffentlichen Agenten von anderen eine Nachricht.",
+    "Ask an agent elsewhere": "Einen Agenten woanders fragen",
+    "Sends a message to an agent of another service that you have named.":
+      "Schickt einem Agenten eines anderen Dienstes, den du genannt hast, eine Nachricht.",
     "Run a program": "Programm ausführen",
     "Computes with a small program, shut off from everything else.":
       "Rechnet mit einem kleinen Programm, abgeschottet von allem anderen.",

@@ -56,14 +56,17 @@ export async function runSubTask(deps: SubTaskDeps, subTask: SubTask, context: T
   const count = ({ usage: { inputTokens, outputTokens } }: ModelCall) => {
     used += inputTokens + outputTokens;
   };
-  const { lastCall, ...result } = await runToolLoop({
+  const result = await runToolLoop({
     model: language,
     journal: countingJournal(subTask.key, count),
     prompt: promptOf(agent, subTask.task),
     taint: highestTaint([context.taint, tools.some(({ isForeign }) => isForeign) ? TAINT.outside : TAINT.none]),
     tools,
     toolContext: context,
-    authorize: async ({ tool }) => `${tool} needs the owner's approval, which nobody can give within a sub-task.`,
+    authorize: async (_, { tool }) => ({
+      kind: "refused",
+      text: `${tool} needs the owner's approval, which nobody can give within a sub-task.`,
+    }),
     acceptedInputs: () => ai.inputModalities(model),
     settings: {
       ...(temperature !== undefined && { temperature }),
@@ -77,6 +80,8 @@ export async function runSubTask(deps: SubTaskDeps, subTask: SubTask, context: T
     observer: undefined,
     signal,
   });
+  if ("waiting" in result) throw new Error("A sub-task waited for an approval, which is refused above.");
+  const { lastCall } = result;
   count(lastCall);
   await lastCall.spending.record(lastCall.usage, lastCall.latencyMs);
   return { text: result.text, steps: result.steps, tokens: used, taint: result.taint };
