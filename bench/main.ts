@@ -10,6 +10,7 @@ import { hosted } from "./hosted.ts";
 import { isolation } from "./isolation.ts";
 import { knowledge } from "./knowledge.ts";
 import { passthrough } from "./passthrough.ts";
+import { recall } from "./recall.ts";
 import { rss } from "./rss.ts";
 import { settings } from "./settings.ts";
 import { sse } from "./sse.ts";
@@ -38,6 +39,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   storm,
   stalls,
   knowledge,
+  recall,
   consolePages,
 ];
 

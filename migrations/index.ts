@@ -50,6 +50,7 @@ import mcpServers from "./0060_mcp_servers.sql" with { type: "text" };
 import skillFolders from "./0065_skill_folders.sql" with { type: "text" };
 import knowledge from "./0070_knowledge.sql" with { type: "text" };
 import memoryKinds from "./0071_memory_kinds.sql" with { type: "text" };
+import vectors from "./0072_vectors.sql" with { type: "text" };
 import turnSteps from "./0073_turn_steps.sql" with { type: "text" };
 import suspendedTurns from "./0074_suspended_turns.sql" with { type: "text" };
 import connectedApps from "./0077_connected_apps.sql" with { type: "text" };
@@ -111,6 +112,7 @@ export const migrations: readonly Migration[] = [
   { name: "0065_skill_folders", sql: skillFolders },
   { name: "0070_knowledge", sql: knowledge },
   { name: "0071_memory_kinds", sql: memoryKinds },
+  { name: "0072_vectors", sql: vectors },
   { name: "0073_turn_steps", sql: turnSteps },
   { name: "0074_suspended_turns", sql: suspendedTurns },
   { name: "0077_connected_apps", sql: connectedApps },

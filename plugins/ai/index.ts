@@ -15,6 +15,7 @@ import { createLogPatterns } from "./calls/provider-errors.ts";
 import { createTrafficMeter } from "./calls/traffic-meter.ts";
 import { createTurnModels, type TurnModel } from "./calls/turn-models.ts";
 import { demoFetch } from "./demo/demo-provider.ts";
+import { createEmbedder } from "./embeddings/embedder.ts";
 import { createTurnCalls } from "./ledger/turn-calls.ts";
 import { modelRoutes } from "./models/model-routes.ts";
 import { createAddressCheck } from "./operator/address-check.ts";
@@ -30,7 +31,7 @@ import { createProviders } from "./providers/providers.ts";
 import { warnAboutUnknownModels } from "./providers/unknown-model-warnings.ts";
 import { createCallRecorder } from "./reports/call-figures.ts";
 import { createProviderReports } from "./reports/provider-reports.ts";
-import { budgetSettings, providerSettings } from "./settings.ts";
+import { budgetSettings, embeddingSettings, providerSettings } from "./settings.ts";
 import { createAgentCosts } from "./usage/agent-costs.ts";
 
 export { MAX_AGE_S } from "./cache/response-cache.ts";
@@ -38,6 +39,9 @@ export type { TurnCache } from "./cache/turn-caches.ts";
 export { promptSize } from "./calls/prompt-size.ts";
 export { MODEL_UNUSABLE } from "./calls/provider-errors.ts";
 export type { TurnModel } from "./calls/turn-models.ts";
+export { createEmbedder, type Embedder } from "./embeddings/embedder.ts";
+export { fuse } from "./embeddings/fusion.ts";
+export { createVectorIndex, type VectorIndex } from "./embeddings/vector-index.ts";
 export type { BudgetScope, Reservation } from "./ledger/ledger.ts";
 export { TURN_CALLS_SQL, type TurnCall } from "./ledger/turn-calls.ts";
 export type { OperatorProviders } from "./operator/operator-providers.ts";
@@ -91,6 +95,7 @@ export const ai = plugin("ai", (host) => {
     isUnlimited: billing.isUnlimited,
   });
 
+  const { model: embeddingModel } = config.of(embeddingSettings);
   const backend = apiRoutes({ billing, candidates, catalogue, health, identities, limits, open, providers, registry });
 
   const modelSurfaces = modelRoutes({
@@ -122,6 +127,8 @@ export const ai = plugin("ai", (host) => {
           requiresKey: registry.get(provider).credential.required,
         };
       },
+      /** Undefined without an embedding model. */
+      embedder: embeddingModel === undefined ? undefined : createEmbedder(open, embeddingModel),
       /** Each provider with its health and its last calls, for admins. */
       providerReports: createProviderReports({ providers, health, catalogue, calls: recorder }),
       isOperator: billing.isOperator,

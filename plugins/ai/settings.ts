@@ -126,6 +126,18 @@ function variablesOf({ id, env, baseUrl, baseUrlNote, keyNote, label }: Provider
 
 export const providerSettings = createProviderSettings(builtInProviders);
 
+/** The model by which texts are found that mean the same in other words. */
+export const embeddingSettings = defineSettings({
+  name: "embeddings",
+  variables: {
+    EMBEDDING_MODEL: optional(
+      anyText,
+      "Model that makes vectors of files and facts, such as `provider_5:text-embedding-3-small`, so that agents also find what is said in other words; owners pay for it like for turns. Without it they search by words.",
+    ),
+  },
+  build: (v) => ({ model: v.EMBEDDING_MODEL }),
+});
+
 /** What each plan includes, in whole micro-USD a month. */
 type PlanBudgets = Record<"free" | "starter" | "pro" | "enterprise", number>;
 

@@ -1,6 +1,7 @@
 // Keeps the passages of files, and finds those that fit a question best.
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
+import { fuse } from "../ai/index.ts";
 import type { DocumentChunk } from "../documents/index.ts";
 
 /** A passage that was found. */
@@ -23,6 +24,13 @@ const CANDIDATES = 60;
 const MAX_QUERY = 4_000;
 const MAX_WORDS = 16;
 const MIN_PREFIX = 5;
+
+const BY_SEQ = `SELECT c.seq, c.file_id, f.name, f.title, c.page, c.heading, c.text FROM knowledge_chunks c
+  JOIN knowledge_files f ON f.id = c.file_id AND f.generation = c.generation
+  WHERE c.agent_id = ?1 AND c.seq IN (SELECT value FROM json_each(?2))`;
+/** For the index of vectors: what a passage is about is often only in its heading. */
+export const PASSAGE_TEXTS = `SELECT c.seq, trim(c.heading || char(10) || c.text) AS text FROM knowledge_chunks c
+  JOIN knowledge_files f ON f.id = c.file_id AND f.generation = c.generation WHERE c.agent_id = ?1 AND c.seq > ?2`;
 
 const INSERT = `INSERT INTO knowledge_chunks (agent_id, file_id, generation, position, page, heading, text)
   SELECT ?1, ?2, ?3, value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?4) WHERE true
@@ -69,24 +77,38 @@ export function createChunkStore({ database }: Pick<Kernel, "database">) {
       ],
     }),
 
-    /** The passages that share words with `question`, best first. */
-    async search(agentId: string, question: string, limit: number): Promise<(Passage & { seq: number })[]> {
+    /** The passages that share words with `question`, or are among the nearest ones by meaning; best first. */
+    async search(
+      agentId: string,
+      question: string,
+      limit: number,
+      nearest: readonly number[] = [],
+    ): Promise<Passage[]> {
       const words = wordsOf(question);
       const part = question.slice(0, MAX_QUERY).toLowerCase().trim();
       if (words.length === 0 && part === "") return [];
       const match = `owner:"${agentId.replaceAll("-", "")}" AND {heading text}:(${words.map(termOf).join(" OR ")})`;
-      const found = words.length === 0 ? [] : (await database.readLong(SEARCH, [match, agentId, limit])).rows;
-      const rows = found.length > 0 ? found : (await database.readLong(CONTAINING, [agentId, part, limit])).rows;
-      return rows.map((row, rank) => ({
-        seq: Number(row.seq),
-        fileId: String(row.file_id),
-        name: String(row.name),
-        title: String(row.title),
-        page: row.page === null ? null : Number(row.page),
-        heading: String(row.heading),
-        text: String(row.text),
-        score: scoreOf(rank),
-      }));
+      const matching = words.length === 0 ? [] : (await database.readLong(SEARCH, [match, agentId, CANDIDATES])).rows;
+      const byWords =
+        matching.length > 0 ? matching : (await database.readLong(CONTAINING, [agentId, part, limit])).rows;
+      const found = byWords.map(({ seq, heading, text }) => ({ seq: Number(seq), text: `${heading} ${text}` }));
+      const ranked = fuse(words, found, nearest).slice(0, limit);
+      const others = nearest.length === 0 ? [] : (await database.read(BY_SEQ, [agentId, JSON.stringify(nearest)])).rows;
+      const rows = new Map([...byWords, ...others].map((row) => [Number(row.seq), row]));
+      return ranked
+        .flatMap(({ seq, score }) => {
+          const row = rows.get(seq);
+          return row ? [{ row, score }] : [];
+        })
+        .map(({ row, score }) => ({
+          fileId: String(row.file_id),
+          name: String(row.name),
+          title: String(row.title),
+          page: row.page === null ? null : Number(row.page),
+          heading: String(row.heading),
+          text: String(row.text),
+          score,
+        }));
     },
 
     /** Deletes passages of earlier generations than this one. */
@@ -100,10 +122,6 @@ export function createChunkStore({ database }: Pick<Kernel, "database">) {
     deleteOfAgent: (agentId: string) => deleteInSteps(DELETE_OF_AGENT, [agentId]),
   };
 }
-
-/** Reciprocal ranks (Cormack, Clarke and Büttcher 2009), scaled so that the first of one list has 1. */
-const RANK_CONSTANT = 60;
-export const scoreOf = (rank: number) => (RANK_CONSTANT + 1) / (RANK_CONSTANT + 1 + rank);
 
 /** A longer word finds words that begin with it, too, such as plurals; the word itself counts more. */
 const termOf = (word: string) => (word.length < MIN_PREFIX ? `"${word}"` : `"${word}" OR "${word}"*`);

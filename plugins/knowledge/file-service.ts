@@ -2,6 +2,7 @@
 import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { type Agent, agentNotFound } from "../agents/index.ts";
+import type { VectorIndex } from "../ai/index.ts";
 import { kindOf, unreadable } from "../documents/index.ts";
 import type { UploadedFile, UploadFiles } from "../uploads/index.ts";
 import { nameOfAddress, requireAddress } from "./addresses.ts";
@@ -9,6 +10,9 @@ import type { ChunkStore, Passage } from "./chunk-store.ts";
 import { type FileStore, fileNotFound, type KnowledgeFile, type NewFile, type Refresh } from "./file-store.ts";
 import type { Indexing } from "./indexing.ts";
 import { type Quota, tooManyBytes, tooManyFiles } from "./quota.ts";
+
+/** Passages by meaning that are merged with those by words. */
+const NEAREST = 20;
 
 type Owned = Pick<Agent, "id" | "userId">;
 
@@ -18,13 +22,25 @@ interface Deps extends Pick<Kernel, "database" | "outbound"> {
   chunks: ChunkStore;
   indexing: Indexing;
   quotaFor(userId: string): Promise<Quota>;
+  /** Undefined without an embedding model. */
+  vectors: VectorIndex | undefined;
   /** Called when an agent has got its first file, or lost its last one. */
   onChanged(agentId: string): void;
 }
 
 export type FileService = ReturnType<typeof createFileService>;
 
-export function createFileService({ database, outbound, bytes, store, chunks, indexing, quotaFor, onChanged }: Deps) {
+export function createFileService({
+  database,
+  outbound,
+  bytes,
+  store,
+  chunks,
+  indexing,
+  quotaFor,
+  vectors,
+  onChanged,
+}: Deps) {
   async function insert({ id: agentId, userId }: Owned, file: NewFile): Promise<KnowledgeFile> {
     const quota = await quotaFor(userId);
     const [statement, ...guards] = store.insertStatements(file, quota);
@@ -106,8 +122,10 @@ export function createFileService({ database, outbound, bytes, store, chunks, in
       ]);
     },
 
-    async search(agentId: string, question: string, limit: number): Promise<Passage[]> {
-      return chunks.search(agentId, question, limit);
+    /** By words, and by meaning where an embedding model is configured. */
+    async search({ id: agentId, userId }: Owned, question: string, limit: number): Promise<Passage[]> {
+      const nearest = await vectors?.nearest({ agentId, userId, text: question }, NEAREST);
+      return chunks.search(agentId, question, limit, nearest);
     },
 
     list: store.list,

@@ -76,6 +76,11 @@ export function createFileStore({ database }: Pick<Kernel, "database">) {
       return (await database.read(sql, [agentId])).rows.length > 0;
     },
 
+    async agentsWithFiles(): Promise<string[]> {
+      const { rows } = await database.readLong("SELECT DISTINCT agent_id FROM knowledge_files WHERE chunks > 0");
+      return rows.map(({ agent_id: id }) => String(id));
+    },
+
     async sums(agentId: string): Promise<Quota> {
       const [row] = (await database.read(SUMS, [agentId])).rows;
       return { files: Number(row?.files), bytes: Number(row?.bytes), chunks: Number(row?.chunks) };

@@ -2,12 +2,13 @@
 import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
+import { ai, createVectorIndex } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { documents } from "../documents/index.ts";
 import { skills } from "../skills/index.ts";
 import { createUploadFiles, uploads } from "../uploads/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
-import { createChunkStore } from "./chunk-store.ts";
+import { createChunkStore, PASSAGE_TEXTS } from "./chunk-store.ts";
 import { createFileService } from "./file-service.ts";
 import { createFileStore } from "./file-store.ts";
 import { createIndexing } from "./indexing.ts";
@@ -24,6 +25,9 @@ export const knowledge = plugin("knowledge", ({ kernel, use }) => {
   const bytes = createUploadFiles({ dataDir: kernel.config.dataDir, folder: "knowledge" });
   const store = createFileStore(kernel);
   const chunks = createChunkStore(kernel);
+  const { embedder } = use(ai);
+  const vectors =
+    embedder && createVectorIndex({ ...kernel, embedder }, { name: "knowledge_vectors", texts: PASSAGE_TEXTS });
   const quotaFor = async (userId: string) => quotaOf(await users.byId(userId));
   const onChanged = (agentId: string) => skillService.invalidate(agentId);
   const indexing = createIndexing({
@@ -32,12 +36,13 @@ export const knowledge = plugin("knowledge", ({ kernel, use }) => {
     bytes,
     store,
     chunks,
+    vectors,
     async ownerOf(agentId) {
       const agent = await agentService.find(agentId);
       return agent && { userId: agent.userId, quota: await quotaFor(agent.userId) };
     },
   });
-  const service = createFileService({ ...kernel, bytes, store, chunks, indexing, quotaFor, onChanged });
+  const service = createFileService({ ...kernel, bytes, store, chunks, indexing, quotaFor, vectors, onChanged });
   skillService.register(
     createKnowledgeSource({
       service,

@@ -6,7 +6,8 @@ import { GuardFailed, type Statement } from "../../src/kernel/database/database.
 import { AppError } from "../../src/kernel/errors.ts";
 import type { JobContext } from "../../src/kernel/jobs/jobs.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
-import { MINUTE } from "../../src/kernel/util/time.ts";
+import { DAY, MINUTE } from "../../src/kernel/util/time.ts";
+import type { VectorIndex } from "../ai/index.ts";
 import type { DocumentReader } from "../documents/index.ts";
 import { MAX_UPLOAD_BYTES, type UploadFiles } from "../uploads/index.ts";
 import { fetchAddress, REFRESH_MS } from "./addresses.ts";
@@ -15,6 +16,7 @@ import type { FileStore, KnowledgeFile } from "./file-store.ts";
 import { type Quota, tooManyBytes, tooManyChunks } from "./quota.ts";
 
 const INDEX = "knowledge.index";
+const EMBED = "knowledge.embed";
 const SWEEP = "knowledge.sweep";
 const MAX_ATTEMPTS = 6;
 const TIMEOUT_MS = 10 * MINUTE;
@@ -26,6 +28,8 @@ interface Deps extends Pick<Kernel, "database" | "jobs" | "events" | "outbound">
   bytes: UploadFiles;
   store: FileStore;
   chunks: ChunkStore;
+  /** Undefined without an embedding model. */
+  vectors: VectorIndex | undefined;
   /** Undefined for an agent that is gone. */
   ownerOf(agentId: string): Promise<{ userId: string; quota: Quota } | undefined>;
 }
@@ -39,7 +43,7 @@ interface Source {
 export type Indexing = ReturnType<typeof createIndexing>;
 
 export function createIndexing(deps: Deps) {
-  const { database, jobs, events, outbound, documents, bytes: stored, store, chunks, ownerOf } = deps;
+  const { database, jobs, events, outbound, documents, bytes: stored, store, chunks, vectors, ownerOf } = deps;
 
   const payloadOf = ({ agentId, id }: Pick<KnowledgeFile, "agentId" | "id">) => ({ agentId, fileId: id });
   const indexStatement = (file: Pick<KnowledgeFile, "agentId" | "id">, runAt?: number): Statement =>
@@ -61,6 +65,9 @@ export function createIndexing(deps: Deps) {
   /** The statement that reads an address again at its time. */
   const nextStatements = (file: KnowledgeFile, now: number) =>
     file.refresh === null ? [] : [indexStatement(file, now + REFRESH_MS[file.refresh])];
+
+  const embedStatements = (agentId: string) =>
+    vectors ? [jobs.enqueueStatement(EMBED, { agentId }, { uniqueKey: agentId, maxAttempts: 4 })] : [];
 
   /** The bytes of the file; undefined if an address has not changed. */
   async function sourceOf(file: KnowledgeFile, signal: AbortSignal): Promise<Source | undefined> {
@@ -125,6 +132,7 @@ export function createIndexing(deps: Deps) {
       ...store.updateStatements(file.id, { ...done, status: "ready", error: null, errorCode: null, readAt: now }),
       stateStatement(userId, { ...ready, ...done }),
       sweepStatement(file),
+      ...embedStatements(file.agentId),
       ...nextStatements(file, now),
     ];
   }
@@ -198,6 +206,21 @@ export function createIndexing(deps: Deps) {
 
   // Two, so that an address that responds slowly keeps no other file waiting.
   jobs.handle(INDEX, run, { concurrency: 2, timeoutMs: TIMEOUT_MS });
+  if (vectors) {
+    jobs.handle(
+      EMBED,
+      async (payload, { signal }) => {
+        const { agentId } = payload as { agentId: string };
+        const owner = await ownerOf(agentId);
+        if (owner) await vectors.fill(agentId, owner.userId, signal);
+      },
+      { concurrency: 2, timeoutMs: TIMEOUT_MS },
+    );
+    // Another model is configured, or a provider was down: what is missing is made the next day at the latest.
+    jobs.every("knowledge.vectors", DAY, async () =>
+      (await store.agentsWithFiles()).flatMap((agentId) => embedStatements(agentId)),
+    );
+  }
   jobs.handle(SWEEP, sweep, { concurrency: 1, timeoutMs: TIMEOUT_MS });
 
   return { indexStatement, sweepStatement, stateStatement };

@@ -53,7 +53,7 @@ export function createKnowledgeSource(deps: Deps): SkillSource {
   };
 }
 
-const searchTool = ({ service }: Deps): Tool =>
+const searchTool = ({ service }: Pick<Deps, "service">): Tool =>
   defineTool({
     name: "search_files",
     class: "read",
@@ -64,9 +64,9 @@ const searchTool = ({ service }: Deps): Tool =>
       query: t.Optional(t.String({ maxLength: 1_000, description: "The question, or words that the passage has." })),
       limit: t.Optional(t.Integer({ minimum: 1, maximum: 20 })),
     }),
-    async execute({ query = "", limit = 8 }, { agentId }) {
+    async execute({ query = "", limit = 8 }, { agentId, userId }) {
       if (query.trim() === "") return listText(await service.list(agentId, { limit: MAX_LISTED, offset: 0 }));
-      const passages = await service.search(agentId, query, limit);
+      const passages = await service.search({ id: agentId, userId }, query, limit);
       if (passages.length > 0) return passagesText(passages);
       return "No file has these words. Try others, or leave out the query to see which files there are.";
     },

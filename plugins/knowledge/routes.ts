@@ -204,7 +204,7 @@ export function backendRoutes({ guards, service }: Deps) {
     .get(
       SEARCH,
       async ({ agent, query: { query, limit } }) =>
-        toSearchResults(await service.search(agent.id, query, readLimit(limit, 10, 50))),
+        toSearchResults(await service.search(agent, query, readLimit(limit, 10, 50))),
       { agentCall: READ_ACTION, query: searchQuery, response: { 200: searchResults }, detail: searchDetail },
     )
     .post(

@@ -1,12 +1,14 @@
 // The plugin of skills: the tools of agents. It has the built-in skills, and a registry for those of other sources.
 import { plugin } from "../../src/kernel/plugin.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents, unknownName } from "../agents/index.ts";
+import { ai, createVectorIndex } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { documents } from "../documents/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createMemorySkill } from "./memory/memory-skill.ts";
-import { createMemoryStore } from "./memory/memory-store.ts";
+import { createMemoryStore, FACT_TEXTS } from "./memory/memory-store.ts";
 import { createOwnerFacts } from "./memory/owner-facts.ts";
 import { createReminderSkill } from "./reminders/reminder-skill.ts";
 import { createReminderStore } from "./reminders/reminder-store.ts";
@@ -52,11 +54,33 @@ export {
 export { highestTaint, TAINT, type Taint } from "./taint.ts";
 export { formatInWords } from "./time/time-parsing.ts";
 
+/** The job that makes the vectors of an agent's facts. */
+const EMBED = "skills.embed";
+
 export const skills = plugin("skills", (host) => {
   const { kernel } = host;
   const agentService = host.use(agents);
   const agentStatsService = host.use(agentStats);
-  const memories = createMemoryStore(kernel);
+  const { embedder } = host.use(ai);
+  const vectors = embedder && createVectorIndex({ ...kernel, embedder }, { name: "memory_vectors", texts: FACT_TEXTS });
+  const memories = createMemoryStore({
+    ...kernel,
+    vectors,
+    embedStatements: (agentId) =>
+      vectors ? [kernel.jobs.enqueueStatement(EMBED, { agentId }, { uniqueKey: agentId, maxAttempts: 4 })] : [],
+  });
+  if (vectors) {
+    kernel.jobs.handle(EMBED, async (payload, { signal }) => {
+      const { agentId } = payload as { agentId: string };
+      const agent = await agentService.find(agentId);
+      if (agent) await vectors.fill(agentId, agent.userId, signal);
+    });
+    // Facts of a backup, another model, or a provider that was down: what is missing is made the next day at the latest.
+    kernel.jobs.every("skills.vectors", DAY, async () => {
+      const { rows } = await kernel.database.readLong("SELECT DISTINCT agent_id FROM memories");
+      return rows.flatMap(({ agent_id: id }) => memories.embedStatements(String(id)));
+    });
+  }
   const ownerFacts = createOwnerFacts({ ...kernel, memories });
   agentStatsService.addMemoryGauge(memories.memoryBytes);
   const reminders = createReminderStore(kernel);

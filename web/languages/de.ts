@@ -3346,6 +3346,8 @@ export const german = {
       "Model behind the choice `model_b`.": "Modell hinter der Wahl `model_b`.",
       "Address at which an Ollama is looked for; it is used while no key is set. In Docker: `http://host.docker.internal:11434`.":
         "Adresse, an der ein Ollama gesucht wird; er wird benutzt, solange kein Schlüssel da ist. In Docker: `http://host.docker.internal:11434`.",
+      "Model that makes vectors of files and facts, such as `provider_5:text-embedding-3-small`, so that agents also find what is said in other words; owners pay for it like for turns. Without it they search by words.":
+        "Modell, das Vektoren von Dateien und Wissen macht, etwa `provider_5:text-embedding-3-small`. Damit finden Agenten auch, was mit anderen Worten dasteht; Besitzer zahlen dafür wie für Antworten. Ohne es suchen sie nach Wörtern.",
       "Telegram Bot API.": "Bot-API von Telegram.",
       "How Telegram's updates come; `auto` is `webhook` when `BASE_URL` is https, else `polling`.":
         "Wie Neues von Telegram kommt; `auto` ist `webhook`, wenn `BASE_URL` https hat, sonst `polling`.",

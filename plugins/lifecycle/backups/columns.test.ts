@@ -43,6 +43,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "mcp_servers.*": "found again by the next connection; the servers are in the configuration",
   "mcp_sign_ins.*": "a secret; a refresh token that was used since must not be used again",
   "memories.agent_id": KEY,
+  "memory_vectors.*": DERIVED,
   "memories.seq": "assigned on restore",
   "messages.agent_id": KEY,
   "pairings.agent_id": KEY,
@@ -76,6 +77,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "knowledge_files.chunks": DERIVED,
   "knowledge_files.expected": PRESENT,
   "knowledge_files.written": PRESENT,
+  "knowledge_vectors.*": DERIVED,
   "live_streams.*": "a secret; a stream key that was replaced must not become valid again",
   "loaded_skills.*": "the agent loads a skill again when a task needs it",
   "outbox.*": NOT_DATA,
@@ -239,9 +241,11 @@ function findRow(copy: Connection, { name, agentColumn, columns }: Table): Value
   return row && Object.fromEntries(columns.map((column) => [column.name, row[column.name] ?? null]));
 }
 
+const FIRST_VALUES: Readonly<Record<string, InValue>> = { TEXT: "x", BLOB: new Uint8Array([1]) };
+
 function insertRow(copy: Connection, { name, agentColumn, columns }: Table): Values {
   const row: Values = {
-    ...Object.fromEntries(columns.map((column) => [column.name, column.type === "TEXT" ? "x" : 1])),
+    ...Object.fromEntries(columns.map(({ name, type }) => [name, FIRST_VALUES[type] ?? 1])),
     [agentColumn]: agent.id,
   };
   const marks = columns.map(() => "?").join(", ");
@@ -257,6 +261,7 @@ function nextValue(copy: Connection, column: string, type: string, value: InValu
     const other = copy.run("SELECT id FROM sessions WHERE agent_id = ? AND id <> ?", [agent.id, value]).rows[0]?.id;
     return String(other);
   }
+  if (type === "BLOB") return new Uint8Array([2]);
   if (type === "TEXT") return value === null ? "x" : `${value}x`;
   return Number(value ?? 0) + 1_000_000;
 }

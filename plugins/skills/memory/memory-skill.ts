@@ -65,7 +65,7 @@ function memoryTools(memories: MemoryStore): Tool[] {
         limit: t.Optional(t.Integer({ minimum: 1, maximum: 50 })),
       }),
       async execute({ query, limit = 10 }, context) {
-        const facts = await memories.search(context.agentId, query, limit, context);
+        const facts = await memories.recall(context.agentId, context.userId, query, limit, context);
         await memories.markUsed(facts.map(({ id }) => id));
         if (facts.length > 0) return { facts: toToolResults(facts, context) };
         const { facts: newest } = await memories.recentFacts(context.agentId, context);

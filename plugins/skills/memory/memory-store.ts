@@ -1,10 +1,11 @@
 // Stores agents' long-term memory: facts with full-text search, each visible only in its own circle of conversations.
-import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
 import { type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../../src/kernel/plugin.ts";
 import { createCache } from "../../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
+import { fuse, type VectorIndex } from "../../ai/index.ts";
 import { memories as table } from "../schema.ts";
 import type { Audience } from "../skill.ts";
 import { TAINT, type Taint } from "../taint.ts";
@@ -69,6 +70,13 @@ export interface MemoryStore {
   rememberStatements(fact: NewFact): Statement[];
   /** Facts that share words with `text`, best match first. */
   search(agentId: string, text: string, limit: number, audience?: Audience): Promise<Fact[]>;
+  /**
+   * Facts that share words with `text`, or are near to it by meaning where an embedding model is configured; best match first.
+   * @param userId pays for the vector of the text
+   */
+  recall(agentId: string, userId: string, text: string, limit: number, audience?: Audience): Promise<Fact[]>;
+  /** The statement that has the vectors of changed facts made; none without an embedding model. */
+  embedStatements(agentId: string): Statement[];
   /** Records that an agent has looked these facts up. */
   markUsed(ids: readonly string[]): Promise<void>;
   /** Bytes held in memory for this agent. */
@@ -90,7 +98,20 @@ const OWNER = "";
 const circleOf = (audience?: Audience) =>
   !audience || audience.byOwner ? OWNER : `${audience.platform}:${audience.peer}`;
 
-export function createMemoryStore({ database, config }: Pick<Kernel, "database" | "config">): MemoryStore {
+interface Deps extends Pick<Kernel, "database" | "config"> {
+  /** Undefined without an embedding model. */
+  vectors?: VectorIndex | undefined;
+  /** The statement that has the vectors of new facts made. */
+  embedStatements?(agentId: string): Statement[];
+}
+
+/** For the index of vectors. */
+export const FACT_TEXTS = "SELECT seq, content AS text FROM memories WHERE agent_id = ?1 AND seq > ?2";
+/** Facts by meaning that are merged with those by words. */
+const NEAREST = 20;
+const AMONG = "SELECT seq FROM memories WHERE agent_id = ?1 AND circle = ?6";
+
+export function createMemoryStore({ database, config, vectors, embedStatements = () => [] }: Deps): MemoryStore {
   const { drizzle } = database;
   const { seq: _seq, agentId: _agentId, digest: _digest, ...columns } = getTableColumns(table);
   const agentIs = eq(table.agentId, sql.placeholder("agentId"));
@@ -157,10 +178,29 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
       args: [Bun.randomUUIDv7(), agentId, circle, content, digest, source, now, taint, kind, turnId],
       after: () => recent.drop(keyOf(agentId, circle)),
     };
-    return circle === OWNER ? [insert] : [insert, ...evictStatements(agentId, circle, forgetCached)];
+    const embedding = embedStatements(agentId);
+    return circle === OWNER
+      ? [insert, ...embedding]
+      : [insert, ...evictStatements(agentId, circle, forgetCached), ...embedding];
+  }
+
+  async function search(agentId: string, text: string, limit: number, audience?: Audience): Promise<Fact[]> {
+    const words = searchWordsOf(text);
+    if (words.length === 0) return [];
+    const circle = circleOf(audience) || null;
+    const matching = await selectMatching.execute({ agentId, circle, match: matchExpression(agentId, words), limit });
+    if (matching.length > 0) return matching;
+    // The index sees a sentence in a script without spaces as one word; a substring search finds parts of it.
+    return selectContaining.execute({
+      agentId,
+      circle,
+      part: normalizeText(text.slice(0, MAX_SEARCH_CHARACTERS)).toLowerCase(),
+      limit,
+    });
   }
 
   return {
+    embedStatements,
     memoryBytes: (agentId) => estimateMemorySize(recent.values((key) => key.startsWith(`${agentId}\n`))),
 
     async remember(fact) {
@@ -191,19 +231,29 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
       return content === "" || content.length > MAX_FACT_LENGTH ? [] : insertStatements(fact, content);
     },
 
-    async search(agentId, text, limit, audience) {
-      const words = searchWordsOf(text);
-      if (words.length === 0) return [];
-      const circle = circleOf(audience) || null;
-      const matching = await selectMatching.execute({ agentId, circle, match: matchExpression(agentId, words), limit });
-      if (matching.length > 0) return matching;
-      // The index sees a sentence in a script without spaces as one word; a substring search finds parts of it.
-      return selectContaining.execute({
-        agentId,
-        circle,
-        part: normalizeText(text.slice(0, MAX_SEARCH_CHARACTERS)).toLowerCase(),
-        limit,
+    search,
+
+    async recall(agentId, userId, text, limit, audience) {
+      const byWords = await search(agentId, text, NEAREST, audience);
+      if (!vectors) return byWords.slice(0, limit);
+      const circle = circleOf(audience);
+      const among = circle === OWNER ? undefined : { sql: AMONG, value: circle };
+      const nearest = await vectors.nearest({ agentId, userId, text, among }, NEAREST);
+      if (nearest.length === 0) return byWords.slice(0, limit);
+      const others = await drizzle
+        .select({ ...columns, seq: table.seq })
+        .from(table)
+        .where(and(eq(table.agentId, agentId), inArray(table.seq, nearest)));
+      const seqOf = new Map(others.map((fact) => [fact.id, fact.seq]));
+      const facts = new Map<number, Fact>(others.map(({ seq, ...fact }) => [seq, fact]));
+      // Facts that only their words have found get numbers of their own, since the search does not tell theirs.
+      const words = byWords.map((fact, place) => {
+        const seq = seqOf.get(fact.id) ?? -1 - place;
+        facts.set(seq, fact);
+        return { seq, text: fact.content };
       });
+      const found = fuse(searchWordsOf(text), words, nearest).flatMap(({ seq }) => facts.get(seq) ?? []);
+      return found.slice(0, limit);
     },
 
     async markUsed(ids) {
@@ -282,19 +332,25 @@ export const normalizeText = (text: string) =>
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
 
-/** The search for any of these words, or words that begin with them, among the facts of one agent. */
+/**
+ * The search for any of these words among the facts of one agent. A word that begins with one counts, too, but less than the
+ * word itself; short ones begin too many.
+ */
 export const matchExpression = (agentId: string, words: readonly string[]) =>
-  `agent:"${agentId.replaceAll("-", "")}" AND content:(${words.map((word) => `"${word}"*`).join(" OR ")})`;
+  `agent:"${agentId.replaceAll("-", "")}" AND content:(${words.map(termOf).join(" OR ")})`;
+
+const MIN_PREFIX = 3;
+const termOf = (word: string) => (word.length < MIN_PREFIX ? `"${word}"` : `"${word}" OR "${word}"*`);
 
 /** The longest words of a text, without quotes and operators of the search language. */
-export const searchWordsOf = (text: string) =>
-  [
-    ...new Set(
-      text
-        .slice(0, MAX_SEARCH_CHARACTERS)
-        .toLowerCase()
-        .match(/[\p{L}\p{N}]{2,}/gu) ?? [],
-    ),
-  ]
-    .sort((a, b) => b.length - a.length)
-    .slice(0, MAX_WORDS);
+export function searchWordsOf(text: string): string[] {
+  const words = new Set(
+    text
+      .slice(0, MAX_SEARCH_CHARACTERS)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]{2,}/gu) ?? [],
+  );
+  // Two letters of an alphabet are "is", "to", "er" and the like, which stand in every other fact.
+  const telling = [...words].filter((word) => !/^[a-z]{2}$/.test(word));
+  return (telling.length > 0 ? telling : [...words]).sort((a, b) => b.length - a.length).slice(0, MAX_WORDS);
+}

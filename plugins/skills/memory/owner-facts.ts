@@ -49,7 +49,7 @@ export interface OwnerFacts {
 }
 
 interface Deps extends Pick<Kernel, "database"> {
-  memories: Pick<MemoryStore, "invalidate">;
+  memories: Pick<MemoryStore, "invalidate" | "embedStatements">;
 }
 
 export function createOwnerFacts({ database, memories }: Deps): OwnerFacts {
@@ -155,7 +155,11 @@ export function createOwnerFacts({ database, memories }: Deps): OwnerFacts {
           ),
         );
       try {
-        await database.write([{ ...statement(update), after: () => memories.invalidate(agentId) }, guard("fact")]);
+        await database.write([
+          { ...statement(update), after: () => memories.invalidate(agentId) },
+          guard("fact"),
+          ...(content === undefined ? [] : memories.embedStatements(agentId)),
+        ]);
       } catch (error) {
         if (error instanceof GuardFailed) throw await refusal(agentId, id);
         if (!isUniqueViolation(error, "memories.digest")) throw error;
