@@ -2662,6 +2662,13 @@ export const german = {
     "Run a program": "Programm ausführen",
     "Computes with a small program, shut off from everything else.":
       "Rechnet mit einem kleinen Programm, abgeschottet von allem anderen.",
+    "{n} schedule": "{n} Zeitplan",
+    "{n} schedules": "{n} Zeitpläne",
+    "{size} of files": "{size} für Dateien",
+    "{n} skill, {size}": "{n} Fähigkeit, {size}",
+    "{n} skills, {size}": "{n} Fähigkeiten, {size}",
+    "{n} live stream at a time": "{n} Livestream zugleich",
+    "{n} live streams at a time": "{n} Livestreams zugleich",
     // Who wrote a line of the log.
     model: "Modell",
     approval: "Freigabe",
