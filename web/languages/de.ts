@@ -2669,6 +2669,8 @@ export const german = {
     "{n} skills, {size}": "{n} Fähigkeiten, {size}",
     "{n} live stream at a time": "{n} Livestream zugleich",
     "{n} live streams at a time": "{n} Livestreams zugleich",
+    "This is a link to another file, which was left out. Put the file itself there.":
+      "Das ist ein Verweis auf eine andere Datei und wurde weggelassen. Leg die Datei selbst dorthin.",
     // Who wrote a line of the log.
     model: "Modell",
     approval: "Freigabe",

@@ -77,7 +77,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "knowledge_files.expected": PRESENT,
   "knowledge_files.written": PRESENT,
   "live_streams.*": "a secret; a stream key that was replaced must not become valid again",
-  "loaded_skills.*": "the agent loads a skill again when a task needs it",
+  "loaded_skills.agent_id": KEY,
   "outbox.*": NOT_DATA,
   "turn_steps.*": "the journal of turns, as the inbox; a reply keeps its steps",
   "upload_uses.*": "as uploads",
@@ -130,6 +130,7 @@ beforeAll(async () => {
       // Without messages: a change of its id leaves the other parts as they are.
       `INSERT INTO sessions (id, agent_id, platform, peer, summary, created_at, last_activity_at)
         VALUES ('sess_0', ?, 'channel_a', 'chat-1', 'They met.', 1, 2)`,
+      "INSERT INTO loaded_skills (session_id, agent_id, skill_id, loaded_at) VALUES ('sess_0', ?, 'folder:tea', 3)",
       "UPDATE agents SET tier = 'pro' WHERE id = ?",
       "UPDATE channel_connections SET detail = 'numbers' WHERE agent_id = ?",
     ].map((sql) => ({ sql, args: [agent.id] })),
