@@ -138,7 +138,8 @@ const TEXTS = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const { data, parentElement } = walker.currentNode;
-    if (data.trim() !== "" && !parentElement.closest("script, style, " + skipped)) texts.push(data.trim());
+    const isSkipped = parentElement.closest("script, style, " + skipped) && !parentElement.closest("[data-log]");
+    if (data.trim() !== "" && !isSkipped) texts.push(data.trim());
   }
   for (const element of document.querySelectorAll("[aria-label], [title], [placeholder]")) {
     for (const name of ["aria-label", "title", "placeholder"]) {
