@@ -4,8 +4,8 @@ import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/
 import { AppError, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { InvalidCron } from "../../src/kernel/util/cron/cron.ts";
-import { PLAN_LIMITS } from "../auth/index.ts";
 import type { Agent } from "../agents/index.ts";
+import { PLAN_LIMITS } from "../auth/index.ts";
 import { TAINT, type Taint } from "../skills/index.ts";
 import {
   type DeliverTo,

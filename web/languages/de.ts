@@ -2684,6 +2684,9 @@ export const german = {
     "Conversations, memory, files, figures and backups of all of them are deleted, and their bots fall silent. Export those that you may want back.":
       "Gespräche, Gedächtnis, Dateien, Werte und Sicherungen von allen werden gelöscht, und ihre Bots verstummen. Exportiere die, die du vielleicht zurückwillst.",
     "Type the number of agents to confirm: {n}": "Tippe zur Bestätigung ihre Anzahl: {n}",
+    "Other agents": "Andere Agenten",
+    "Asks your other agents, and agents of others here that talk to visitors.":
+      "Fragt deine anderen Agenten, und hier die Agenten anderer, die mit Besuchern reden.",
     // Who wrote a line of the log.
     model: "Modell",
     approval: "Freigabe",

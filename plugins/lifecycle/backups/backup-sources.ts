@@ -32,8 +32,15 @@ type TableNamesOf<E> = E extends { tables: BackupTables<infer Name> } ? Name : n
 /** Names of all parts: `agent`, `memories`, `sessions`, … */
 export type BackupTableName = TableNamesOf<
   BackupSources[
-    "agents" | "skills" | "runtime" | "channels" | "ai" | "publicPage" | "schedules" | "knowledge" | "skillFolders"
-  ]
+    | "agents"
+    | "skills"
+    | "runtime"
+    | "channels"
+    | "ai"
+    | "publicPage"
+    | "schedules"
+    | "knowledge"
+    | "skillFolders"]
 >;
 
 /** The rows of every part: JSON arrays, as text. */

@@ -11,6 +11,7 @@ import {
   Globe,
   HandCoins,
   type LucideIcon,
+  MessagesSquare,
   PenLine,
   Puzzle,
   Send,
@@ -97,6 +98,11 @@ const BUILT_IN: Readonly<Record<string, SkillWords>> = {
     name: text("Web pages"),
     description: text("Reads a web page at an address. What it reads is marked as untrusted."),
     needs: text("a server that reaches the internet."),
+  },
+  agents: {
+    Icon: MessagesSquare,
+    name: text("Other agents"),
+    description: text("Asks your other agents, and agents of others here that talk to visitors."),
   },
   "run-code": {
     Icon: SquareTerminal,
