@@ -54,7 +54,6 @@ export type {
 export { fillCredentials } from "./header-credentials.ts";
 export type { LogLevel, LogLine } from "./logs/log-store.ts";
 export { agentDetail, agentResponse, provisionedResponse, provisioningErrors } from "./model.ts";
-export { AGENTS_BY_PLAN } from "./ownership/agent-quota.ts";
 export { AGENT_OWNER_SQL } from "./ownership/ownership-transfer.ts";
 export type { NewAgent, NewAgentRow } from "./ownership/provisioner.ts";
 export { RUNTIME_VERSION } from "./runtime-version.ts";

@@ -62,7 +62,16 @@ export { createAccountPage } from "./pages/account-pages.ts";
 export { isPlaceholderAccount } from "./placeholder-accounts.ts";
 export type { BeforeDeletion } from "./settings/account-deletion.ts";
 export type { Invitation } from "./sign-up/sign-up-policy.ts";
-export { isActiveSubscription, PLANS, type Plan, SUBSCRIPTION_STATUSES, type User } from "./users.ts";
+export {
+  isActiveSubscription,
+  limitsOf,
+  PLAN_LIMITS,
+  PLANS,
+  type Plan,
+  type PlanLimits,
+  SUBSCRIPTION_STATUSES,
+  type User,
+} from "./users.ts";
 export { isSignedBy } from "./wallet/signature.ts";
 
 /** Per address, account or both. `sign-in-ip` limits the addresses that try many accounts. */

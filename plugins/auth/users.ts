@@ -12,6 +12,36 @@ import { trialSettings } from "./settings.ts";
 export const PLANS = ["free", "starter", "pro", "enterprise"] as const;
 export type Plan = (typeof PLANS)[number];
 
+export interface PlanLimits {
+  agents: number;
+  schedules: number;
+  /** Live streams at a time. */
+  streams: number;
+  skills: number;
+  /** Bytes of the skills' texts, in all their versions. */
+  skillBytes: number;
+  /** Bytes of the files that people send to agents. */
+  fileBytes: number;
+}
+
+const MIB = 1024 * 1024;
+/** What all agents of an account may have together, by its plan. An account without an active subscription has the first. */
+export const PLAN_LIMITS: Readonly<Record<Plan, PlanLimits>> = {
+  free: { agents: 0, schedules: 10, streams: 1, skills: 20, skillBytes: 20 * MIB, fileBytes: 100 * MIB },
+  starter: { agents: 1, schedules: 25, streams: 1, skills: 50, skillBytes: 100 * MIB, fileBytes: 1024 * MIB },
+  pro: { agents: 3, schedules: 100, streams: 3, skills: 200, skillBytes: 500 * MIB, fileBytes: 5 * 1024 * MIB },
+  enterprise: {
+    ...{ agents: 100, schedules: 1_000, streams: 20 },
+    ...{ skills: 1_000, skillBytes: 2048 * MIB, fileBytes: 20 * 1024 * MIB },
+  },
+};
+
+/** The limits of a plan; those of the first for one that this version does not have. */
+export const limitsOf = (plan: string | undefined): PlanLimits => {
+  const known = PLANS.find((one) => one === plan);
+  return PLAN_LIMITS[known ?? "free"];
+};
+
 export const SUBSCRIPTION_STATUSES = subscriptions.status.enumValues;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 

@@ -101,8 +101,8 @@ export function createOperations(deps: Deps): Operations {
     await agents.setStatus(agent.id, status, { hasRestarted: willBeUp && operation !== "start" });
     const changedAgent = await agents.require(agent.id);
     if (willBeUp && connections === "renew") await channels.reconnect(agent.id);
-    const because = reason === undefined ? "" : `, because ${reason}`;
-    logToAgent(agent.id, "info", `${operation}: the agent is ${status}${because}`);
+    if (reason === undefined) logToAgent(agent.id, "info", `${operation}: the agent is ${status}`);
+    else logToAgent(agent.id, "info", `${operation}: the agent is ${status}, because ${reason}`);
     return changedAgent;
   }
 

@@ -5,6 +5,7 @@ import { AppError, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { InvalidCron } from "../../src/kernel/util/cron/cron.ts";
 import type { Agent } from "../agents/index.ts";
+import { PLAN_LIMITS } from "../auth/index.ts";
 import { TAINT, type Taint } from "../skills/index.ts";
 import {
   type DeliverTo,
@@ -71,8 +72,10 @@ export interface ScheduleStore {
 
 /** Schedules per plan, of all agents of an account together; admins may have any number. */
 const PLAN_LIMIT = `CASE WHEN (SELECT is_admin FROM users WHERE id = ?1) THEN 1000000 ELSE coalesce(
-  (SELECT CASE plan WHEN 'starter' THEN 25 WHEN 'pro' THEN 100 WHEN 'enterprise' THEN 1000 END FROM subscriptions
-    WHERE user_id = ?1 AND status IN ('active', 'trialing') AND current_period_end > ?2), 10) END`;
+  (SELECT CASE plan ${Object.entries(PLAN_LIMITS)
+    .map(([plan, { schedules }]) => `WHEN '${plan}' THEN ${schedules}`)
+    .join(" ")} END FROM subscriptions
+    WHERE user_id = ?1 AND status IN ('active', 'trialing') AND current_period_end > ?2), ${PLAN_LIMITS.free.schedules}) END`;
 const OF_ACCOUNT =
   "(SELECT count(*) FROM agents JOIN schedules ON schedules.agent_id = agents.id WHERE agents.user_id = ?1)";
 const OF_AGENT = "(SELECT count(*) FROM schedules WHERE agent_id = ?3)";

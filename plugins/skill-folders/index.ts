@@ -6,6 +6,7 @@ import { auth } from "../auth/index.ts";
 import { sandbox } from "../sandbox/index.ts";
 import { skills } from "../skills/index.ts";
 import { createFolderSource } from "./agent/folder-source.ts";
+import { folderBackupRows } from "./backup-rows.ts";
 import { skillFolderSettings } from "./settings.ts";
 import { createInstalledSkills } from "./store/installed-skills.ts";
 import { createLoadedSkills } from "./store/loaded-skills.ts";
@@ -63,6 +64,7 @@ export const skillFolders = plugin("skill-folders", ({ kernel, use }) => {
   let timer: Timer | undefined;
   return {
     service: {
+      backupRows: folderBackupRows,
       /** Installs the skill in a zip for an account, as `Installation.installNew` does. */
       installNew: async (userId: string, zip: Uint8Array<ArrayBuffer>) =>
         (await requireInstallation()).installNew(userId, zip),

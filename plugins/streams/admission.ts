@@ -1,7 +1,7 @@
 // Decides who may publish: the holder of a stream key whose agent is not stopped and whose owner's account is enabled.
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
-import { type auth, isActiveSubscription, isPlaceholderAccount, type User } from "../auth/index.ts";
+import { type auth, isActiveSubscription, isPlaceholderAccount, limitsOf, type User } from "../auth/index.ts";
 import type { Admission } from "./stream-driver.ts";
 import type { StreamStore } from "./stream-store.ts";
 
@@ -11,12 +11,10 @@ interface Deps {
   rows: Pick<StreamStore, "findByKey">;
 }
 
-/** Streams that one user may publish at once, by plan; 1 for all other plans and without a subscription. */
-const MAX_STREAMS_BY_PLAN: Readonly<Record<string, number>> = { starter: 1, pro: 3, enterprise: 20 };
-
+/** Streams that one user may publish at once. */
 function maxStreamsOf({ isAdmin, subscription }: User): number {
   if (isAdmin) return Number.POSITIVE_INFINITY;
-  return (subscription && isActiveSubscription(subscription) && MAX_STREAMS_BY_PLAN[subscription.plan]) || 1;
+  return limitsOf(subscription && isActiveSubscription(subscription) ? subscription.plan : undefined).streams;
 }
 
 export function createAdmission({ users, agents, rows }: Deps) {

@@ -5,6 +5,7 @@ import { AppError } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { agentNotFound } from "../agents/index.ts";
+import { limitsOf } from "../auth/index.ts";
 
 export interface Upload {
   id: string;
@@ -17,14 +18,6 @@ export interface Upload {
 }
 
 const MIB = 1024 * 1024;
-/** Bytes that all agents of an account may store together, by its plan; other plans get the first. */
-const FREE_QUOTA = 100 * MIB;
-const QUOTAS: Readonly<Record<string, number>> = {
-  starter: 1024 * MIB,
-  pro: 5 * 1024 * MIB,
-  enterprise: 20 * 1024 * MIB,
-};
-export const quotaOf = (plan: string | undefined): number => (plan ? QUOTAS[plan] : undefined) ?? FREE_QUOTA;
 
 /** How long a file stays that was never sent. */
 const UNSENT_MS = DAY;
@@ -66,7 +59,7 @@ export function createUploadStore({ database }: Pick<Kernel, "database">) {
     /** @throws AppError 413 `UPLOAD_QUOTA_EXCEEDED`, 404 `AGENT_NOT_FOUND` */
     async add(owner: { userId: string; plan: string | undefined }, agentId: string, upload: Upload): Promise<void> {
       const { id, name, type, size, createdAt } = upload;
-      const quota = quotaOf(owner.plan);
+      const quota = limitsOf(owner.plan).fileBytes;
       const args = [owner.userId, id, name, type, size, createdAt, agentId, quota];
       try {
         await database.write([{ sql: INSERT, args }, guard("uploads.quota")]);

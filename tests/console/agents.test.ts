@@ -89,9 +89,51 @@ describe("the list", () => {
     await page.getByRole("button", { name: "Select several" }).click();
     await page.getByRole("button", { name: "Select all 4" }).click();
     await page.getByText("4 agents selected").waitFor();
-    await bar.getByRole("button", { name: "Start" }).click();
+    await bar.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByText("4 agents run").waitFor();
     expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("restarts several at once, and deletes them once their number is typed", async () => {
+    const eve = await member(berth, "enterprise");
+    for (const name of ["Skiff", "Barge", "Dinghy"]) await provision(eve, name);
+    await using console = await openConsole(berth, eve);
+    const { page } = console;
+    await console.open("/");
+    const select = async (...names: string[]) => {
+      await page.getByRole("button", { name: "Select several" }).click();
+      for (const name of names) await page.getByRole("checkbox", { name: `Select ${name}` }).check();
+    };
+    const bar = page.getByRole("region", { name: "Selected agents" });
+    await select("Skiff", "Barge");
+    await bar.getByRole("button", { name: "Restart" }).click();
+    await page.getByText("2 agents are restarted").waitFor();
+    await select("Skiff", "Barge");
+    await bar.getByRole("button", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete 2 agents?" });
+    const confirm = dialog.getByRole("button", { name: "Delete for good" });
+    await dialog.getByLabel(/^Type the number/).fill("3");
+    expect(await confirm.isDisabled()).toBe(true);
+    expect(await console.violations()).toEqual([]);
+    await dialog.getByLabel(/^Type the number/).fill("2");
+    await confirm.click();
+    await page.getByText("2 agents are deleted").waitFor();
+    const { body } = await eve.get<{ agents: { name: string }[] }>("/api/agents");
+    expect(body.agents.map(({ name }) => name)).toEqual(["Dinghy"]);
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("remembers the order of the list", async () => {
+    await using console = await openHome();
+    const { page } = console;
+    await page.getByLabel("Order").selectOption("name");
+    await page.getByRole("link", { name: "Usage", exact: true }).first().click();
+    await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+    await console.open("/");
+    expect(await page.getByLabel("Order").inputValue()).toBe("name");
+    await page.getByLabel("Order").selectOption("newest");
+    await page.reload();
+    expect(await page.getByLabel("Order").inputValue()).toBe("newest");
   }, 60_000);
 
   test("remembers cards or rows", async () => {

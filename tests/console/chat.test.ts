@@ -7,6 +7,7 @@ import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { member, provision } from "../support/members.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
+import { skillMd, zipOf } from "../support/zips.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
 import { storeConversation } from "./support/conversations.ts";
 import { HOSTILE_TEXTS } from "./support/hostile.ts";
@@ -134,6 +135,39 @@ describe("writing to an agent", () => {
     await page.getByRole("button", { name: "Try again", exact: true }).click();
     await feed(page).getByText("Back again.").waitFor();
     expect(upstream.chats.at(-1)?.lastUser).toBe("one\ntwo");
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("typing / offers commands and the skills that are on", async () => {
+    const form = new FormData();
+    const zip = zipOf({ "tea/SKILL.md": skillMd("tea", "Makes tea of any kind.", "Boil water.") });
+    form.set("file", new File([zip], "tea.zip"));
+    const headers = { cookie: ada.cookie };
+    const installed = await fetch(`${berth.web}/api/skills`, { method: "POST", body: form, headers });
+    expect(installed.status).toBe(201);
+    await ada.post("/api/agent", { action: "update-skill", agentId, skillId: "folder:tea", enabled: true });
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(chat("/new"));
+    await field(page).fill("/");
+    const options = page.getByRole("listbox", { name: "Commands and skills" }).getByRole("option");
+    await options.filter({ hasText: "/tea" }).waitFor();
+    expect(await options.count()).toBe(4);
+    expect(await console.violations()).toEqual([]);
+    await field(page).press("ArrowUp");
+    expect(await options.last().getAttribute("aria-selected")).toBe("true");
+    await field(page).press("Escape");
+    await options.first().waitFor({ state: "detached" });
+    await field(page).fill("/t");
+    await options.filter({ hasText: "/tea" }).waitFor();
+    await field(page).press("Enter");
+    expect(await field(page).inputValue()).toBe("/tea ");
+    upstream.script("Here it is.");
+    await field(page).pressSequentially("green");
+    await field(page).press("Enter");
+    await feed(page).getByText("Here it is.").waitFor();
+    expect(String(upstream.chats.at(-1)?.messages[0]?.content)).toContain("Boil water.");
+    await ada.post("/api/agent", { action: "update-skill", agentId, skillId: "folder:tea", enabled: false });
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 

@@ -97,7 +97,10 @@ test("shows budgets with what is spent, and the plan", async () => {
   await page.getByRole("meter", { name: "Included in your plan" }).waitFor();
   const budgets = page.getByRole("region").or(page.locator("section")).filter({ hasText: "Budgets of agents" }).last();
   await eventually(async () => (await budgets.getByRole("meter").count()) === 3);
-  await page.locator("li[aria-current]").getByText("Pro").waitFor();
+  await budgets.getByText("used up").first().waitFor();
+  const own = page.locator("li[aria-current]");
+  await own.getByText("Pro").waitFor();
+  await own.getByText("200 skills").waitFor();
 }, 60_000);
 
 test("exports the range as CSV", async () => {

@@ -2689,6 +2689,31 @@ export const german = {
     "Run a program": "Programm ausführen",
     "Computes with a small program, shut off from everything else.":
       "Rechnet mit einem kleinen Programm, abgeschottet von allem anderen.",
+    "{n} schedule": "{n} Zeitplan",
+    "{n} schedules": "{n} Zeitpläne",
+    "{size} of files": "{size} für Dateien",
+    "{n} skill, {size}": "{n} Fähigkeit, {size}",
+    "{n} skills, {size}": "{n} Fähigkeiten, {size}",
+    "{n} live stream at a time": "{n} Livestream zugleich",
+    "{n} live streams at a time": "{n} Livestreams zugleich",
+    "This is a link to another file, which was left out. Put the file itself there.":
+      "Das ist ein Verweis auf eine andere Datei und wurde weggelassen. Leg die Datei selbst dorthin.",
+    "Commands and skills": "Befehle und Fähigkeiten",
+    "What it understands": "Was er versteht",
+    "How it is": "Wie es ihm geht",
+    "Which model answers": "Welches Modell antwortet",
+    "{n} agent is restarted": "{n} Agent ist neu gestartet",
+    "{n} agents are restarted": "{n} Agenten sind neu gestartet",
+    "{n} agent is deleted": "{n} Agent ist gelöscht",
+    "{n} agents are deleted": "{n} Agenten sind gelöscht",
+    "Delete {n} agent?": "{n} Agenten löschen?",
+    "Delete {n} agents?": "{n} Agenten löschen?",
+    "Conversations, memory, files, figures and backups of all of them are deleted, and their bots fall silent. Export those that you may want back.":
+      "Gespräche, Gedächtnis, Dateien, Werte und Sicherungen von allen werden gelöscht, und ihre Bots verstummen. Exportiere die, die du vielleicht zurückwillst.",
+    "Type the number of agents to confirm: {n}": "Tippe zur Bestätigung ihre Anzahl: {n}",
+    "Other agents": "Andere Agenten",
+    "Asks your other agents, and agents of others here that talk to visitors.":
+      "Fragt deine anderen Agenten, und hier die Agenten anderer, die mit Besuchern reden.",
     // Who wrote a line of the log.
     model: "Modell",
     approval: "Freigabe",
@@ -2982,8 +3007,10 @@ export const german = {
       "at {time}": "um {time}",
       "Cancel the reminder {id}": "Die Erinnerung {id} absagen",
       "Forget the remembered fact {id} for good": "Die gemerkte Tatsache {id} für immer vergessen",
-      "Send {n} USD to {to} on {network}": "{n} USD an {to} senden, auf {network}",
-      "Trade {n} {sell} for {buy} on {network}": "{n} {sell} gegen {buy} tauschen, auf {network}",
+      "Send {n} USD to {to} on {text}": "{n} USD an {to} senden, auf {text}",
+      "Trade {n} {sell} for {buy} on {text}": "{n} {sell} gegen {buy} tauschen, auf {text}",
+      testnet_chain: "dem Testnetz",
+      mainnet_chain: "dem Hauptnetz",
       "Pay up to {n} USD for {method} {url}": "Bis zu {n} USD zahlen für {method} {url}",
       "Use {tool} of the MCP server {server} with {input}": "{tool} des MCP-Servers {server} benutzen mit {input}",
       "Call {tool} with {input}": "{tool} aufrufen mit {input}",
@@ -3154,8 +3181,8 @@ export const german = {
       "The authenticator's response is not valid.": "Die Antwort des Geräts gilt nicht.",
       // The agent's log.
       "create: the agent is {text}": "Angelegt: Der Agent ist {text}",
-      "{text}: the agent is {text2}{text3}": "{text}: Der Agent ist {text2}{text3}",
-      ", because {text}": ", weil {text}",
+      "{text}: the agent is {text2}": "{text}: Der Agent ist {text2}",
+      "{text}: the agent is {text2}, because {text3}": "{text}: Der Agent ist {text2}, weil {text3}",
       start: "Start",
       stop: "Stopp",
       restart: "Neustart",
@@ -3182,6 +3209,9 @@ export const german = {
       "{platform} is connected.": "{platform} ist verbunden.",
       "{platform} is down and will be tried again: {text}":
         "{platform} geht gerade nicht und wird wieder versucht: {text}",
+      "{platform} is given up until it is connected again: {text}": "{platform} ruht, bis du es neu verbindest: {text}",
+      "I was interrupted while I used {tool}, so I don't know whether it worked. I have not repeated it.":
+        "Bei {tool} wurde ich unterbrochen und weiß nicht, ob es geklappt hat. Ich habe es nicht wiederholt.",
       "The gateway token was replaced.": "Das Gateway-Token wurde ersetzt.",
       "Imported. Switched off, or waiting for approval: {names}":
         "Importiert. Ausgeschaltet oder auf Freigabe wartend: {names}",

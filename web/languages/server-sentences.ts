@@ -25,7 +25,7 @@ const SENTENCE_AT: Readonly<Record<string, RegExp>> = {
   "what is wrong with an address": new RegExp(String.raw`AppError\(\d+, "UPSTREAM_\w+", ${LITERAL}`, "g"),
   "why something is so": new RegExp(String.raw`\breason(?::| =) ${LITERAL}`, "g"),
   "a line of an agent's log": new RegExp(
-    String.raw`\b(?:agents|agentService|logs)\.(?:log|add)\(\s*[^,]+,\s*"\w+",\s*${LITERAL}`,
+    String.raw`\b(?:(?:(?:agents|agentService|logs)\.(?:log|add)|logToAgent|logToOwner)\(\s*[^,]+,|writeLog\()\s*"\w+",\s*${LITERAL}`,
     "g",
   ),
 };

@@ -2,11 +2,12 @@
 // can't exceed it.
 import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { PLAN_LIMITS } from "../../auth/index.ts";
 
 /** Agents per plan, while its subscription is active; 1 with any other that is subscribed to. */
-export const AGENTS_BY_PLAN = { starter: 1, pro: 3, enterprise: 100 } as const;
-const PLAN_QUOTA = `CASE plan ${Object.entries(AGENTS_BY_PLAN)
-  .map(([plan, agents]) => `WHEN '${plan}' THEN ${agents}`)
+const PLAN_QUOTA = `CASE plan ${Object.entries(PLAN_LIMITS)
+  .filter(([, { agents }]) => agents > 0)
+  .map(([plan, { agents }]) => `WHEN '${plan}' THEN ${agents}`)
   .join(" ")} ELSE 1 END`;
 const ADMIN_QUOTA = 999;
 

@@ -4,8 +4,8 @@ import { Elysia, type Static } from "elysia";
 import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import { readLimit, readOffset } from "../../../src/kernel/http/paging.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
-import { AGENTS_BY_PLAN, type agents as agentsPlugin } from "../../agents/index.ts";
-import { type auth, PLANS, type Plan } from "../../auth/index.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
+import { type auth, PLAN_LIMITS, PLANS } from "../../auth/index.ts";
 import { MICRO_USD_PER_CREDIT } from "../ledger/account-balances.ts";
 import { periodEnd, periodStart } from "../ledger/budgets.ts";
 import { allowanceOf } from "../ledger/plan-allowance.ts";
@@ -26,7 +26,6 @@ interface Deps extends Pick<Kernel, "database"> {
 
 const PAGE = 50;
 const MAX_PAGE = 100;
-const AGENTS_OF: Readonly<Partial<Record<Plan, number>>> = AGENTS_BY_PLAN;
 const tags = ["Usage"];
 
 export function usageDetailRoutes({ database, budgets, authService, agents }: Deps) {
@@ -132,7 +131,7 @@ export function usageDetailRoutes({ database, budgets, authService, agents }: De
         const current = allowanceOf(user, { budgets, isAdmin: authService.administration.isAdmin }).plan;
         const plans = PLANS.map((id) => ({
           id,
-          agents: AGENTS_OF[id] ?? 0,
+          ...PLAN_LIMITS[id],
           includedUsd: Number.isFinite(budgets[id]) ? budgets[id] / 1e6 : null,
           isCurrent: id === current,
         }));

@@ -190,9 +190,9 @@ test("budgets name each agent that has one, with what is spent", async () => {
 test("plans say what they include, and which one is in force", async () => {
   expect(await get("/api/plans")).toMatchObject({
     plans: [
-      { id: "free", agents: 0, includedUsd: 1, isCurrent: false },
+      { id: "free", agents: 0, skills: 20, fileBytes: 104_857_600, includedUsd: 1, isCurrent: false },
       { id: "starter", agents: 1, includedUsd: 10 },
-      { id: "pro", agents: 3, includedUsd: 50, isCurrent: true },
+      { id: "pro", agents: 3, schedules: 100, streams: 3, skillBytes: 524_288_000, includedUsd: 50, isCurrent: true },
       { id: "enterprise", agents: 100 },
     ],
     creditUsd: 0.01,

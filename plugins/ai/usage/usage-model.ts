@@ -125,6 +125,11 @@ export const planList = t.Object({
     t.Object({
       id: t.String(),
       agents: t.Integer({ description: "How many it has room for; 0: it includes none" }),
+      schedules: t.Integer({ description: "Of all agents together" }),
+      streams: t.Integer({ description: "Live streams at a time" }),
+      skills: t.Integer({ description: "Folders with a SKILL.md" }),
+      skillBytes: t.Integer({ description: "Of their texts, in all versions" }),
+      fileBytes: t.Integer({ description: "Of files that people send to agents" }),
       includedUsd: nullable(usd("What it includes of the operator's keys a month; null: no limit")),
       isCurrent: t.Boolean(),
     }),

@@ -157,7 +157,7 @@ export function createAgentBackups(host: Host): AgentBackups {
     { snapshot, extents }: BackupContents,
     statementsAfter: readonly Statement[],
   ): Promise<void> {
-    const { cache, publicPage, schedules, files } = snapshot;
+    const { cache, publicPage, schedules, files, loadedSkills } = snapshot;
     const channelRestore = await sources.channels.restore(agentId, snapshot);
     const sessionChange = await sources.runtime.restore(agentId, snapshot.sessions, extents, readMessages(file));
     try {
@@ -169,6 +169,7 @@ export function createAgentBackups(host: Host): AgentBackups {
         ...(schedules === undefined ? [] : sources.schedules.restoreStatements(agentId, { schedules })),
         ...(files === undefined ? [] : sources.knowledge.restoreStatements(agentId, { files })),
         ...sessionChange.statements,
+        ...(loadedSkills === undefined ? [] : sources.skillFolders.restoreStatements(agentId, { loadedSkills })),
         ...channelRestore.statements,
         ...statementsAfter,
       ]);

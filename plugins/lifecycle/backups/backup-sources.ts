@@ -7,6 +7,7 @@ import { knowledge } from "../../knowledge/index.ts";
 import { publicPage } from "../../public-page/index.ts";
 import { runtime } from "../../runtime/index.ts";
 import { schedules } from "../../schedules/index.ts";
+import { skillFolders } from "../../skill-folders/index.ts";
 import { skills } from "../../skills/index.ts";
 
 /** The backup rows of each plugin that stores data of agents. */
@@ -19,17 +20,27 @@ export interface BackupSources {
   readonly publicPage: ServiceOf<typeof publicPage>["backupRows"];
   readonly schedules: ServiceOf<typeof schedules>["backupRows"];
   readonly knowledge: ServiceOf<typeof knowledge>["backupRows"];
+  readonly skillFolders: ServiceOf<typeof skillFolders>["backupRows"];
   /** Statements that delete an agent's facts and reminders. */
   resetStatements: ServiceOf<typeof skills>["resetStatements"];
 }
 
 /** Parts that backups of earlier versions don't have: restoring one of those leaves their present rows unchanged. */
-export const OPTIONAL_TABLES = ["cache", "publicPage", "schedules", "files"] as const;
+export const OPTIONAL_TABLES = ["cache", "publicPage", "schedules", "files", "loadedSkills"] as const;
 
 type TableNamesOf<E> = E extends { tables: BackupTables<infer Name> } ? Name : never;
 /** Names of all parts: `agent`, `memories`, `sessions`, … */
 export type BackupTableName = TableNamesOf<
-  BackupSources["agents" | "skills" | "runtime" | "channels" | "ai" | "publicPage" | "schedules" | "knowledge"]
+  BackupSources[
+    | "agents"
+    | "skills"
+    | "runtime"
+    | "channels"
+    | "ai"
+    | "publicPage"
+    | "schedules"
+    | "knowledge"
+    | "skillFolders"]
 >;
 
 /** The rows of every part: JSON arrays, as text. */
@@ -46,6 +57,7 @@ export function backupSourcesOf(host: Host): BackupSources {
     publicPage: host.use(publicPage).backupRows,
     schedules: host.use(schedules).backupRows,
     knowledge: host.use(knowledge).backupRows,
+    skillFolders: host.use(skillFolders).backupRows,
     resetStatements,
   };
 }
@@ -60,6 +72,7 @@ export const backupTablesOf = ({
   publicPage,
   schedules,
   knowledge,
+  skillFolders,
 }: BackupSources): BackupTables<BackupTableName> => ({
   ...agents.tables,
   ...skills.tables,
@@ -69,6 +82,7 @@ export const backupTablesOf = ({
   ...publicPage.tables,
   ...schedules.tables,
   ...knowledge.tables,
+  ...skillFolders.tables,
 });
 
 /** Reads all parts in one statement, so that they are of one moment; of messages it reads the numbers. */

@@ -79,7 +79,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "knowledge_files.written": PRESENT,
   "knowledge_vectors.*": DERIVED,
   "live_streams.*": "a secret; a stream key that was replaced must not become valid again",
-  "loaded_skills.*": "the agent loads a skill again when a task needs it",
+  "loaded_skills.agent_id": KEY,
   "outbox.*": NOT_DATA,
   "turn_steps.*": "the journal of turns, as the inbox; a reply keeps its steps",
   "web_searches.*": "the count of a day, which a restore must not set back",
@@ -133,6 +133,7 @@ beforeAll(async () => {
       // Without messages: a change of its id leaves the other parts as they are.
       `INSERT INTO sessions (id, agent_id, platform, peer, summary, created_at, last_activity_at)
         VALUES ('sess_0', ?, 'channel_a', 'chat-1', 'They met.', 1, 2)`,
+      "INSERT INTO loaded_skills (session_id, agent_id, skill_id, loaded_at) VALUES ('sess_0', ?, 'folder:tea', 3)",
       "UPDATE agents SET tier = 'pro' WHERE id = ?",
       "UPDATE channel_connections SET detail = 'numbers' WHERE agent_id = ?",
     ].map((sql) => ({ sql, args: [agent.id] })),

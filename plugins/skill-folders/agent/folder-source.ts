@@ -32,6 +32,9 @@ const MAX_LOADED = 26_000;
 /** Skills held in memory, over all accounts. */
 const MAX_CACHED = 5_000;
 
+/** A message that begins with the name of a skill, as platforms write commands: "/name", "/name@bot". */
+const CALL = /^\/([a-z0-9-]+)(?:@\w+)?(?:\s|$)/i;
+
 interface Deps {
   installed: InstalledSkills;
   shared: Pick<SharedFolders, "list">;
@@ -112,6 +115,13 @@ export function createFolderSource(deps: Deps) {
     return texts;
   }
 
+  /** Loads the skill that a message calls by its name, such as "/release-notes for version 2". */
+  async function loadCalled(sessionId: string, text: string, enabled: readonly FolderSkill[]): Promise<void> {
+    const [, name] = CALL.exec(text) ?? [];
+    const skill = name === undefined ? undefined : enabled.find((one) => one.name === name.toLowerCase());
+    if (skill && !(await loaded.add(sessionId, skill.id))) await loaded.renew(sessionId, skill.id);
+  }
+
   async function requireSkill(name: string, { agentId, raiseTaint }: ToolContext): Promise<FolderSkill> {
     const enabled = await enabledOf(agentId);
     const skill = enabled.find((one) => one.name === name || one.id === name);
@@ -167,8 +177,9 @@ export function createFolderSource(deps: Deps) {
       await refreshShared();
       return skillsOf(userId);
     },
-    async instructions({ sessionId }: PromptContext, enabled: readonly Skill[]): Promise<Instructions> {
+    async instructions({ sessionId, text }: PromptContext, enabled: readonly Skill[]): Promise<Instructions> {
       const skills = foldersIn(enabled);
+      await loadCalled(sessionId, text, skills);
       const texts = await loadedTexts(sessionId, skills);
       const parts = [skillList(skills)];
       if (texts.size > 0)

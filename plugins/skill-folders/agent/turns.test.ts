@@ -100,6 +100,27 @@ test("an agent without such skills gets neither a list nor tools", async () => {
   expect(offered()).not.toContain("load_skill");
 });
 
+describe("a message that begins with the name of a skill", () => {
+  test("loads it before the model is called, and it stays in the conversation", async () => {
+    const agent = await agentWith(tea("Boil water."));
+    fixture.upstream.script("Here you are.");
+    await fixture.chat(agent, "/tea@harbour_bot green, please");
+    expect(systemPrompt()).toContain("Boil water.");
+    await fixture.chat(agent, "Another one.");
+    expect(systemPrompt()).toContain("Boil water.");
+    expect(fixture.upstream.chats).toHaveLength(2);
+  });
+
+  test("loads nothing that is off, and nothing in the middle of a text", async () => {
+    const agent = await agentWith(tea("Boil water."));
+    await fixture.chat(agent, "What does /tea do?");
+    expect(systemPrompt()).not.toContain("Boil water.");
+    await fixture.host.use(skills).setEnabled(agent.id, "folder:tea", false);
+    await fixture.chat(agent, "/tea green");
+    expect(systemPrompt()).not.toContain("Boil water.");
+  });
+});
+
 test("name and description are in the prompt, the instructions come by a tool, with the list of files", async () => {
   const agent = await agentWith(
     tea("Boil water.", { "tea/references/green.md": "80 °C", "tea/scripts/boil.py": "boil()" }),

@@ -59,9 +59,15 @@ test("zips of other programs: stored files, and sizes that follow the content", 
   expect((await read(Uint8Array.from(stored))).fields.name).toBe("tea");
 });
 
-test("a link is only a small text: it leads nowhere", async () => {
+test("a link is left out, with a warning", async () => {
   const folder = await read(skill({ path: "tea/passwd", content: "/etc/passwd", mode: 0o120777 }));
-  expect(folder.files).toContainEqual({ path: "passwd", size: 11, text: "/etc/passwd" });
+  expect(folder.files.map(({ path }) => path)).toEqual(["SKILL.md"]);
+  expect(folder.warnings).toMatchObject([{ code: "LINK", path: "passwd" }]);
+});
+
+test("a SKILL.md that is a link is none", async () => {
+  const link = zipEntries([{ path: "tea/SKILL.md", content: "../SKILL.md", mode: 0o120777 }]);
+  expect(await refusal(link)).toEqual(["NO_SKILL_FILE"]);
 });
 
 describe("refuses", () => {

@@ -58,6 +58,7 @@ const WARNINGS = {
   DUPLICATE_FIELD: "This field is there twice. The last one is used.",
   UNKNOWN_FIELD: "The specification has no such field. It is ignored.",
   FIELD_IGNORED: "This field has another form than the specification says. It is ignored.",
+  LINK: "This is a link to another file, which was left out. Put the file itself there.",
   FILES_OUTSIDE: "Files beside the skill's folder were left out.",
   NOT_KEPT: "Files that are no texts, such as pictures and fonts, are listed, but not kept.",
 } as const;

@@ -65,7 +65,7 @@ function findFolder(bytes: Uint8Array): FoundFolder {
     if (!looksLikeSkill) throw new UnusableFolder([problem("NOT_A_SKILL")]);
     return { folder: undefined, files: [{ path: SKILL_FILE, bytes }], warnings: [] };
   }
-  const all = unzip(bytes);
+  const { files: all, links } = unzip(bytes);
   const found = all.filter(({ path }) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`));
   const [only] = found;
   if (!only) throw new UnusableFolder([problem("NO_SKILL_FILE")]);
@@ -79,7 +79,10 @@ function findFolder(bytes: Uint8Array): FoundFolder {
   return {
     folder: root.split("/").at(-2),
     files,
-    warnings: files.length < all.length ? [problem("FILES_OUTSIDE")] : [],
+    warnings: [
+      ...(files.length < all.length ? [problem("FILES_OUTSIDE")] : []),
+      ...links.filter((path) => path.startsWith(root)).map((path) => problem("LINK", path.slice(root.length))),
+    ],
   };
 }
 

@@ -1,9 +1,10 @@
-// Starts or stops many agents at once: four requests side by side, with the progress and what failed.
+// Starts, stops, restarts or deletes many agents at once: four requests side by side, with the progress and what failed.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { Play, Square, X } from "lucide-react";
-import { useState } from "react";
+import { Play, RotateCw, Square, Trash2, X } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { OVERVIEW_KEY, operateAgent } from "../../app/agents.ts";
+import { api, path } from "../../app/api.ts";
 import { t, tn } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
@@ -20,9 +21,24 @@ interface Props {
 
 const SIDE_BY_SIDE = 4;
 
+type Operation = "start" | "stop" | "restart" | "delete";
+
+const DeleteDialog = lazy(() => import("./delete-dialog.tsx"));
+
+const perform = (id: string, operation: Operation): Promise<unknown> =>
+  operation === "delete" ? api.delete(path`/api/agents/${id}`) : operateAgent(id, operation);
+
+function outcomeOf(operation: Operation, count: number): string {
+  if (operation === "start") return tn("{n} agent runs", "{n} agents run", count);
+  if (operation === "stop") return tn("{n} agent is stopped", "{n} agents are stopped", count);
+  if (operation === "restart") return tn("{n} agent is restarted", "{n} agents are restarted", count);
+  return tn("{n} agent is deleted", "{n} agents are deleted", count);
+}
+
 export function SelectionBar({ filters, total, selected, onSelect, onEnd }: Props) {
   const client = useQueryClient();
   const [done, setDone] = useState<number>();
+  const [isDeleting, setDeleting] = useState(false);
   const isBusy = done !== undefined;
 
   const selectAll = async () => {
@@ -33,13 +49,14 @@ export function SelectionBar({ filters, total, selected, onSelect, onEnd }: Prop
     }
   };
 
-  const run = async (operation: "start" | "stop") => {
+  const run = async (operation: Operation) => {
+    setDeleting(false);
     const waiting = [...selected];
     const failures: unknown[] = [];
     setDone(0);
     const work = async () => {
       for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-        await operateAgent(id, operation).catch((error: unknown) => failures.push(error));
+        await perform(id, operation).catch((error: unknown) => failures.push(error));
         setDone((before = 0) => before + 1);
       }
     };
@@ -48,11 +65,7 @@ export function SelectionBar({ filters, total, selected, onSelect, onEnd }: Prop
     await client.invalidateQueries({ queryKey: OVERVIEW_KEY });
     const ok = selected.size - failures.length;
     if (ok > 0) {
-      showToast(
-        operation === "start"
-          ? tn("{n} agent runs", "{n} agents run", ok)
-          : tn("{n} agent is stopped", "{n} agents are stopped", ok),
-      );
+      showToast(outcomeOf(operation, ok));
     }
     if (failures.length > 0) {
       const reason = messageOf(failures[0]);
@@ -85,6 +98,17 @@ export function SelectionBar({ filters, total, selected, onSelect, onEnd }: Prop
       <Button disabled={selected.size === 0 || isBusy} onClick={() => void run("stop")}>
         <Square aria-hidden="true" /> {t("Stop")}
       </Button>
+      <Button disabled={selected.size === 0 || isBusy} onClick={() => void run("restart")}>
+        <RotateCw aria-hidden="true" /> {t("Restart")}
+      </Button>
+      <Button look="danger" disabled={selected.size === 0 || isBusy} onClick={() => setDeleting(true)}>
+        <Trash2 aria-hidden="true" /> {t("Delete")}
+      </Button>
+      {isDeleting && (
+        <Suspense>
+          <DeleteDialog count={selected.size} onConfirm={() => void run("delete")} onClose={() => setDeleting(false)} />
+        </Suspense>
+      )}
       <Button look="bare" disabled={isBusy} onClick={onEnd}>
         <X aria-hidden="true" /> {t("Done")}
       </Button>

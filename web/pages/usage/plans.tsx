@@ -1,6 +1,6 @@
 // The plans, what each includes, and which one the person has.
 
-import { formatUsd, t, tn } from "../../app/language.ts";
+import { formatBytes, formatUsd, t, tn } from "../../app/language.ts";
 import { planName } from "../../app/session.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Section } from "../../parts/page.tsx";
@@ -18,7 +18,7 @@ export function Plans() {
       {error && !data && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton className="h-28" />}
       <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
-        {data?.plans.map(({ id, agents, includedUsd, isCurrent }) => (
+        {data?.plans.map(({ id, agents, includedUsd, isCurrent, ...limits }) => (
           <li
             key={id}
             aria-current={isCurrent || undefined}
@@ -34,6 +34,14 @@ export function Plans() {
                 ? t("Model use without a limit")
                 : t("{usd} of model use a month", { usd: formatUsd(includedUsd) })}
             </p>
+            <ul className="text-soft text-sm">
+              <li>{tn("{n} schedule", "{n} schedules", limits.schedules)}</li>
+              <li>{t("{size} of files", { size: formatBytes(limits.fileBytes) })}</li>
+              <li>
+                {tn("{n} skill, {size}", "{n} skills, {size}", limits.skills, { size: formatBytes(limits.skillBytes) })}
+              </li>
+              <li>{tn("{n} live stream at a time", "{n} live streams at a time", limits.streams)}</li>
+            </ul>
           </li>
         ))}
       </ul>

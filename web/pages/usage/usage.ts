@@ -43,7 +43,17 @@ export interface Budgets {
 }
 
 export interface Plans {
-  plans: { id: string; agents: number; includedUsd: number | null; isCurrent: boolean }[];
+  plans: {
+    id: string;
+    agents: number;
+    schedules: number;
+    streams: number;
+    skills: number;
+    skillBytes: number;
+    fileBytes: number;
+    includedUsd: number | null;
+    isCurrent: boolean;
+  }[];
   creditUsd: number;
 }
 

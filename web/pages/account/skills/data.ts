@@ -93,6 +93,7 @@ const WORDS: Readonly<Record<string, Text>> = {
   DUPLICATE_FIELD: text("This field is there twice. The last one is used."),
   UNKNOWN_FIELD: text("The specification has no such field. It is ignored."),
   FIELD_IGNORED: text("This field has another form than the specification says. It is ignored."),
+  LINK: text("This is a link to another file, which was left out. Put the file itself there."),
   FILES_OUTSIDE: text("Files beside the skill's folder were left out."),
   NOT_KEPT: text("Files that are no texts, such as pictures and fonts, are listed, but not kept."),
 };

@@ -67,6 +67,7 @@ export function LogBox({ lines, isPaused, onEnd }: Props) {
         className="h-[max(20rem,calc(100dvh-21rem))] overflow-y-auto"
         tabIndex={0}
         role="region"
+        data-log=""
         aria-label={t("Lines of the log, newest first")}
       >
         <ol className="relative" style={{ height: virtual.getTotalSize() }}>

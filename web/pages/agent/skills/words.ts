@@ -11,6 +11,7 @@ import {
   Globe,
   HandCoins,
   type LucideIcon,
+  MessagesSquare,
   PenLine,
   Puzzle,
   Search,
@@ -112,6 +113,11 @@ const BUILT_IN: Readonly<Record<string, SkillWords>> = {
     Icon: Split,
     name: text("Delegate"),
     description: text("Works on several parts of a task at once. Each part only reads, and costs calls of the model."),
+  },
+  agents: {
+    Icon: MessagesSquare,
+    name: text("Other agents"),
+    description: text("Asks your other agents, and agents of others here that talk to visitors."),
   },
   "run-code": {
     Icon: SquareTerminal,

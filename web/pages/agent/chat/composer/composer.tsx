@@ -8,6 +8,7 @@ import { useFileDrop } from "../../../../parts/use-file-drop.ts";
 import { Column } from "../messages/message.tsx";
 import type { Outgoing } from "../sending.ts";
 import { type ChosenFile, useFiles } from "./files.ts";
+import { useSlashMenu } from "./slash-menu.tsx";
 import { canRecord } from "./voice.ts";
 import { VoiceRecorder } from "./voice-recorder.tsx";
 
@@ -60,7 +61,9 @@ export function Composer({ agentId, agentName, draftKey, wanted, isRunning, onSe
     setText("");
     clear();
   };
+  const slash = useSlashMenu(agentId, text, setText);
   const onKeyDown = (event: KeyboardEvent) => {
+    if (slash.onKeyDown(event)) return;
     // A word that is being composed is ended by Enter, too.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -92,6 +95,7 @@ export function Composer({ agentId, agentName, draftKey, wanted, isRunning, onSe
             ))}
           </ul>
         )}
+        {!isRecording && slash.list}
         {isRecording ? (
           <VoiceRecorder
             onDone={(file) => {
@@ -103,6 +107,7 @@ export function Composer({ agentId, agentName, draftKey, wanted, isRunning, onSe
         ) : (
           <textarea
             ref={field}
+            {...slash.field}
             aria-label={t("Message to {name}", { name: agentName })}
             placeholder={t("Write to {name}…", { name: agentName })}
             value={text}
