@@ -12,6 +12,7 @@ const POLICY = [
   "media-src 'self' blob:",
   "font-src 'self'",
   "connect-src 'self'",
+  "manifest-src 'self'",
   "worker-src 'self' blob:",
   "frame-src 'self'",
   "form-action 'self'",

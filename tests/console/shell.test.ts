@@ -218,3 +218,19 @@ test("a visitor sees no page of the console", async () => {
   await console.page.goto("/admin");
   await console.page.waitForURL(/\/login\?next=%2Fadmin/);
 }, 60_000);
+
+test("can be put on a phone's home screen as an app", async () => {
+  await using console = await openConsole(berth, ada, { theme: "light", width: 390 });
+  await console.open("/");
+  const session = await console.context.newCDPSession(console.page);
+  const { url, errors, data } = await session.send("Page.getAppManifest");
+  expect({ errors, path: new URL(url).pathname }).toEqual({
+    errors: [],
+    path: expect.stringMatching(/^\/assets\/app-\w+\.webmanifest$/),
+  });
+  expect(JSON.parse(data ?? "")).toMatchObject({ name: "Berth", start_url: "/", display: "standalone" });
+  expect((await session.send("Page.getInstallabilityErrors")).installabilityErrors).toEqual([]);
+  const touchIcon = await console.page.locator("link[rel=apple-touch-icon]").getAttribute("href");
+  expect((await fetch(new URL(touchIcon ?? "", berth.web))).headers.get("content-type")).toBe("image/png");
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
