@@ -40,6 +40,10 @@ const TOOLS: Readonly<Record<string, ToolWords>> = {
     label: text("Ask a public agent"),
     about: text("Sends a message to a public agent of somebody else."),
   },
+  message_remote_agent: {
+    label: text("Ask an agent of another host"),
+    about: text("Sends a message to an agent of another host that you have named."),
+  },
   run_code: {
     label: text("Run a program"),
     about: text("Computes with a small program, shut off from everything else."),
