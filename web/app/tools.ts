@@ -41,8 +41,8 @@ const TOOLS: Readonly<Record<string, ToolWords>> = {
     about: text("Sends a message to a public agent of somebody else."),
   },
   message_remote_agent: {
-    label: text("Ask an agent elsewhere"),
-    about: text("Sends a message to an agent of another service that you have named."),
+    label: text("Ask an agent of another host"),
+    about: text("Sends a message to an agent of another host that you have named."),
   },
   run_code: {
     label: text("Run a program"),

@@ -2680,12 +2680,13 @@ export const german = {
     "Ask another of your agents": "Einen anderen deiner Agenten fragen",
     "Sends a message to another of your agents, and waits for the answer.":
       "Schickt einem anderen deiner Agenten eine Nachricht und wartet auf die Antwort.",
+    "Agents of other hosts": "Agenten auf anderen Servern",
+    "Ask an agent of another host": "Einen Agenten auf einem anderen Server fragen",
+    "Sends a message to an agent of another host that you have named.":
+      "Schickt einem Agenten auf einem anderen Server, den du genannt hast, eine Nachricht.",
     "Ask a public agent": "Einen öffentlichen Agenten fragen",
     "Sends a message to a public agent of somebody else.":
       "Schickt einem öffentlichen Agenten von anderen eine Nachricht.",
-    "Ask an agent elsewhere": "Einen Agenten woanders fragen",
-    "Sends a message to an agent of another service that you have named.":
-      "Schickt einem Agenten eines anderen Dienstes, den du genannt hast, eine Nachricht.",
     "Run a program": "Programm ausführen",
     "Computes with a small program, shut off from everything else.":
       "Rechnet mit einem kleinen Programm, abgeschottet von allem anderen.",

@@ -12,6 +12,7 @@ const KEYS: Readonly<Record<string, Text>> = {
   memory: text("Memory"),
   skills: text("Skills"),
   mcpServers: text("MCP servers"),
+  remoteAgents: text("Agents of other hosts"),
   channels: text("Channels"),
   schedules: text("Schedules"),
   budget: text("Budget"),
