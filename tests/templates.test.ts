@@ -49,7 +49,11 @@ describe.each(TEMPLATES)("an agent of the template $id", ({ id, texts, config })
     upstream.script(({ toolResults: [given] }) =>
       given ? `Done: ${given.content}` : { toolCalls: [{ name: tool, arguments: input }] },
     );
-    const { status, body } = await ada.post<{ reply: string }>("/api/agent", { agentId, action: "chat", message: asks });
+    const { status, body } = await ada.post<{ reply: string }>("/api/agent", {
+      agentId,
+      action: "chat",
+      message: asks,
+    });
     expect(status).toBe(200);
     expect(body.reply).toMatch(result);
 
