@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { FileUp, Upload } from "lucide-react";
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 import { Link } from "wouter";
 import type { ReportRow } from "../../../plugins/lifecycle/takeover/report.ts";
 import { OVERVIEW_KEY } from "../../app/agents.ts";
@@ -78,6 +78,12 @@ export function useFileImport(onMade: (agentId: string) => void) {
 const isRefusedSkill = ({ code }: ReportRow) => code === "SKILL_EXISTS" || code === "SKILL_REFUSED";
 
 export function FromFile({ state: { file, choose, preview, create, wasImported } }: { state: FileImport }) {
+  const report = useRef<HTMLDivElement>(null);
+  const { data } = preview;
+  // The choice of templates above it is longer than a phone.
+  useEffect(() => {
+    if (data) report.current?.scrollIntoView({ block: "start" });
+  }, [data]);
   const made = create.data;
   if (made) return <Made made={made} />;
   return (
@@ -86,17 +92,17 @@ export function FromFile({ state: { file, choose, preview, create, wasImported }
       {preview.error && <ErrorNote error={preview.error} />}
       {wasImported && create.error instanceof ApiError && <ImportedBefore error={create.error} />}
       {create.error && !wasImported && <ErrorNote error={create.error} />}
-      {preview.data && (
-        <div className="flex flex-col gap-3" role="status">
+      {data && (
+        <div ref={report} className="flex scroll-mt-4 flex-col gap-3" role="status">
           <p className="font-medium">
-            {t(FORMATS[preview.data.format] ?? text("A file: {name}"), { name: visibleText(preview.data.name) })}
+            {t(FORMATS[data.format] ?? text("A file: {name}"), { name: visibleText(data.name) })}
           </p>
           <p className="max-w-prose text-soft">
             {t(
               "What could act arrives switched off. Read its instructions before you trust them: they are somebody else's.",
             )}
           </p>
-          <Report rows={preview.data.report} />
+          <Report rows={data.report} />
         </div>
       )}
     </>
