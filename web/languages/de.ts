@@ -674,7 +674,6 @@ export const german = {
       "Zieh eine Charakterkarte (PNG oder JSON), einen Charakter von elizaOS, ein Zip eines Arbeitsbereichs von OpenClaw oder einen exportierten Agenten hierher.",
     "File of an agent": "Datei eines Agenten",
     "Another file…": "Andere Datei …",
-    "You have imported this already": "Das hast du schon importiert",
     "{name} is made": "{name} ist angelegt",
     "Taken over": "Übernommen",
     "Not taken over": "Nicht übernommen",
@@ -3570,11 +3569,6 @@ export const german = {
   },
   /** Instead of the API's English text of an error, by its code. */
   errors: {
-    UNREADABLE_FILE:
-      "Diese Datei lässt sich nicht lesen: Sie ist beschädigt oder zu groß, oder es ist kein Agent darin.",
-    UNKNOWN_FORMAT:
-      "Das ist kein Agent, den Berth kennt. Möglich sind eigene Exporte, Arbeitsbereiche von OpenClaw als Zip, Charaktere von elizaOS und Charakterkarten (JSON oder PNG).",
-    ALREADY_IMPORTED: "Das hast du schon importiert.",
     UPSTREAM_TIMEOUT: "Die Adresse hat nicht rechtzeitig geantwortet.",
     UPSTREAM_TOO_LARGE: "Was an der Adresse liegt, ist zu groß.",
     UPSTREAM_UNREACHABLE: "Die Adresse ist nicht erreichbar.",

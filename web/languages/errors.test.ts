@@ -12,7 +12,6 @@ const CODE = /\b(?:AppError\(\s*\w+,|forbidden\(|notFound\(\s*[^,;]*,)\s*"([A-Z]
 const ELSEWHERE = new Set([
   "ADDRESS_NOT_PROVEN",
   "AGENT_BUSY",
-  "BACKEND_ONLY",
   "BAD_REQUEST",
   "BOT_DETECTED",
   "CHAT_OFF",

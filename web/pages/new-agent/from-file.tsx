@@ -3,10 +3,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { FileUp, Upload } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { Link } from "wouter";
 import type { ReportRow } from "../../../plugins/lifecycle/takeover/report.ts";
 import { OVERVIEW_KEY } from "../../app/agents.ts";
-import { call, path } from "../../app/api.ts";
+import { call } from "../../app/api.ts";
 import { ApiError } from "../../app/errors.ts";
 import { type Text, t, text } from "../../app/language.ts";
 import { randomKey } from "../../app/random-key.ts";
@@ -77,7 +76,7 @@ export function useFileImport(onMade: (agentId: string) => void) {
 
 const isRefusedSkill = ({ code }: ReportRow) => code === "SKILL_EXISTS" || code === "SKILL_REFUSED";
 
-export function FromFile({ state: { file, choose, preview, create, wasImported } }: { state: FileImport }) {
+export function FromFile({ state: { file, choose, preview, create } }: { state: FileImport }) {
   const report = useRef<HTMLDivElement>(null);
   const { data } = preview;
   // The choice of templates above it is longer than a phone.
@@ -90,8 +89,6 @@ export function FromFile({ state: { file, choose, preview, create, wasImported }
     <>
       <Chooser file={file} isBusy={preview.isPending} onFile={choose} />
       {preview.error && <ErrorNote error={preview.error} />}
-      {wasImported && create.error instanceof ApiError && <ImportedBefore error={create.error} />}
-      {create.error && !wasImported && <ErrorNote error={create.error} />}
       {data && (
         <div ref={report} className="flex scroll-mt-4 flex-col gap-3" role="status">
           <p className="font-medium">
@@ -150,22 +147,6 @@ function Chooser({ file, isBusy, onFile }: ChooserProps) {
       <Button isBusy={isBusy} onClick={() => input.current?.click()}>
         {file ? t("Another file…") : t("Choose a file…")}
       </Button>
-    </div>
-  );
-}
-
-function ImportedBefore({ error }: { error: ApiError }) {
-  const { agent } = error.body as { agent?: { id: string; name: string } };
-  return (
-    <div role="alert">
-      <Notice tone="warn">
-        <p className="font-semibold text-ink">{t("You have imported this already")}</p>
-        {agent && (
-          <Link href={path`/agents/${agent.id}`} className="font-medium text-sea underline">
-            {visibleText(agent.name)}
-          </Link>
-        )}
-      </Notice>
     </div>
   );
 }

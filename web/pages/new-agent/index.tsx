@@ -171,6 +171,7 @@ function fileForm({ file, preview, create, wasImported }: FileImport, open: (age
   if (made) return { action: t("Open the agent"), onSubmit: () => open(made.agent.id) };
   return {
     action: wasImported ? t("Make another one") : t("Make the agent"),
+    error: create.error,
     isBusy: create.isPending,
     isIncomplete: !file || !preview.data,
     onSubmit: () => create.mutate(wasImported),
