@@ -10,6 +10,8 @@ export interface Template {
   name: string;
   description: string;
   config: Readonly<Record<string, unknown>>;
+  /** What to do after the agent was made. */
+  next: readonly { page: string; text: string }[];
 }
 
 /** The language of the console, which may differ from the browser's. */

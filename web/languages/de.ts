@@ -657,6 +657,69 @@ export const german = {
     "{name} runs": "{name} läuft",
     "{name} is stopped": "{name} ist gestoppt",
     "{name} was restarted": "{name} wurde neu gestartet",
+    // new-agent: from a file
+    "From a file": "Aus einer Datei",
+    "Of OpenClaw, elizaOS, a character card, or another Berth.":
+      "Von OpenClaw, elizaOS, einer Charakterkarte oder einem anderen Berth.",
+    "Open the agent": "Agent öffnen",
+    "What to do next": "Was du danach tun kannst",
+    "An exported agent: {name}": "Ein exportierter Agent: {name}",
+    "An OpenClaw workspace: {name}": "Ein Arbeitsbereich von OpenClaw: {name}",
+    "An elizaOS character: {name}": "Ein Charakter von elizaOS: {name}",
+    "A character card: {name}": "Eine Charakterkarte: {name}",
+    "A file: {name}": "Eine Datei: {name}",
+    "What could act arrives switched off. Read its instructions before you trust them: they are somebody else's.":
+      "Was handeln könnte, ist zuerst ausgeschaltet. Lies die Anweisungen, bevor du ihnen traust: Sie sind von jemand anderem.",
+    "Drop a character card (PNG or JSON), an elizaOS character, a zip of an OpenClaw workspace, or an exported agent.":
+      "Zieh eine Charakterkarte (PNG oder JSON), einen Charakter von elizaOS, ein Zip eines Arbeitsbereichs von OpenClaw oder einen exportierten Agenten hierher.",
+    "File of an agent": "Datei eines Agenten",
+    "Another file…": "Andere Datei …",
+    "{name} is made": "{name} ist angelegt",
+    "Taken over": "Übernommen",
+    "Not taken over": "Nicht übernommen",
+    "Part of the instructions": "Teil der Anweisungen",
+    "The agent's name": "Der Name des Agenten",
+    Memories: "Erinnerungen",
+    "A skill, switched off": "Eine Fähigkeit, ausgeschaltet",
+    "Schedules, switched off": "Zeitpläne, ausgeschaltet",
+    "The greeting of the public page, which is off": "Die Begrüßung der öffentlichen Seite, die aus ist",
+    "Allow lists, without effect until you open the channel to them":
+      "Listen erlaubter Personen; sie wirken erst, wenn du den Kanal für sie öffnest",
+    "The time zone": "Die Zeitzone",
+    "The model of your own choice; the agent begins with the server's":
+      "Das Modell zur eigenen Wahl; der Agent beginnt mit dem des Servers",
+    "Only the beginning: it is longer than an agent's instructions may be":
+      "Nur der Anfang: Es ist länger, als Anweisungen sein dürfen",
+    "Only the first ones: an agent has no room for more memories":
+      "Nur die ersten: Für mehr Erinnerungen hat ein Agent keinen Platz",
+    "Secrets in the texts were blacked out: set them again as credentials":
+      "Geheimnisse in den Texten wurden geschwärzt: Hinterlege sie neu als Zugangsdaten",
+    "Secrets are not taken: set them again as credentials":
+      "Geheimnisse werden nicht übernommen: Hinterlege sie neu als Zugangsdaten",
+    "There is nothing in it": "Es steht nichts darin",
+    "It can't be read": "Es lässt sich nicht lesen",
+    "This server has no such provider: choose a model": "Diesen Anbieter gibt es hier nicht: Wähle ein Modell",
+    "Berth has nothing like it": "So etwas gibt es in Berth nicht",
+    "Connect channels again: their tokens are not taken": "Verbinde Kanäle neu: Ihre Token werden nicht übernommen",
+    "Plugins are programs of the other service: look for a skill or an MCP server instead":
+      "Plugins sind Programme des anderen Dienstes: Such stattdessen eine Fähigkeit oder einen MCP-Server",
+    "It describes the machine that the agent ran on": "Es beschreibt den Rechner, auf dem der Agent lief",
+    "It is for the first start, which is over": "Es ist für den ersten Start, und der ist vorbei",
+    "Names are not taken, since people can change them: add ids":
+      "Namen werden nicht übernommen, weil man sie ändern kann: Trag Kennungen ein",
+    "Berth has no such times: make it again as a schedule":
+      "Solche Zeiten gibt es in Berth nicht: Leg den Zeitplan neu an",
+    "Files are not taken: add them as the agent's files":
+      "Dateien werden nicht übernommen: Gib sie dem Agenten als Dateien",
+    "Another agent: import its folder by itself": "Ein anderer Agent: Importiere seinen Ordner für sich",
+    "Not in this folder: give the folder above it to take over allow lists, model and schedules":
+      "Nicht in diesem Ordner: Nimm den Ordner darüber, um erlaubte Personen, Modell und Zeitpläne zu übernehmen",
+    "It is meant for people who choose a character": "Es ist für Menschen gedacht, die einen Charakter aussuchen",
+    "Agents have no pictures": "Agenten haben keine Bilder",
+    "It is too large": "Es ist zu groß",
+    "Links are not followed": "Verknüpfungen wird nicht gefolgt",
+    "You have a skill of this name already": "Eine Fähigkeit dieses Namens hast du schon",
+    "The skill can't be installed": "Die Fähigkeit lässt sich nicht installieren",
     // models
     "Choose a model": "Modell wählen",
     "Name or id": "Name oder Kennung",

@@ -1,6 +1,6 @@
 // A picture for each template.
 
-import { Bot, Headset, type LucideIcon, Search, Siren, Sparkles, Users } from "lucide-react";
+import { Bot, FileUp, Headset, type LucideIcon, Search, Siren, Sparkles, Users } from "lucide-react";
 
 const ICONS: Readonly<Record<string, LucideIcon>> = {
   assistant: Sparkles,
@@ -8,6 +8,7 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
   researcher: Search,
   "community-moderator": Users,
   "on-call-helper": Siren,
+  file: FileUp,
 };
 
 export function TemplateIcon({ id }: { id: string }) {

@@ -6,8 +6,10 @@ export const assistant: AgentTemplate = {
   config: {
     temperature: 0.7,
     memory: true,
-    skills: { memory: true, reminder: true, clock: true, "web-fetch": true },
+    skills: { memory: true, reminder: true, clock: true, "web-fetch": true, "run-code": true },
+    approvals: { outside: "ask", spend: "ask" },
   },
+  cron: "0 8 * * *",
   texts: {
     en: {
       name: "Assistant",
@@ -23,6 +25,16 @@ What you do on your own
 - Remember what will be useful later: names, preferences, dates, decisions. Don't remember passwords or health data unless you are asked to.
 - When somebody names a time ("tomorrow at nine"), offer a reminder, and set it once they agree.
 - When somebody sends a link, read the page before you talk about it.`,
+      schedule: {
+        name: "Morning overview",
+        prompt:
+          "Tell me the date, what I wanted to do today as far as you remember it, and what is coming up this week. At most eight lines. If there is nothing, say good morning in one sentence.",
+      },
+      next: [
+        { page: "channels", text: "Connect Telegram, so that it is in your pocket and can remind you there." },
+        { page: "memory", text: "Tell it the first things to remember: your name, your city, how you like answers." },
+        { page: "schedules", text: "Read the morning overview, and switch it on." },
+      ],
     },
     de: {
       name: "Assistent",
@@ -38,6 +50,19 @@ Das tust du von dir aus
 - Merk dir, was später nützlich ist: Namen, Vorlieben, Termine, Entscheidungen. Passwörter und Gesundheitsdaten nur, wenn du darum gebeten wirst.
 - Nennt jemand eine Zeit („morgen um neun“), biete eine Erinnerung an und stelle sie, sobald die Person zustimmt.
 - Schickt jemand einen Link, lies die Seite, bevor du über sie sprichst.`,
+      schedule: {
+        name: "Überblick am Morgen",
+        prompt:
+          "Nenn mir das Datum, was ich mir für heute vorgenommen habe, soweit du es dir gemerkt hast, und was diese Woche ansteht. Höchstens acht Zeilen. Gibt es nichts, wünsch mir in einem Satz einen guten Morgen.",
+      },
+      next: [
+        { page: "channels", text: "Verbinde Telegram: Dann ist er immer dabei und kann dich dort erinnern." },
+        {
+          page: "memory",
+          text: "Sag ihm, was er sich zuerst merken soll: deinen Namen, deine Stadt, wie du Antworten magst.",
+        },
+        { page: "schedules", text: "Lies den Überblick am Morgen, und schalte ihn ein." },
+      ],
     },
   },
 };

@@ -8,7 +8,9 @@ export const communityModerator: AgentTemplate = {
     maxTokens: 500,
     memory: true,
     skills: { memory: true, clock: true, reminder: false, "web-fetch": false },
+    approvals: { outside: "deny", spend: "deny" },
   },
+  cron: "0 10 * * MON",
   texts: {
     en: {
       name: "Community moderator",
@@ -30,6 +32,19 @@ How you speak
 What you leave to people
 - You can't remove anybody or delete anything. For threats, insults or anything about minors, ask for [name of a moderator] and say no more about it.
 - You don't tell others what somebody has told you alone.`,
+      schedule: {
+        name: "Question of the week",
+        prompt:
+          "Write one friendly question that starts a talk about the topic of this group, in two sentences. Take none that you remember from earlier weeks, and remember this one.",
+      },
+      next: [
+        { page: "set-up", text: "Fill in the name of the community, its topic and its rules." },
+        {
+          page: "channels",
+          text: "Connect Discord or Telegram, add the bot to the group, and let it answer when it is mentioned.",
+        },
+        { page: "schedules", text: "Choose the group for the question of the week, and switch it on." },
+      ],
     },
     de: {
       name: "Community-Moderation",
@@ -51,6 +66,19 @@ So sprichst du
 Das überlässt du Menschen
 - Du kannst niemanden entfernen und nichts löschen. Bei Drohungen, Beleidigungen oder allem, was Minderjährige betrifft, ruf [Name aus der Moderation] und sag nichts weiter dazu.
 - Was dir jemand allein erzählt hat, erzählst du nicht weiter.`,
+      schedule: {
+        name: "Frage der Woche",
+        prompt:
+          "Schreib eine freundliche Frage in zwei Sätzen, die ein Gespräch über das Thema dieser Gruppe anstößt. Nimm keine, die du dir aus früheren Wochen gemerkt hast, und merk dir diese.",
+      },
+      next: [
+        { page: "set-up", text: "Trag den Namen der Community ein, ihr Thema und ihre Regeln." },
+        {
+          page: "channels",
+          text: "Verbinde Discord oder Telegram, nimm den Bot in die Gruppe auf, und lass ihn antworten, wenn er erwähnt wird.",
+        },
+        { page: "schedules", text: "Wähl die Gruppe für die Frage der Woche, und schalte sie ein." },
+      ],
     },
   },
 };

@@ -5,6 +5,8 @@ import type { Client } from "../../../tests/support/client.ts";
 import type { AgentItem } from "../../../tests/support/members.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
+import { findSecret } from "../configuration/secret-detection.ts";
+import { NEXT_PAGES } from "./template.ts";
 import { configOfTemplate, mergePatch, TEMPLATES } from "./templates.ts";
 
 let server: TestServer;
@@ -47,6 +49,24 @@ describe("GET /api/templates", () => {
   });
 });
 
+describe.each(TEMPLATES)("the texts of $id", ({ id, texts, config }) => {
+  test("are whole in each language, and say what to do next", () => {
+    for (const { instructions, next, schedule, description } of Object.values(texts)) {
+      expect(instructions.length).toBeGreaterThan(500);
+      expect(description).toMatch(/^[^.]+\.$/);
+      expect(schedule.prompt).toMatch(/^\S.*\.$/s);
+      expect(next.length).toBeGreaterThan(2);
+      for (const { text, page } of next) {
+        expect(text).toMatch(/^\S.*\.$/);
+        expect(NEXT_PAGES).toContain(page);
+      }
+    }
+    expect(texts.de.next.map(({ page }) => page)).toEqual(texts.en.next.map(({ page }) => page));
+    expect(Object.keys(config.approvals as object)).toEqual(["outside", "spend"]);
+    expect({ id, key: findSecret(config, []) }).toEqual({ id, key: undefined });
+  });
+});
+
 describe.each(TEMPLATES.map(({ id }) => id))("the template %s", (template) => {
   test.each([{}, german])("makes an agent without warnings that answers (%j)", async (options) => {
     const { status, body } = await provision({ template }, options);
@@ -70,7 +90,9 @@ describe("provisioning with a template", () => {
     expect(await configOf(body.agent)).toEqual({
       instructions: "Be brief.",
       memory: true,
-      skills: { memory: true, reminder: true, clock: false, "web-fetch": true },
+      skills: { memory: true, reminder: true, clock: false, "web-fetch": true, "run-code": true },
+      approvals: { outside: "ask", spend: "ask" },
+      schedules: [expect.objectContaining({ name: "Morning overview", cron: "0 8 * * *", enabled: false })],
       own: [1],
     });
   });

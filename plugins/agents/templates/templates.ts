@@ -7,7 +7,7 @@ import { communityModerator } from "./community-moderator.ts";
 import { onCallHelper } from "./on-call-helper.ts";
 import { researcher } from "./researcher.ts";
 import { supportDesk } from "./support-desk.ts";
-import type { AgentTemplate } from "./template.ts";
+import type { AgentTemplate, NextStep } from "./template.ts";
 
 /** In the order in which they are shown. */
 export const TEMPLATES: readonly AgentTemplate[] = [
@@ -23,12 +23,14 @@ export interface TemplateView {
   name: string;
   description: string;
   config: Record<string, unknown>;
+  next: NextStep[];
 }
 
 /** A template as it is shown and used in one language. */
-export function templateView({ id, texts, config }: AgentTemplate, language: Language): TemplateView {
-  const { name, description, instructions } = texts[language];
-  return { id, name, description, config: { instructions, ...config } };
+export function templateView({ id, texts, config, cron }: AgentTemplate, language: Language): TemplateView {
+  const { name, description, instructions, schedule, next } = texts[language];
+  const schedules = [{ ...schedule, cron, enabled: false }];
+  return { id, name, description, config: { instructions, ...config, schedules }, next: [...next] };
 }
 
 /**

@@ -18,6 +18,7 @@ import { ModelChoice, type ModelValue } from "../../parts/model-choice.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Notice } from "../../parts/status.tsx";
 import { TemplateIcon } from "../../parts/template-icon.tsx";
+import { type FileImport, FromFile, useFileImport } from "./from-file.tsx";
 
 interface Props {
   template: string;
@@ -39,6 +40,10 @@ export default function NewAgentDialog({ template: wanted, onClose }: Props) {
       beginning.current?.querySelector<HTMLElement>(":checked")?.focus();
   }, [templates]);
   const attempt = useRef({ body: "", key: "" });
+  const fileImport = useFileImport((id) => {
+    onClose();
+    navigate(`/agents/${id}`);
+  });
 
   const template = templates?.find(({ id }) => id === chosen);
   const name = typedName ?? template?.name ?? (chosen === FROM_SCRATCH ? t("New agent") : "");
@@ -64,46 +69,8 @@ export default function NewAgentDialog({ template: wanted, onClose }: Props) {
     },
   });
 
-  return (
-    <FormDialog
-      title={t("New agent")}
-      width="wide"
-      action={t("Make the agent")}
-      isBusy={create.isPending}
-      onSubmit={() => create.mutate()}
-      onClose={onClose}
-    >
-      {create.error && <Refusal error={create.error} />}
-      {templatesError && <ErrorNote error={templatesError} onRetry={() => void refetch()} />}
-      <fieldset ref={beginning} tabIndex={-1} data-autofocus className="outline-none">
-        <legend className="mb-1.5 font-medium">{t("Begin with")}</legend>
-        {templates ? (
-          <div className="grid gap-2 sm:grid-cols-2">
-            {[...templates, emptyTemplate()].map((one) => (
-              <label
-                key={one.id}
-                className="flex items-start gap-2.5 rounded-large border border-line p-2.5 transition-colors hover:bg-hover has-checked:border-sea has-checked:bg-wash has-focus-visible:outline-2 has-focus-visible:outline-sea"
-              >
-                <input
-                  type="radio"
-                  name="template"
-                  value={one.id}
-                  checked={one.id === chosen}
-                  onChange={() => setChosen(one.id)}
-                  className="sr-only"
-                />
-                <TemplateIcon id={one.id} />
-                <span className="min-w-0">
-                  <span className="block font-medium">{one.name}</span>
-                  <span className="block text-soft text-sm">{one.description}</span>
-                </span>
-              </label>
-            ))}
-          </div>
-        ) : (
-          !templatesError && <Skeleton className="h-56" />
-        )}
-      </fieldset>
+  const fields = () => (
+    <>
       <TextField
         label={t("Name")}
         hint={t("People see it in the chat. You can change it at any time.")}
@@ -129,6 +96,54 @@ export default function NewAgentDialog({ template: wanted, onClose }: Props) {
         error={issueAt(create.error, "instructions")}
         onChange={(event) => setTypedInstructions(event.target.value)}
       />
+      {template && <NextSteps steps={template.next} />}
+    </>
+  );
+
+  return (
+    <FormDialog
+      title={t("New agent")}
+      width="wide"
+      {...(chosen === FROM_FILE
+        ? fileForm(fileImport, (id) => {
+            onClose();
+            navigate(`/agents/${id}`);
+          })
+        : { action: t("Make the agent"), isBusy: create.isPending, onSubmit: () => create.mutate() })}
+      onClose={onClose}
+    >
+      {create.error && chosen !== FROM_FILE && <Refusal error={create.error} />}
+      {templatesError && <ErrorNote error={templatesError} onRetry={() => void refetch()} />}
+      <fieldset ref={beginning} tabIndex={-1} data-autofocus className="outline-none">
+        <legend className="mb-1.5 font-medium">{t("Begin with")}</legend>
+        {templates ? (
+          <div className="grid gap-2 sm:grid-cols-2">
+            {[...templates, emptyTemplate(), fileTemplate()].map((one) => (
+              <label
+                key={one.id}
+                className="flex items-start gap-2.5 rounded-large border border-line p-2.5 transition-colors hover:bg-hover has-checked:border-sea has-checked:bg-wash has-focus-visible:outline-2 has-focus-visible:outline-sea"
+              >
+                <input
+                  type="radio"
+                  name="template"
+                  value={one.id}
+                  checked={one.id === chosen}
+                  onChange={() => setChosen(one.id)}
+                  className="sr-only"
+                />
+                <TemplateIcon id={one.id} />
+                <span className="min-w-0">
+                  <span className="block font-medium">{one.name}</span>
+                  <span className="block text-soft text-sm">{one.description}</span>
+                </span>
+              </label>
+            ))}
+          </div>
+        ) : (
+          !templatesError && <Skeleton className="h-56" />
+        )}
+      </fieldset>
+      {chosen === FROM_FILE ? <FromFile state={fileImport} /> : fields()}
     </FormDialog>
   );
 }
@@ -138,7 +153,42 @@ const emptyTemplate = (): Template => ({
   name: t("Empty"),
   description: t("Without instructions, to write your own from scratch."),
   config: {},
+  next: [],
 });
+
+const FROM_FILE = "file";
+const fileTemplate = (): Template => ({
+  id: FROM_FILE,
+  name: t("From a file"),
+  description: t("Of OpenClaw, elizaOS, a character card, or another Berth."),
+  config: {},
+  next: [],
+});
+
+/** The dialog's button while an agent is made of a file. */
+function fileForm({ file, preview, create, wasImported }: FileImport, open: (agentId: string) => void) {
+  const made = create.data;
+  if (made) return { action: t("Open the agent"), onSubmit: () => open(made.agent.id) };
+  return {
+    action: wasImported ? t("Make another one") : t("Make the agent"),
+    error: create.error,
+    isBusy: create.isPending,
+    isIncomplete: !file || !preview.data,
+    onSubmit: () => create.mutate(wasImported),
+  };
+}
+
+/** What the template suggests for later, when the agent is there. */
+const NextSteps = ({ steps }: { steps: Template["next"] }) => (
+  <div>
+    <h3 className="mb-1 font-medium">{t("What to do next")}</h3>
+    <ol className="list-decimal space-y-0.5 pl-5 text-soft">
+      {steps.map(({ text }) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ol>
+  </div>
+);
 
 const instructionsOf = (template: Template | undefined): string =>
   typeof template?.config.instructions === "string" ? template.config.instructions : "";
