@@ -21,7 +21,13 @@ interface FileItem {
 const KILLS = 12;
 
 /** Sends a file; returns its id. */
-async function send(berth: Pick<Berth, "web">, owner: Client, agentId: string, content: BlobPart, name: string) {
+async function send(
+  berth: Pick<Berth, "web">,
+  owner: Client,
+  agentId: string,
+  content: string | Uint8Array<ArrayBuffer>,
+  name: string,
+) {
   const body = new FormData();
   body.set("file", new File([content], name));
   const sent = await fetch(`${berth.web}/api/agents/${agentId}/files`, {
