@@ -8,6 +8,7 @@ import type { Client } from "./support/client.ts";
 import { member } from "./support/members.ts";
 import { temporaryDir } from "./support/process.ts";
 import { expectRefusal } from "./support/refusal.ts";
+import { startSqld } from "./support/sqld.ts";
 
 let berth: Berth;
 let ada: Client;
@@ -112,4 +113,29 @@ describe("POST /api/agents/import", () => {
     expect((await post("/api/agents/import/preview", "text/plain", zipOf(OPENCLAW))).status).toBe(415);
     expectRefusal(await ada.post("/api/agents/import/preview", { a: 1 }), 400, "UNKNOWN_FORMAT");
   });
+});
+
+describe("as two processes on a database server", () => {
+  test("the web hands files to the backend, which alone makes agents, also for the command", async () => {
+    const sqld = await startSqld();
+    await using _ = { [Symbol.asyncDispose]: () => sqld.stop() };
+    const shared = { DATABASE_URL: sqld.url, SECRET_KEY: "import-split-root-key-0123456789abcdef", RATE_LIMITS: "off" };
+    await using backend = await startBerth({ env: { ...shared, ROLE: "backend" } });
+    await using web = await startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
+    const bob = await member(web);
+    const answer = await fetch(`${web.web}/api/agents/import`, {
+      method: "POST",
+      headers: { cookie: bob.cookie, origin: web.web, "content-type": "application/zip", "user-agent": "test" },
+      body: zipOf(OPENCLAW),
+    });
+    expect(answer.status).toBe(201);
+    const { agent } = (await answer.json()) as Imported;
+    const { skills } = (await bob.get<{ skills: { id: string }[] }>(`/api/agent?action=skills&agentId=${agent.id}`))
+      .body;
+    expect(skills.map(({ id }) => id)).toContain("folder:weather");
+    const address = (await bob.get<{ email: string }>("/api/settings")).body.email;
+    const refused = await web.command("import", claw, "--owner", address);
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("where the backend runs") });
+    expect((await backend.command("import", claw, "--owner", address)).exitCode).toBe(0);
+  }, 60_000);
 });

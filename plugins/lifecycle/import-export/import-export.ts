@@ -133,10 +133,9 @@ export function createImportExport(host: Host): ImportExport {
     },
 
     async importAgent(owner, bytes, { origin = null, again = false } = {}) {
-      const digest = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
       const isLong = bytes.length > SMALL_FILE_BYTES;
       const { head, config: fileConfig, switches: given, skills: skillRows, takeover, ...file } = await readFile(bytes);
-      const source = takeover && { format: takeover.format, digest, origin };
+      const source = takeover && { format: takeover.format, digest: takeover.digest, origin };
       if (source && !again) await requireNotImported(host.kernel.database, owner.userId, source);
       const { name, model, tier, responseCache, publicPage } = head;
       const settings = await agentService.requireValidConfig(fileConfig);

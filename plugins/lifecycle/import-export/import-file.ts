@@ -24,6 +24,8 @@ export interface ImportFile extends Omit<ReturnType<typeof toImportRows>, "runti
 /** What was taken over from another program beside the agent's rows, and what became of each part. */
 export interface TakenOver {
   format: TakeoverFormat;
+  /** SHA-256 of the file. */
+  digest: string;
   rows: ReportRow[];
   /** The member `channels` of the configuration, as JSON; undefined if there are no allow lists. */
   channels: string | undefined;

@@ -22,15 +22,21 @@ async function* replies(request: ImportRequest): AsyncGenerator<ImportReply, voi
 }
 
 async function read({ bytes, platforms, secretShapes }: ImportRequest): Promise<ImportFile> {
-  if (isBinaryFormat(bytes)) return toFile(await takeOver(bytes, secretShapes), platforms);
-  return readImportFile(bytes, platforms, (value) => toFile(takeOverJson(value, secretShapes), platforms));
+  const toFile = (taken: Takeover) => toImportedFile(taken, bytes, platforms);
+  if (isBinaryFormat(bytes)) return toFile(await takeOver(bytes, secretShapes));
+  return readImportFile(bytes, platforms, (value) => toFile(takeOverJson(value, secretShapes)));
 }
 
 /** The rows of an agent of another program: it is held to the rules of exported agents. */
-function toFile({ agent, allowLists, ...rest }: Takeover, platforms: readonly string[]): ImportFile {
+function toImportedFile(
+  { agent, allowLists, ...rest }: Takeover,
+  bytes: Uint8Array,
+  platforms: readonly string[],
+): ImportFile {
   const exported = requireExportedAgent(agent, platforms);
+  const digest = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
   const channels = Object.keys(allowLists).length > 0 ? JSON.stringify(allowLists) : undefined;
-  return { ...toImportFile(exported, JSON.stringify(exported.config)), takeover: { ...rest, channels } };
+  return { ...toImportFile(exported, JSON.stringify(exported.config)), takeover: { ...rest, channels, digest } };
 }
 
 self.onmessage = async ({ data }: MessageEvent<ImportRequest>) => {
