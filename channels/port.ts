@@ -106,6 +106,14 @@ export interface DeliveryFailure {
   reason: string;
 }
 
+/** An answer that a message offers. Choosing it counts as a message of that text by the person who chose it. */
+export interface Choice {
+  /** At most 20 characters. */
+  label: string;
+  /** At most 64 bytes. */
+  text: string;
+}
+
 /** A reply to send. */
 export interface OutgoingMessage {
   /** The same for every retry; the idempotency key where the platform has one. */
@@ -120,6 +128,8 @@ export interface OutgoingMessage {
   deliveredParts: string[];
   /** The preview message that can be edited into the reply. */
   previewMessageId?: string;
+  /** At most three; where the platform has no buttons, the text says how to answer. */
+  choices?: readonly Choice[];
 }
 
 /** A reply that is still being written, for the adapter to show. */

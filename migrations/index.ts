@@ -53,6 +53,7 @@ import memoryKinds from "./0071_memory_kinds.sql" with { type: "text" };
 import vectors from "./0072_vectors.sql" with { type: "text" };
 import turnSteps from "./0073_turn_steps.sql" with { type: "text" };
 import suspendedTurns from "./0074_suspended_turns.sql" with { type: "text" };
+import choices from "./0075_choices.sql" with { type: "text" };
 import connectedApps from "./0077_connected_apps.sql" with { type: "text" };
 import webSearches from "./0080_web_searches.sql" with { type: "text" };
 import agentImports from "./0083_agent_imports.sql" with { type: "text" };
@@ -115,6 +116,7 @@ export const migrations: readonly Migration[] = [
   { name: "0072_vectors", sql: vectors },
   { name: "0073_turn_steps", sql: turnSteps },
   { name: "0074_suspended_turns", sql: suspendedTurns },
+  { name: "0075_choices", sql: choices },
   { name: "0077_connected_apps", sql: connectedApps },
   { name: "0080_web_searches", sql: webSearches },
   { name: "0083_agent_imports", sql: agentImports },

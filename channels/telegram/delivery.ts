@@ -1,7 +1,7 @@
 // Sends replies to Telegram part by part, and shows growing ones as a draft or as a message that is edited.
 import type { Api } from "grammy";
 import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
-import { type Binding, ChannelError, type OutgoingMessage, type Preview } from "../port.ts";
+import { type Binding, ChannelError, type Choice, type OutgoingMessage, type Preview } from "../port.ts";
 import { type ApiSignal, type BotApiClients, withChannelErrors } from "./bot-api.ts";
 import { isMarkupError, isMessageGone, isRefusal, isUnchanged, isUnsupported, migratedChatId } from "./errors.ts";
 import { type MessagePart, toMessageParts } from "./message-parts.ts";
@@ -11,6 +11,10 @@ import type { SendLimiter } from "./send-limiter.ts";
 /** Telegram would fetch each link to preview it: a manipulated reply could leak data in an address that way. */
 const NO_LINK_PREVIEW = { link_preview_options: { is_disabled: true } };
 const HTML_MODE = { parse_mode: "HTML" } as const;
+const buttons = (choices: readonly Choice[]) =>
+  choices.length === 0
+    ? {}
+    : { reply_markup: { inline_keyboard: [choices.map(({ label, text }) => ({ text: label, callback_data: text }))] } };
 const threadOption = (peer: Peer) => (peer.thread === undefined ? {} : { message_thread_id: peer.thread });
 
 export interface Delivery {
@@ -92,6 +96,7 @@ export function createDelivery({
     part: MessagePart,
     replyTo: string | undefined,
     signal: AbortSignal,
+    choices: readonly Choice[] = [],
   ): Promise<string> {
     const answeredNumber = peer.group ? messageNumber(replyTo, peer.chat) : undefined;
     const reply =
@@ -99,7 +104,7 @@ export function createDelivery({
         ? {}
         : { reply_parameters: { message_id: answeredNumber, allow_sending_without_reply: true } };
     return withPlainTextFallback(part, async (text, mode) => {
-      const options = { ...NO_LINK_PREVIEW, ...threadOption(peer), ...reply, ...mode };
+      const options = { ...NO_LINK_PREVIEW, ...threadOption(peer), ...reply, ...mode, ...buttons(choices) };
       const sent = await call(binding, peer, signal, (api, signal) =>
         api.sendMessage(peer.chat, text, options, signal),
       );
@@ -162,7 +167,8 @@ export function createDelivery({
     send: (binding, message, onPartDelivered, signal) =>
       withChannelErrors(binding.token, "peer", async () => {
         const alreadyDelivered = message.deliveredParts.length;
-        for (const [index, part] of toMessageParts(message.text).entries()) {
+        const parts = toMessageParts(message.text);
+        for (const [index, part] of parts.entries()) {
           if (index < alreadyDelivered) continue;
           const id = await withMigratedChat(binding, message.peer, async (peer) => {
             if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
@@ -170,7 +176,8 @@ export function createDelivery({
             const preview = index === 0 ? message.previewMessageId : undefined;
             const edited = preview !== undefined && (await edit(binding, peer, preview, part, signal));
             const replyTo = index === 0 ? message.replyTo : undefined;
-            return edited ? preview : await write(binding, peer, part, replyTo, signal);
+            const choices = index === parts.length - 1 ? message.choices : undefined;
+            return edited ? preview : await write(binding, peer, part, replyTo, signal, choices);
           });
           onPartDelivered(id);
         }

@@ -1,5 +1,6 @@
 // Telegram (channel_a): implements the port over the Bot API. An idle bot keeps nothing in memory.
 
+import type { CallbackQuery } from "grammy/types";
 import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
 import type { Binding, ChannelAdapter, ConnectionListener, RecordTraffic, WebhookReceiver } from "../port.ts";
 import { apiSignal, createBotApiClients, withChannelErrors } from "./bot-api.ts";
@@ -68,6 +69,21 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
     }
   }
 
+  /** Ends the button's waiting state and removes the buttons of its message. Both are for the eye, so failures are only logged. */
+  function finishButton(binding: Binding, { id, message }: CallbackQuery): void {
+    const signal = AbortSignal.timeout(MENU_TIMEOUT_MS);
+    const calls: [string, object][] = [["answerCallbackQuery", { callback_query_id: id }]];
+    if (message) {
+      calls.push(["editMessageReplyMarkup", { chat_id: message.chat.id, message_id: message.message_id }]);
+    }
+    for (const [method, params] of calls) {
+      clients.callRaw(binding, method, params, signal).catch((error: unknown) => {
+        const reason = toChannelError(error, "peer", binding.token).message;
+        log.debug("telegram: a button was not finished", { agentId: binding.agentId, reason });
+      });
+    }
+  }
+
   return {
     identify: (token, signal) =>
       withChannelErrors(token, "bot", async () => {
@@ -83,6 +99,7 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
           const { agentId } = binding;
           await poll(clients, binding, sink, signal, {
             onConnected: () => publishCommandMenu(binding, signal),
+            onButtonPressed: (pressed) => finishButton(binding, pressed),
             onUnreadableUpdate: (error) => log.warn("telegram: an update could not be read", { agentId, error }),
           });
         }),
@@ -102,9 +119,11 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
         }),
 
       receive: (binding, secret, request, sink) =>
-        receiveUpdate(binding, secret, request, sink, (error) =>
-          log.warn("telegram: an update could not be stored", { agentId: binding.agentId, error }),
-        ),
+        receiveUpdate(binding, secret, request, sink, {
+          onFailure: (error) =>
+            log.warn("telegram: an update could not be stored", { agentId: binding.agentId, error }),
+          onButtonPressed: (pressed) => finishButton(binding, pressed),
+        }),
     },
 
     send: delivery.send,

@@ -1,7 +1,7 @@
 // Receives updates by long polling. Each poll acknowledges the previous poll's updates, which have been stored by then,
 // so a crash loses none.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Update } from "grammy/types";
+import type { CallbackQuery, Update } from "grammy/types";
 import { type Binding, ChannelError, type Sink } from "../port.ts";
 import type { BotApiClients } from "./bot-api.ts";
 import { isWebhookActive } from "./errors.ts";
@@ -13,6 +13,8 @@ export const POLL_SECONDS = 30;
 export interface PollingHooks {
   /** Called once, after the first response. */
   onConnected(): Promise<void>;
+  /** Called for each pressed button, once its answer is stored. */
+  onButtonPressed(pressed: CallbackQuery): void;
   /** Called for a malformed update. It is skipped, because Telegram would otherwise send it again for ever. */
   onUnreadableUpdate(error: unknown): void;
 }
@@ -57,6 +59,7 @@ export async function poll(
       }
     });
     if (messages.length > 0) await storeMessages(sink, messages);
+    for (const { callback_query: pressed } of updates) if (pressed) hooks.onButtonPressed(pressed);
     for (const update of updates) offset = Math.max(offset ?? 0, update.update_id + 1);
     if (first) await hooks.onConnected();
     // Avoids a tight loop if the server does not hold polls open.

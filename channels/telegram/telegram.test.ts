@@ -92,6 +92,36 @@ describe("sending", () => {
     expect(params("sendMessage")).toMatchObject({ link_preview_options: { is_disabled: true } });
   });
 
+  test("shows the answers to a question as buttons; a pressed one is a message of whoever pressed it, once", async () => {
+    const { sink, messages, waitFor } = inbox();
+    const choices = [
+      { label: "Approve", text: "/approve ABC" },
+      { label: "Deny", text: "/deny ABC" },
+    ];
+    await send({ text: `${"a".repeat(5000)} May I?`, choices });
+    const [first, last] = bot.sent(7);
+    expect(first?.buttons).toEqual([]);
+    expect(last?.buttons).toEqual([
+      { text: "Approve", data: "/approve ABC" },
+      { text: "Deny", data: "/deny ABC" },
+    ]);
+    bot.userPresses(7, last?.messageId ?? 0, "/deny ABC");
+    const listening = telegram.listener.listen(binding, sink, stop.signal);
+    await waitFor(() => messages.length === 3);
+    expect(messages.at(-1)).toMatchObject({
+      platformMessageId: expect.stringMatching(/^button:/),
+      peer: "7",
+      sender: { id: "7" },
+      text: "/deny ABC",
+      group: false,
+      addressed: true,
+    });
+    await fake.waitFor(() => bot.sent(7)[1]?.buttons.length === 0);
+    expect(callsOf("answerCallbackQuery")).toHaveLength(1);
+    stop.abort();
+    await listening;
+  });
+
   test("sends plain text if Telegram can't parse the markup", async () => {
     fake.fail("sendMessage", { status: 400, description: "Bad Request: can't parse entities: no reason" });
     await send({ text: "**a** <b>" });

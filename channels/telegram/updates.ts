@@ -1,12 +1,12 @@
 // Converts Telegram's updates into the port's messages. Updates that are not for the agent become undefined.
-import type { Message, MessageEntity, Update } from "grammy/types";
+import type { CallbackQuery, Message, MessageEntity, Update } from "grammy/types";
 import type { BotIdentity, IncomingMessage } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
 import { attachmentsOf, contentOf, contextLineOf, nameOf, quotesOthers, repliedMessage } from "./message-content.ts";
 import { messageId, peerId } from "./peer.ts";
 
 /** The only kinds of updates that are requested. */
-export const ALLOWED_UPDATES: ["message"] = ["message"];
+export const ALLOWED_UPDATES: ["message", "callback_query"] = ["message", "callback_query"];
 
 const isOptional = (value: unknown, type: "string" | "object") =>
   value === undefined || (typeof value === type && value !== null);
@@ -14,7 +14,15 @@ const isOptional = (value: unknown, type: "string" | "object") =>
 /** Whether a value from outside has the fields that `readUpdate` relies on. */
 export function isUpdate(value: unknown): value is Update {
   if (!isObject(value) || !Number.isSafeInteger(value.update_id)) return false;
-  const message = value.message;
+  const { message, callback_query: pressed } = value;
+  if (pressed !== undefined) {
+    return (
+      isObject(pressed) &&
+      typeof pressed.id === "string" &&
+      isObject(pressed.from) &&
+      isOptional(pressed.data, "string")
+    );
+  }
   if (message === undefined) return true;
   return (
     isObject(message) &&
@@ -33,6 +41,7 @@ export function isUpdate(value: unknown): value is Update {
  * for another bot.
  */
 export function readUpdate(update: Update, bot: BotIdentity): IncomingMessage | undefined {
+  if (update.callback_query) return readPressedButton(update.callback_query);
   const message: Message | undefined = update.message;
   const sender = message && senderOf(message);
   if (!message || !sender) return undefined;
@@ -52,6 +61,22 @@ export function readUpdate(update: Update, bot: BotIdentity): IncomingMessage | 
     group,
     addressed: !group || isAddressed(message, bot),
     sentAt: message.date * 1000,
+  };
+}
+
+/** The answer that a button stands for, as a message of the person who pressed it. */
+function readPressedButton({ id, from, message, data }: CallbackQuery): IncomingMessage | undefined {
+  if (!message || data === undefined || from.is_bot) return undefined;
+  const { chat } = message;
+  const thread = "is_topic_message" in message && message.is_topic_message ? message.message_thread_id : undefined;
+  return {
+    platformMessageId: `button:${id}`,
+    peer: peerId(chat.id, thread),
+    sender: { id: String(from.id), name: nameOf(from) },
+    text: data,
+    group: chat.type !== "private",
+    addressed: true,
+    sentAt: Date.now(),
   };
 }
 

@@ -42,7 +42,10 @@ async function post(
     },
     ...deaf,
   };
-  const response = await receiveUpdate(binding, expected, request, sink, (error) => failures.push(error));
+  const response = await receiveUpdate(binding, expected, request, sink, {
+    onFailure: (error) => void failures.push(error),
+    onButtonPressed: () => undefined,
+  });
   return { status: response.status, text: await response.text(), stored, failures, read: request.bodyUsed };
 }
 
@@ -52,6 +55,8 @@ test("answers 200 once the message is stored", async () => {
   expect(stored).toMatchObject([{ platformMessageId: "7:5", text: "hi" }]);
 });
 
+const ignoring = { onFailure: () => undefined, onButtonPressed: () => undefined };
+
 describe("answers 401 before the body is read:", () => {
   test.each([[""], ["wrong"], [secret.slice(1)], [`${secret}x`]])("%p", async (given) => {
     expect(await post(update(), given)).toMatchObject({ status: 401, stored: [], read: false });
@@ -60,7 +65,7 @@ describe("answers 401 before the body is read:", () => {
   test("no header", async () => {
     const request = new Request("http://localhost/", { method: "POST", body: update() });
     const sink = { accept: () => Promise.reject(new Error("reached")), ...deaf };
-    expect((await receiveUpdate(binding, secret, request, sink, () => undefined)).status).toBe(401);
+    expect((await receiveUpdate(binding, secret, request, sink, ignoring)).status).toBe(401);
   });
 
   test("for an empty secret", async () => {

@@ -1,5 +1,5 @@
 // Handles a post from Telegram: checks the secret before the body is read, and answers once the message is stored.
-import type { Update } from "grammy/types";
+import type { CallbackQuery, Update } from "grammy/types";
 import { readRequestBody } from "../../src/kernel/util/limited-body.ts";
 import type { Binding, IncomingMessage, Sink } from "../port.ts";
 import { errorResponse, isEqualSecret } from "../shared/webhook-answers.ts";
@@ -19,7 +19,7 @@ export async function receiveUpdate(
   secret: string,
   request: Request,
   sink: Sink,
-  onFailure: (error: unknown) => void,
+  { onFailure, onButtonPressed }: { onFailure(error: unknown): void; onButtonPressed(pressed: CallbackQuery): void },
 ): Promise<Response> {
   if (!isEqualSecret(request.headers.get(SECRET_HEADER) ?? "", secret))
     return errorResponse(401, "UNAUTHORIZED", "The secret is missing or wrong.");
@@ -35,6 +35,7 @@ export async function receiveUpdate(
   }
   try {
     if (message) await sink.accept([message]);
+    if (update.callback_query) onButtonPressed(update.callback_query);
   } catch (error) {
     onFailure(error);
     return errorResponse(503, "UNAVAILABLE", "The message could not be stored. Send it again.");

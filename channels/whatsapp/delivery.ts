@@ -1,5 +1,5 @@
 // Sends replies to WhatsApp part by part, and does not repeat a part that an earlier try may have delivered.
-import { type Binding, ChannelError, type OutgoingMessage } from "../port.ts";
+import { type Binding, ChannelError, type Choice, type OutgoingMessage } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
 import type { GraphApi } from "./graph-api.ts";
 import { toMessageParts } from "./message-parts.ts";
@@ -15,21 +15,35 @@ export interface Delivery {
   ): Promise<void>;
 }
 
+/**
+ * Characters of a text above buttons.
+ * https://developers.facebook.com/docs/whatsapp/cloud-api/messages/interactive-reply-buttons-messages
+ */
+const MAX_TEXT_WITH_BUTTONS = 1024;
+
+/** Text, with buttons if there are answers to offer and there is room for it beside them. */
+function contentOf({ text, choices }: { text: string; choices: readonly Choice[] }) {
+  if (choices.length === 0 || text.length > MAX_TEXT_WITH_BUTTONS) {
+    // WhatsApp would fetch each link to preview it: a manipulated reply could leak data in an address that way.
+    return { type: "text", text: { body: text, preview_url: false } };
+  }
+  const buttons = choices.map(({ label, text: id }) => ({ type: "reply", reply: { id, title: label } }));
+  return { type: "interactive", interactive: { type: "button", body: { text }, action: { buttons } } };
+}
+
 export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes: PartOutcomes }): Delivery {
   /** Sends one part and returns WhatsApp's id of it. */
   async function write(
     binding: Binding,
     { number, person }: Peer,
-    part: { text: string; callbackData: string; replyTo: string | undefined },
+    part: { text: string; callbackData: string; replyTo: string | undefined; choices: readonly Choice[] },
     signal: AbortSignal,
   ): Promise<string> {
     const body = {
       messaging_product: "whatsapp",
       recipient_type: "individual",
       ...addressOf(person),
-      type: "text",
-      // WhatsApp would fetch each link to preview it: a manipulated reply could leak data in an address that way.
-      text: { body: part.text, preview_url: false },
+      ...contentOf(part),
       biz_opaque_callback_data: part.callbackData,
       ...(part.replyTo === undefined ? {} : { context: { message_id: part.replyTo } }),
     };
@@ -40,12 +54,14 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
   }
 
   return {
-    async send(binding, { id, peer: address, text, replyTo, attempts, deliveredParts }, onPartDelivered, signal) {
+    async send(binding, message, onPartDelivered, signal) {
+      const { id, peer: address, text, replyTo, attempts, deliveredParts, choices = [] } = message;
       const peer = parsePeer(address);
       const account = binding.bot.id;
       const alreadyDelivered = deliveredParts.length;
       let mayBeDelivered = attempts > 0;
-      for (const [index, part] of toMessageParts(text).entries()) {
+      const parts = toMessageParts(text);
+      for (const [index, part] of parts.entries()) {
         if (index < alreadyDelivered) continue;
         // Others can't guess it, because it begins with a random UUID.
         const callbackData = `${id}:${index}`;
@@ -60,7 +76,9 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
         mayBeDelivered = false;
         const asReply = index === 0 && replyTo?.startsWith("wamid.") ? replyTo : undefined;
         try {
-          onPartDelivered(await write(binding, peer, { text: part, callbackData, replyTo: asReply }, signal));
+          const offered = index === parts.length - 1 ? choices : [];
+          const written = { text: part, callbackData, replyTo: asReply, choices: offered };
+          onPartDelivered(await write(binding, peer, written, signal));
         } catch (error) {
           const isUncertain = !(error instanceof ChannelError) || error.kind === "unreachable";
           outcomes.set(

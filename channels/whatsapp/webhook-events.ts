@@ -155,7 +155,9 @@ function readContent(message: Fields): Content | undefined {
 
 function readInteractive(own: Fields): Content {
   const list = fieldsOf(own.list_reply);
-  const chosen = text(fieldsOf(own.button_reply).title) || text(list.title);
+  const button = fieldsOf(own.button_reply);
+  // Berth's own buttons have the answer as their id.
+  const chosen = (text(button.id).startsWith("/") && text(button.id)) || text(button.title) || text(list.title);
   const described = text(list.description);
   if (chosen === "") return { text: text(fieldsOf(own.nfm_reply).body) || "[a form that was filled in]" };
   return { text: described === "" ? chosen : `${chosen}\n${described}` };

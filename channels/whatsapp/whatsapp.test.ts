@@ -338,6 +338,13 @@ describe("a person's message", () => {
       },
       "A\nb",
     ],
+    [
+      {
+        type: "interactive",
+        interactive: { type: "button_reply", button_reply: { id: "/approve ABC", title: "Approve" } },
+      },
+      "/approve ABC",
+    ],
     [{ type: "location", location: { latitude: 1.5, longitude: -2, name: "Pier" } }, "[location: 1.5, -2 (Pier)]"],
     [
       { type: "contacts", contacts: [{ name: { formatted_name: "Bob" }, phones: [{ phone: "+1 2" }] }] },
@@ -439,6 +446,22 @@ describe("a person's message", () => {
 
 describe("a reply", () => {
   beforeEach(() => void account.says("hello", { userId: "US.1234" }));
+
+  test("shows the answers to a question as buttons, unless its text is too long for that", async () => {
+    const binding = await bound();
+    const choices = [
+      { label: "Approve", text: "/approve ABC" },
+      { label: "Deny", text: "/deny ABC" },
+    ];
+    await channel.send(binding, message({ choices }), () => undefined, signal);
+    await channel.send(binding, message({ id: "2", text: "a".repeat(1025), choices }), () => undefined, signal);
+    const [short, long] = account.sent();
+    expect(short?.buttons).toEqual([
+      { id: "/approve ABC", title: "Approve" },
+      { id: "/deny ABC", title: "Deny" },
+    ]);
+    expect(long?.buttons).toBeUndefined();
+  });
 
   test("goes from the number that the person wrote to, without link previews", async () => {
     const binding = await bound();

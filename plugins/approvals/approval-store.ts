@@ -52,7 +52,7 @@ export interface ApprovalStore {
   markAskedStatement(agentId: string, ids: readonly string[]): Statement;
   /** Throws 404 `APPROVAL_NOT_FOUND`. */
   require(agentId: string, id: string): Promise<Approval>;
-  /** The undecided request with this code. */
+  /** The newest request with this code, which may be decided already. */
   findByCode(agentId: string, code: string): Promise<Approval | undefined>;
   /** The number of undecided requests of each of a user's agents that has any. */
   countPending(userId: string): Promise<ReadonlyMap<string, number>>;
@@ -172,8 +172,10 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
       if (!found) throw notFound("This agent has no request for approval with this id.", "APPROVAL_NOT_FOUND");
       return found;
     },
-    findByCode: (agentId, code) =>
-      findWhere(eq(table.agentId, agentId), eq(table.code, code.toUpperCase()), sql`${table.status} = 'pending'`),
+    async findByCode(agentId, code) {
+      const withCode = and(eq(table.agentId, agentId), eq(table.code, code.toUpperCase()));
+      return (await drizzle.select().from(table).where(withCode).orderBy(desc(table.id)).limit(1))[0];
+    },
 
     list: (agentId, page) => listWhere(eq(table.agentId, agentId), page),
     listOfUser: (userId, page) =>

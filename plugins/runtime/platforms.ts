@@ -1,5 +1,6 @@
 // Keeps the registry of platforms: a plugin that hosts a platform registers the functions by which the runtime reaches it.
 
+import type { Choice } from "../../channels/port.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Attachment } from "./inbox/attachments.ts";
 import type { OwnerCommand } from "./inbox/commands.ts";
@@ -18,6 +19,8 @@ export interface Delivery {
   replyTo: string | null;
   /** The id of a preview message that can become the reply. */
   previewId: string | null;
+  /** The answers that it offers. */
+  choices?: readonly Choice[];
   /** Ids of the parts that have arrived, in order. */
   parts: string[];
   /** Tries before this one. */

@@ -69,6 +69,7 @@ export const outbox = sqliteTable("outbox", {
   body: text("body").notNull(),
   replyTo: text("reply_to"),
   previewId: text("preview_id"),
+  choices: text("choices"),
   parts: text("parts").notNull(),
   status: text("status", { enum: ["pending", "sent", "failed"] }).notNull(),
   attempts: integer("attempts").notNull(),

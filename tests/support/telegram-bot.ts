@@ -57,6 +57,8 @@ export interface SentMessage {
   /** Whether the response to the call was written to an open connection. */
   delivered: boolean;
   edits: { text: string; at: number }[];
+  /** The buttons that it shows now. */
+  buttons: { text: string; data: string }[];
   deleted: boolean;
 }
 
@@ -163,12 +165,28 @@ export function createBot(token: string, username: string, options: UpdatesOptio
     drafts: [] as Draft[],
     actions: [] as { chatId: number; action: string; at: number }[],
     commands: new Map<string, object[]>(),
+    /** Pressed buttons that are not answered yet. */
+    pressed: new Set<string>(),
     files: new Map<string, StoredFile>(),
 
     says(chatId: number, text: string, says: Says = {}) {
       if (text === "" || text.length > 4096) throw new Error("Users send 1 to 4096 characters in one message.");
       const entities = entitiesOf(text);
       return incoming(chatId, { text, ...(entities.length > 0 ? { entities } : {}) }, says);
+    },
+    /** Presses a button of one of the bot's messages; a person can press one whose message has lost it meanwhile. */
+    presses(
+      chatId: number,
+      messageId: number,
+      data: string,
+      from?: Partial<User> & { id: number },
+    ): number | undefined {
+      const message = messages.get(key(chatId, messageId));
+      if (!message || !sentById.has(key(chatId, messageId))) throw new Error("The bot has sent no such message.");
+      const query = { id: crypto.randomUUID(), chat_instance: String(chatId), message, data };
+      this.pressed.add(query.id);
+      const user = { is_bot: false, first_name: "Ada", ...from, id: from?.id ?? Math.abs(chatId) };
+      return updates.create("callback_query", { ...query, from: user })?.update_id;
     },
     edits(chatId: number, messageId: number, text: string): number | undefined {
       const message = messages.get(key(chatId, messageId));
@@ -240,6 +258,7 @@ export function createBot(token: string, username: string, options: UpdatesOptio
         at: now,
         delivered: false,
         edits: [],
+        buttons: [],
         deleted: false,
       };
       sent.push(entry);

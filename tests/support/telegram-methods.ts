@@ -42,6 +42,27 @@ const actions = [
   ...["choose_sticker", "find_location", "record_video_note", "upload_video_note"],
 ];
 
+interface Keyboard {
+  inline_keyboard: { text: string; callback_data: string }[][];
+}
+
+/** The inline keyboard of a call: rows of buttons with a text and 1 to 64 bytes of data. */
+function keyboard(params: Params): Keyboard | undefined {
+  const markup = structure(params, "reply_markup") as Partial<Keyboard> | undefined;
+  if (markup === undefined) return undefined;
+  if (!Array.isArray(markup.inline_keyboard)) throw bad("object expected as reply markup");
+  for (const button of markup.inline_keyboard.flat()) {
+    if (typeof button.text !== "string" || button.text === "")
+      throw bad("text buttons are unallowed in the inline keyboard");
+    const bytes = Buffer.byteLength(button.callback_data ?? "");
+    if (bytes < 1 || bytes > 64) throw bad("BUTTON_DATA_INVALID");
+  }
+  return { inline_keyboard: markup.inline_keyboard };
+}
+
+const buttonsOf = (markup: Keyboard | undefined) =>
+  (markup?.inline_keyboard ?? []).flat().map(({ text, callback_data: data }) => ({ text, data }));
+
 const methods: Record<string, Method> = {
   getMe: {
     parameters: [],
@@ -133,7 +154,7 @@ const methods: Record<string, Method> = {
       const threadId = integer(params, "message_thread_id");
       if (threadId !== undefined && !bot.hasThread(chat.id, threadId)) throw bad("message thread not found");
       const reply = quotedBy(bot, params, chat.id);
-      const markup = structure(params, "reply_markup");
+      const markup = keyboard(params);
       rates.take(bot.id, chat);
       const fields = {
         ...(threadId === undefined ? {} : { message_thread_id: threadId, is_topic_message: true as const }),
@@ -141,7 +162,31 @@ const methods: Record<string, Method> = {
         ...(markup === undefined ? {} : { reply_markup: markup }),
       };
       const { message, entry } = bot.post(chat, fields, content);
+      entry.buttons = buttonsOf(markup);
       return { result: message, entry };
+    },
+  },
+  answerCallbackQuery: {
+    parameters: ["callback_query_id", "text", "show_alert", "url", "cache_time"],
+    run({ bot, params }) {
+      if (!bot.pressed.delete(text(params, "callback_query_id") ?? "")) {
+        throw bad("query is too old and response timeout expired or query ID is invalid");
+      }
+      return done;
+    },
+  },
+  editMessageReplyMarkup: {
+    parameters: ["business_connection_id", "chat_id", "message_id", "inline_message_id", "reply_markup"],
+    run({ bot, params }) {
+      const chat = bot.chat(chatId(params));
+      const own = bot.own(chat.id, integer(params, "message_id") ?? 0);
+      if (!own) throw bad("message to edit not found");
+      const { reply_markup: before, ...rest } = own.message;
+      const markup = keyboard(params);
+      if (Bun.deepEquals(before, markup)) throw bad("message is not modified");
+      const message = bot.replace({ ...rest, ...(markup === undefined ? {} : { reply_markup: markup }) });
+      own.entry.buttons = buttonsOf(markup);
+      return { result: message };
     },
   },
   editMessageText: {

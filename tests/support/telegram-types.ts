@@ -60,6 +60,8 @@ export interface FakeBot {
   readonly token: string;
   /** Sends a message in a private chat (positive id) or a group (negative id; a supergroup by default). */
   userSays(chatId: number, text: string, says?: Says): { updateId: number | undefined; messageId: number };
+  /** Presses a button with this data below a message of the bot. */
+  userPresses(chatId: number, messageId: number, data: string, from?: { id: number }): number | undefined;
   userEdits(chatId: number, messageId: number, text: string): number | undefined;
   /** The user deletes an own message or one of the bot's. Bots get no update for it. */
   userDeletes(chatId: number, messageId: number): void;

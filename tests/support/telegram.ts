@@ -139,6 +139,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
       username: state.username,
       token: state.token,
       userSays: (chatId, text, says) => changed(state.says(chatId, text, says)),
+      userPresses: (...given) => changed(state.presses(...given)),
       userEdits: (chatId, messageId, text) => changed(state.edits(chatId, messageId, text)),
       userDeletes: (chatId, messageId) => changed(state.deletes(chatId, messageId)),
       userSendsFile: (chatId, name, bytes, caption, says) =>

@@ -60,6 +60,7 @@ export interface TextMessage {
   to: string;
   text: string;
   previewUrl: boolean;
+  buttons?: { id: string; title: string }[];
   replyTo?: string;
   callbackData?: string;
 }
@@ -91,7 +92,8 @@ export function readMessage(body: unknown): TextMessage | Reading {
   if (!isFields(body)) throw bad("The body must be an object.");
   if (body.messaging_product !== "whatsapp") throw bad("Param messaging_product must be whatsapp.");
   if (body.status !== undefined) return readReading(body);
-  const known = ["messaging_product", "recipient_type", "to", "recipient", "type", "text", "context"];
+  const known = ["messaging_product", "recipient_type", "to", "recipient", "type", "context"];
+  known.push(body.type === "interactive" ? "interactive" : "text");
   only(body, [...known, "biz_opaque_callback_data"], "the message");
   if (body.recipient_type !== undefined && body.recipient_type !== "individual") throw bad("Param recipient_type.");
   const to = text(body, "to", 32);
@@ -102,13 +104,7 @@ export function readMessage(body: unknown): TextMessage | Reading {
   }
   const who = to?.replace("+", "") ?? recipient;
   if (who === undefined) throw bad("The parameter to is required.");
-  if (body.type !== "text") throw bad("Param type must be one of {TEXT}.");
-  if (!isFields(body.text)) throw bad("The parameter text is required.");
-  only(body.text, ["body", "preview_url"], "text");
-  const content = text(body.text, "body", 4096);
-  if (content === undefined || content.trim() === "") throw bad("The parameter text['body'] is required.");
-  const { preview_url: previewUrl = false } = body.text;
-  if (typeof previewUrl !== "boolean") throw bad("Param preview_url must be a boolean.");
+  const content = body.type === "interactive" ? readButtons(body.interactive) : readText(body);
   const callbackData = text(body, "biz_opaque_callback_data", 512);
   let replyTo: string | undefined;
   if (body.context !== undefined) {
@@ -119,11 +115,40 @@ export function readMessage(body: unknown): TextMessage | Reading {
   }
   return {
     to: who,
-    text: content,
-    previewUrl,
+    ...content,
     ...(replyTo === undefined ? {} : { replyTo }),
     ...(callbackData === undefined ? {} : { callbackData }),
   };
+}
+
+function readText(body: Fields): Pick<TextMessage, "text" | "previewUrl"> {
+  if (body.type !== "text") throw bad("Param type must be one of {TEXT, INTERACTIVE}.");
+  if (!isFields(body.text)) throw bad("The parameter text is required.");
+  only(body.text, ["body", "preview_url"], "text");
+  const content = text(body.text, "body", 4096);
+  if (content === undefined || content.trim() === "") throw bad("The parameter text['body'] is required.");
+  const { preview_url: previewUrl = false } = body.text;
+  if (typeof previewUrl !== "boolean") throw bad("Param preview_url must be a boolean.");
+  return { text: content, previewUrl };
+}
+
+/** One to three reply buttons, with different ids and titles. */
+function readButtons(interactive: unknown): Pick<TextMessage, "text" | "previewUrl" | "buttons"> {
+  if (!isFields(interactive) || interactive.type !== "button") throw bad("Param interactive['type'] must be button.");
+  only(interactive, ["type", "body", "action"], "interactive");
+  const content = isFields(interactive.body) ? text(interactive.body, "text", 1024) : undefined;
+  if (content === undefined) throw bad("The parameter interactive['body']['text'] is required.");
+  const list: unknown = isFields(interactive.action) ? interactive.action.buttons : undefined;
+  if (!Array.isArray(list) || list.length < 1 || list.length > 3) throw bad("There must be 1 to 3 buttons.");
+  const buttons = list.map((button: unknown) => {
+    const reply = isFields(button) && button.type === "reply" ? button.reply : undefined;
+    const id = isFields(reply) ? text(reply, "id", 256) : undefined;
+    const title = isFields(reply) ? text(reply, "title", 20) : undefined;
+    if (id === undefined || title === undefined) throw bad("A button needs an id and a title.");
+    return { id, title };
+  });
+  if (new Set(buttons.map(({ title }) => title)).size < buttons.length) throw bad("Titles of buttons must differ.");
+  return { text: content, previewUrl: false, buttons };
 }
 
 function readReading(body: Fields): Reading {

@@ -94,6 +94,8 @@ export interface SentMessage {
   replyTo?: string;
   callbackData?: string;
   previewUrl: boolean;
+  /** Reply buttons below the text. */
+  buttons?: { id: string; title: string }[];
   at: number;
   /** Whether the response reached the client, as far as the platform knows. */
   delivered: boolean;

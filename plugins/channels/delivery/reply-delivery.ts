@@ -34,7 +34,7 @@ function createDeliver(
   { agents, openConnections, supervisor, recordUndelivered, log }: Deps,
 ): Deliver {
   return async (
-    { id, agentId, peer, body, replyTo, previewId, parts, attempts },
+    { id, agentId, peer, body, replyTo, previewId, choices, parts, attempts },
     onPartDelivered,
     signal,
   ): Promise<DeliveryOutcome> => {
@@ -58,6 +58,7 @@ function createDeliver(
         deliveredParts: [...parts],
         ...(platformReplyTo === undefined ? {} : { replyTo: platformReplyTo }),
         ...(previewId === null ? {} : { previewMessageId: previewId }),
+        ...(choices && { choices }),
       };
       await openConnection.adapter.send(openConnection.binding, message, onPartDelivered, signal);
       return { kind: "sent" };

@@ -1,4 +1,5 @@
 // The words by which an agent says that it waits for its owner, and asks the owner.
+import type { Choice } from "../../../channels/port.ts";
 import type { Approval } from "../../approvals/index.ts";
 
 type Asked = Pick<Approval, "summary" | "code">;
@@ -16,3 +17,9 @@ export const noticeText = (requests: readonly Asked[], isOwnersChat: boolean): s
   isOwnersChat
     ? askingText(requests)
     : "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.";
+
+/** The answers to a question, as the commands that give them. */
+export const choicesOf = ({ code }: Pick<Asked, "code">): Choice[] => [
+  { label: "Approve", text: `/approve ${code}` },
+  { label: "Deny", text: `/deny ${code}` },
+];

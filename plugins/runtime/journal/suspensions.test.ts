@@ -151,7 +151,14 @@ test("with several calls in one answer the turn goes on when all are decided; an
   const agent = await fixture.agent();
   await owner(agent, "Mail Bob and Eve");
   await fixture.idle();
-  expect(bodies()[0]?.[1]).toStartWith("May I do these 2 things?");
+  const asked = (await requests(agent)).map(({ code, summary }) => ({
+    body: `May I do this?\n\n${summary}\n/approve ${code} or /deny ${code}`,
+    choices: [
+      { label: "Approve", text: `/approve ${code}` },
+      { label: "Deny", text: `/deny ${code}` },
+    ],
+  }));
+  expect(fixture.sent).toMatchObject(asked);
   await decide(agent, 0, { decision: "approve", input: { to: "Robert" } });
   await fixture.idle();
   expect({ sent, turns: await suspended(agent) }).toMatchObject({ sent: [], turns: [{ suspended: 1 }] });

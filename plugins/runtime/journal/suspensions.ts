@@ -14,7 +14,7 @@ import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { ReplyWaiter } from "../turn/running-turns.ts";
 import type { SuspendedLoop } from "../turn/tool-loop.ts";
-import { askingText, noticeText } from "./approval-words.ts";
+import { askingText, choicesOf, noticeText } from "./approval-words.ts";
 
 interface Deps extends Pick<Kernel, "database"> {
   approvals: Pick<ServiceOf<typeof approvalsPlugin>, "markAskedStatement" | "onTurnDecided">;
@@ -81,10 +81,12 @@ export function createSuspensions(deps: Deps) {
       const unasked = waiting.filter(({ asked }) => !asked);
       const isToldAll = entry.byOwner && !entry.isGroup;
       const notice = noticeText(waiting, isToldAll);
-      const asked =
-        unasked.length === 0 || isToldAll
-          ? []
-          : await ownerAlerts.noticeStatements({ agentId, inboxId }, askingText(unasked));
+      const asked: Statement[] = [];
+      for (const request of unasked) {
+        const [question, choices] = [askingText([request]), choicesOf(request)];
+        const to = isToldAll ? outbox.replyStatements({ ...entry, previewId: null }, question, choices) : undefined;
+        asked.push(...(to ?? (await ownerAlerts.noticeStatements({ agentId, inboxId }, question, choices))));
+      }
       const assistant = { id: noticeIdOf(entry), role: "assistant" as const, content: notice, taint, at: now };
       try {
         await database.write([
@@ -97,7 +99,7 @@ export function createSuspensions(deps: Deps) {
                 assistant,
               ])
             : []),
-          ...(isFirst || (isToldAll && unasked.length > 0) ? outbox.replyStatements(entry, notice) : []),
+          ...(isFirst && !isToldAll ? outbox.replyStatements(entry, notice) : []),
           ...asked,
           ...(unasked.length > 0
             ? [

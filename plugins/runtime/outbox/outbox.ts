@@ -1,5 +1,6 @@
 // Delivers replies from the outbox table, each conversation in order, and retries them until the platform accepts or refuses.
 import { and, asc, eq, sql } from "drizzle-orm";
+import type { Choice } from "../../../channels/port.ts";
 import { isChannelId } from "../../../channels/registry.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { statementTemplate } from "../../../src/kernel/database/database.ts";
@@ -28,7 +29,7 @@ export interface Outbox {
   /** Enqueues a reply, in the batch that settles its turn; delivery begins once that is committed. */
   enqueueStatement(reply: Omit<Delivery, "id" | "parts" | "attempts">): Statement;
   /** The statement that enqueues the reply to an entry from a channel; none for other entries, whose callers wait for it. */
-  replyStatements(entry: InboxEntry, body: string): Statement[];
+  replyStatements(entry: InboxEntry, body: string, choices?: readonly Choice[]): Statement[];
   /**
    * Whether the outcomes of these replies of an agent are recorded. Waits up to 3 s for sends in flight and for the
    * retries of replies that an earlier process left; false if that takes longer.
@@ -70,6 +71,7 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
       body: placeholder("body"),
       replyTo: placeholder("replyTo"),
       previewId: placeholder("previewId"),
+      choices: placeholder("choices"),
       parts: "[]",
       status: "pending",
       attempts: 0,
@@ -86,6 +88,7 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
       body: outbox.body,
       replyTo: outbox.replyTo,
       previewId: outbox.previewId,
+      choices: outbox.choices,
       parts: outbox.parts,
       attempts: outbox.attempts,
     })
@@ -108,8 +111,9 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
     run: attempt,
     async load(agentId, limit) {
       const rows = await selectPending.execute({ agentId, limit });
-      return rows.map((row) => ({
+      return rows.map(({ choices, ...row }) => ({
         ...row,
+        ...(choices !== null && { choices: JSON.parse(choices) as Choice[] }),
         parts: JSON.parse(row.parts) as string[],
         // An earlier process may have sent it and ended before recording that: this counts as a try.
         attempts: row.id < firstId ? Math.max(row.attempts, 1) : row.attempts,
@@ -226,18 +230,21 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
 
   function enqueueStatement(reply: Omit<Delivery, "id" | "parts" | "attempts">): Statement {
     const delivery: Delivery = { ...reply, id: Bun.randomUUIDv7(), parts: [], attempts: 0 };
-    const { parts: _, attempts: __, ...row } = delivery;
-    return { ...insert({ ...row, createdAt: Date.now() }), after: () => lanes.push(delivery) };
+    const { parts: _, attempts: __, choices, ...row } = delivery;
+    const stored = choices ? JSON.stringify(choices) : null;
+    return { ...insert({ ...row, choices: stored, createdAt: Date.now() }), after: () => lanes.push(delivery) };
   }
 
   return {
     enqueueStatement,
 
-    replyStatements(entry, body) {
+    replyStatements(entry, body, choices) {
       const { id: inboxId, agentId, platform, peer, previewId } = entry;
       if (peer === null || !isChannelId(platform)) return [];
       const replyTo = entry.kind === "reminder" ? null : entry.platformMessageId;
-      return [enqueueStatement({ inboxId, agentId, platform, peer, body, replyTo, previewId })];
+      return [
+        enqueueStatement({ inboxId, agentId, platform, peer, body, replyTo, previewId, ...(choices && { choices }) }),
+      ];
     },
     areDeliveriesRecorded,
 

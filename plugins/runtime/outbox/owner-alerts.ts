@@ -1,4 +1,5 @@
 // Tells an agent's owner, in their own chat with it, why somebody else got no answer: others are never told the cause.
+import type { Choice } from "../../../channels/port.ts";
 import { channelDefinition, channelIds, isChannelId } from "../../../channels/registry.ts";
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
 import { HOUR } from "../../../src/kernel/util/time.ts";
@@ -19,7 +20,11 @@ export interface OwnerAlerts {
    */
   alertStatements(entry: InboxEntry, cause: string): Promise<Statement[]>;
   /** Statements that send a notice to the owner's own chat with the agent; none if there is no such chat. */
-  noticeStatements(entry: { agentId: string; inboxId: string }, body: string): Promise<Statement[]>;
+  noticeStatements(
+    entry: { agentId: string; inboxId: string },
+    body: string,
+    choices?: readonly Choice[],
+  ): Promise<Statement[]>;
   /** Whether the owner alone reads this conversation of a channel. */
   isOwnerChat(agentId: string, platform: string, peer: string): Promise<boolean>;
 }
@@ -50,9 +55,11 @@ export function createOwnerAlerts({ database, outbox, platforms }: Deps): OwnerA
   }
 
   return {
-    async noticeStatements({ agentId, inboxId }, body) {
+    async noticeStatements({ agentId, inboxId }, body, choices) {
       const chat = await findOwnerChat(agentId);
-      return chat ? [outbox.enqueueStatement({ inboxId, agentId, ...chat, body, replyTo: null, previewId: null })] : [];
+      if (!chat) return [];
+      const notice = { inboxId, agentId, ...chat, body, replyTo: null, previewId: null, ...(choices && { choices }) };
+      return [outbox.enqueueStatement(notice)];
     },
 
     async isOwnerChat(agentId, platform, peer) {
