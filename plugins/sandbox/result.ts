@@ -8,10 +8,13 @@ export function resultText({ printed, value, error, files }: RunOutcome): string
     printed.trimEnd(),
     value === "" ? "" : `Returned: ${value}`,
     error === "" ? "" : `The program failed. ${error}`,
-    files.length === 0 ? "" : `Wrote: ${files.map(({ name, bytes }) => `${name} (${bytes.length} bytes)`).join(", ")}`,
+    files.length === 0 ? "" : `Wrote: ${files.map(inWords).join(", ")}. ${NOT_SENT}`,
   ].filter((part) => part !== "");
   return parts.join("\n\n") || "The program ended and printed nothing. Print with console.log, or return a value.";
 }
+
+const inWords = ({ name, bytes }: OutputFile) => `${name} (${bytes.length} bytes)`;
+const NOT_SENT = "Files of programs are not sent to people: put what matters into your answer.";
 
 const MEDIA_TYPES = new Map([
   ["csv", "text/csv"],

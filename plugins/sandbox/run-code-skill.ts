@@ -23,7 +23,7 @@ export function createRunCodeSkill(sandbox: Sandbox): Skill {
         "Runs JavaScript or TypeScript in a sandbox, to compute instead of guessing: sums, dates, statistics, parsing and converting data. " +
         "Returns what the code prints with console.log, and the value that it returns. No network, packages or timers; " +
         `${LIMITS.timeMs / 1000} s and ${LIMITS.memoryBytes / 1024 / 1024} MB. ` +
-        "Files of the person's latest message: files.list(), files.read(name) as text, files.readBytes(name). " +
+        "Files of the person's latest message, also those that you can't see: files.list(), files.read(name) as text, files.readBytes(name). " +
         "files.write(name, textOrBytes) keeps a file with the result.",
       timeoutMs: RUN_TIMEOUT_MS,
       input: t.Object({

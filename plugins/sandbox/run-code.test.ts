@@ -102,7 +102,9 @@ describe("files", () => {
     const { text, files } = await call(
       "files.write('chart.svg', '<svg/>'); files.write('data.bin', new Uint8Array(2))",
     );
-    expect(text).toBe("Wrote: chart.svg (6 bytes), data.bin (2 bytes)");
+    expect(text).toStartWith(
+      "Wrote: chart.svg (6 bytes), data.bin (2 bytes). Files of programs are not sent to people",
+    );
     expect(files).toEqual([
       { name: "chart.svg", mediaType: "image/svg+xml", data: btoa("<svg/>") },
       { name: "data.bin", mediaType: "application/octet-stream", data: "AAA=" },

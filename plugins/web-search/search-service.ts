@@ -68,6 +68,10 @@ export function createSearchService(deps: Deps) {
   ): Promise<OutboundResponse> {
     const address = provider.address ?? access;
     const isOperators = from === "operator" && provider.address === undefined;
+    if (!(provider.needs === "key" ? /^[\x21-\x7e]+$/.test(access) : URL.canParse(access))) {
+      // Checked here, because the error of a request would quote it.
+      throw toolDeclined(`The ${provider.needs} for ${provider.label} can't be right. Its owner can set it again.`);
+    }
     const { url, ...request } = provider.request(query, address, provider.needs === "key" ? access : "");
     const { fetch } = isOperators ? deps.operatorOutbound : deps.outbound;
     // A key is sent to nobody but its provider.

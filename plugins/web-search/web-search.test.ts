@@ -135,6 +135,19 @@ describe("a failure", () => {
     expect(text + fixture.logged.join()).not.toContain(searchKeys.brave);
   });
 
+  test("of a key or an address that can't be right is found before anything is sent, and not quoted", async () => {
+    const key = "a key \u00e4";
+    await give("SEARXNG_URL", "no-address");
+    for (const access of [{}, { brave: key }]) {
+      const { ok, text } = await toolWith(access).search({ query: "tea" });
+      expect(ok).toBe(false);
+      expect(text).toContain("can't be right");
+      expect(text + fixture.logged.join()).not.toMatch(/no-address|a key/);
+      await give("SEARXNG_URL", "");
+    }
+    expect(engines.searches).toEqual([]);
+  });
+
   test("of a SearXNG whose format json is off says what to do", async () => {
     engines.failWith(403);
     expect((await toolWith({ searxng: engines.url }).search({ query: "tea" })).text).toContain("format json");
