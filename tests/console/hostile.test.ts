@@ -111,7 +111,7 @@ function plant(file: string): void {
       now,
     ],
     [
-      `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input, digest, status,
+      `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input, code, status,
         requested_at, expires_at) VALUES (?, ?, 's', 't', 'web', 0, ?, 'write', ?, ?, 'x', 'pending', ?, ?)`,
       id(),
       agentId,
@@ -234,6 +234,7 @@ test.each([390, 1280] as const)(
       "/account/security",
       "/account/sign-ins",
       "/account/sessions",
+      "/account/assistants",
       "/account/notifications",
       "/account/plan",
       "/account/appearance",

@@ -76,6 +76,9 @@ test("a new wallet says how money comes in, and its code is its address", async 
   await usd.mint(address, 20n * USD);
   await page.reload();
   await page.getByText("$20.00").waitFor();
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("dialog").getByText("there is none in this wallet", { exact: false }).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   await expectRefused(page, "1.50", "too little ether");
   await giveEther(chain, address);
   await page.reload();

@@ -162,6 +162,8 @@ export const german = {
     "Other apps show it as “export private key”. It is stored encrypted and never shown again. Your limits hold for what Berth pays; whoever else has the key can spend without them.":
       "Andere Apps zeigen ihn unter „Privaten Schlüssel exportieren“. Er wird verschlüsselt gespeichert und nie wieder gezeigt. Deine Grenzen gelten für das, was Berth bezahlt; wer den Schlüssel sonst hat, kann ohne sie ausgeben.",
     "This is real money.": "Das ist echtes Geld.",
+    "The chain takes a fee in ether, and there is none in this wallet. Send a little to it first.":
+      "Die Chain nimmt eine Gebühr in Ether, und in dieser Wallet ist keiner. Sende zuerst ein wenig dorthin.",
     "on the chain": "auf der Chain",
     "fee {amount} ether": "Gebühr {amount} Ether",
     "real money": "echtes Geld",

@@ -54,6 +54,11 @@ export default function SendDialog({ from, network, balances, onClose }: Props) 
       error={toError || amountError || isUnknown ? undefined : error}
     >
       {network === MAINNET && <Notice tone="warn">{t("This is real money.")}</Notice>}
+      {balances && Number(balances.balance) === 0 && (
+        <Notice tone="warn">
+          {t("The chain takes a fee in ether, and there is none in this wallet. Send a little to it first.")}
+        </Notice>
+      )}
       <TextField
         label={t("To address")}
         placeholder="0x…"
