@@ -1,6 +1,6 @@
 // Runs in the page, before its scripts: notes which elements react to a pointer, and what the keyboard reaches.
 
-import type { Found, Layout } from "./found.ts";
+import type { Failure, Found, Layout } from "./found.ts";
 
 /** The least contrast of a focus ring (WCAG 2.2, 1.4.11). */
 const RING_CONTRAST = 3;
@@ -167,6 +167,23 @@ function isCut(element: Element): boolean {
   return element.getBoundingClientRect().left > innerWidth && !element.closest(".overflow-x-auto, .sr-only");
 }
 
+/** Resolves when every request has its answer, and the page shows it. */
+async function answered(): Promise<void> {
+  do await new Promise(requestAnimationFrame);
+  while (waiting > 0);
+  await new Promise(requestAnimationFrame);
+}
+
+/** What a page must not have while its data can't be had. */
+function failure(): Failure {
+  const main = mainPart();
+  const alerts = [...main.querySelectorAll("[role=alert]")].filter(isShown);
+  return {
+    waiting: [...main.querySelectorAll(".skeleton, .animate-spin")].filter(isShown).map(nameOf),
+    helpless: alerts.filter((one) => !one.querySelector("button, a[href]")).map(nameOf),
+  };
+}
+
 /** Resolves when the page shows what it has to show; rejects after ten seconds. */
 async function ready(): Promise<void> {
   const end = performance.now() + 10_000;
@@ -180,4 +197,4 @@ const isReady = (): boolean => {
   return waiting === 0 && heading && ![...document.querySelectorAll(".skeleton")].some(isShown);
 };
 
-Object.assign(globalThis, { audit: { start, end, layout, ready, hasLeft: () => hasLeft } });
+Object.assign(globalThis, { audit: { start, end, layout, ready, answered, failure, hasLeft: () => hasLeft } });

@@ -19,3 +19,10 @@ export interface Layout {
   /** Animations that run although the person wants less motion. */
   moving: string[];
 }
+
+export interface Failure {
+  /** What still looks as if something came. */
+  waiting: string[];
+  /** Errors without a way on. */
+  helpless: string[];
+}
