@@ -2,9 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { addAudit, goTo, layoutOf, ready, walk } from "./support/audit.ts";
+import { eventually } from "../support/eventually.ts";
+import { addAudit, goTo, layoutOf, ready, resize, stateOf, walk } from "./support/audit.ts";
 import { type Console, openConsole } from "./support/console.ts";
-import { addressesOf, ROUTES } from "./support/pages.ts";
+import { addressesOf, PLACES, ROUTES } from "./support/pages.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -29,7 +30,7 @@ describe.each(ROUTES)("%s", (route) => {
     for (const path of addressesOf(route, world)) {
       // 320 px is what a phone has at twice the size, 640 px a desktop (WCAG 2.2, 1.4.10).
       for (const width of [1280, 640, 320]) {
-        await page.setViewportSize({ width, height: 800 });
+        await resize(page, { width, height: 800 });
         await goTo(page, path);
         const { reached, ...found } = width === 640 ? { reached: 1 } : await walk(page);
         expect({ path, width, ...found, ...(await layoutOf(page)) }).toEqual({
@@ -44,4 +45,32 @@ describe.each(ROUTES)("%s", (route) => {
       expect(console.complaints().splice(0)).toEqual([]);
     }
   }, 60_000);
+});
+
+describe.each(Object.keys(PLACES))("%s", (route) => {
+  test("comes back by reload and by Back as its address says", async () => {
+    await resize(page, { width: 1280, height: 800 });
+    const [path = ""] = addressesOf(route, world);
+    await goTo(page, path);
+    const plain = await stateOf(page);
+    for (const place of PLACES[route] ?? []) {
+      await goTo(page, path + place);
+      // A dialog's code may come after the page.
+      await eventually(async () => !Bun.deepEquals(await stateOf(page), plain));
+      await ready(page);
+      const state = await stateOf(page);
+      await page.reload();
+      await ready(page);
+      await eventually(async () => Bun.deepEquals(await stateOf(page), state));
+      await goTo(page, "/account/plan");
+      await page.goBack();
+      await ready(page);
+      await eventually(async () => Bun.deepEquals(await stateOf(page), state));
+    }
+    expect(console.complaints().splice(0)).toEqual([]);
+  }, 60_000);
+});
+
+test("every place of an address belongs to a page", () => {
+  expect(Object.keys(PLACES).filter((route) => !ROUTES.includes(route))).toEqual([]);
 });

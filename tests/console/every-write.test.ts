@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page, Route } from "playwright-core";
-import { addAudit, goTo, ready } from "./support/audit.ts";
+import { addAudit, goTo, layoutOf, ready, resize, walk } from "./support/audit.ts";
 import { type Console, openConsole } from "./support/console.ts";
 import { addressesOf, ROUTES } from "./support/pages.ts";
 import { startWorld, type World } from "./support/world.ts";
@@ -53,6 +53,29 @@ async function fail(route: Route): Promise<void> {
   await route.fulfill({ status: failing, json: { error, message: error, code } });
 }
 
+/** A phone, and a desktop at twice the size. */
+async function expectUsableDialog(): Promise<void> {
+  for (const size of [
+    { width: 320, height: 568 },
+    { width: 640, height: 360 },
+  ]) {
+    await resize(page, size);
+    const { reached, ...found } = await walk(page);
+    const wrong = { ...found, ...(await layoutOf(page)) };
+    expect({ size, ...wrong }).toEqual({
+      size,
+      missed: [],
+      unseen: [],
+      pointerOnly: [],
+      stuck: [],
+      cut: [],
+      moving: [],
+    });
+    expect(reached).toBeGreaterThan(1);
+  }
+  await resize(page, { width: 1280, height: 900 });
+}
+
 describe.each(ROUTES.filter((route) => WRITES[route]))("%s", (route) => {
   test("tells each failure, keeps what was typed, and then changes every tab", async () => {
     const write = WRITES[route];
@@ -70,6 +93,7 @@ describe.each(ROUTES.filter((route) => WRITES[route]))("%s", (route) => {
     await goTo(page, address + (write.query ?? ""));
     await goTo(other, address + (write.query ?? ""));
     await fill?.(page);
+    if (await page.locator("dialog[open]").isVisible()) await expectUsableDialog();
     const before = await typed?.(page).inputValue();
 
     for (failing of [...FAILURES.map(({ status }) => status), "offline"] as const) {

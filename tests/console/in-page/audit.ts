@@ -29,7 +29,9 @@ globalThis.fetch = Object.assign(async (...request: Parameters<typeof fetch>) =>
 let reached = new Map<Element, string | undefined>();
 let hasLeft = false;
 
-const mainPart = (): HTMLElement => document.querySelector("main") ?? document.body;
+/** What can be used now: the dialog that is open, or the page without what is around it. */
+const mainPart = (): HTMLElement =>
+  document.querySelector<HTMLElement>("dialog[open]") ?? document.querySelector("main") ?? document.body;
 
 function nameOf(element: Element): string {
   const name = element.getAttribute("aria-label") ?? element.textContent ?? "";
@@ -93,7 +95,8 @@ function problemOf(element: Element): string | undefined {
   const { left, right, top, bottom } = ring.getBoundingClientRect();
   const x = Math.max(left, 0) / 2 + Math.min(right, innerWidth) / 2;
   const hit = document.elementFromPoint(x, (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2);
-  return hit && (ring.contains(hit) || hit.contains(ring)) ? undefined : "is covered or out of sight";
+  if (hit && (ring.contains(hit) || hit.contains(ring))) return undefined;
+  return hit ? `is covered by ${nameOf(hit)}` : "is out of sight";
 }
 
 /** Puts the focus before the first control, and notes where it goes from there. */
@@ -110,7 +113,10 @@ function start(): void {
 function look(): void {
   const { activeElement } = document;
   if (!activeElement || activeElement === mainPart() || hasLeft) return;
-  if (!mainPart().contains(activeElement)) hasLeft = true;
+  // A dialog begins again at its end. A field for a date has several stops.
+  const [first] = reached.keys();
+  const isBeginning = activeElement === first && reached.size > 1;
+  if (!mainPart().contains(activeElement) || isBeginning) hasLeft = true;
   else if (!reached.has(activeElement)) reached.set(activeElement, problemOf(activeElement));
 }
 
@@ -167,11 +173,29 @@ function isCut(element: Element): boolean {
   return element.getBoundingClientRect().left > innerWidth && !element.closest(".overflow-x-auto, .sr-only");
 }
 
+/** What somebody has chosen on the page, and what is open: the values of its controls, and its headings. */
+function state(): string[] {
+  const value = (one: Element) => {
+    if (one instanceof HTMLInputElement && /radio|checkbox/.test(one.type)) return String(one.checked);
+    if (one instanceof HTMLInputElement || one instanceof HTMLSelectElement) return one.value;
+    return [one.getAttribute("aria-current"), one.getAttribute("aria-expanded"), one.getAttribute("open")].join(" ");
+  };
+  const controls = "h1, h2, h3, input, select, dialog, [aria-current], [aria-expanded]";
+  return [...mainPart().querySelectorAll(controls)].filter(isShown).map((one) => `${nameOf(one)}: ${value(one)}`);
+}
+
 /** Resolves when every request has its answer, and the page shows it. */
 async function answered(): Promise<void> {
   do await new Promise(requestAnimationFrame);
   while (waiting > 0);
   await new Promise(requestAnimationFrame);
+}
+
+/** Resolves when the window has this size, and shows the page in it. */
+async function resized(width: number, height: number): Promise<void> {
+  do await new Promise(requestAnimationFrame);
+  while (innerWidth !== width || innerHeight !== height);
+  await answered();
 }
 
 /** What a page must not have while its data can't be had. */
@@ -197,4 +221,6 @@ const isReady = (): boolean => {
   return waiting === 0 && heading && ![...document.querySelectorAll(".skeleton")].some(isShown);
 };
 
-Object.assign(globalThis, { audit: { start, end, layout, ready, answered, failure, hasLeft: () => hasLeft } });
+Object.assign(globalThis, {
+  audit: { start, end, layout, ready, answered, resized, failure, state, hasLeft: () => hasLeft },
+});

@@ -22,6 +22,11 @@ export async function goTo(page: Page, path: string): Promise<void> {
 
 export const ready = (page: Page): Promise<void> => page.evaluate("audit.ready()");
 
+export async function resize(page: Page, size: { width: number; height: number }): Promise<void> {
+  await page.setViewportSize(size);
+  await page.evaluate(`audit.resized(${size.width}, ${size.height})`);
+}
+
 /** Walks through the page with Tab until the focus leaves it. */
 export async function walk(page: Page, key: "Tab" | "Shift+Tab" = "Tab"): Promise<Found> {
   await page.evaluate("audit.start()");
@@ -31,5 +36,8 @@ export async function walk(page: Page, key: "Tab" | "Shift+Tab" = "Tab"): Promis
   }
   throw new Error(`${page.url()} keeps the focus after ${MOST_STOPS} times ${key}.`);
 }
+
+/** What is chosen and open on the page. */
+export const stateOf = (page: Page): Promise<string[]> => page.evaluate<string[]>("audit.state()");
 
 export const layoutOf = (page: Page): Promise<Layout> => page.evaluate<Layout>("audit.layout()");

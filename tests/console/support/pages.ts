@@ -35,3 +35,29 @@ export function addressesOf(route: string, { agentId, webhookId, otherId, conver
   }
   return [path.replace("/users/:id", `/users/${otherId}`)];
 }
+
+/** What the addresses of a route can say: filters, tabs, and what is open. */
+export const PLACES: Readonly<Record<string, readonly string[]>> = {
+  "/": ["?state=up&query=harb&sort=name"],
+  "/account/keys": ["?new=1"],
+  "/account/skills": ["?skill=folder:tea"],
+  "/welcome": ["?step=agent"],
+  "/usage": ["?range=7d&by=agent", "?range=own&from=2026-01-01&to=2026-02-01"],
+  "/approvals": ["?show=decided"],
+  "/webhooks": ["?new=1"],
+  "/agents/:id/chat/:conversationId?": ["?query=ferry"],
+  "/agents/:id/set-up": ["?view=json"],
+  "/agents/:id/gateway": ["?code=python"],
+  "/agents/:id/memory": ["?q=ferry&kind=own"],
+  "/agents/:id/schedules": ["?edit=new"],
+  "/agents/:id/history": ["?version=1"],
+  "/agents/:id/approvals": ["?show=decided"],
+  "/agents/:id/figures": ["?range=week"],
+  "/agents/:id/logs": ["?level=error&query=answer"],
+  "/admin/users": ["?query=bob&status=unverified", "?new=account", "?new=invitation"],
+  "/admin/agents": ["?query=light&sort=cost"],
+  "/admin/usage": ["?by=agent&days=7"],
+  "/admin/channels": ["?state=failed"],
+  "/admin/settings": ["?query=port&show=all"],
+  "/admin/audit": ["?user=bob"],
+};
