@@ -47,6 +47,13 @@ describe.each(ROUTES)("%s", (route) => {
   }, 60_000);
 });
 
+async function expectState(place: string, state: string[]): Promise<void> {
+  await eventually(async () => {
+    expect({ place, state: await stateOf(page) }).toEqual({ place, state });
+    return true;
+  });
+}
+
 describe.each(Object.keys(PLACES))("%s", (route) => {
   test("comes back by reload and by Back as its address says", async () => {
     await resize(page, { width: 1280, height: 800 });
@@ -61,11 +68,11 @@ describe.each(Object.keys(PLACES))("%s", (route) => {
       const state = await stateOf(page);
       await page.reload();
       await ready(page);
-      await eventually(async () => Bun.deepEquals(await stateOf(page), state));
+      await expectState(place, state);
       await goTo(page, "/account/plan");
       await page.goBack();
       await ready(page);
-      await eventually(async () => Bun.deepEquals(await stateOf(page), state));
+      await expectState(place, state);
     }
     expect(console.complaints().splice(0)).toEqual([]);
   }, 60_000);
