@@ -123,6 +123,7 @@ export function createFleetReports(deps: ReportDeps) {
     async channels({
       state,
       channel,
+      query,
       limit,
       cursor,
     }: Static<typeof channelsQuery>): Promise<Static<typeof channelsResponse>> {
@@ -130,7 +131,7 @@ export function createFleetReports(deps: ReportDeps) {
         throw invalidInput({ path: "channel", message: "There is no such channel." });
       }
       const [{ connections, next }, states] = await Promise.all([
-        channels.fleet.page({ state, channel, after: cursor, limit: readLimit(limit, PAGE, MAX_PAGE) }),
+        channels.fleet.page({ state, channel, query, after: cursor, limit: readLimit(limit, PAGE, MAX_PAGE) }),
         channels.fleet.counts(),
       ]);
       const items = connections.map(({ since, nextTryAt, ...one }) => ({

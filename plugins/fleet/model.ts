@@ -141,6 +141,9 @@ export const usageResponse = t.Object({
 export const channelsQuery = t.Object({
   state: t.Optional(literals(CHANNEL_STATES)),
   channel: t.Optional(t.String({ maxLength: 40 })),
+  query: t.Optional(
+    t.String({ maxLength: 200, description: "A part of the agent's or the bot's name, or of the owner's address" }),
+  ),
   limit,
   cursor,
 });

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page, Route } from "playwright-core";
+import { eventually } from "../support/eventually.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
 import { type Fleet, figuresOfADay, HOSTILE, startFleet } from "./support/fleet.ts";
 
@@ -163,6 +164,28 @@ test("the palette finds accounts and agents of others, and starts what an admin 
 }, 60_000);
 
 describe("agents", () => {
+  test("shows at once what happens to an agent of another account, and finds channels by their bots", async () => {
+    await using console = await open("/admin/agents?query=Pilot");
+    const { page } = console;
+    const row = page.getByRole("article").filter({ hasText: "Pilot" });
+    await row.getByText("Answers").waitFor();
+    const { body } = await fleet.ada.get<{ agents: { id: string; name: string }[] }>("/api/agents");
+    const pilot = body.agents.find(({ name }) => name === "Pilot");
+    await fleet.ada.post(`/api/agents/${pilot?.id}/stop`);
+    await row.getByText("Stopped").waitFor();
+    await fleet.ada.post(`/api/agents/${pilot?.id}/start`);
+    await row.getByText("Answers").waitFor();
+
+    await console.open("/admin/channels");
+    const bots = page.getByText(/@\d_harbour_bot/).filter({ visible: true });
+    await bots.nth(2).waitFor();
+    await page.getByLabel("Agent, bot or owner").fill("8_harbour");
+    await eventually(async () => (await bots.count()) === 1);
+    await page.getByLabel("Agent, bot or owner").fill("no such bot");
+    await page.getByText("No channel is called so").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
   test("are sorted and filtered in the address, stopped and started again by undo", async () => {
     await using console = await open("/admin/agents?sort=name");
     const { page } = console;

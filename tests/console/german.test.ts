@@ -108,7 +108,7 @@ function plant(file: string): void {
   );
   const addApproval = (tool: string, kind: string, summary: string, status: string) =>
     database.run(
-      `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input, digest, status,
+      `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input, code, status,
         requested_at, expires_at) VALUES (?, ?, 's', 't', 'web', 0, ?, ?, ?, '{}', ?, ?, ?, ?)`,
       [id(), agentId, tool, kind, summary, id(), status, now, now + 3e6],
     );

@@ -2780,6 +2780,9 @@ export const german = {
     "Other agents": "Andere Agenten",
     "Asks your other agents, and agents of others here that talk to visitors.":
       "Fragt deine anderen Agenten, und hier die Agenten anderer, die mit Besuchern reden.",
+    "Agent, bot or owner": "Agent, Bot oder Besitzer",
+    "No channel is called so": "Kein Kanal heißt so",
+    "Try fewer letters.": "Versuch es mit weniger Buchstaben.",
     // Who wrote a line of the log.
     model: "Modell",
     approval: "Freigabe",

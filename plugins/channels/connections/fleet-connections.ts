@@ -25,6 +25,8 @@ export interface FleetConnection extends Omit<ConnectionStatus, "state"> {
 export interface FleetFilter {
   state?: FleetState | undefined;
   channel?: ChannelId | undefined;
+  /** A part of the agent's name, the bot's name or the owner's address, ignoring case. */
+  query?: string | undefined;
   /** The place after which the page begins, as the page before it returned. */
   after?: string | undefined;
   limit: number;
@@ -52,6 +54,12 @@ const COUNTS = `SELECT count(*) AS total, coalesce(sum(a.status = 'stopped'), 0)
   FROM channel_connections AS c JOIN agents AS a ON a.id = c.agent_id`;
 
 const placeOf = ({ agent, channel }: Pick<FleetConnection, "agent" | "channel">) => `${agent.id} ${channel}`;
+
+/** Whether a connection has these words in its names; every one has no words. */
+function containing(query = ""): (connection: FleetConnection) => boolean {
+  const words = query.trim().toLowerCase();
+  return ({ agent, owner, bot }) => `${agent.name}\n${bot.username}\n${owner.email}`.toLowerCase().includes(words);
+}
 
 interface Deps extends Pick<Kernel, "database"> {
   adapters: Pick<Adapters, "get">;
@@ -96,7 +104,7 @@ export function createFleetConnections({ database, adapters, connectionStates, s
   const read = async (tail: string, args: readonly InValue[]) => (await database.read(`${SELECT} ${tail}`, args)).rows;
 
   /** Few bots fail at a time, and their states are in memory only. */
-  async function pageOfTracked({ state, channel, after = LAST_PLACE, limit }: FleetFilter) {
+  async function pageOfTracked({ state, channel, query, after = LAST_PLACE, limit }: FleetFilter) {
     const places = connectionStates
       .all()
       .filter(
@@ -106,27 +114,34 @@ export function createFleetConnections({ database, adapters, connectionStates, s
       .filter((place) => place < after)
       .sort()
       .reverse();
-    const shown = places.slice(0, limit);
+    const size = query === undefined ? limit : MAX_SCANNED;
+    const shown = places.slice(0, size);
     const rows = await read(
       "WHERE c.agent_id || ' ' || c.channel IN (SELECT value FROM json_each(?1)) AND c.agent_id IN (SELECT value FROM json_each(?2))",
       [JSON.stringify(shown), JSON.stringify(shown.map((place) => place.split(" ")[0] ?? ""))],
     );
-    const connections = rows.flatMap(toConnection).sort((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1));
-    return { connections, next: places.length > limit ? shown.at(-1) : undefined };
+    const found = rows
+      .flatMap(toConnection)
+      .filter(containing(query))
+      .sort((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1));
+    const connections = found.slice(0, limit);
+    const last = connections.at(-1);
+    if (found.length > limit && last) return { connections, next: placeOf(last) };
+    return { connections, next: places.length > size ? shown.at(-1) : undefined };
   }
 
-  async function pageOfRows({ state, channel, after = LAST_PLACE, limit }: FleetFilter) {
+  async function pageOfRows({ state, channel, query, after = LAST_PLACE, limit }: FleetFilter) {
     const [agentId = "", channelId = ""] = after.split(" ");
-    const size = state === undefined && channel === undefined ? limit : MAX_SCANNED;
+    const size = state === undefined && channel === undefined && query === undefined ? limit : MAX_SCANNED;
     const rows = await read("WHERE (c.agent_id, c.channel) < (?, ?) ORDER BY c.agent_id DESC, c.channel DESC LIMIT ?", [
       agentId,
       channelId,
       size + 1,
     ]);
     const scanned = rows.slice(0, size).flatMap(toConnection);
-    const matches = scanned.filter(
-      (one) => (state ?? one.state) === one.state && (channel ?? one.channel) === one.channel,
-    );
+    const matches = scanned
+      .filter((one) => (state ?? one.state) === one.state && (channel ?? one.channel) === one.channel)
+      .filter(containing(query));
     const connections = matches.slice(0, limit);
     const last = matches.length > limit ? connections.at(-1) : rows.length > size ? scanned.at(-1) : undefined;
     return { connections, next: last && placeOf(last) };

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useParameter } from "../../../app/address.ts";
 import { api } from "../../../app/api.ts";
+import { useFleetLive } from "../../../app/fleet-events.ts";
 import { formatNumber, t, text } from "../../../app/language.ts";
 import { Choice } from "../../../parts/choice.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
@@ -47,8 +48,13 @@ export default function AgentsPage() {
       }),
     initialPageParam: "",
     getNextPageParam: ({ next }) => next ?? undefined,
-    refetchInterval: ({ state: { data } }) => (data && data.pages.length > 1 ? false : 15_000),
+    // Costs grow without an event.
+    refetchInterval: ({ state: { data } }) => (data && data.pages.length > 1 ? false : 60_000),
   });
+  useFleetLive(
+    ["admin", "agents"],
+    ["agent.created", "agent.status", "agent.updated", "agent.deleted", "channel.state"],
+  );
   const total = query.data?.pages[0]?.total;
   return (
     <Page

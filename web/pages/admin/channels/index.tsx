@@ -4,11 +4,13 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api } from "../../../app/api.ts";
+import { useFleetLive } from "../../../app/fleet-events.ts";
 import { formatNumber, said, t, text } from "../../../app/language.ts";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { Loaded } from "../../../parts/loaded.tsx";
 import { MoreButton } from "../../../parts/more-button.tsx";
 import { Page } from "../../../parts/page.tsx";
+import { SearchField } from "../../../parts/search-field.tsx";
 import { Status } from "../../../parts/status.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { When } from "../../../parts/when.tsx";
@@ -16,6 +18,7 @@ import type { ChannelPage, ChannelState, FleetChannel } from "../api-types.ts";
 import { CHANNEL_STATES, platformName } from "../channel-texts.ts";
 
 const STATES = ["failed", "backing_off", "connecting", "connected", "stopped"] as const satisfies ChannelState[];
+const POLL_MS = 30_000;
 const MODES: Readonly<Record<string, ReturnType<typeof text>>> = {
   polling: text("asks for messages"),
   gateway: text("open connection"),
@@ -25,14 +28,22 @@ const MODES: Readonly<Record<string, ReturnType<typeof text>>> = {
 export default function ChannelsPage() {
   const [stateText, setState] = useParameter("state");
   const state = STATES.find((one) => one === stateText);
+  const [sought, setSought] = useParameter("query");
   const query = useInfiniteQuery({
-    queryKey: ["admin", "channels", state],
+    queryKey: ["admin", "channels", state, sought],
     queryFn: ({ pageParam }) =>
-      api.get<ChannelPage>("/api/admin/channels", { state, limit: 50, cursor: pageParam || undefined }),
+      api.get<ChannelPage>("/api/admin/channels", {
+        state,
+        query: sought || undefined,
+        limit: 50,
+        cursor: pageParam || undefined,
+      }),
     initialPageParam: "",
     getNextPageParam: ({ next }) => next ?? undefined,
-    refetchInterval: ({ state: { data } }) => (data && data.pages.length > 1 ? false : 10_000),
+    // What is tried again changes without an event each time.
+    refetchInterval: ({ state: { data } }) => (data && data.pages.length > 1 ? false : POLL_MS),
   });
+  useFleetLive(["admin", "channels"], ["channel.state", "agent.status", "agent.deleted"]);
   const counts = query.data?.pages[0]?.counts;
   return (
     <Page
@@ -57,11 +68,14 @@ export default function ChannelsPage() {
           />
         ))}
       </fieldset>
+      <div className="mb-4 max-w-md">
+        <SearchField label={t("Agent, bot or owner")} value={sought} onSearch={setSought} />
+      </div>
       <Loaded query={query} height="h-80">
         {({ pages }) => {
           const channels = pages.flatMap((page) => page.channels);
           return channels.length === 0 ? (
-            <Nothing state={state} />
+            <Nothing state={state} isSearch={sought !== ""} />
           ) : (
             <div className="rounded-large border border-edge bg-card px-4 py-2">
               <Table
@@ -97,7 +111,8 @@ const StateChoice = ({ label, count, isChosen, onChoose }: StateChoiceProps) => 
   </label>
 );
 
-function Nothing({ state }: { state: ChannelState | undefined }) {
+function Nothing({ state, isSearch }: { state: ChannelState | undefined; isSearch: boolean }) {
+  if (isSearch) return <EmptyState title={t("No channel is called so")}>{t("Try fewer letters.")}</EmptyState>;
   if (state === "failed") return <EmptyState title={t("No channel has failed")} />;
   if (state === "backing_off")
     return <EmptyState title={t("No channel waits")}>{t("All that can be are connected.")}</EmptyState>;

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense } from "react";
 import { Link } from "wouter";
 import { api } from "../../../app/api.ts";
+import { useFleetLive } from "../../../app/fleet-events.ts";
 import { formatBytes, formatNumber, formatUsd, t, tn } from "../../../app/language.ts";
 import { Loaded } from "../../../parts/loaded.tsx";
 import { Figure, Page } from "../../../parts/page.tsx";
@@ -18,8 +19,10 @@ export default function OverviewPage() {
   const query = useQuery({
     queryKey: ["admin", "overview"],
     queryFn: () => api.get<Overview>("/api/admin/overview"),
+    // Queues and providers change without an event.
     refetchInterval: 10_000,
   });
+  useFleetLive(["admin", "overview"], ["agent.created", "agent.status", "agent.deleted", "channel.state"]);
   return (
     <Page
       title={t("This server")}
