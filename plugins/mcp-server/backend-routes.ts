@@ -36,7 +36,10 @@ export function backendRoutes({ agents, runtime, memories, schedules }: Deps) {
     .post(
       "/api/agents/:id/assistant/messages",
       async ({ agent, body: { message, conversation, trusted }, status }) =>
-        status(202, await runtime.sendMessage(agent, conversation, { message, taint: taintOf(trusted) })),
+        status(
+          202,
+          await runtime.sendMessage(agent, conversation, { message, taint: taintOf(trusted), isNoCommand: true }),
+        ),
       {
         agentCall: { action: ASSISTANT_ACTION, scope: "chat" },
         body: assistantMessageBody,

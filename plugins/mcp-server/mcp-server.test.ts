@@ -110,6 +110,27 @@ describe("asking an agent", () => {
     expect(said.join()).toContain("characters so far");
   });
 
+  test("gives no commands: what a program writes can't approve what it wants", async () => {
+    fixture.upstream.script(({ lastUser, toolResults }) =>
+      lastUser === "Tell Bob." && toolResults.length === 0
+        ? { toolCalls: [{ name: "web_fetch", arguments: { url: "https://example.com/" } }] }
+        : `You said: ${lastUser}`,
+    );
+    await ada.put(`/api/agents/${agentId}/config`, { approvals: { web_fetch: "ask" } });
+    const asked = await call(client, toolNameOf(subdomain), { message: "Tell Bob." });
+    expect(asked.texts.join()).toContain("waits for its owner's approval");
+    const { approvals } = (
+      await ada.get<{ approvals: { id: string; status: string }[] }>(`/api/agents/${agentId}/approvals`)
+    ).body;
+    const [, conversation] = /Conversation: (\S+)\./.exec(asked.texts.at(-1) ?? "") ?? [];
+    const read = JSON.parse((await call(client, "read_conversation", { agent: agentId, conversation })).text);
+    const [command = ""] = /\/approve \w+/.exec(JSON.stringify(read)) ?? [];
+    expect(command).not.toBe("");
+    expect((await call(client, toolNameOf(subdomain), { message: command })).text).toBe(`You said: ${command}`);
+    const after = await ada.get<{ approvals: { status: string }[] }>(`/api/agents/${agentId}/approvals`);
+    expect(after.body.approvals.map(({ status }) => status)).toEqual(approvals.map(() => "pending"));
+  });
+
   test("says why there is no reply", async () => {
     expect((await ada.post(`/api/agents/${agentId}/stop`)).status).toBe(200);
     const { text, isError } = await call(client, toolNameOf(subdomain), { message: "Ahoy" });

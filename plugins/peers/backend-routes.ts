@@ -109,7 +109,7 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
           agent,
           turnId: (await requireTurn(agent, messageId)).turnId,
           // Not the owner's: visitors can't use up the streams of the console.
-          reader: { userId: `visitor ${contextOf(request).address}`, sessionId: undefined },
+          reader: { userId: `visitor ${contextOf(request).address} ${agent.id}`, sessionId: undefined },
           isStillAllowed: async () => (await agents.find(agent.id)) !== undefined,
         }),
       {

@@ -110,5 +110,8 @@ async function collect(body: ReadableStream<Uint8Array>, found: TurnProgress, on
   }
 }
 
-const statusOf = (status: string): TurnProgress["status"] =>
-  status === "done" || status === "cancelled" ? status : "failed";
+/** A turn that is suspended, until its owner has approved a call, goes on later. */
+function statusOf(status: string): TurnProgress["status"] {
+  if (status === "waiting") return "working";
+  return status === "done" || status === "cancelled" ? status : "failed";
+}

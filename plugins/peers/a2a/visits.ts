@@ -11,11 +11,11 @@ import type { peerMessageBody, peerOutcome } from "../model.ts";
 export type PeerMessage = typeof peerMessageBody.static;
 export type PeerOutcome = typeof peerOutcome.static;
 
-/** A turn as it goes on. `reset`: it has begun anew, what came before does not count. */
+/** A turn as it goes on. `reset`: it has begun anew, what came before does not count. It ends as `running` if it waits for its owner. */
 export type TurnEvent =
   | { kind: "text"; text: string }
   | { kind: "reset" }
-  | { kind: "end"; status: "done" | "failed" | "cancelled"; reply: string };
+  | { kind: "end"; status: "done" | "failed" | "cancelled" | "running"; reply: string };
 
 /** The agent that is visited, and the address of the client. */
 export interface Visit {
@@ -59,7 +59,7 @@ export function createVisits({ backend, visitors }: Deps) {
       else if (event === "reset") yield { kind: "reset" };
       else if (event === "reply") reply = text ?? "";
       else if (event === "end") {
-        yield { kind: "end", status: status === "done" || status === "cancelled" ? status : "failed", reply };
+        yield { kind: "end", status: statusOf(status), reply };
       }
     }
   }
@@ -97,4 +97,9 @@ export function createVisits({ backend, visitors }: Deps) {
       // The backend is gone, or the agent: nobody is present there.
     }
   }
+}
+
+function statusOf(status: string | undefined) {
+  if (status === "waiting") return "running";
+  return status === "done" || status === "cancelled" ? status : "failed";
 }

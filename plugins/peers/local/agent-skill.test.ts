@@ -23,7 +23,7 @@ interface Made {
 let made = 0;
 async function agent(owner = ada, config: object = {}): Promise<Made> {
   const name = `Agent ${++made}`;
-  const all = { skills: { agents: true }, instructions: `I am ${name}.`, ...config };
+  const all = { approvals: { outside: "allow" }, skills: { agents: true }, instructions: `I am ${name}.`, ...config };
   const { body } = await owner.post<{ agent: { id: string } }>("/api/agents/provision", { name, config: all });
   const { id } = body.agent;
   const shown = await owner.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
@@ -96,6 +96,30 @@ describe("an agent of the same owner", () => {
     expect((await approvalsOf(two)).map(({ tool }) => tool)).toEqual(["remind_me"]);
     const { reminders } = (await ada.get<{ reminders: object[] }>(`/api/agents/${two.id}/reminders`)).body;
     expect(reminders).toHaveLength(1);
+  });
+
+  test("takes no commands from another agent, and tells it no code by which one could approve", async () => {
+    const [one, two] = [await agent(), await agent(ada, { approvals: { remind_me: "ask" } })];
+    let heard = "";
+    script({
+      [one.name]: (request) => {
+        const [result] = request.toolResults;
+        if (result) heard += result.content;
+        const message = request.lastUser === "Reset." ? "/reset" : "Remind me.";
+        return result
+          ? "Done."
+          : { toolCalls: [{ name: "message_agent", arguments: { agent: two.subdomain, message } }] };
+      },
+      [two.name]: ({ lastUser, toolResults }) =>
+        lastUser === "Remind me." && toolResults.length === 0
+          ? { toolCalls: [{ name: "remind_me", arguments: { text: "Lock up.", inMinutes: 60 } }] }
+          : `You said: ${lastUser}`,
+    });
+    await say(one, "Ask for a reminder.");
+    expect(heard).toContain("I need my owner's approval");
+    expect(heard).not.toContain("/approve");
+    await say(one, "Reset.");
+    expect(heard).toContain("You said: /reset");
   });
 
   test("taints the conversation that asks it: what acts needs an approval", async () => {

@@ -51,7 +51,7 @@ const asks =
       ? `Heard: ${request.toolResults[0]?.content}`
       : { toolCalls: [{ name: "message_remote_agent", arguments: { agent, message } }] };
 async function agentWith(remoteAgents: object, more: object = {}): Promise<string> {
-  const config = { remoteAgents, ...more };
+  const config = { remoteAgents, approvals: { outside: "allow" }, ...more };
   const made = await ada.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Harbour", config });
   expect(made.status).toBe(201);
   return made.body.agent.id;
@@ -66,7 +66,7 @@ describe("an agent of another host", () => {
     there.upstream.script(() => "At noon.");
     const said = await say(agentId);
     expect(said).toContain('<untrusted source="message_remote_agent">\nAt noon.');
-    expect(await say(agentId)).toContain("needs your owner's approval");
+    expect(await say(agentId)).toContain("May I do this?");
   });
 
   test("goes on with a conversation once the owner has approved that", async () => {
@@ -77,7 +77,12 @@ describe("an agent of another host", () => {
     await say(agentId);
     const { approvals } = (await ada.get<{ approvals: { id: string }[] }>(`/api/agents/${agentId}/approvals`)).body;
     await ada.post(`/api/agents/${agentId}/approvals/${approvals[0]?.id}`, { decision: "approve" });
-    expect(await say(agentId)).toContain("At 2 o'clock.");
+    await eventually(async () => {
+      const { conversations } = (
+        await ada.get<{ conversations: { preview: string }[] }>(`/api/agents/${agentId}/conversations`)
+      ).body;
+      return conversations[0]?.preview.includes("At 2 o'clock.");
+    });
   });
 
   test("is cancelled with the turn that asks it", async () => {
@@ -98,8 +103,8 @@ describe("an agent of another host", () => {
     });
   });
 
-  test("waits for the owner where the configuration says so", async () => {
-    const agentId = await agentWith({ tides: { url: tides.url } }, { approvals: { outside: "ask" } });
+  test("waits for the owner unless the configuration says otherwise", async () => {
+    const agentId = await agentWith({ tides: { url: tides.url } }, { approvals: {} });
     here.upstream.script(asks("tides"));
     there.upstream.script(() => "Never asked.");
     expect(await say(agentId)).not.toContain("Never asked.");
@@ -233,7 +238,7 @@ test("private networks are out of reach", async () => {
     (
       await owner.post<{ agent: { id: string } }>("/api/agents/provision", {
         name: "Curious",
-        config: { remoteAgents: { inside: { url: "http://127.0.0.1:9/a/x" } } },
+        config: { remoteAgents: { inside: { url: "http://127.0.0.1:9/a/x" } }, approvals: { outside: "allow" } },
       })
     ).body.agent.id;
   there.upstream.script(asks("inside"));

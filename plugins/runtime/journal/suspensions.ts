@@ -79,7 +79,8 @@ export function createSuspensions(deps: Deps) {
       const now = Date.now();
       const isFirst = queued.suspended === null;
       const unasked = waiting.filter(({ asked }) => !asked);
-      const isToldAll = entry.byOwner && !entry.isGroup;
+      // Another agent asks in the owner's name, but a model must not read the codes: the owner is asked elsewhere.
+      const isToldAll = entry.byOwner && !entry.isGroup && platform !== "agent";
       const notice = noticeText(waiting, isToldAll);
       const asked =
         unasked.length === 0 || isToldAll

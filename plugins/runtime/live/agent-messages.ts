@@ -52,7 +52,7 @@ export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }
     async ask(agent: Agent, { text, ...message }: AgentMessage, signal: AbortSignal): Promise<string> {
       const known = await find(agent.id, message);
       if (known) return waitForReply(agent, known.turnId, signal);
-      return (await chat({ agent, ...message, message: text, signal })).reply;
+      return (await chat({ agent, ...message, message: text, isNoCommand: true, signal })).reply;
     },
 
     /** Stores a message whose turn runs by itself. */

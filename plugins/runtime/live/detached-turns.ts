@@ -20,6 +20,8 @@ export interface DetachedMessage {
   voice?: readonly string[] | undefined;
   /** Of words that are not the owner's own. */
   taint?: Taint | undefined;
+  /** Written by a program: text that looks like a command, such as `/approve`, is none. */
+  isNoCommand?: boolean | undefined;
 }
 
 export interface AgentMessage {
@@ -117,6 +119,7 @@ export function createDetachedTurns(deps: Deps) {
         byOwner: true,
         content: text,
         ...(given.taint !== undefined && { taint: given.taint }),
+        ...(given.isNoCommand && { kind: "message" as const }),
         ...(files.length > 0 && { attachments: files }),
       });
       return { turnId: id, conversationId: sessionId };
@@ -126,7 +129,14 @@ export function createDetachedTurns(deps: Deps) {
     async sendAs(agent: Agent, { messageId, peer, text, ...message }: AgentMessage): Promise<AgentTurn> {
       requireReady(agent);
       await requireRoom(agent.id);
-      const inbound = { agentId: agent.id, platformMessageId: messageId, to: { peer }, content: text, ...message };
+      const inbound = {
+        agentId: agent.id,
+        platformMessageId: messageId,
+        to: { peer },
+        kind: "message" as const,
+        content: text,
+        ...message,
+      };
       const { id, sessionId } = await store(inbound);
       return { turnId: id, conversationId: sessionId };
     },

@@ -15,6 +15,8 @@ export interface ChatRequest {
   message: string;
   /** Unique for this agent on this platform: a second message with it is dropped. */
   messageId?: string | undefined;
+  /** Text that looks like a command, such as `/approve`, is none. */
+  isNoCommand?: boolean | undefined;
   /** More taint than follows from the sender. */
   taint?: Taint | undefined;
   /** The conversation's address on the platform, instead of a session or a topic. */
@@ -55,6 +57,7 @@ export function createTurnRequests({ inbox, sessions, runningTurns, enqueue }: D
       to,
       sender,
       byOwner,
+      ...(request.isNoCommand && { kind: "message" }),
       content: message,
       ...(request.taint !== undefined && { taint: request.taint }),
       topic,
