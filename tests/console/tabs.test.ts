@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
 import { member, provision } from "../support/members.ts";
-import { openConsole } from "./support/console.ts";
+import { expectAccessible, openConsole } from "./support/console.ts";
 
 let berth: Berth;
 beforeAll(async () => {
@@ -61,7 +61,7 @@ describe("a session that ends while the console is open", () => {
     await signInDialog(page).waitFor();
     await page.keyboard.press("Escape");
     await page.getByText("You are not signed in yet.").waitFor();
-    await signInDialog(page).getByRole("button", { name: "Leave this page and sign in" }).click();
+    await signInDialog(page).getByRole("button", { name: "Sign in here" }).click();
     await page.waitForURL(/\/login\?next=%2Faccount/);
   }, 60_000);
 
@@ -83,6 +83,21 @@ describe("a session that ends while the console is open", () => {
     await other.getByText(bob.account.email).first().waitFor();
   }, 60_000);
 });
+
+test("the question for a new sign-in is accessible in both themes and sizes", async () => {
+  const ada = await member(berth);
+  await expectAccessible(berth, ada, "/account/notifications", {
+    name: "session-ended",
+    async prepare(page) {
+      await page.route("**/api/settings", (route) => {
+        if (route.request().method() === "GET") return route.fallback();
+        return route.fulfill({ status: 401, json: { error: "Sign in first.", code: "UNAUTHORIZED" } });
+      });
+      await page.getByRole("switch").first().press("Space");
+      await page.getByRole("dialog").waitFor();
+    },
+  });
+}, 60_000);
 
 describe("tabs of one person", () => {
   test("leave together when one signs out", async () => {

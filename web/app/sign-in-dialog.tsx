@@ -57,7 +57,7 @@ export default function SignInDialog() {
       actions={
         <>
           <Button look="bare" onClick={signInAgain}>
-            {t("Leave this page and sign in")}
+            {t("Sign in here")}
           </Button>
           <Button isBusy={isBusy} onClick={() => void goOn()}>
             {t("Go on")}

@@ -484,7 +484,7 @@ export const german = {
     "Your plan does not include this": "Dein Tarif enthält das nicht",
     "No connection": "Keine Verbindung",
     "Your session has ended": "Deine Anmeldung ist abgelaufen",
-    "Leave this page and sign in": "Seite verlassen und anmelden",
+    "Sign in here": "Hier anmelden",
     "Sign in in a new tab": "In einem neuen Tab anmelden",
     "It was too long ago, or was ended on another device. Sign in in a new tab: this page waits for that, and keeps what you typed.":
       "Sie ist zu lange her oder wurde auf einem anderen Gerät beendet. Melde dich in einem neuen Tab an: Diese Seite wartet so lange und behält, was du geschrieben hast.",

@@ -23,7 +23,7 @@ export default function VersionsPage() {
         {(versions) => (
           <>
             <Section title={t("This server")}>
-              <dl className="grid grid-cols-2 gap-4 md:grid-cols-4">
+              <dl className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,10rem),1fr))] gap-4">
                 <Figure label="Berth" value={versions.version} />
                 <Figure label={t("Started")} value={<When at={versions.startedAt} />} />
                 <Figure label={t("Machine")} value={versions.platform} hint={`Bun ${versions.bun}`} />
