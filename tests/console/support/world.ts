@@ -116,11 +116,10 @@ function plant({ dir }: Berth, agentId: string, webhookId: string): void {
     ],
     ...["Remind Grace", "Remind Ada"].map(
       (summary): Row => [
-        `INSERT INTO approvals (id, agent_id, session_id, turn_id, platform, by_owner, tool, class, summary, input, digest, status,
-        requested_at, expires_at) VALUES (?, ?, 's', 't', 'web', 0, 'remind_me', 'write', ?, '{}', ?, 'pending', ?, ?)`,
+        `INSERT INTO approvals (id, agent_id, session_id, turn_id, code, platform, by_owner, tool, class, summary, input, status,
+        requested_at, expires_at) VALUES (?, ?, 's', 't', 'ABCD', 'web', 0, 'remind_me', 'write', ?, '{}', 'pending', ?, ?)`,
         id(),
         agentId,
-        summary,
         summary,
         now,
         soon,
