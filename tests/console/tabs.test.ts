@@ -126,6 +126,7 @@ describe("tabs of one person", () => {
   test("read nothing again for what they only look up", async () => {
     await using opened = await openTabs("/account/plan");
     const { page, other } = opened;
+    await other.getByText("Whoever makes an account with your link").waitFor();
     const reads: string[] = [];
     other.on("request", (request) => reads.push(request.url()));
     await page.reload();
