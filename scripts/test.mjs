@@ -1,4 +1,4 @@
-// Runs `npm test`: static checks, unit tests, the build, whole-binary tests and a minute of fuzzing. The last line is "N passed, N failed".
+// Runs `npm test`: static checks, unit tests, the build, whole-binary tests and 45 seconds of fuzzing. The last line is "N passed, N failed".
 //
 //   npm test                    everything
 //   npm test -- FILE…           these test files, or all below these folders
@@ -45,10 +45,8 @@ async function check(name, command, ...args) {
 const UNIT = ["./src", "./web", "./plugins", "./channels", "./migrations", "./bench"];
 /** Whole-binary tests that compare times: nothing else runs beside them. */
 const TIMED = ["timing", "login-storm"];
-/** Two files at a time. */
-const SIDE_BY_SIDE = "--parallel=2";
-/** Three, for tests that mostly wait for the service or the browser. */
-const WAITING = "--parallel=3";
+/** Three files at a time on two cores, because tests wait: for time limits, the service, or the browser. */
+const SIDE_BY_SIDE = "--parallel=3";
 /** The same requests in every run; `npm run fuzz` tries others. */
 const FUZZ_SEED = "20261122";
 /** Up to this many files with failures run once more. More failures have a common cause. */
@@ -147,11 +145,11 @@ async function runAll() {
   await runTestStage(
     "whole-binary tests",
     files.filter((file) => !isTimed(file) && !isOfConsole(file)),
-    WAITING,
+    SIDE_BY_SIDE,
   );
-  await runTestStage("tests of the console", files.filter(isOfConsole), WAITING);
+  await runTestStage("tests of the console", files.filter(isOfConsole), SIDE_BY_SIDE);
   await runTestStage("timed tests", files.filter(isTimed));
-  await check("fuzz", bun, "tests/fuzz/main.ts", "--seconds", "60", "--seed", FUZZ_SEED);
+  await check("fuzz", bun, "tests/fuzz/main.ts", "--seconds", "45", "--seed", FUZZ_SEED);
 }
 
 async function runPaths(paths) {

@@ -584,12 +584,23 @@ for (const mode of ["development", "production"]) {
           // An empty list without a session.
           "get /api/agents",
           // Authenticated by the platform's secret.
+          "post /hooks/{channel}",
+          "get /hooks/{channel}",
           "post /hooks/{channel}/{callbackId}",
           "get /hooks/{channel}/{callbackId}",
           // Without a session it creates an account that can be claimed.
           "post /api/provision",
           // For visitors.
           "get /a/{subdomain}",
+          // For other agents.
+          "post /a/{subdomain}",
+          "get /a/{subdomain}/.well-known/agent-card.json",
+          // For apps that ask to be connected.
+          "get /.well-known/oauth-protected-resource/mcp",
+          "get /.well-known/oauth-authorization-server",
+          "post /api/oauth/register",
+          "post /api/oauth/token",
+          "post /api/oauth/revoke",
           "get /live/{liveStreamId}",
           "get /live/{liveStreamId}/{file}",
           "post /a/{subdomain}/messages",

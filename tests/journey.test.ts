@@ -48,7 +48,10 @@ describe("in an empty folder with an empty environment", () => {
       expect(await (await fetch(`${origin}/readyz`)).json()).toMatchObject({ status: "ready" });
       const page = await fetch(`${origin}/swagger`);
       expect(page.headers.get("content-type")).toContain("text/html");
-      await eventually(() => berth.output().stdout.includes(origin));
+    }
+    // The web has the name of its links, under which a browser keeps the session.
+    for (const printed of [berth.web.replace("127.0.0.1", "localhost"), berth.backend]) {
+      await eventually(() => berth.output().stdout.includes(printed));
     }
     const data = join(berth.dir, "data");
     expect(statSync(data).mode & 0o777).toBe(0o700);

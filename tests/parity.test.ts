@@ -137,6 +137,14 @@ const AGENTS: Step[] = [
   ["POST", "/api/agents/:id/uploads?name=notes.json", { n: 1 }],
   ["GET", "/api/agents/:id/uploads"],
   ["GET", "/api/agents/:id/uploads/{uploadId}"],
+  ["POST", "/api/agents/:id/files", { url: "not an address" }],
+  ["GET", "/api/agents/:id/files"],
+  ["GET", "/api/agents/:id/files/{fileId}"],
+  ["PATCH", "/api/agents/:id/files/{fileId}", { refresh: "day" }],
+  ["POST", "/api/agents/:id/files/{fileId}/read", {}],
+  ["DELETE", "/api/agents/:id/files/{fileId}"],
+  ["GET", "/api/agents/:id/knowledge?query=ship"],
+  ["GET", "/api/agents/:id/web-search"],
   ["DELETE", "/api/agents/:id/uploads/{uploadId}"],
   ["GET", "/api/agents/:id/stats"],
   ["GET", "/api/instance/:userId/stats"],
@@ -177,6 +185,8 @@ const AGENTS: Step[] = [
   ["PUT", "/api/agents/:id/public", { enabled: true, greeting: "Ahoy" }],
   ["GET", "/a/:subdomain"],
   ["POST", "/a/:subdomain/messages", { message: "Hello there" }],
+  ["GET", "/a/:subdomain/.well-known/agent-card.json"],
+  ["POST", "/a/:subdomain", { jsonrpc: "2.0", id: 1, method: "tasks/get", params: { id: "none" } }],
   ["POST", "/api/agent", { agentId: ":id", action: "set-credential", key: "provider_5", value: "sk-parity" }],
   ["GET", "/api/agent?action=credentials&agentId=:id"],
   ["GET", "/api/agents/:id/verification"],
@@ -186,6 +196,7 @@ const AGENTS: Step[] = [
   ["GET", "/api/agents/:id/export"],
   ["POST", "/api/agents/import", { format: "berth.agent/1", name: "Imported", model: "model_a", config: {} }],
   ["POST", "/api/agents/import", { format: "other" }],
+  ["POST", "/api/agents/import/preview", { spec: "chara_card_v2", data: { name: "Ada", description: "Sails." } }],
   ...["start", "stop", "restart", "update", "repair", "reset-memory", "rollback"].flatMap((operation): Step[] => [
     ["POST", `/api/agents/:id/${operation}`, {}],
     ["POST", `/api/instance/:userId/${operation}`, {}],
@@ -256,6 +267,7 @@ test("every route of agents is tested", async () => {
     "Schedules",
     "Life cycle",
     "Uploads",
+    "Files",
     "Interaction",
     "Channels",
     "Live streams",
@@ -277,7 +289,8 @@ test("every route of agents is tested", async () => {
       .filter((route) => !taken.has(route)),
   );
   // Platforms call the hooks, and the gateway is a socket.
-  expect(missing).toEqual(["POST /hooks/:x/:x", "GET /hooks/:x/:x", "GET /agent/:x"]);
+  const hooks = ["GET /hooks/:x", "POST /hooks/:x", "POST /hooks/:x/:x", "GET /hooks/:x/:x"];
+  expect(missing).toEqual([...hooks, "GET /agent/:x"]);
 });
 
 test("while the backend is stopped, lifecycle routes are 502 with the failure body and statistics are mock; afterwards all work without a restart", async () => {

@@ -388,13 +388,16 @@ describe("cross-site requests", () => {
     "application/jsonp",
   ])("a body of %s: 415, and nothing is changed", async (type) => {
     const before = rows();
-    // Uploads are files of any type, and skills are forms. Foreign origins are refused there too, as tested above.
+    // Uploads are files of any type, others are forms. Foreign origins are refused there too, as tested above.
     const takesType = ({ path }: { path: string }) =>
-      path.endsWith("/uploads") || (path === "/api/skills" && type.startsWith("multipart/"));
+      path.endsWith("/uploads") ||
+      (/^\/api\/(?:skills|agents\/[^/]+\/files)$/.test(path) && type.startsWith("multipart/")) ||
+      // OAuth has errors of its own.
+      /^\/api\/oauth\/(?:token|revoke)$/.test(path);
     for (const route of routes.filter((route) => !takesType(route))) {
       const answer = await send(route, { "content-type": type });
-      // Hooks and agents without a public page fail with their own error first.
-      const status = /\/(?:hooks|a)\/|\/visits$/.test(route.path) ? answer.status : 415;
+      // Hooks, agents without a public page, and the MCP server, where no cookie counts, fail with their own error first.
+      const status = /\/(?:hooks|a|peers)\/|\/visits$|^\/mcp$/.test(route.path) ? answer.status : 415;
       expect({ route: named(route), status: answer.status }).toEqual({ route: named(route), status });
       expectRefusal(answer, status);
       expect(answer.headers.getSetCookie()).toEqual([]);

@@ -242,9 +242,9 @@ export function backendRoutes({ guards, service }: Deps) {
 
 /** Adds the file of a form, or the address of a JSON body. */
 async function addFrom(service: FileService, agent: Agent, request: Request) {
-  const type = request.headers.get("content-type")?.toLowerCase() ?? "";
-  if (type.startsWith("multipart/form-data")) return service.add(agent, await readUpload(request, undefined));
-  if (!type.startsWith("application/json")) {
+  const [type] = (request.headers.get("content-type") ?? "").toLowerCase().split(";");
+  if (type === "multipart/form-data") return service.add(agent, await readUpload(request, undefined));
+  if (type !== "application/json") {
     const text = "Send a form with the field `file`, or JSON with the address as `url`.";
     throw new AppError(415, "UNSUPPORTED_MEDIA_TYPE", text);
   }
