@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChannelId } from "../port.ts";
 import { channelDefinitions } from "../registry.ts";
+import { defineChoiceScenarios } from "./choice-scenarios.ts";
 import { createDiscordFixture } from "./discord-fixture.ts";
 import { createHarness, type PlatformFixture } from "./harness.ts";
 import { defineReceivingScenarios } from "./receiving-scenarios.ts";
@@ -22,4 +23,5 @@ describe.each([...channelDefinitions()])("$label", ({ id, capabilities }) => {
   const harness = createHarness(start, capabilities);
   defineReceivingScenarios(harness);
   defineSendingScenarios(harness);
+  defineChoiceScenarios(harness);
 });

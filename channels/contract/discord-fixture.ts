@@ -91,6 +91,13 @@ export async function createDiscordFixture(): Promise<PlatformFixture> {
         text,
         ...(replyTo === undefined ? {} : { replyTo }),
       })),
+    visibleChoices: (id) =>
+      bot
+        .sent()
+        .flatMap((one) => (one.id === id ? one.buttons.map(({ label, customId: text }) => ({ label, text })) : [])),
+    userChooses(id, { text }) {
+      said.push(bot.userPresses(id, text));
+    },
     previewTexts: (kind = "private") =>
       bot.sent(channels[kind]).flatMap(({ edits }) => ["", ...edits.map(({ text }) => text)]),
     typingCount: (kind = "private") => bot.typing(channels[kind]).length,

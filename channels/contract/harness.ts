@@ -6,6 +6,7 @@ import {
   type Binding,
   type ChannelAdapter,
   ChannelError,
+  type Choice,
   type DeliveryFailure,
   type IncomingMessage,
   type OutgoingMessage,
@@ -46,6 +47,10 @@ export interface PlatformFixture extends AsyncDisposable {
   removeBotMessage(id: string): void;
   /** The bot's messages that can be read in a conversation now. */
   visibleMessages(kind?: ConversationKind): { id: string; text: string; replyTo?: string }[];
+  /** The buttons that a message of the bot shows now. */
+  visibleChoices(id: string): Choice[];
+  /** The person of the private conversation presses a button of a message there. */
+  userChooses(id: string, choice: Choice): void;
   /** Every text that was shown of a growing reply. */
   previewTexts(kind?: ConversationKind): string[];
   typingCount(kind?: ConversationKind): number;

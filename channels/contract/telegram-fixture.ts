@@ -68,6 +68,12 @@ export async function createTelegramFixture(): Promise<PlatformFixture> {
         text,
         ...(replyTo === undefined ? {} : { replyTo: `${chatId}:${replyTo}` }),
       })),
+    visibleChoices: (id) =>
+      bot
+        .sent(chats.private)
+        .filter(({ messageId }) => id === `${chats.private}:${messageId}`)
+        .flatMap(({ buttons }) => buttons.map(({ text: label, data: text }) => ({ label, text }))),
+    userChooses: (id, { text }) => void bot.userPresses(chats.private, Number(id.split(":")[1]), text),
     previewTexts: (kind = "private") => [
       ...bot.drafts(chats[kind]).map(({ text }) => text),
       ...bot.sent(chats[kind]).flatMap(({ edits }) => edits.map(({ text }) => text)),

@@ -77,6 +77,15 @@ export async function createWhatsAppFixture(): Promise<PlatformFixture> {
       account
         .sent(PEOPLE[kind])
         .map(({ id, text, replyTo }) => ({ id, text, ...(replyTo === undefined ? {} : { replyTo }) })),
+    visibleChoices: (id) =>
+      account
+        .sent(PEOPLE.private)
+        .flatMap((one) => (one.id === id ? (one.buttons ?? []) : []))
+        .map(({ id: text, title: label }) => ({ label, text })),
+    userChooses(id, { label: title, text }) {
+      const interactive = { type: "button_reply", button_reply: { id: text, title } };
+      account.pushes({ type: "interactive", interactive, context: { id } }, { from: PEOPLE.private });
+    },
     previewTexts: () => [],
     typingCount: () => account.typing().length,
     failNextSend: (fault) =>

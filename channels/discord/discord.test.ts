@@ -439,6 +439,86 @@ describe("slash commands", () => {
   });
 });
 
+describe("answers to choose", () => {
+  const choices = [
+    { label: "Approve", text: "/approve ABC" },
+    { label: "Deny", text: "/deny ABC" },
+  ];
+  const buttons = choices.map(({ label, text }) => ({ label, customId: text }));
+  const shown = (id = "") => bot.sent().find((one) => one.id === id)?.buttons;
+
+  test("are buttons below the last part", async () => {
+    const [first, last] = await send(message({ text: `${"a".repeat(2000)} May I?`, choices }));
+    expect([shown(first), shown(last)]).toEqual([[], buttons]);
+  });
+
+  test("are also shown where a preview or the answer to a command becomes the question", async () => {
+    const { state, waitFor } = await connected();
+    const [dm, guild] = [bot.dm(), bot.channel()];
+    const asked = bot.userSays(guild, "well?", { mention: true });
+    const preview = { draftId: 3, peer: guild, group: true, replyTo: asked, text: "May" };
+    const previewMessageId = (await channel.preview(binding, preview, stop.signal)) ?? "";
+    await send(message({ peer: guild, replyTo: asked, previewMessageId, choices }));
+    expect(bot.sent(guild)).toMatchObject([{ id: previewMessageId, text: "the reply", buttons }]);
+    const id = bot.userCommands(dm, "ask", { question: "well?" });
+    await waitFor(() => state.messages.length === 2);
+    await send(message({ peer: dm, replyTo: `interaction:${id}`, choices }));
+    expect(bot.sent(dm)).toMatchObject([{ interaction: id, text: "the reply", buttons }]);
+  });
+
+  test.each([
+    ["in private", () => bot.dm(), { group: false, sender: { id: "700000000000000001" } }],
+    ["in a guild, by somebody else,", () => bot.channel(), { group: true, sender: { id: "700000000000000002" } }],
+  ])("%s: a pressed one is a message of the presser; it is acknowledged, and the buttons go", async (_, open, by) => {
+    const { state, waitFor } = await connected();
+    const peer = open();
+    const [question = ""] = await send(message({ peer, choices }));
+    const gate = Promise.withResolvers<void>();
+    state.gate = gate.promise;
+    const id = bot.userPresses(question, "/deny ABC", by.sender.id);
+    await fake.waitFor(() => fake.stats().calls.acknowledge === 1);
+    expect(shown(question)).toEqual(buttons);
+    gate.resolve();
+    await waitFor(() => state.messages.length === 1);
+    expect(state.messages).toMatchObject([
+      { platformMessageId: `button:${id}`, peer, text: "/deny ABC", addressed: true, ...by },
+    ]);
+    await fake.waitFor(() => shown(question)?.length === 0);
+    await send(message({ peer, text: "Then I won't.", replyTo: `button:${id}` }));
+    expect(bot.sent(peer).map(({ text }) => text)).toEqual(["the reply", "Then I won't."]);
+    expect(noted).toEqual([]);
+  });
+
+  test("that were pressed, but not stored, keep their buttons and arrive again", async () => {
+    const { state, listening } = await connected();
+    const [question = ""] = await send(message({ choices }));
+    await eventually(() => kept().seq === bot.sequence);
+    state.broken = true;
+    const id = bot.userPresses(question, "/approve ABC");
+    expect(await listening).toMatchObject({ kind: "unreachable" });
+    expect(shown(question)).toEqual(buttons);
+    await fake.waitFor(() => bot.connected === 0);
+    const again = await connected();
+    await again.waitFor(() => again.state.messages.length === 1);
+    expect(again.state.messages).toMatchObject([{ platformMessageId: `button:${id}`, text: "/approve ABC" }]);
+    await fake.waitFor(() => shown(question)?.length === 0);
+    expect(noted).toEqual([]);
+  });
+
+  test("lose their buttons even if Discord takes no acknowledgement; a failure is only logged", async () => {
+    const { state, waitFor } = await connected();
+    const [question = ""] = await send(message({ choices }));
+    fake.fail("acknowledge", { status: 404, code: 10062 }, { times: 2 });
+    fake.fail("editMessage", { status: 502 });
+    bot.userPresses(question, "/approve ABC");
+    await eventually(() => noted.length === 2);
+    expect(shown(question)).toEqual(buttons);
+    bot.userPresses(question, "/approve ABC");
+    await fake.waitFor(() => shown(question)?.length === 0);
+    await waitFor(() => state.messages.length === 2);
+  });
+});
+
 describe("sending", () => {
   test("does not notify people by mentions, and shows no link previews", async () => {
     await send(message({ text: "@everyone see https://example.com/?secret" }));

@@ -17,6 +17,9 @@ export function parsePeer(peer: string): string {
 /** The message id of a slash command, which is no message of the channel and has an id of another kind. */
 export const interactionMessageId = (id: string) => `interaction:${id}`;
 
+/** The message id of a pressed button. No reply may be written in the place of the message that has the button. */
+export const buttonMessageId = (id: string) => `button:${id}`;
+
 /** The interaction in an id made by `interactionMessageId`; undefined for an ordinary message's. */
 export const parseInteractionId = (id: string | undefined) => INTERACTION.exec(id ?? "")?.[1];
 

@@ -4,6 +4,7 @@
 import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
 import { MINUTE } from "../../src/kernel/util/time.ts";
 import type { Binding, ChannelAdapter, ConnectionListener, RecordTraffic } from "../port.ts";
+import { createButtonPresses } from "./delivery/buttons.ts";
 import { createDelivery } from "./delivery/delivery.ts";
 import { createInteractions } from "./delivery/interactions.ts";
 import { withChannelErrors } from "./errors.ts";
@@ -70,6 +71,10 @@ export function createDiscord(options: DiscordOptions): DiscordChannel {
     clients,
     onFailure: ({ agentId }, reason) => log.debug("discord: a command was not acknowledged", { agentId, reason }),
   });
+  const buttonPresses = createButtonPresses({
+    clients,
+    onFailure: ({ agentId }, reason) => log.debug("discord: a button was not finished", { agentId, reason }),
+  });
   const delivery = createDelivery({ clients, interactions, directMessageChannels, rules });
   const slashCommands = createSlashCommands({
     clients,
@@ -80,6 +85,7 @@ export function createDiscord(options: DiscordOptions): DiscordChannel {
   const listen = createListener({
     clients,
     interactions,
+    buttonPresses,
     directMessageChannels,
     findBotRole: botRoles.own,
     onConnected: slashCommands.publish,

@@ -1,5 +1,6 @@
 // The state of one bot in the Discord fake: its channels and messages, the actions of users, and the bot's own calls.
 
+import { type ActionRow, shownButtons } from "./discord-components.ts";
 import { DiscordRefusal, unknown } from "./discord-refusal.ts";
 import type { FileObject, Message, Says, SentMessage, User } from "./discord-types.ts";
 
@@ -16,7 +17,9 @@ export interface Interaction {
   channelId: string;
   at: number;
   acknowledged: boolean;
-  /** Id of the message that answers the interaction. */
+  /** Whether it is the press of a button; else a slash command. */
+  isPress: boolean;
+  /** Id of the message that answers the command, or that has the button. */
   original: string | undefined;
 }
 
@@ -34,6 +37,7 @@ export interface Draft {
   enforceNonce: boolean;
   replyTo?: string;
   flags: number;
+  components?: ActionRow[];
   interaction?: string;
   thinking?: boolean;
 }
@@ -48,6 +52,9 @@ interface BotSettings {
   dispatch(t: string, d: object, kind: "guild" | "dm" | "any", about: string, scrubbed?: object): void;
 }
 
+/** Types of interactions. */
+const APPLICATION_COMMAND = 2;
+const MESSAGE_COMPONENT = 3;
 const EPOCH = 1_420_070_400_000n;
 let count = 0n;
 
@@ -134,6 +141,7 @@ export function createBot({ token, id, username, origin, dispatch }: BotSettings
       mention_roles: [],
       attachments: [],
       embeds: [],
+      components: [],
       pinned: false,
       type: 0,
       flags: 0,
@@ -148,6 +156,41 @@ export function createBot({ token, id, username, origin, dispatch }: BotSettings
     if (replyTo === undefined) return {};
     const message_reference = { message_id: replyTo, channel_id: channelId };
     return { type: 19, message_reference, referenced_message: answered ?? null };
+  }
+
+  /** A person does something with the bot that Discord reports as an interaction. */
+  function interact(
+    channelId: string,
+    from: string | undefined,
+    given: { original?: string; type: number; fields: object },
+  ) {
+    const channel = channelNamed(channelId);
+    const author = user(from ?? channel.userId ?? "700000000000000001");
+    const interaction: Interaction = {
+      id: snowflake(),
+      token: `aW50ZXJhY3Rpb246${crypto.randomUUID().replaceAll("-", "").repeat(4)}`,
+      channelId,
+      at: performance.now(),
+      acknowledged: false,
+      isPress: given.type === MESSAGE_COMPONENT,
+      original: given.original,
+    };
+    interactions.set(interaction.id, interaction);
+    const d = {
+      id: interaction.id,
+      application_id: applicationId,
+      type: given.type,
+      token: interaction.token,
+      version: 1,
+      channel_id: channelId,
+      channel: { id: channelId, type: channel.guildId === undefined ? 1 : 0 },
+      ...(channel.guildId === undefined
+        ? { user: author, context: 1 }
+        : { guild_id: channel.guildId, member: { user: author, roles: [] }, context: 0 }),
+      ...given.fields,
+    };
+    dispatch("INTERACTION_CREATE", d, "any", interaction.id);
+    return interaction.id;
   }
 
   return {
@@ -218,33 +261,19 @@ export function createBot({ token, id, username, origin, dispatch }: BotSettings
       if (message) announce("MESSAGE_CREATE", message);
     },
     userCommands(channelId: string, name: string, options: Record<string, string> = {}, from?: string) {
-      const channel = channelNamed(channelId);
-      const author = user(from ?? channel.userId ?? "700000000000000001");
-      const interaction: Interaction = {
-        id: snowflake(),
-        token: `aW50ZXJhY3Rpb246${crypto.randomUUID().replaceAll("-", "").repeat(4)}`,
-        channelId,
-        at: performance.now(),
-        acknowledged: false,
-        original: undefined,
-      };
-      interactions.set(interaction.id, interaction);
       const given = Object.entries(options).map(([name, value]) => ({ name, type: 3, value }));
-      const d = {
-        id: interaction.id,
-        application_id: applicationId,
-        type: 2,
-        token: interaction.token,
-        version: 1,
-        channel_id: channelId,
-        channel: { id: channelId, type: channel.guildId === undefined ? 1 : 0 },
-        ...(channel.guildId === undefined
-          ? { user: author, context: 1 }
-          : { guild_id: channel.guildId, member: { user: author, roles: [] }, context: 0 }),
-        data: { id: snowflake(), name, type: 1, ...(given.length > 0 ? { options: given } : {}) },
-      };
-      dispatch("INTERACTION_CREATE", d, "any", interaction.id);
-      return interaction.id;
+      const data = { id: snowflake(), name, type: 1, ...(given.length > 0 ? { options: given } : {}) };
+      return interact(channelId, from, { type: APPLICATION_COMMAND, fields: { data } });
+    },
+    userPresses(messageId: string, customId: string, from?: string) {
+      const message = messages.get(messageId);
+      const buttons = message && sent.has(messageId) ? shownButtons(message.components) : [];
+      if (!message || !buttons.some((button) => button.customId === customId))
+        throw new Error("No message of the bot shows this button.");
+      const { guild_id, ...shown } = message;
+      const data = { custom_id: customId, component_type: 2, id: 2 };
+      const given = { original: messageId, type: MESSAGE_COMPONENT, fields: { message: shown, data } };
+      return interact(message.channel_id, from, given);
     },
 
     /** Messages after a given one, newest first; responses of the REST API have no guild id. */
@@ -262,6 +291,7 @@ export function createBot({ token, id, username, origin, dispatch }: BotSettings
       if (before) return before;
       const message = make(channel, me, draft.content, {
         flags: draft.flags,
+        components: draft.components ?? [],
         ...(draft.nonce === undefined ? {} : { nonce: draft.nonce }),
         ...referring(channel.id, draft.replyTo),
       });
@@ -274,19 +304,21 @@ export function createBot({ token, id, username, origin, dispatch }: BotSettings
         flags: draft.flags,
         at: Date.now(),
         edits: [],
+        buttons: shownButtons(message.components),
         ...(draft.interaction === undefined ? {} : { interaction: draft.interaction }),
         thinking: draft.thinking ?? false,
       });
       announce("MESSAGE_CREATE", message);
       return message;
     },
-    rewrites(message: Message, content: string, flags: number | undefined): Message {
-      message.content = content;
-      message.flags = flags ?? message.flags;
+    /** Changes the given fields of a message and leaves the others. */
+    rewrites(message: Message, changes: Pick<Partial<Draft>, "content" | "flags" | "components">): Message {
+      const { content = message.content, flags = message.flags, components = message.components } = changes;
+      Object.assign(message, { content, flags, components });
       message.edited_timestamp = new Date().toISOString();
       const shown = sent.get(message.id);
-      if (shown) Object.assign(shown, { text: content, flags: message.flags, thinking: false });
-      shown?.edits.push({ text: content, at: Date.now() });
+      if (shown) Object.assign(shown, { text: content, flags, thinking: false, buttons: shownButtons(components) });
+      if (changes.content !== undefined) shown?.edits.push({ text: content, at: Date.now() });
       announce("MESSAGE_UPDATE", message);
       return message;
     },

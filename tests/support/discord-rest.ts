@@ -2,6 +2,7 @@
 // https://discord.com/developers/docs/resources/message
 
 import type { BotState, Draft, Interaction } from "./discord-bot.ts";
+import { componentsOf } from "./discord-components.ts";
 import { DiscordRefusal, invalid, unknown } from "./discord-refusal.ts";
 import type { Route } from "./discord-types.ts";
 
@@ -84,7 +85,17 @@ function checkMentions({ allowed_mentions: allowed }: Record<string, unknown>): 
 }
 
 function draftOf(bot: BotState, channelId: string, body: Record<string, unknown>): Draft {
-  only(body, "content", "nonce", "enforce_nonce", "message_reference", "allowed_mentions", "flags", "tts");
+  only(
+    body,
+    "content",
+    "nonce",
+    "enforce_nonce",
+    "message_reference",
+    "allowed_mentions",
+    "flags",
+    "tts",
+    "components",
+  );
   checkMentions(body);
   const { nonce, enforce_nonce: enforceNonce = false, message_reference: reference } = body;
   if (nonce !== undefined && typeof nonce !== "number" && (typeof nonce !== "string" || nonce.length > 25))
@@ -94,6 +105,7 @@ function draftOf(bot: BotState, channelId: string, body: Record<string, unknown>
     content: contentOf(body),
     enforceNonce,
     flags: flagsOf(body, SUPPRESS_EMBEDS | SUPPRESS_NOTIFICATIONS),
+    components: componentsOf(body) ?? [],
     ...(nonce === undefined ? {} : { nonce }),
   };
   if (reference === undefined) return draft;
@@ -109,6 +121,7 @@ function interactionOf({ bot, ids }: Call): Interaction {
   const [, token = ""] = ids;
   const found = [...bot.interactions.values()].find((one) => one.token === token);
   if (!found || performance.now() - found.at > TOKEN_MS) throw new DiscordRefusal(401, 50027, "Invalid Webhook Token");
+  if (!found.acknowledged) throw unknown(10015, "Webhook");
   return found;
 }
 
@@ -127,8 +140,11 @@ function acknowledge({ bot, ids, body, acknowledgeMs }: Call): Response {
   const late = interaction && !interaction.acknowledged && performance.now() - interaction.at > acknowledgeMs;
   if (!interaction || interaction.token !== token || late) throw unknown(10062, "interaction");
   if (interaction.acknowledged) throw new DiscordRefusal(400, 40060, "Interaction has already been acknowledged.");
-  if (body.type !== 5) throw invalid("type", "BASE_TYPE_CHOICES", "The fake knows deferred answers alone.");
+  // A deferred update of the button's message, or a deferred answer.
+  if (body.type !== (interaction.isPress ? 6 : 5))
+    throw invalid("type", "BASE_TYPE_CHOICES", "The fake knows deferred updates and answers alone.");
   interaction.acknowledged = true;
+  if (interaction.isPress) return new Response(null, { status: 204 });
   const channel = bot.channelNamed(interaction.channelId);
   const draft = { content: "", enforceNonce: false, flags: LOADING, interaction: id, thinking: true };
   interaction.original = bot.writes(channel, draft).id;
@@ -137,11 +153,17 @@ function acknowledge({ bot, ids, body, acknowledgeMs }: Call): Response {
 
 function rewrite(call: Call, message: ReturnType<typeof originalOf>): Response {
   const { bot, body } = call;
-  only(body, "content", "allowed_mentions", "flags");
+  only(body, "content", "allowed_mentions", "flags", "components");
   checkMentions(body);
   if (message.author.id !== bot.id)
     throw new DiscordRefusal(403, 50005, "Cannot edit a message authored by another user");
-  return Response.json(bot.rewrites(message, contentOf(body), flagsOf(body, SUPPRESS_EMBEDS)));
+  const components = componentsOf(body);
+  const changes = {
+    ...(body.content === undefined && components ? {} : { content: contentOf(body) }),
+    flags: body.flags === undefined ? message.flags & ~LOADING : flagsOf(body, SUPPRESS_EMBEDS),
+    ...(components && { components }),
+  };
+  return Response.json(bot.rewrites(message, changes));
 }
 
 function putCommands({ bot, ids, body }: Call): Response {
@@ -231,7 +253,6 @@ export function runCall(call: Call): Response {
       return new Response(null, { status: 204 });
     case "followUp": {
       const interaction = interactionOf(call);
-      if (!interaction.acknowledged) throw unknown(10015, "Webhook");
       const { nonce, enforce_nonce, ...rest } = body;
       if (nonce !== undefined || enforce_nonce !== undefined)
         throw invalid("nonce", "UNKNOWN_FIELD", "Not for webhooks.");

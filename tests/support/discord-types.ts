@@ -1,5 +1,7 @@
 // The types of the Discord fake that tests use: options, bots, planned failures, and Discord's objects as far as needed.
 
+import type { ActionRow } from "./discord-components.ts";
+
 export interface DiscordOptions {
   port?: number;
   /** Enforce rate limits and send their headers: 5 messages per channel in 5 s, 50 calls per bot in 1 s. Default: off. */
@@ -101,12 +103,18 @@ export interface Message {
   mention_roles: string[];
   attachments: FileObject[];
   embeds: never[];
+  components: ActionRow[];
   pinned: false;
   type: number;
   flags: number;
   nonce?: string | number;
   message_reference?: { message_id: string; channel_id: string };
   referenced_message?: Omit<Message, "referenced_message"> | null;
+}
+
+export interface ShownButton {
+  label: string;
+  customId: string;
 }
 
 /** A message of the bot in its current form. Times are epoch ms. */
@@ -117,7 +125,10 @@ export interface SentMessage {
   replyTo?: string;
   flags: number;
   at: number;
+  /** Changes of the text. */
   edits: { text: string; at: number }[];
+  /** The buttons that it shows now. */
+  buttons: ShownButton[];
   /** The interaction that this message answers or follows. */
   interaction?: string;
   /** Shown as "… is thinking": deferred, still without content. */
@@ -155,6 +166,8 @@ export interface FakeBot {
   userDeletes(messageId: string): void;
   /** Runs a slash command; returns the interaction's id. */
   userCommands(channelId: string, name: string, options?: Record<string, string>, from?: string): string;
+  /** Presses a button that a message of the bot shows; returns the interaction's id. */
+  userPresses(messageId: string, customId: string, from?: string): string;
   /** Delivers the message a second time. */
   repeats(messageId: string): void;
   /** The user blocks the bot's messages, or the bot is removed from the channel. */

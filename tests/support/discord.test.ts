@@ -42,6 +42,44 @@ describe("calls", () => {
     expect(bot.sent()).toEqual([]);
   });
 
+  const button = { type: 2, style: 2, label: "Yes", custom_id: "yes" };
+  const row = (...components: object[]) => ({ type: 1, components });
+  const many = (count: number) => Array.from({ length: count }, (_, n) => ({ ...button, custom_id: `${n}` }));
+  test.each([
+    ["six rows", many(6).map((one) => row(one))],
+    ["a row without buttons", [row()]],
+    ["six buttons in a row", [row(...many(6))]],
+    ["a button outside a row", [button]],
+    ["a label of 81 characters", [row({ ...button, label: "l".repeat(81) })]],
+    ["no label", [row({ ...button, label: "" })]],
+    ["an id of 101 characters", [row({ ...button, custom_id: "i".repeat(101) })]],
+    ["the same id twice", [row(button), row(button)]],
+    ["an unknown style", [row({ ...button, style: 7 })]],
+    ["an unknown field", [row({ ...button, text: "Yes" })]],
+  ])("components with %s are refused", async (_, components) => {
+    const path = `/channels/${bot.dm()}/messages`;
+    expect(await call("POST", path, { content: "x", components })).toMatchObject({ status: 400, code: 50035 });
+    const { id } = await call("POST", path, { content: "x", components: [row(...many(5))] });
+    expect(await call("PATCH", `${path}/${id}`, { components })).toMatchObject({ status: 400, code: 50035 });
+    expect(bot.sent().map(({ buttons }) => buttons.length)).toEqual([5]);
+  });
+
+  test("a pressed button is acknowledged by a deferred update, once; only then its message can be edited by it", async () => {
+    const path = `/channels/${bot.dm()}/messages`;
+    const { id: messageId = "" } = await call("POST", path, { content: "x", components: [row(button)] });
+    expect(() => bot.userPresses(messageId, "no")).toThrow();
+    const id = bot.userPresses(messageId, "yes");
+    const callback = `/interactions/${id}/${discord.tokenOf(id)}/callback`;
+    const original = `/webhooks/${bot.applicationId}/${discord.tokenOf(id)}/messages/@original`;
+    expect(await call("PATCH", original, { components: [] })).toMatchObject({ status: 404, code: 10015 });
+    expect(await call("POST", callback, { type: 5 })).toMatchObject({ status: 400 });
+    expect(await call("POST", callback, { type: 6 })).toMatchObject({ status: 204 });
+    expect(await call("POST", callback, { type: 6 })).toMatchObject({ status: 400, code: 40060 });
+    expect(await call("PATCH", original, { components: [] })).toMatchObject({ status: 200, id: messageId });
+    expect(bot.sent()).toMatchObject([{ text: "x", buttons: [], edits: [] }]);
+    expect(() => bot.userPresses(messageId, "yes")).toThrow();
+  });
+
   test("the same enforced nonce returns the same message", async () => {
     const path = `/channels/${bot.dm()}/messages`;
     const body = { content: "once", nonce: "n", enforce_nonce: true };

@@ -278,6 +278,7 @@ function fakeBot(state: BotState, gateway: Gateway, changed: () => void): FakeBo
     userEdits: (messageId, text) => after(state.edits(messageId, text)),
     userDeletes: (messageId) => after(state.removes(messageId)),
     userCommands: (channelId, name, options, from) => after(state.userCommands(channelId, name, options, from)),
+    userPresses: (messageId, customId, from) => after(state.userPresses(messageId, customId, from)),
     repeats: (messageId) => after(state.repeats(messageId)),
     closes(channelId) {
       state.channelNamed(channelId).closed = true;

@@ -1,12 +1,13 @@
 // Sends replies to Discord part by part, and shows growing ones as a message that is edited.
 import type { RouteLike } from "discord.js";
 import type { BoundedMap } from "../../../src/kernel/util/bounded-map.ts";
-import { type Binding, ChannelError, type OutgoingMessage, type Preview } from "../../port.ts";
+import { type Binding, ChannelError, type Choice, type OutgoingMessage, type Preview } from "../../port.ts";
 import { createRateLimiter } from "../../shared/rate-limiter.ts";
 import { isMessageGone, isRefusal, lacksWriteAccess, withChannelErrors } from "../errors.ts";
 import { isSnowflake, parsePeer } from "../ids.ts";
 import type { DiscordRateRules } from "../rate-rules.ts";
 import type { Call, RestClients } from "../rest/rest-clients.ts";
+import { buttonFields } from "./buttons.ts";
 import { type InteractionReply, type Interactions, notCaughtUpError } from "./interactions.ts";
 import { toMessageParts } from "./message-parts.ts";
 
@@ -55,26 +56,32 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
     /** The same for every try, so that Discord recognises a part that it has already. */
     key: string;
     replyTo?: string | undefined;
+    /** The answers that it offers. */
+    choices?: readonly Choice[] | undefined;
     signal: AbortSignal;
   }
 
-  function write({ binding, peer, text, key, replyTo, signal }: PartToSend): Promise<string> {
+  const contentOf = ({ text, choices = [] }: PartToSend) => ({
+    content: text,
+    ...MESSAGE_OPTIONS,
+    ...buttonFields(choices),
+  });
+
+  function write(part: PartToSend): Promise<string> {
+    const { binding, peer, key, replyTo, signal } = part;
     const isReply = isSnowflake(replyTo) && !directMessageChannels.get(peer);
     const reference = isReply ? { message_reference: { message_id: replyTo, fail_if_not_exists: false } } : {};
-    const body = { content: text, nonce: nonceOf(key), enforce_nonce: true, ...MESSAGE_OPTIONS, ...reference };
+    const body = { ...contentOf(part), nonce: nonceOf(key), enforce_nonce: true, ...reference };
     return callForMessageId(binding, signal, { method: "post", path: `/channels/${peer}/messages`, body });
   }
 
   /** Edits a message; undefined if it does not exist or is not the bot's. */
-  async function edit({ binding, peer, text, signal }: PartToSend, id: string): Promise<string | undefined> {
+  async function edit(part: PartToSend, id: string): Promise<string | undefined> {
     if (!isSnowflake(id)) return undefined;
+    const { binding, peer, signal } = part;
     try {
       const path: RouteLike = `/channels/${peer}/messages/${id}`;
-      return await callForMessageId(binding, signal, {
-        method: "patch",
-        path,
-        body: { content: text, ...MESSAGE_OPTIONS },
-      });
+      return await callForMessageId(binding, signal, { method: "patch", path, body: contentOf(part) });
     } catch (error) {
       if (isMessageGone(error)) return undefined;
       throw error;
@@ -87,7 +94,7 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
     { path }: InteractionReply,
     how: "original" | "follow-up",
   ): Promise<string | undefined> {
-    const body = { content: part.text, ...MESSAGE_OPTIONS };
+    const body = contentOf(part);
     const original: Call = { method: "patch", path: `${path}/messages/@original`, body, auth: false };
     const followUp: Call = { method: "post", path, body, auth: false };
     try {
@@ -117,10 +124,12 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
         if (message.attempts < MAX_ATTEMPTS_BEFORE_CATCH_UP && interactions.mayStillArrive(binding, replyTo))
           throw notCaughtUpError();
         const interaction = await interactions.find(binding, peer, replyTo);
-        for (const [index, text] of toMessageParts(message.text).entries()) {
+        const texts = toMessageParts(message.text);
+        for (const [index, text] of texts.entries()) {
           if (index < deliveredParts.length) continue;
           if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
-          const part: PartToSend = { binding, peer, text, key: `${message.id}:${index}`, signal };
+          const choices = index === texts.length - 1 ? message.choices : undefined;
+          const part: PartToSend = { binding, peer, text, key: `${message.id}:${index}`, choices, signal };
           if (index === 0) {
             onPartDelivered(await sendFirstPart({ ...part, replyTo }, interaction, message.previewMessageId));
             if (interaction) interactions.markAnswered(interaction.id);

@@ -3,12 +3,22 @@ import type { GatewayDispatchPayload } from "discord.js";
 import type { BoundedMap } from "../../../src/kernel/util/bounded-map.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { type Binding, ChannelError, type IncomingMessage, type RecordTraffic, type Sink } from "../../port.ts";
+import type { ButtonPresses } from "../delivery/buttons.ts";
 import type { Interactions } from "../delivery/interactions.ts";
 import { isRefusal, toChannelError } from "../errors.ts";
 import { lowestIdAt } from "../ids.ts";
 import type { RestClients } from "../rest/rest-clients.ts";
 import type { GatewaySession } from "./gateway-connection.ts";
-import { type GatewayMessage, isCommand, isMessage, mayMentionByRole, readCommand, readMessage } from "./messages.ts";
+import {
+  type GatewayMessage,
+  isCommand,
+  isMessage,
+  isPressedButton,
+  mayMentionByRole,
+  readCommand,
+  readMessage,
+  readPressedButton,
+} from "./messages.ts";
 import { createRecentConversations, type RecentConversation, type ResumeState } from "./resume-state.ts";
 
 /** Events that may wait to be stored, at most. */
@@ -21,6 +31,7 @@ const PAGE_SIZE = "100";
 export interface EventQueueDeps {
   clients: RestClients;
   interactions: Interactions;
+  buttonPresses: ButtonPresses;
   /** Channels known to be direct messages. */
   directMessageChannels: BoundedMap<true>;
   /** The role that Discord made for the bot in a guild. */
@@ -33,10 +44,19 @@ export interface EventQueueDeps {
 interface QueuedEvent {
   payload: GatewayDispatchPayload;
   session: GatewaySession | undefined;
+  onStored: (() => void) | undefined;
 }
 
 export function createEventQueue(
-  { clients, interactions, directMessageChannels, findBotRole, onUnreadableEvent, traffic }: EventQueueDeps,
+  {
+    clients,
+    interactions,
+    buttonPresses,
+    directMessageChannels,
+    findBotRole,
+    onUnreadableEvent,
+    traffic,
+  }: EventQueueDeps,
   binding: Binding,
   sink: Sink,
   stop: AbortController,
@@ -73,7 +93,10 @@ export function createEventQueue(
   }
 
   async function read({ t, d }: { t: string; d: unknown }): Promise<IncomingMessage | undefined> {
-    if (t === "INTERACTION_CREATE") return isCommand(d) ? readCommand(d) : undefined;
+    if (t === "INTERACTION_CREATE") {
+      if (isPressedButton(d)) return readPressedButton(d);
+      return isCommand(d) ? readCommand(d) : undefined;
+    }
     if (!isMessage(d)) return void onUnreadableEvent(binding, t);
     const message: GatewayMessage = d;
     const { guild_id: guild, channel_id: channel } = message;
@@ -136,6 +159,7 @@ export function createEventQueue(
         const refusal = isRefusal(cause) || cause instanceof ChannelError ? toChannelError(cause, "bot") : undefined;
         return fail(refusal ?? new ChannelError("unreachable", text, "bot", undefined, { cause }));
       }
+      for (const { onStored } of batch) onStored?.();
       const last = batch.at(-1);
       if (last) stored = { session: last.session, seq: last.payload.s };
       saveResumePoint();
@@ -154,8 +178,12 @@ export function createEventQueue(
     enqueue(payload: GatewayDispatchPayload): void {
       if (payload.t === "INTERACTION_CREATE" && isCommand(payload.d))
         interactions.track(binding, payload.d, { session: current?.id ?? "", seq: payload.s });
+      const onStored =
+        payload.t === "INTERACTION_CREATE" && isPressedButton(payload.d)
+          ? buttonPresses.acknowledge(binding, payload.d)
+          : undefined;
       if (isMessageEvent(payload)) traffic?.(binding.agentId, 0, Buffer.byteLength(JSON.stringify(payload.d)));
-      queue.push({ payload, session: current });
+      queue.push({ payload, session: current, onStored });
       if (queue.length > MAX_QUEUED_EVENTS)
         fail(new ChannelError("unreachable", "Messages come faster than they can be stored.", "bot"));
       running ??= store().finally(() => {

@@ -1,7 +1,7 @@
 // Tests how gateway events become messages, for any input.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isCommand, isMessage, readCommand, readMessage } from "./messages.ts";
+import { isCommand, isMessage, isPressedButton, readCommand, readMessage, readPressedButton } from "./messages.ts";
 
 const bot = { id: "424242424242424242", username: "berth" };
 const author = { id: "700000000000000001", username: "ada", global_name: "Ada" };
@@ -87,12 +87,62 @@ describe("a command", () => {
   });
 });
 
+describe("a pressed button", () => {
+  const pressed = {
+    id: "175928847299117063",
+    application_id: bot.id,
+    type: 3,
+    token: "t".repeat(40),
+    channel_id: "800000000000000001",
+    guild_id: "900000000000000001",
+    member: { user: author, nick: "Countess" },
+    message: { id: "175928847299117062" },
+    data: { component_type: 2, custom_id: "/deny ABC" },
+  };
+
+  test("is a message of the presser with the button's text, and none of the message that has it", () => {
+    expect(isPressedButton(pressed) && readPressedButton(pressed)).toEqual({
+      platformMessageId: "button:175928847299117063",
+      peer: "800000000000000001",
+      sender: { id: author.id, name: "Countess" },
+      text: "/deny ABC",
+      group: true,
+      addressed: true,
+      sentAt: Date.parse("2016-04-30T11:18:25.796Z"),
+    });
+    expect(isCommand(pressed)).toBe(false);
+  });
+
+  test.each([
+    ["a malformed token", { token: "../../users/@me" }],
+    ["a malformed message", { message: { id: "../1" } }],
+    ["no message", { message: undefined }],
+    ["no text", { data: { component_type: 2 } }],
+    ["another component", { data: { component_type: 3, custom_id: "x", values: ["y"] } }],
+    ["no author", { member: undefined }],
+  ])("with %s is left out", (_, more) => {
+    expect(isPressedButton({ ...pressed, ...more })).toBe(false);
+  });
+});
+
 test("random input is read or left out", () => {
-  const field = fc.constantFrom("id", "channel_id", "author", "content", "mentions", "type", "data", "token", "user");
+  const field = fc.constantFrom(
+    "id",
+    "channel_id",
+    "author",
+    "content",
+    "mentions",
+    "type",
+    "data",
+    "token",
+    "user",
+    "message",
+  );
   fc.assert(
     fc.property(fc.dictionary(field, fc.jsonValue()), (value) => {
       if (isMessage(value)) readMessage(value, bot);
       if (isCommand(value)) readCommand(value);
+      if (isPressedButton(value)) readPressedButton(value);
     }),
   );
 });

@@ -3,14 +3,14 @@ import type { APIAttachment, APIMessage } from "discord.js";
 import { bracketNote } from "../../../src/kernel/util/text/quoted-text.ts";
 import type { Attachment, BotIdentity, IncomingMessage } from "../../port.ts";
 import { isObject } from "../../shared/is-object.ts";
-import { interactionMessageId, isSnowflake, timestampOf } from "../ids.ts";
+import { buttonMessageId, interactionMessageId, isSnowflake, timestampOf } from "../ids.ts";
 import { attachmentRef } from "../rest/file-download.ts";
 
 /** A message as the gateway sends it. */
 export type GatewayMessage = APIMessage & { guild_id?: string; member?: { nick?: string | null } };
 
-/** The fields of a slash command that Berth reads. */
-export interface SlashCommand {
+/** The fields that Berth reads of anything that a person does with the bot beside writing. */
+export interface Interaction {
   id: string;
   application_id: string;
   token: string;
@@ -18,7 +18,16 @@ export interface SlashCommand {
   guild_id?: string;
   user?: User;
   member?: { user: User; nick?: string | null };
+}
+
+export interface SlashCommand extends Interaction {
   data: { name: string; options?: { name: string; value?: unknown }[] };
+}
+
+export interface PressedButton extends Interaction {
+  /** The message that has the button. */
+  message: { id: string };
+  data: { custom_id: string };
 }
 
 interface User {
@@ -29,7 +38,10 @@ interface User {
 
 /** Ordinary messages and replies; all other types are made by Discord. */
 const USER_MESSAGE_TYPES = [0, 19];
+/** https://discord.com/developers/docs/interactions/receiving-and-responding#interaction-object-interaction-type */
 const APPLICATION_COMMAND = 2;
+const MESSAGE_COMPONENT = 3;
+const BUTTON = 2;
 /** The flag of a message that was recorded in the client (discord.com/developers/docs/resources/message#message-object-message-flags). */
 const VOICE_MESSAGE = 1 << 13;
 const isList = (value: unknown) => value === undefined || Array.isArray(value);
@@ -50,18 +62,24 @@ export function isMessage(value: unknown): value is GatewayMessage {
   );
 }
 
-export function isCommand(value: unknown): value is SlashCommand {
-  if (!isObject(value) || value.type !== APPLICATION_COMMAND || !isObject(value.data)) return false;
+function isInteraction(value: Record<string, unknown>): boolean {
   const ids = [value.id, value.application_id, value.channel_id];
   const author = isObject(value.member) ? value.member.user : value.user;
   return (
-    ids.every(isSnowflake) &&
-    typeof value.token === "string" &&
-    /^[\w-]{20,1024}$/.test(value.token) &&
-    typeof value.data.name === "string" &&
-    isList(value.data.options) &&
-    isUser(author)
+    ids.every(isSnowflake) && typeof value.token === "string" && /^[\w-]{20,1024}$/.test(value.token) && isUser(author)
   );
+}
+
+export function isCommand(value: unknown): value is SlashCommand {
+  if (!isObject(value) || value.type !== APPLICATION_COMMAND || !isObject(value.data)) return false;
+  return typeof value.data.name === "string" && isList(value.data.options) && isInteraction(value);
+}
+
+export function isPressedButton(value: unknown): value is PressedButton {
+  if (!isObject(value) || value.type !== MESSAGE_COMPONENT || !isObject(value.data)) return false;
+  const { component_type: type, custom_id: text } = value.data;
+  const hasMessage = isObject(value.message) && isSnowflake(value.message.id);
+  return type === BUTTON && typeof text === "string" && hasMessage && isInteraction(value);
 }
 
 /** Whether a message mentions a role, which may be the bot's, and does not mention the bot otherwise. */
@@ -96,18 +114,28 @@ export function readMessage(message: GatewayMessage, bot: BotIdentity, botRole?:
 
 /** The question of `/ask`; every other command becomes its name as text. */
 export function readCommand(command: SlashCommand): IncomingMessage | undefined {
-  const author = command.member?.user ?? command.user;
-  if (!author) return undefined;
   const { name, options = [] } = command.data;
   const question = options.find((option) => option.name === "question")?.value;
+  const text = name === "ask" && typeof question === "string" && question.trim() !== "" ? question : `/${name}`;
+  return toMessage(command, interactionMessageId(command.id), text);
+}
+
+/** The answer that a button stands for, as a message of the person who pressed it. */
+export const readPressedButton = (pressed: PressedButton): IncomingMessage | undefined =>
+  toMessage(pressed, buttonMessageId(pressed.id), pressed.data.custom_id);
+
+function toMessage(interaction: Interaction, platformMessageId: string, text: string): IncomingMessage | undefined {
+  const { id, channel_id: peer, guild_id: guild, member, user } = interaction;
+  const author = member?.user ?? user;
+  if (!author) return undefined;
   return {
-    platformMessageId: interactionMessageId(command.id),
-    peer: command.channel_id,
-    sender: { id: author.id, name: command.member?.nick ?? author.global_name ?? author.username },
-    text: name === "ask" && typeof question === "string" && question.trim() !== "" ? question : `/${name}`,
-    group: command.guild_id !== undefined,
+    platformMessageId,
+    peer,
+    sender: { id: author.id, name: member?.nick ?? author.global_name ?? author.username },
+    text,
+    group: guild !== undefined,
     addressed: true,
-    sentAt: timestampOf(command.id),
+    sentAt: timestampOf(id),
   };
 }
 
