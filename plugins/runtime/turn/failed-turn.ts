@@ -21,9 +21,8 @@ import type { Outbox } from "../outbox/outbox.ts";
 import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
-import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN } from "./abort-reasons.ts";
 import { type Failure, ModelError, toFailure } from "./failure.ts";
-import type { ReplyWaiter } from "./running-turns.ts";
+import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN, type ReplyWaiter } from "./running-turns.ts";
 import type { ToolLoopOutput } from "./tool-loop.ts";
 
 /** Tries before an entry is parked. */

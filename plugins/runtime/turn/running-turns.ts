@@ -3,8 +3,15 @@
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { shutdownError } from "../errors.ts";
 import { conversationKey, type InboxEntry } from "../inbox/inbox.ts";
-import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN } from "./abort-reasons.ts";
 import type { Observer } from "./tool-calls.ts";
+
+// The reasons with which a turn aborts; they decide what happens to its inbox entry.
+/** The process ends: the entry stays pending. */
+export const ABORT_SHUTDOWN = new DOMException("Berth is stopping.", "AbortError");
+/** The caller left or gave `/stop`, or the agent was deleted: the entry is settled as cancelled. */
+export const ABORT_CANCELLED = new DOMException("The reply was cancelled.", "AbortError");
+/** The agent is being changed: the entry runs again afterwards. */
+export const ABORT_AGENT_CHANGING = new DOMException("The agent is being changed.", "AbortError");
 
 /** The reply of a settled turn. */
 export interface Reply {

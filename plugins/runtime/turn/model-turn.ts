@@ -1,0 +1,191 @@
+// Lets the model answer a message: gathers its history, instructions and tools, and runs the tool loop.
+import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
+import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { Agent, AgentSettings, agents as agentsPlugin } from "../../agents/index.ts";
+import type { ai as aiPlugin, TurnModel } from "../../ai/index.ts";
+import type { approvals as approvalsPlugin } from "../../approvals/index.ts";
+import { highestTaint, type MessageFile, type skills as skillsPlugin, TAINT } from "../../skills/index.ts";
+import type { Inbox, InboxEntry } from "../inbox/inbox.ts";
+import { createInterruptedCallReport } from "../journal/interrupted-calls.ts";
+import type { Journal } from "../journal/journal.ts";
+import { noticeIdOf } from "../journal/suspensions.ts";
+import { type LiveObserver, teeObserver } from "../live/live-turns.ts";
+import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
+import type { SlowReplies } from "../outbox/slow-replies.ts";
+import type { Platforms, SavePreview } from "../platforms.ts";
+import type { FactExtraction } from "../sessions/fact-extraction.ts";
+import type { History } from "../sessions/history.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import { loadCompactedHistory } from "./compaction.ts";
+import type { FailedTurn } from "./failed-turn.ts";
+import type { LoadedFiles } from "./file-loading.ts";
+import { buildPrompt } from "./prompt.ts";
+import type { Observer } from "./tool-calls.ts";
+import { runToolLoop, type SuspendedLoop, type ToolLoopResult } from "./tool-loop.ts";
+
+export interface ModelTurnDeps extends Pick<Kernel, "database" | "log"> {
+  agents: ServiceOf<typeof agentsPlugin>;
+  ai: ServiceOf<typeof aiPlugin>;
+  skills: ServiceOf<typeof skillsPlugin>;
+  approvals: Pick<ServiceOf<typeof approvalsPlugin>, "authorize">;
+  inbox: Inbox;
+  journal: Journal;
+  sessions: Sessions;
+  factExtraction: FactExtraction;
+  ownerAlerts: OwnerAlerts;
+  slowReplies: Pick<SlowReplies, "markShown">;
+  platforms: Pick<Platforms, "of">;
+}
+
+/** The state of one run of an entry. */
+export interface RunningTurn extends FailedTurn {
+  /** The entry as its lane holds it: the next try runs with it. */
+  readonly queued: InboxEntry;
+  /** Calls of the model that were begun for the reply. */
+  calls: number;
+  /** Its readers; undefined for a turn without a stream. */
+  readonly live: LiveObserver | undefined;
+}
+
+interface GivenFiles {
+  /** For the prompt. */
+  files: LoadedFiles | undefined;
+  filesForTools: readonly MessageFile[] | undefined;
+}
+
+/** Rejects as `runToolLoop` does. */
+export function createModelTurn(deps: ModelTurnDeps) {
+  const {
+    agents,
+    ai,
+    skills,
+    approvals,
+    inbox,
+    journal: journals,
+    sessions,
+    factExtraction,
+    slowReplies,
+    platforms,
+  } = deps;
+  const reportInterruptedCall = createInterruptedCallReport(deps);
+  const savePreview: SavePreview = (entry, previewId) =>
+    deps.database.write([inbox.savePreviewStatement(entry, previewId)]);
+
+  /** The same observer; the first text or tool call shows the person that the agent works. */
+  const markingShown = (observer: Observer, entryId: string): Observer => ({
+    delta(text) {
+      slowReplies.markShown(entryId);
+      observer.delta(text);
+    },
+    tool(event) {
+      slowReplies.markShown(entryId);
+      observer.tool(event);
+    },
+  });
+
+  return async (
+    turn: RunningTurn,
+    agent: Agent,
+    chosen: TurnModel,
+    { files, filesForTools }: GivenFiles,
+  ): Promise<ToolLoopResult | SuspendedLoop> => {
+    const { entry, signal, waiter, live } = turn;
+    const settings = await agents.settings(agent.id);
+    const timezone = settings.timezone ?? "UTC";
+    const audience = {
+      agentId: agent.id,
+      // In a group others read the reply, so the owner gets no more there than anybody else.
+      byOwner: entry.byOwner && !entry.isGroup,
+      platform: entry.platform,
+      peer: entry.peer ?? "",
+      timezone,
+    };
+    const origin = { userId: agent.userId, sessionId: entry.sessionId };
+    const { budget, maxTokens } = settings;
+    const reserve = (prompt: LanguageModelV4Prompt) =>
+      ai.reserve({ agent, turnId: entry.id, model: chosen, budget, prompt, maxTokens, signal });
+    const language = await ai.languageModel(chosen, agent.id);
+    const { contextWindow } = chosen;
+    const [journal, tools, instructions, wholeHistory, cache] = await Promise.all([
+      journals.open(turn.queued),
+      skills.toolsFor(agent.id, audience.byOwner, canFollowUp(entry.platform)),
+      skills.instructionsFor({ ...audience, sessionId: entry.sessionId, text: entry.content }),
+      loadCompactedHistory(sessions, entry.sessionId, {
+        contextWindow,
+        signal,
+        summarizer: chosen.demo ? undefined : { language, reserve },
+        keepFacts: () => factExtraction.forSummary(entry),
+      }),
+      ai.turnCache(agent, chosen, entry.id),
+    ]);
+    const history = withoutOwn(wholeHistory, entry);
+    const preview = waiter?.observer ? undefined : platforms.of(entry.platform)?.preview?.(entry, savePreview);
+    try {
+      return await runToolLoop({
+        model: language,
+        journal,
+        prompt: buildPrompt({ agent, settings, entry, skillInstructions: instructions.text, history, files }),
+        taint: highestTaint([
+          entry.taint,
+          // Nobody but the file's author has approved the instructions of an imported agent.
+          settings.imported ? TAINT.outside : TAINT.none,
+          instructions.taint,
+          history.summaryTaint,
+          ...history.recent.map(({ taint }) => taint),
+          tools.some(({ isForeign }) => isForeign) ? TAINT.outside : TAINT.none,
+        ]),
+        tools,
+        toolContext: {
+          ...audience,
+          ...origin,
+          inboxId: entry.id,
+          ...(filesForTools && { files: filesForTools }),
+          ...(settings.approvals && { approvals: settings.approvals }),
+        },
+        async authorize(step, call) {
+          const authorization = await approvals.authorize({ ...audience, ...origin, turnId: entry.id, step }, call);
+          const { kind } = authorization;
+          if (kind === "waiting") live?.approval({ tool: call.tool, class: call.class, summary: call.summary });
+          return authorization;
+        },
+        onUnknownOutcome: (tool) => void reportInterruptedCall(entry, tool),
+        acceptedInputs: () => ai.inputModalities(chosen),
+        settings: samplingSettings(settings),
+        reserve(prompt) {
+          turn.calls++;
+          return reserve(prompt);
+        },
+        cache,
+        onUnfinished(output) {
+          turn.unfinished = output;
+        },
+        observer: teeObserver(
+          waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id)),
+          live,
+        ),
+        signal,
+      });
+    } finally {
+      const previewId = await preview?.end();
+      if (previewId !== undefined) turn.entry = { ...entry, previewId };
+    }
+  };
+}
+
+/** Visitors and other agents get the reply and nothing later. */
+const canFollowUp = (platform: string) => platform !== "public" && platform !== "agent";
+
+/** The history without what the same turn has stored when it began to wait: its message comes last again. */
+function withoutOwn(history: History, entry: InboxEntry): History {
+  if (entry.suspended === null) return history;
+  const own = [entry.id, noticeIdOf(entry)];
+  return { ...history, recent: history.recent.filter(({ id }) => !own.includes(id)) };
+}
+
+function samplingSettings({ temperature, topP, maxTokens }: AgentSettings) {
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+  };
+}
