@@ -47,16 +47,17 @@ interface States {
   channels: { channel: string; state: string; lastError: string | null }[];
 }
 
-const put = (id: string, token: string) => owner.put(`/api/agents/${id}/channels/channel_b`, { token });
+const put = (id: string, token: string, ownerId?: string) =>
+  owner.put(`/api/agents/${id}/channels/channel_b`, { token, ...(ownerId && { ownerId }) });
 
 /** Creates an agent with its own bot. */
-async function connected(options: BotOptions = {}, access = "open"): Promise<Connected> {
+async function connected(options: BotOptions = {}, access = "open", ownerId?: string, config = {}): Promise<Connected> {
   serial += 1;
   const username = `berth_${serial}`;
   const token = tokenFor(String(515_151_515_151_515_000n + BigInt(serial)));
   const bot = discord.addBot(token, { username, ...options });
-  const { id } = await provision(owner, `Agent ${serial}`, { channels: { channel_b: { access } } });
-  const { status, body } = await put(id, token);
+  const { id } = await provision(owner, `Agent ${serial}`, { channels: { channel_b: { access } }, ...config });
+  const { status, body } = await put(id, token, ownerId);
   expect({ status, body }).toMatchObject({
     status: 200,
     body: { success: true, channel: "channel_b", state: "connected", bot: { id: bot.id, username } },
@@ -88,6 +89,43 @@ describe("a bot", () => {
       { text: expect.stringMatching(/^echo: .*for you$/s), replyTo: question },
       { text: expect.stringMatching(/^echo: .*and this\?$/s), interaction: command, thinking: false },
     ]);
+  });
+
+  test("asks its owner with buttons, which decide for the owner alone", async () => {
+    upstream.script(({ toolResults, lastUser }) => {
+      if (toolResults.length > 0) return "Done.";
+      if (!lastUser.includes("Remind me")) return "Hm.";
+      return { toolCalls: [{ name: "remind_me", arguments: { text: "tea", inMinutes: 5 } }] };
+    });
+    const [ada, eve] = ["700000000000000011", "700000000000000012"];
+    const { id, bot } = await connected({}, "open", ada, { approvals: { remind_me: "ask" } });
+    const dm = bot.dm(ada);
+    const statuses = async () =>
+      (await owner.get<{ approvals: { status: string }[] }>(`/api/agents/${id}/approvals`)).body.approvals.map(
+        ({ status }) => status,
+      );
+    bot.userSays(dm, "Remind me");
+    await discord.waitFor(() => bot.sent(dm).at(-1)?.buttons.length === 2);
+    const question = bot.sent(dm).at(-1);
+    const [approve] = question?.buttons ?? [];
+    expect(approve).toEqual({ label: "Approve", customId: expect.stringMatching(/^\/approve \w+$/) });
+    const before = bot.sent(dm).length;
+    bot.userPresses(question?.id ?? "", approve?.customId ?? "", eve);
+    await discord.waitFor(() => bot.sent(dm).length > before);
+    expect(shown(bot, dm).at(-1)).toBe("Only my owner can do that, in a chat of our own.");
+    expect(await statuses()).toEqual(["pending"]);
+    bot.userSays(dm, approve?.customId ?? "");
+    await discord.waitFor(() => shown(bot, dm).at(-1) === "Done.");
+
+    bot.userCommands(dm, "ask", { question: "Remind me again" });
+    await discord.waitFor(() => bot.sent(dm).some(({ buttons }) => buttons.length === 2));
+    const again = bot.sent(dm).find(({ buttons }) => buttons.length === 2);
+    bot.userPresses(again?.id ?? "", again?.buttons[0]?.customId ?? "");
+    await discord.waitFor(() => shown(bot, dm).filter((text) => text === "Done.").length === 2);
+    await discord.waitFor(() => bot.sent(dm).every(({ buttons }) => buttons.length === 0));
+    expect(await statuses()).toEqual(["approved", "approved"]);
+    expect(bot.sent(dm).find(({ id }) => id === again?.id)?.text).toStartWith("May I do this?");
+    upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
   });
 
   test("works without the privileged intent", async () => {
