@@ -55,8 +55,10 @@ const tryAgain = () => page.locator("main").getByRole("button", { name: /^Try ag
 async function pressTryAgain(): Promise<void> {
   const buttons = page.locator("main [role=alert]").getByRole("button", { name: "Try again", exact: true });
   await buttons.first().waitFor();
-  // One that is pressed may take others away.
-  for (const button of await buttons.elementHandles()) if (await button.isVisible()) await button.press("Enter");
+  // All at once, because one that is pressed may take others away.
+  await buttons.evaluateAll((all: { click(): void }[]) => {
+    for (const button of all) button.click();
+  });
 }
 
 /** Lets the time of the console's own tries pass: at most this many, or until the words are there. */
