@@ -1,7 +1,9 @@
 // One thread that reads documents one after the other. It starts with the first, and ends when it is idle, and with a
 // document that takes too much time or memory.
+
 import { createSemaphore } from "../../src/kernel/util/semaphore.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
+import { workerPath } from "../../src/kernel/worker-path.ts";
 import {
   type DocumentChunk,
   type DocumentFacts,
@@ -35,10 +37,7 @@ export interface ThreadLimits {
   memory: number;
 }
 
-/** Where the build puts the thread's code inside the binary (`src/server/build.ts`); from source it lies beside this file. */
-const WORKER = import.meta.path.startsWith("/$bunfs/")
-  ? "/$bunfs/root/plugins/documents/document-worker.js"
-  : `${import.meta.dir}/document-worker.ts`;
+const WORKER = workerPath("plugins/documents/document-worker.ts");
 
 /** Loading the libraries again takes a quarter of a second, keeping them 60 MB. */
 const IDLE_MS = 10 * SECOND;

@@ -1,5 +1,7 @@
 // Defines the schemas of requests and responses about files.
+
 import { type Static, t } from "elysia";
+import { fileForm } from "../../src/kernel/http/openapi/file-form.ts";
 import type { Passage } from "./chunk-store.ts";
 import type { KnowledgeFile } from "./file-store.ts";
 import type { Quota } from "./quota.ts";
@@ -78,13 +80,7 @@ export const searchResults = t.Object({
 export const addRequestDocs = {
   required: true,
   content: {
-    "multipart/form-data": {
-      schema: {
-        type: "object" as const,
-        required: ["file"],
-        properties: { file: { type: "string" as const, format: "binary" } },
-      },
-    },
+    ...fileForm,
     "application/json": {
       schema: {
         type: "object" as const,

@@ -1,5 +1,7 @@
 // Defines the schemas of requests and responses about skills as folders.
+
 import { type Static, t } from "elysia";
+import { fileForm } from "../../src/kernel/http/openapi/file-form.ts";
 import { type FolderSkill, isRunnable, isScript } from "./agent/folder-skill.ts";
 import type { FileEntry, SkillVersion } from "./store/skill-rows.ts";
 
@@ -63,13 +65,7 @@ export const removedSkill = t.Object({ success: t.Literal(true), id: t.String(),
 export const installRequestDocs = {
   required: true,
   content: {
-    "multipart/form-data": {
-      schema: {
-        type: "object" as const,
-        required: ["file"],
-        properties: { file: { type: "string" as const, format: "binary" } },
-      },
-    },
+    ...fileForm,
     "application/json": {
       schema: {
         type: "object" as const,

@@ -1,5 +1,7 @@
 // Defines the schemas of requests and responses about uploads.
+
 import { type Static, t } from "elysia";
+import { fileForm } from "../../src/kernel/http/openapi/file-form.ts";
 import type { Upload } from "./upload-store.ts";
 
 export const uploadItem = t.Object({
@@ -31,13 +33,7 @@ export const removedUpload = t.Object({ success: t.Literal(true) });
 export const uploadRequestDocs = {
   required: true,
   content: {
-    "multipart/form-data": {
-      schema: {
-        type: "object" as const,
-        required: ["file"],
-        properties: { file: { type: "string" as const, format: "binary" } },
-      },
-    },
+    ...fileForm,
     "application/octet-stream": { schema: { type: "string" as const, format: "binary" } },
   },
 };

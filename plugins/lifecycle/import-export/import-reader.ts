@@ -1,7 +1,9 @@
 // Reads files of agents: small exported ones at once, all others on a thread of its own that ends with the file.
+
 import { AppError } from "../../../src/kernel/errors.ts";
 import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
+import { workerPath } from "../../../src/kernel/worker-path.ts";
 import { platformIds } from "../../runtime/index.ts";
 import { EXPORT_FORMAT } from "./export-format.ts";
 import { type ImportFile, readImportFile } from "./import-file.ts";
@@ -29,10 +31,7 @@ export type ImportReply =
   | { file: Omit<ImportFile, "pages"> }
   | { refusal: Pick<AppError, "status" | "code" | "message" | "extras"> };
 
-/** Where the build puts the thread's code inside the binary (`src/server/build.ts`); from source it lies beside this file. */
-const WORKER = import.meta.path.startsWith("/$bunfs/")
-  ? "/$bunfs/root/plugins/lifecycle/import-export/import-worker.js"
-  : `${import.meta.dir}/import-worker.ts`;
+const WORKER = workerPath("plugins/lifecycle/import-export/import-worker.ts");
 
 /**
  * Returns the function that reads a file; it throws as `readImportFile` does. The bytes of a larger file can't be used

@@ -3,16 +3,15 @@
 // Each thread (`sandbox-thread.ts`) hosts the library `run`, which in turn interprets the program on a thread of its own.
 // So neither the program nor the work around it (removing types, reading results) holds the process's event loop, and a
 // program that outlives its limits is ended from outside together with everything that it holds.
+
 import { AppError } from "../../../src/kernel/errors.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
+import { workerPath } from "../../../src/kernel/worker-path.ts";
 import { createFairQueue } from "./fair-queue.ts";
 import { LIMITS, QUEUE } from "./limits.ts";
 import type { FromThread, InputFile, Program, RunCommand, RunLimits, RunOutcome } from "./protocol.ts";
 
-/** Where the build puts the thread's code inside the binary (`src/server/build.ts`); from source it lies beside this file. */
-const THREAD = import.meta.path.startsWith("/$bunfs/")
-  ? "/$bunfs/root/plugins/sandbox/runner/sandbox-thread.js"
-  : `${import.meta.dir}/sandbox-thread.ts`;
+const THREAD = workerPath("plugins/sandbox/runner/sandbox-thread.ts");
 
 /** Time for starting a thread and ending a run, beside the time of the program. */
 const GRACE_MS = 5 * SECOND;

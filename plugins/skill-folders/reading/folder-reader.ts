@@ -1,7 +1,9 @@
 // Reads folders of skills on a thread of their own, which ends with the folder, because unpacking takes up to a second.
+
 import { AppError } from "../../../src/kernel/errors.ts";
 import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
+import { workerPath } from "../../../src/kernel/worker-path.ts";
 import type { Problem } from "./problems.ts";
 import type { FolderFile, SkillFolder } from "./skill-folder.ts";
 
@@ -16,10 +18,7 @@ export type FolderReply =
   | { folder: Omit<SkillFolder, "files"> }
   | { problems: readonly Problem[] };
 
-/** Where the build puts the thread's code inside the binary (`src/server/build.ts`); from source it lies beside this file. */
-const WORKER = import.meta.path.startsWith("/$bunfs/")
-  ? "/$bunfs/root/plugins/skill-folders/reading/folder-worker.js"
-  : `${import.meta.dir}/folder-worker.ts`;
+const WORKER = workerPath("plugins/skill-folders/reading/folder-worker.ts");
 
 export type FolderReader = (bytes: Uint8Array<ArrayBuffer>) => Promise<SkillFolder>;
 
