@@ -1,5 +1,6 @@
 // Starts the console: language and theme, the queries' cache, the events, then the page of the address.
 
+import "./app/load-code.ts";
 import { loaders } from "berth:texts";
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
@@ -7,10 +8,12 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { setErrorTexts } from "./app/api.ts";
 import { App } from "./app/app.tsx";
+import { watchConnection } from "./app/connection.ts";
 import { ApiError } from "./app/errors.ts";
 import { catchUpAfterLoss, startEvents } from "./app/events.ts";
 import { language, loadTexts, setTextLoaders } from "./app/language.ts";
 import { applyTheme } from "./app/theme.ts";
+import { ErrorPage } from "./parts/error-note.tsx";
 
 applyTheme();
 const ownLoaders = language === "en" ? undefined : loaders[language];
@@ -28,11 +31,16 @@ const queries = new QueryClient({
   },
 });
 
+const root = createRoot(document.getElementById("root") ?? document.body);
+
 async function start(): Promise<void> {
-  await Promise.all([loadTexts("shell"), ownLoaders?.errors?.().then(({ texts }) => setErrorTexts(texts))]);
-  const root = document.getElementById("root");
-  if (!root) throw new Error("The page has no root element.");
-  createRoot(root).render(
+  try {
+    await Promise.all([loadTexts("shell"), ownLoaders?.errors?.().then(({ texts }) => setErrorTexts(texts))]);
+  } catch (error) {
+    root.render(<ErrorPage error={error} onRetry={() => void start()} />);
+    return;
+  }
+  root.render(
     <StrictMode>
       <CSPProvider disableStyleElements>
         <QueryClientProvider client={queries}>
@@ -42,6 +50,7 @@ async function start(): Promise<void> {
     </StrictMode>,
   );
   catchUpAfterLoss(queries);
+  watchConnection();
   startEvents();
 }
 

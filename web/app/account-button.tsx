@@ -1,35 +1,30 @@
 // The button of the account at the foot of the rail. Its menu is loaded at the first click.
 
 import { ChevronsUpDown } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { t } from "./language.ts";
+import { lazyDialog } from "./lazy.tsx";
 import { planName, useUser } from "./session.tsx";
-
-const AccountMenu = lazy(() => import("./account-menu.tsx"));
 
 export const ACCOUNT_BUTTON =
   "flex w-full items-center gap-2 rounded-round p-2 text-left outline-offset-0 hover:bg-rail-hover focus-visible:outline-rail-ink data-[popup-open]:bg-rail-hover";
 
+const AccountMenu = lazyDialog<{ onClose: () => void }>(
+  () => import("./account-menu.tsx"),
+  () => <PlainButton isOpen />,
+);
+
 export function AccountButton() {
   const [isWanted, setWanted] = useState(false);
-  const button = (
-    <button
-      type="button"
-      aria-haspopup="menu"
-      aria-expanded={isWanted}
-      className={ACCOUNT_BUTTON}
-      onClick={() => setWanted(true)}
-    >
-      <AccountLabel />
-    </button>
-  );
-  if (!isWanted) return button;
-  return (
-    <Suspense fallback={button}>
-      <AccountMenu />
-    </Suspense>
-  );
+  if (isWanted) return <AccountMenu onClose={() => setWanted(false)} />;
+  return <PlainButton isOpen={false} onClick={() => setWanted(true)} />;
 }
+
+const PlainButton = ({ isOpen, onClick }: { isOpen: boolean; onClick?: () => void }) => (
+  <button type="button" aria-haspopup="menu" aria-expanded={isOpen} className={ACCOUNT_BUTTON} onClick={onClick}>
+    <AccountLabel />
+  </button>
+);
 
 export function AccountLabel() {
   const { name, email, isAdmin, plan } = useUser();

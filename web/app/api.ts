@@ -1,11 +1,13 @@
 // Calls the API of the same origin. The session is a cookie that scripts can't read; the browser adds the origin by which
 // the server refuses requests of other sites.
 
+import { look, noteAnswer } from "./connection.ts";
 import { ApiError, isIssue, UnreachableError } from "./errors.ts";
 import { said, t } from "./language.ts";
 import { recordRequest } from "./request-log.ts";
 import { noteSessionEnd } from "./session-end.ts";
 import { tellTabs } from "./tabs.ts";
+import { whileWriting } from "./update.ts";
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -79,9 +81,11 @@ export async function send(method: Method, path: string, options: CallOptions = 
   };
   let response: Response;
   try {
-    response = await fetch(url, init);
+    response = await (method === "GET" ? fetch(url, init) : whileWriting(() => fetch(url, init)));
+    noteAnswer();
   } catch (error) {
     if (signal?.aborted) throw error;
+    void look();
     throw new UnreachableError(t("Berth can't be reached. Check your connection; nothing that was sent is lost."));
   }
   if (response.ok) {

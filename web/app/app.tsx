@@ -1,6 +1,6 @@
 // Chooses the page of the address and shows it in the shell, once the account is known.
 
-import { Suspense, useEffect } from "react";
+import { useEffect } from "react";
 import { Route, Switch } from "wouter";
 import { ErrorPage } from "../parts/error-note.tsx";
 import { PageSkeleton } from "../parts/skeleton.tsx";
@@ -14,12 +14,14 @@ import { signInAgain } from "./session-end.ts";
 import { NotFound, Shell } from "./shell.tsx";
 import { SignedOut } from "./signed-out.tsx";
 import { useChangesOfOtherTabs } from "./tabs.ts";
+import { useReloadAfterUpdate } from "./update.ts";
 
 export function App() {
   const { data: user, error, refetch } = useUserQuery();
   useLive(USER_KEY, ["user.updated"]);
   useChangesOfOtherTabs();
   useFocusKept();
+  useReloadAfterUpdate();
   const isVisitor = !user && error instanceof ApiError && error.status === 401;
   useEffect(() => {
     if (isVisitor) signInAgain();
@@ -53,9 +55,7 @@ export function App() {
 const toRoutes = (pages: readonly Page[]) =>
   pages.map((page) => (
     <Route key={page.path} path={page.path}>
-      <Suspense fallback={<PageSkeleton />}>
-        <Guarded page={page} />
-      </Suspense>
+      <Guarded page={page} />
     </Route>
   ));
 

@@ -3,8 +3,6 @@
 import { Component, type ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
 import { CenteredNote } from "../parts/centered-note.tsx";
-import { ErrorPage } from "../parts/error-note.tsx";
-import { ApiError, UnreachableError } from "./errors.ts";
 import { t } from "./language.ts";
 
 interface Props {
@@ -27,9 +25,6 @@ export class ErrorBoundary extends Component<Props, { error: unknown }> {
   override render() {
     const { error } = this.state;
     if (error === undefined) return this.props.children;
-    if (error instanceof ApiError || error instanceof UnreachableError) {
-      return <ErrorPage error={error} onRetry={() => this.setState({ error: undefined })} />;
-    }
     return (
       <CenteredNote title={t("This page has a fault")}>
         <p>

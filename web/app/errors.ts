@@ -1,4 +1,4 @@
-// The two ways in which a request fails: the server refused it, or could not be reached.
+// The ways in which a request fails: the server refused it, could not be reached, or is of another build than the page.
 
 /** The server's answer with an error status. `message` is a sentence for people. */
 export class ApiError extends Error {
@@ -40,4 +40,9 @@ export const messageFor = (error: unknown, ...codes: string[]): string | undefin
 /** The request did not reach the server, or no answer came back. */
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
+}
+
+/** The server has another build of the console, without the code that this page asked for. */
+export class OutdatedError extends Error {
+  override readonly name = "OutdatedError";
 }

@@ -3,7 +3,9 @@
 import { type Query, type QueryClient, type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import { EVENT_TYPES, type EventType } from "../../plugins/webhooks/event-types.ts";
+import { look, onReturn } from "./connection.ts";
 import { soon } from "./soon.ts";
+import { keepStream, type Stream } from "./stream.ts";
 
 /** An event of `GET /api/events`; docs/webhooks.md describes each type's data. */
 export interface LiveEvent {
@@ -17,14 +19,19 @@ type EventPrefix = "" | EventType | (EventType extends `${infer Group}.${string}
 
 type Handler = (event: LiveEvent) => void;
 
+/** What tabs tell each other: an event, what became of the stream, or that somebody came back to a tab without one. */
+type Message = LiveEvent | { stream: "broken" | "reopened" | "wanted" };
+
 const handlers = new Set<Handler>();
-const stateListeners = new Set<() => void>();
-let isConnected = true;
+const reopenListeners = new Set<() => void>();
+let stream: Stream | undefined;
 
 const channel = new BroadcastChannel("berth-events");
-channel.onmessage = ({ data }: MessageEvent<LiveEvent | { connected: boolean }>) => {
-  if ("connected" in data) setConnected(data.connected);
-  else deliver(data);
+channel.onmessage = ({ data }: MessageEvent<Message>) => {
+  if (!("stream" in data)) deliver(data);
+  else if (data.stream === "wanted") stream?.hurry();
+  else if (data.stream === "broken") void look();
+  else noteReopened();
 };
 
 /** Calls the pages' handlers; one that fails does not keep others from it. */
@@ -38,10 +45,8 @@ function deliver(event: LiveEvent): void {
   }
 }
 
-function setConnected(next: boolean): void {
-  if (isConnected === next) return;
-  isConnected = next;
-  for (const notify of stateListeners) notify();
+function noteReopened(): void {
+  for (const notify of reopenListeners) notify();
 }
 
 /**
@@ -60,36 +65,28 @@ export function startEvents(): void {
         connect((message) => channel.postMessage(message));
       }),
   );
+  // The tab with the stream may be a hidden one, whose timers the browser slows down.
+  const want = () => channel.postMessage({ stream: "wanted" } satisfies Message);
+  addEventListener("focus", want);
+  onReturn(want);
 }
 
-function connect(tellOthers: (message: LiveEvent | { connected: boolean }) => void): void {
-  const source = new EventSource("/api/events");
-  const changeState = (connected: boolean) => {
-    setConnected(connected);
-    tellOthers({ connected });
-  };
-  source.onopen = () => changeState(true);
-  source.onerror = () => {
-    changeState(false);
-    // A refusal ends the source for good (signed out, too many streams); it is tried again later.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(tellOthers), 15_000);
-  };
-  const receive = ({ data }: MessageEvent<string>) => {
-    const event = JSON.parse(data) as LiveEvent;
-    deliver(event);
-    tellOthers(event);
-  };
-  source.onmessage = receive;
-  for (const type of EVENT_TYPES) source.addEventListener(type, receive);
+function connect(tellOthers: (message: Message) => void): void {
+  stream = keepStream({
+    url: "/api/events",
+    types: EVENT_TYPES,
+    receive({ data }) {
+      const event = JSON.parse(data) as LiveEvent;
+      deliver(event);
+      tellOthers(event);
+    },
+    onBroken: () => tellOthers({ stream: "broken" }),
+    onReopened() {
+      noteReopened();
+      tellOthers({ stream: "reopened" });
+    },
+  });
 }
-
-export const connectionState = {
-  subscribe(notify: () => void): () => void {
-    stateListeners.add(notify);
-    return () => stateListeners.delete(notify);
-  },
-  get: (): boolean => isConnected,
-};
 
 /** Calls `handle` for events whose type begins with one of `types` ("agent." or "approval.requested"). */
 export function useEvents(types: readonly EventPrefix[], handle: Handler): void {
@@ -112,9 +109,9 @@ export const READ_ONCE = { isReadOnce: true } as const;
 export function catchUpAfterLoss(queries: QueryClient): void {
   const isRepeatable = ({ meta, state }: Query) => meta?.isReadOnce !== true || state.status === "error";
   const catchUp = () => void queries.invalidateQueries({ predicate: isRepeatable });
-  connectionState.subscribe(() => {
-    if (isConnected) soon(catchUp);
-  });
+  const catchUpSoon = () => soon(catchUp);
+  reopenListeners.add(catchUpSoon);
+  onReturn(catchUpSoon);
 }
 
 /**

@@ -4,6 +4,7 @@ import { type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import type { EventType } from "../../plugins/webhooks/event-types.ts";
 import { soon } from "./soon.ts";
+import { keepStream } from "./stream.ts";
 
 /** Reads these queries again when an event of any account comes, at most once a second; not those that show several pages. */
 export function useFleetLive(queryKey: QueryKey, types: readonly EventType[]): void {
@@ -13,10 +14,12 @@ export function useFleetLive(queryKey: QueryKey, types: readonly EventType[]): v
   });
   const wanted = types.join(",");
   useEffect(() => {
-    const source = new EventSource(`/api/events?all=1&types=${wanted}`);
-    const receive = () => soon(refresh);
-    for (const type of wanted.split(",")) source.addEventListener(type, receive);
-    return () => source.close();
+    const { close } = keepStream({
+      url: `/api/events?all=1&types=${wanted}`,
+      types: wanted.split(","),
+      receive: () => soon(refresh),
+    });
+    return close;
   }, [wanted]);
 }
 

@@ -1,9 +1,10 @@
 // Opens the dialog that makes an agent, from anywhere; its code is loaded at the first use.
 
-import { lazy, Suspense, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
 import { loadTexts } from "./language.ts";
+import { lazyDialog } from "./lazy.tsx";
 
-const NewAgentDialog = lazy(
+const NewAgentDialog = lazyDialog(
   async () => (await Promise.all([import("../pages/new-agent/index.tsx"), loadTexts("new-agent")]))[0],
 );
 
@@ -31,9 +32,5 @@ export const openNewAgent = (template = ""): void => change(template);
 export function NewAgent() {
   const template = useSyncExternalStore(subscribe, () => wanted);
   if (template === undefined) return null;
-  return (
-    <Suspense>
-      <NewAgentDialog template={template} onClose={() => change(undefined)} />
-    </Suspense>
-  );
+  return <NewAgentDialog template={template} onClose={() => change(undefined)} />;
 }

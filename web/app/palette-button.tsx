@@ -1,11 +1,12 @@
 // Opens the command palette by a button or by ⌘K / Ctrl+K; its code is loaded at the first use.
 
 import { Search } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { loadTexts, t } from "./language.ts";
+import { lazyDialog } from "./lazy.tsx";
 import { isShortcut, shortcut } from "./shortcut.ts";
 
-const CommandPalette = lazy(
+const CommandPalette = lazyDialog(
   async () =>
     (
       await Promise.all([
@@ -50,9 +51,5 @@ export function Palette() {
     };
   }, []);
   if (!isOpen) return null;
-  return (
-    <Suspense>
-      <CommandPalette onClose={() => setOpen(false)} />
-    </Suspense>
-  );
+  return <CommandPalette onClose={() => setOpen(false)} />;
 }

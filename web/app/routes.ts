@@ -1,7 +1,8 @@
 // The table of all pages: one row a page, loaded when it is opened first.
 
-import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import type { ComponentType } from "react";
 import { loadTexts } from "./language.ts";
+import { lazyPage } from "./lazy.tsx";
 
 export interface Page {
   path: string;
@@ -9,7 +10,7 @@ export interface Page {
   admin?: true;
   /** Without the rail, for guided paths. */
   bare?: true;
-  Component: LazyExoticComponent<ComponentType>;
+  Component: ComponentType;
 }
 
 type PageModule = { default: ComponentType };
@@ -21,7 +22,7 @@ function page(
   load: () => Promise<PageModule>,
   more: Pick<Page, "admin" | "bare"> = {},
 ): Page {
-  const Component = lazy(async () => (await Promise.all([load(), loadTexts(area)]))[0]);
+  const Component = lazyPage(async () => (await Promise.all([load(), loadTexts(area)]))[0]);
   return { path, Component, ...more };
 }
 

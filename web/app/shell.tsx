@@ -1,14 +1,13 @@
 // The frame of every page: the rail with the navigation, the connection's state, and the page itself.
 
 import { Menu as MenuIcon } from "lucide-react";
-import { type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { CenteredNote } from "../parts/centered-note.tsx";
 import { IconButton } from "../parts/icon-button.tsx";
-import { PageSkeleton } from "../parts/skeleton.tsx";
 import { AccountButton } from "./account-button.tsx";
+import { ConnectionBanner } from "./connection-banner.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
-import { connectionState } from "./events.ts";
 import { t } from "./language.ts";
 import { ADMIN_ENTRIES, MAIN_ENTRIES, type NavigationEntry } from "./navigation.ts";
 import { NewAgent } from "./new-agent.tsx";
@@ -54,11 +53,13 @@ export function Shell({ children }: { children: ReactNode }) {
           <AccountButton />
         </div>
       </aside>
-      <main id="page" tabIndex={-1} className="min-w-0 outline-none">
+      <main
+        id="page"
+        tabIndex={-1}
+        className="min-w-0 outline-none has-[>[data-full]]:flex has-[>[data-full]]:h-[calc(100dvh-3rem)] has-[>[data-full]]:flex-col md:has-[>[data-full]]:h-dvh"
+      >
         <ConnectionBanner />
-        <ErrorBoundary address={location}>
-          <Suspense fallback={<PageSkeleton />}>{children}</Suspense>
-        </ErrorBoundary>
+        <ErrorBoundary address={location}>{children}</ErrorBoundary>
       </main>
       <Palette />
       <NewAgent />
@@ -121,26 +122,6 @@ const entryOf = (location: string): NavigationEntry | undefined =>
   [...MAIN_ENTRIES, ...ADMIN_ENTRIES]
     .filter(({ path }) => location === path || location.startsWith(path === "/" ? "/agents" : `${path}/`))
     .sort((a, b) => b.path.length - a.path.length)[0];
-
-/** Says that the page shows an old state, and that it catches up by itself. */
-function ConnectionBanner() {
-  const isConnected = useSyncExternalStore(connectionState.subscribe, connectionState.get);
-  const [isLate, setLate] = useState(false);
-  useEffect(() => {
-    // A short break is repaired before anybody needs to read about it.
-    const timer = setTimeout(() => setLate(!isConnected), isConnected ? 0 : 2_500);
-    return () => clearTimeout(timer);
-  }, [isConnected]);
-  return (
-    <div role="status">
-      {isLate && (
-        <p className="bg-warn-wash px-4 py-1.5 text-sm text-warn">
-          {t("The connection to Berth is lost. This page catches up when it is back; nothing is lost.")}
-        </p>
-      )}
-    </div>
-  );
-}
 
 /** Shown for an address without a page. */
 export const NotFound = () => (

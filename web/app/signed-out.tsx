@@ -1,11 +1,12 @@
 // Shows that the session has ended; the dialog's code is loaded then.
 
-import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
+import { useEffect, useSyncExternalStore } from "react";
+import { lazyDialog } from "./lazy.tsx";
 import { useUser } from "./session.tsx";
 import { sessionEnd } from "./session-end.ts";
 import { onTabMessage, tellTabs } from "./tabs.ts";
 
-const SignInDialog = lazy(() => import("./sign-in-dialog.tsx"));
+const SignInDialog = lazyDialog<{ onClose: () => void }>(() => import("./sign-in-dialog.tsx"));
 
 export function SignedOut() {
   const { id } = useUser();
@@ -21,9 +22,5 @@ export function SignedOut() {
     [id],
   );
   if (!isEnded) return null;
-  return (
-    <Suspense>
-      <SignInDialog />
-    </Suspense>
-  );
+  return <SignInDialog onClose={() => undefined} />;
 }

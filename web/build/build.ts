@@ -7,6 +7,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { BunPlugin } from "bun";
 import tailwind from "bun-plugin-tailwind";
 import { german } from "../languages/de.ts";
+import { replaceImports } from "./imports.ts";
 import { preactPlugin } from "./preact.ts";
 import { textsByArea } from "./texts.ts";
 
@@ -80,18 +81,26 @@ export async function buildConsole({ fast = false } = {}): Promise<BuiltFile[]> 
     publicPath: "/assets/",
     define: { "process.env.NODE_ENV": '"production"' },
     env: "disable",
+    // `berthImport` asks for all files of a module at once.
+    modulePreload: false,
     naming: { entry: "[name].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     plugins: [tailwind, languagePlugin, preactPlugin],
   });
+  const files = await Promise.all(
+    outputs.map(async (output) => ({
+      name: basename(output.path),
+      type: output.type,
+      bytes: new Uint8Array(await output.arrayBuffer()),
+    })),
+  );
+  replaceImports(files);
   const built = await Promise.all(
-    outputs.map(async (output): Promise<BuiltFile> => {
-      const name = basename(output.path);
-      const bytes = new Uint8Array(await output.arrayBuffer());
+    files.map(async ({ name, type, bytes }): Promise<BuiltFile> => {
       const params = { [constants.BROTLI_PARAM_QUALITY]: fast ? 4 : 11 };
       const [br, gz] = await Promise.all([brotli(bytes, { params }), compressGzip(bytes, { level: fast ? 1 : 9 })]);
       await Bun.write(join(outputFolder, `${name}.br`), br);
       await Bun.write(join(outputFolder, `${name}.gz`), gz);
-      return { name, type: output.type, bytes: bytes.length, brotliBytes: br.length };
+      return { name, type, bytes: bytes.length, brotliBytes: br.length };
     }),
   );
   await Bun.write(join(outputFolder, "assets.js"), assetsModule(built));

@@ -495,6 +495,11 @@ export const german = {
     "Nothing that you saved is lost. Load the page again; if the fault stays, tell the operator what you did.":
       "Nichts Gespeichertes ist verloren. Lade die Seite neu; wenn der Fehler bleibt, sag dem Betreiber, was du getan hast.",
     "This page has a fault": "Diese Seite hat einen Fehler",
+    "Berth was updated": "Berth wurde aktualisiert",
+    "Berth was updated. Load this page again to go on.":
+      "Berth wurde aktualisiert. Lade diese Seite neu, um weiterzumachen.",
+    "Berth was updated. Finish what you type, then load the page again.":
+      "Berth wurde aktualisiert. Schreib in Ruhe zu Ende und lade dann die Seite neu.",
     Admin: "Admin",
     "Go to, or do…": "Gehe zu …",
     "Your agents": "Deine Agenten",

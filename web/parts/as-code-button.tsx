@@ -1,11 +1,14 @@
 // Shows what the page just asked of the API, as curl or TypeScript. The panel is loaded at the first use.
 
 import { CodeXml } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { loadTexts, t } from "../app/language.ts";
+import { lazyDialog } from "../app/lazy.tsx";
 import { IconButton } from "./icon-button.tsx";
 
-const Panel = lazy(async () => (await Promise.all([import("../pages/as-code/index.tsx"), loadTexts("as-code")]))[0]);
+const Panel = lazyDialog(
+  async () => (await Promise.all([import("../pages/as-code/index.tsx"), loadTexts("as-code")]))[0],
+);
 
 const OPEN = "berth-as-code";
 
@@ -24,11 +27,7 @@ export function AsCodeButton() {
       <IconButton label={t("This page as code")} onClick={() => setOpen(true)}>
         <CodeXml />
       </IconButton>
-      {isOpen && (
-        <Suspense>
-          <Panel onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && <Panel onClose={() => setOpen(false)} />}
     </>
   );
 }

@@ -1,7 +1,8 @@
 // Draws series over time with uPlot. The same numbers are in a table below, for those who don't see or trust the drawing.
 
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { formatNumber, formatTime, t } from "../app/language.ts";
+import { lazyPart } from "../app/lazy.tsx";
 import { Skeleton } from "./skeleton.tsx";
 import { Table } from "./table.tsx";
 
@@ -27,7 +28,14 @@ export interface ChartProps {
 /** How a day in UTC is written. */
 export const DAY = { dateStyle: "medium", timeZone: "UTC" } as const;
 
-const Plot = lazy(() => import("./plot.tsx"));
+const Plot = lazyPart<ChartProps & { height: number }>(
+  () => import("./plot.tsx"),
+  ({ height }) => (
+    <div style={{ height }}>
+      <Skeleton className="h-full" />
+    </div>
+  ),
+);
 
 export function Chart(props: ChartProps) {
   // A page may hold many charts of some hundred points: their tables are made when they are asked for.
@@ -47,15 +55,7 @@ export function Chart(props: ChartProps) {
   ];
   return (
     <figure>
-      <Suspense
-        fallback={
-          <div style={{ height }}>
-            <Skeleton className="h-full" />
-          </div>
-        }
-      >
-        <Plot {...props} height={height} />
-      </Suspense>
+      <Plot {...props} height={height} />
       <figcaption>
         <details className="mt-1 text-soft text-sm" onToggle={({ currentTarget }) => setTableOpen(currentTarget.open)}>
           <summary>{t("The numbers")}</summary>

@@ -3,7 +3,7 @@
 import { TriangleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
-import { ApiError, UnreachableError } from "../app/errors.ts";
+import { ApiError, OutdatedError, UnreachableError } from "../app/errors.ts";
 import { t } from "../app/language.ts";
 import { Button } from "./button.tsx";
 
@@ -13,6 +13,7 @@ interface Props {
 }
 
 export function ErrorNote({ error, onRetry }: Props) {
+  const isOutdated = error instanceof OutdatedError;
   const secondsLeft = useCountdown(error instanceof ApiError ? error.retryAfter : undefined);
   return (
     <div
@@ -23,7 +24,8 @@ export function ErrorNote({ error, onRetry }: Props) {
       <div className="flex min-w-0 flex-col items-start gap-2">
         <p>{messageOf(error)}</p>
         <Advice error={error} />
-        {onRetry && (
+        {isOutdated && <Button onClick={() => location.reload()}>{t("Load again")}</Button>}
+        {onRetry && !isOutdated && (
           <Button onClick={onRetry} disabled={secondsLeft > 0}>
             {secondsLeft > 0 ? t("Try again in {seconds} s", { seconds: secondsLeft }) : t("Try again")}
           </Button>
@@ -41,7 +43,9 @@ export const ErrorPage = (props: Props) => (
   </div>
 );
 
-function titleOf(error: unknown): string {
+/** A heading for any thrown value. */
+export function titleOf(error: unknown): string {
+  if (error instanceof OutdatedError) return t("Berth was updated");
   if (error instanceof UnreachableError) return t("No connection");
   const titles = new Map([
     [402, t("Your plan does not include this")],
@@ -54,7 +58,8 @@ function titleOf(error: unknown): string {
 
 /** A sentence about any thrown value. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiError || error instanceof UnreachableError) return error.message;
+  const isKnown = [ApiError, UnreachableError, OutdatedError].some((kind) => error instanceof kind);
+  if (isKnown && error instanceof Error) return error.message;
   return t("Something in this page failed. Load it again.");
 }
 

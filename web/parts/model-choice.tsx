@@ -1,14 +1,15 @@
 // Chooses the model of an agent: the two that the operator offers, or any other of the catalogue.
 
-import { lazy, Suspense, useId, useState } from "react";
+import { useId, useState } from "react";
 import { loadTexts, t } from "../app/language.ts";
+import { lazyDialog } from "../app/lazy.tsx";
 import { type ModelChoice as Choice, priceText, useModelChoices, windowText } from "../app/models.ts";
 import { Button } from "./button.tsx";
 import { ErrorNote } from "./error-note.tsx";
 import { Skeleton } from "./skeleton.tsx";
 import { Badge, Notice } from "./status.tsx";
 
-const ModelPicker = lazy(
+const ModelPicker = lazyDialog(
   async () => (await Promise.all([import("../pages/model-picker/index.tsx"), loadTexts("model-picker")]))[0],
 );
 
@@ -73,16 +74,14 @@ export function ModelChoice({ value, agentId, error, onChange }: Props) {
         </p>
       )}
       {isPicking && (
-        <Suspense>
-          <ModelPicker
-            chosen={value.own}
-            onClose={() => setPicking(false)}
-            onChoose={(own) => {
-              setPicking(false);
-              onChange({ choice: "custom", own });
-            }}
-          />
-        </Suspense>
+        <ModelPicker
+          chosen={value.own}
+          onClose={() => setPicking(false)}
+          onChoose={(own) => {
+            setPicking(false);
+            onChange({ choice: "custom", own });
+          }}
+        />
       )}
     </div>
   );

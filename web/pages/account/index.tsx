@@ -1,7 +1,6 @@
 // The frame of the account's pages: who is signed in, the navigation, and the page of the address.
 
 import { LogOut } from "lucide-react";
-import { Suspense } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { t } from "../../app/language.ts";
 import { useUser } from "../../app/session.tsx";
@@ -10,7 +9,6 @@ import { signOut } from "../../app/sign-out.ts";
 import { bringIntoView } from "../../parts/bring-into-view.ts";
 import { Button } from "../../parts/button.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Skeleton } from "../../parts/skeleton.tsx";
 import { ACCOUNT_PAGES } from "./pages.ts";
 
 const BASE = "/account";
@@ -34,15 +32,13 @@ export default function AccountLayout() {
       <div className="gap-8 lg:grid lg:grid-cols-[12rem_minmax(0,46rem)]">
         <AccountNavigation location={location} />
         <div>
-          <Suspense fallback={<Skeleton className="h-40" />}>
-            <Switch>
-              {ACCOUNT_PAGES.map(({ path, Component }) => (
-                <Route key={path} path={BASE + path}>
-                  <Component />
-                </Route>
-              ))}
-            </Switch>
-          </Suspense>
+          <Switch>
+            {ACCOUNT_PAGES.map(({ path, Component }) => (
+              <Route key={path} path={BASE + path}>
+                <Component />
+              </Route>
+            ))}
+          </Switch>
         </div>
       </div>
     </Page>

@@ -13,8 +13,9 @@ import {
   Sparkles,
   User,
 } from "lucide-react";
-import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import type { ComponentType } from "react";
 import { type Text, text } from "../../app/language.ts";
+import { lazyPagePart } from "../../app/lazy.tsx";
 
 export interface AccountPage {
   /** Below /account; "" is the profile. */
@@ -23,7 +24,7 @@ export interface AccountPage {
   /** Other words under which the palette finds it. */
   keywords: Text;
   Icon: LucideIcon;
-  Component: LazyExoticComponent<ComponentType>;
+  Component: ComponentType;
 }
 
 export const ACCOUNT_PAGES: readonly AccountPage[] = [
@@ -32,69 +33,69 @@ export const ACCOUNT_PAGES: readonly AccountPage[] = [
     label: text("Profile"),
     keywords: text("name picture address"),
     Icon: User,
-    Component: lazy(() => import("./profile/index.tsx")),
+    Component: lazyPagePart(() => import("./profile/index.tsx")),
   },
   {
     path: "/security",
     label: text("Security"),
     keywords: text("password two-factor totp qr recovery delete"),
     Icon: Shield,
-    Component: lazy(() => import("./security/index.tsx")),
+    Component: lazyPagePart(() => import("./security/index.tsx")),
   },
   {
     path: "/sign-ins",
     label: text("Sign-ins"),
     keywords: text("google github wallet linked social"),
     Icon: LogIn,
-    Component: lazy(() => import("./sign-ins/index.tsx")),
+    Component: lazyPagePart(() => import("./sign-ins/index.tsx")),
   },
   {
     path: "/sessions",
     label: text("Devices"),
     keywords: text("signed in sessions browsers"),
     Icon: Laptop,
-    Component: lazy(() => import("./sessions/index.tsx")),
+    Component: lazyPagePart(() => import("./sessions/index.tsx")),
   },
   {
     path: "/keys",
     label: text("API keys"),
     keywords: text("token scopes developer"),
     Icon: KeyRound,
-    Component: lazy(() => import("./keys/index.tsx")),
+    Component: lazyPagePart(() => import("./keys/index.tsx")),
   },
   {
     path: "/assistants",
     label: text("Assistants"),
     keywords: text("mcp connect apps desktop editor oauth"),
     Icon: Cable,
-    Component: lazy(() => import("./assistants/index.tsx")),
+    Component: lazyPagePart(() => import("./assistants/index.tsx")),
   },
   {
     path: "/skills",
     label: text("Skills"),
     keywords: text("folders upload library"),
     Icon: BookOpen,
-    Component: lazy(() => import("./skills/index.tsx")),
+    Component: lazyPagePart(() => import("./skills/index.tsx")),
   },
   {
     path: "/notifications",
     label: text("Notifications"),
     keywords: text("mail"),
     Icon: Bell,
-    Component: lazy(() => import("./notifications/index.tsx")),
+    Component: lazyPagePart(() => import("./notifications/index.tsx")),
   },
   {
     path: "/plan",
     label: text("Plan and referral"),
     keywords: text("upgrade subscription invite friends"),
     Icon: Sparkles,
-    Component: lazy(() => import("./plan/index.tsx")),
+    Component: lazyPagePart(() => import("./plan/index.tsx")),
   },
   {
     path: "/appearance",
     label: text("Appearance"),
     keywords: text("theme language time zone dark"),
     Icon: Palette,
-    Component: lazy(() => import("./appearance/index.tsx")),
+    Component: lazyPagePart(() => import("./appearance/index.tsx")),
   },
 ];

@@ -1,13 +1,12 @@
 // The frame of an agent's pages: its name and state, the navigation, and the page of the address.
 
-import { Suspense } from "react";
 import { Route, Switch, useLocation, useParams } from "wouter";
 import { ApiError } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
 import { NotFound } from "../../app/shell.tsx";
 import { ErrorPage } from "../../parts/error-note.tsx";
 import { useTitle } from "../../parts/page.tsx";
-import { PageSkeleton, Skeleton } from "../../parts/skeleton.tsx";
+import { PageSkeleton } from "../../parts/skeleton.tsx";
 import { type Agent, AgentContext, useAgentQuery } from "./agent.tsx";
 import { AgentHeader } from "./agent-header.tsx";
 import { AgentNavigation, pageAt } from "./navigation.tsx";
@@ -17,7 +16,7 @@ export default function AgentLayout() {
   const { id = "" } = useParams<{ id: string }>();
   const { data, error, refetch } = useAgentQuery(id);
   const isGone = error instanceof ApiError && error.status === 404;
-  // What was loaded stays while a refresh fails; the banner of the shell tells of a lost connection.
+  // What was loaded stays while a refresh fails; the banner above the page tells of a lost connection.
   if (data && !isGone) return <AgentFrame agent={data.agent} />;
   if (error) return <ErrorPage error={error} onRetry={() => void refetch()} />;
   return <PageSkeleton />;
@@ -31,24 +30,23 @@ function AgentFrame({ agent }: { agent: Agent }) {
   return (
     <AgentContext value={agent}>
       <div
-        className={`mx-auto flex w-full flex-col md:px-8 ${isFull ? "h-[calc(100dvh-3rem)] md:h-dvh" : "max-w-6xl pb-16 md:pt-2"}`}
+        data-full={isFull || undefined}
+        className={`mx-auto flex w-full flex-col md:px-8 ${isFull ? "min-h-0 flex-1" : "max-w-6xl pb-16 md:pt-2"}`}
       >
         <AgentHeader agent={agent} />
         <div className={`flex min-h-0 flex-1 flex-col md:flex-row md:gap-6 ${isFull ? "" : "md:mt-2"}`}>
           <AgentNavigation id={agent.id} />
           <div className={`flex min-h-0 min-w-0 flex-1 flex-col ${isFull ? "" : "px-4 pt-4 md:px-0 md:pt-0"}`}>
-            <Suspense fallback={<Skeleton className="h-40" />}>
-              <Switch>
-                {AGENT_PAGES.map(({ path, Component }) => (
-                  <Route key={path} path={`/agents/:id${path}`}>
-                    <Component />
-                  </Route>
-                ))}
-                <Route>
-                  <NotFound />
+            <Switch>
+              {AGENT_PAGES.map(({ path, Component }) => (
+                <Route key={path} path={`/agents/:id${path}`}>
+                  <Component />
                 </Route>
-              </Switch>
-            </Suspense>
+              ))}
+              <Route>
+                <NotFound />
+              </Route>
+            </Switch>
           </div>
         </div>
       </div>

@@ -31,9 +31,9 @@ export function AgentNavigation({ id }: { id: string }) {
   return (
     <nav
       aria-label={t("Pages of this agent")}
-      className="flex shrink-0 border-edge border-b md:w-44 md:flex-col md:gap-4 md:border-b-0"
+      className="flex shrink-0 border-edge border-b md:min-h-0 md:w-44 md:flex-col md:gap-4 md:border-b-0"
     >
-      <div className="flex min-w-0 flex-1 gap-1 overflow-x-auto px-4 md:flex-col md:gap-4 md:overflow-visible md:px-0">
+      <div className="flex min-w-0 flex-1 gap-1 overflow-x-auto px-4 md:min-h-0 md:flex-col md:gap-4 md:overflow-y-auto md:px-0">
         <Links id={id} current={current} here={here} />
       </div>
       <AllPages id={id} current={current} />
@@ -64,7 +64,7 @@ const Links = ({ id, current, here }: LinksProps) => (
               href={addressOf(id, page)}
               onFocus={({ currentTarget }) => bringIntoView(currentTarget)}
               aria-current={page === current ? "page" : undefined}
-              className="flex items-center gap-2 whitespace-nowrap border-transparent border-b-2 px-2 py-2 text-soft transition-colors hover:text-ink aria-[current]:border-sea aria-[current]:font-medium aria-[current]:text-ink md:rounded-round md:border-b-0 md:py-1.5 md:aria-[current]:bg-wash md:aria-[current]:text-sea md:hover:bg-hover"
+              className="flex items-center gap-2 whitespace-nowrap border-transparent border-b-2 px-2 py-2 text-soft transition-colors hover:text-ink aria-[current]:border-sea aria-[current]:font-medium aria-[current]:text-ink md:-outline-offset-2 md:rounded-round md:border-b-0 md:py-1.5 md:aria-[current]:bg-wash md:aria-[current]:text-sea md:hover:bg-hover"
             >
               <page.Icon className="hidden size-4 md:block" aria-hidden="true" />
               {t(page.label)}

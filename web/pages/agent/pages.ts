@@ -20,8 +20,9 @@ import {
   ShieldCheck,
   SlidersHorizontal,
 } from "lucide-react";
-import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import type { ComponentType } from "react";
 import { type Text, text } from "../../app/language.ts";
+import { lazyPagePart } from "../../app/lazy.tsx";
 
 export interface AgentPage {
   /** Below /agents/:id; "" is the overview. May have parameters, such as "/chat/:conversationId?". */
@@ -34,7 +35,7 @@ export interface AgentPage {
   group?: AgentPageGroup;
   /** Takes the whole height and width beside the navigation and scrolls by itself, such as a chat. */
   isFull?: true;
-  Component: LazyExoticComponent<ComponentType>;
+  Component: ComponentType;
 }
 
 export const AGENT_PAGE_GROUPS = {
@@ -46,14 +47,14 @@ export const AGENT_PAGE_GROUPS = {
 export type AgentPageGroup = keyof typeof AGENT_PAGE_GROUPS;
 
 export const AGENT_PAGES: readonly AgentPage[] = [
-  { path: "", label: text("Overview"), Icon: Bot, Component: lazy(() => import("./overview/index.tsx")) },
+  { path: "", label: text("Overview"), Icon: Bot, Component: lazyPagePart(() => import("./overview/index.tsx")) },
   {
     path: "/chat/:conversationId?",
     label: text("Chat"),
     Icon: MessageSquare,
     isFull: true,
     keywords: text("talk message conversation"),
-    Component: lazy(() => import("./chat/index.tsx")),
+    Component: lazyPagePart(() => import("./chat/index.tsx")),
   },
   {
     path: "/set-up",
@@ -61,7 +62,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: SlidersHorizontal,
     group: "make",
     keywords: text("instructions prompt model temperature budget settings"),
-    Component: lazy(() => import("./set-up/index.tsx")),
+    Component: lazyPagePart(() => import("./set-up/index.tsx")),
   },
   {
     path: "/channels/:channel?",
@@ -69,7 +70,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: MessagesSquare,
     group: "reach",
     keywords: text("connect telegram discord whatsapp bot token pairing"),
-    Component: lazy(() => import("./channels/index.tsx")),
+    Component: lazyPagePart(() => import("./channels/index.tsx")),
   },
   {
     path: "/public",
@@ -77,7 +78,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: Globe,
     group: "reach",
     keywords: text("embed website qr preview"),
-    Component: lazy(() => import("./public/index.tsx")),
+    Component: lazyPagePart(() => import("./public/index.tsx")),
   },
   {
     path: "/gateway",
@@ -85,7 +86,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: Cable,
     group: "reach",
     keywords: text("websocket token"),
-    Component: lazy(() => import("./gateway/index.tsx")),
+    Component: lazyPagePart(() => import("./gateway/index.tsx")),
   },
   {
     path: "/stream",
@@ -93,7 +94,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: Radio,
     group: "reach",
     keywords: text("video rtmp player"),
-    Component: lazy(() => import("./stream/index.tsx")),
+    Component: lazyPagePart(() => import("./stream/index.tsx")),
   },
   {
     path: "/skills",
@@ -101,7 +102,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     group: "make",
     Icon: Blocks,
     keywords: text("tools mcp"),
-    Component: lazy(() => import("./skills/index.tsx")),
+    Component: lazyPagePart(() => import("./skills/index.tsx")),
   },
   {
     path: "/memory",
@@ -109,7 +110,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     group: "make",
     Icon: BrainCircuit,
     keywords: text("facts files remember forget"),
-    Component: lazy(() => import("./memory/index.tsx")),
+    Component: lazyPagePart(() => import("./memory/index.tsx")),
   },
   {
     path: "/schedules",
@@ -117,7 +118,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     group: "make",
     Icon: CalendarClock,
     keywords: text("cron timer every day"),
-    Component: lazy(() => import("./schedules/index.tsx")),
+    Component: lazyPagePart(() => import("./schedules/index.tsx")),
   },
   {
     path: "/history",
@@ -125,7 +126,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: History,
     group: "keep",
     keywords: text("versions changes restore"),
-    Component: lazy(() => import("./history/index.tsx")),
+    Component: lazyPagePart(() => import("./history/index.tsx")),
   },
   {
     path: "/approvals",
@@ -133,7 +134,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: ShieldCheck,
     group: "watch",
     keywords: text("allow deny waiting"),
-    Component: lazy(() => import("./approvals/index.tsx")),
+    Component: lazyPagePart(() => import("./approvals/index.tsx")),
   },
   {
     path: "/figures",
@@ -141,7 +142,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: ChartLine,
     group: "watch",
     keywords: text("charts statistics cost"),
-    Component: lazy(() => import("./figures/index.tsx")),
+    Component: lazyPagePart(() => import("./figures/index.tsx")),
   },
   {
     path: "/logs",
@@ -149,7 +150,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: ScrollText,
     group: "watch",
     keywords: text("errors debug"),
-    Component: lazy(() => import("./logs/index.tsx")),
+    Component: lazyPagePart(() => import("./logs/index.tsx")),
   },
   {
     path: "/backups",
@@ -157,7 +158,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: DatabaseBackup,
     group: "keep",
     keywords: text("export import update rollback restore"),
-    Component: lazy(() => import("./backups/index.tsx")),
+    Component: lazyPagePart(() => import("./backups/index.tsx")),
   },
   {
     path: "/verification",
@@ -165,7 +166,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: BadgeCheck,
     group: "keep",
     keywords: text("proof badge identity attestation"),
-    Component: lazy(() => import("./verification/index.tsx")),
+    Component: lazyPagePart(() => import("./verification/index.tsx")),
   },
   {
     path: "/danger",
@@ -173,7 +174,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: Power,
     group: "keep",
     keywords: text("delete transfer remove"),
-    Component: lazy(() => import("./danger/index.tsx")),
+    Component: lazyPagePart(() => import("./danger/index.tsx")),
   },
 ];
 

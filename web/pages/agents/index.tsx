@@ -1,11 +1,12 @@
 // The home of somebody signed in: all agents, what they cost, and which of them need somebody.
 
 import { LayoutGrid, List, ListChecks, Plus } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { useParameter } from "../../app/address.ts";
 import type { AgentOverview } from "../../app/agents.ts";
 import { t, tn } from "../../app/language.ts";
+import { lazyDialog } from "../../app/lazy.tsx";
 import { modelName, useModelChoices } from "../../app/models.ts";
 import { openNewAgent } from "../../app/new-agent.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -29,7 +30,7 @@ import { useOrder, useView } from "./view.ts";
 /** Somebody with more agents has found the way. */
 const NEWCOMER_AGENTS = 3;
 
-const AgentMenu = lazy(() => import("./agent-menu.tsx"));
+const AgentMenu = lazyDialog(() => import("./agent-menu.tsx"));
 
 export default function AgentsPage() {
   const [location, navigate] = useLocation();
@@ -178,11 +179,7 @@ export default function AgentsPage() {
         </>
       )}
       {data && data.counts.total <= NEWCOMER_AGENTS && <SetupNote />}
-      {menu && (
-        <Suspense>
-          <AgentMenu {...menu} onClose={() => setMenu(undefined)} />
-        </Suspense>
-      )}
+      {menu && <AgentMenu {...menu} onClose={() => setMenu(undefined)} />}
     </Page>
   );
 }

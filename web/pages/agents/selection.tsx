@@ -2,10 +2,11 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { Play, RotateCw, Square, Trash2, X } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { OVERVIEW_KEY, operateAgent } from "../../app/agents.ts";
 import { api, path } from "../../app/api.ts";
 import { t, tn } from "../../app/language.ts";
+import { lazyDialog } from "../../app/lazy.tsx";
 import { Button } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
@@ -23,7 +24,7 @@ const SIDE_BY_SIDE = 4;
 
 type Operation = "start" | "stop" | "restart" | "delete";
 
-const DeleteDialog = lazy(() => import("./delete-dialog.tsx"));
+const DeleteDialog = lazyDialog(() => import("./delete-dialog.tsx"));
 
 const perform = (id: string, operation: Operation): Promise<unknown> =>
   operation === "delete" ? api.delete(path`/api/agents/${id}`) : operateAgent(id, operation);
@@ -105,9 +106,7 @@ export function SelectionBar({ filters, total, selected, onSelect, onEnd }: Prop
         <Trash2 aria-hidden="true" /> {t("Delete")}
       </Button>
       {isDeleting && (
-        <Suspense>
-          <DeleteDialog count={selected.size} onConfirm={() => void run("delete")} onClose={() => setDeleting(false)} />
-        </Suspense>
+        <DeleteDialog count={selected.size} onConfirm={() => void run("delete")} onClose={() => setDeleting(false)} />
       )}
       <Button look="bare" disabled={isBusy} onClick={onEnd}>
         <X aria-hidden="true" /> {t("Done")}

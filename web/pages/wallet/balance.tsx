@@ -1,9 +1,10 @@
 // The balance and the address of the account's own wallet, with its QR code, on either network, and sending.
 
 import { Send } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { useParameter } from "../../app/address.ts";
 import { formatNumber, formatUsd, rich, t } from "../../app/language.ts";
+import { lazyDialog, lazyPart } from "../../app/lazy.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -14,8 +15,11 @@ import { Skeleton } from "../../parts/skeleton.tsx";
 import { Notice } from "../../parts/status.tsx";
 import { type Balances, isEmpty, MAINNET, NETWORKS, type Network, TESTNET, useBalances } from "./wallet.ts";
 
-const SendDialog = lazy(() => import("./send-dialog.tsx"));
-const QrCode = lazy(async () => ({ default: (await import("../../parts/qr-code.tsx")).QrCode }));
+const SendDialog = lazyDialog(() => import("./send-dialog.tsx"));
+const QrCode = lazyPart(
+  async () => ({ default: (await import("../../parts/qr-code.tsx")).QrCode }),
+  () => <Skeleton className="size-36" />,
+);
 
 /** The network that the page shows, which is in the address. */
 export function useNetwork(): [Network, (network: Network) => void] {
@@ -46,9 +50,7 @@ export function Balance({ address }: { address: string }) {
       }
     >
       <div className="flex flex-wrap gap-x-10 gap-y-5">
-        <Suspense fallback={<Skeleton className="size-36" />}>
-          <QrCode value={address} label={t("QR code of the wallet's address")} size={144} />
-        </Suspense>
+        <QrCode value={address} label={t("QR code of the wallet's address")} size={144} />
         <div className="flex min-w-0 flex-1 basis-72 flex-col justify-center gap-4">
           {error && !data && <ErrorNote error={error} onRetry={() => void refetch()} />}
           {!error && !data && <Skeleton className="h-14 w-64" />}
@@ -67,11 +69,7 @@ export function Balance({ address }: { address: string }) {
         </div>
       </div>
       {data && isEmpty(data) && <Funding network={network} />}
-      {isSending && (
-        <Suspense>
-          <SendDialog from={address} network={network} balances={data} onClose={() => setSending(false)} />
-        </Suspense>
-      )}
+      {isSending && <SendDialog from={address} network={network} balances={data} onClose={() => setSending(false)} />}
     </Section>
   );
 }

@@ -2,9 +2,10 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Send } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { api } from "../../app/api.ts";
 import { formatNumber, formatUsd, t } from "../../app/language.ts";
+import { lazyDialog } from "../../app/lazy.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
@@ -18,7 +19,7 @@ import { showToast } from "../../parts/toast.tsx";
 import { useNetwork } from "./balance.tsx";
 import { type Network, type OwnWallet, shortAddress, useBalances, WALLET_KEY } from "./wallet.ts";
 
-const SendDialog = lazy(() => import("./send-dialog.tsx"));
+const SendDialog = lazyDialog(() => import("./send-dialog.tsx"));
 /** Each row reads its balance from the chain, so few are shown at first. */
 const SHOWN = 10;
 
@@ -82,11 +83,7 @@ function Row({ wallet: { address, imported, email }, network }: { wallet: OwnWal
         <Send aria-hidden="true" />
         {t("Send")}
       </Button>
-      {isSending && (
-        <Suspense>
-          <SendDialog from={address} network={network} balances={data} onClose={() => setSending(false)} />
-        </Suspense>
-      )}
+      {isSending && <SendDialog from={address} network={network} balances={data} onClose={() => setSending(false)} />}
     </>
   );
 }

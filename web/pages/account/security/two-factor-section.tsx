@@ -1,9 +1,10 @@
 // The second factor: whether it is on, how many recovery codes are left, and turning it on and off.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { api } from "../../../app/api.ts";
 import { formatTime, t, tn } from "../../../app/language.ts";
+import { lazyDialog } from "../../../app/lazy.tsx";
 import { USER_KEY } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
@@ -12,7 +13,7 @@ import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Notice, Status } from "../../../parts/status.tsx";
 import { TurnOffDialog } from "./turn-off-dialog.tsx";
 
-const EnrolmentDialog = lazy(() => import("./enrolment-dialog.tsx"));
+const EnrolmentDialog = lazyDialog(() => import("./enrolment-dialog.tsx"));
 
 interface TwoFactor {
   enabled: boolean;
@@ -50,11 +51,7 @@ export function TwoFactorSection() {
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton className="h-5 w-64" />}
       {data && (data.enabled ? <Enabled {...data} /> : <Status tone="idle">{t("Off")}</Status>)}
-      {open === "on" && (
-        <Suspense fallback={null}>
-          <EnrolmentDialog onClose={close} />
-        </Suspense>
-      )}
+      {open === "on" && <EnrolmentDialog onClose={close} />}
       {open === "off" && <TurnOffDialog onClose={close} />}
     </Section>
   );

@@ -2,15 +2,19 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { ChevronDown } from "lucide-react";
-import { lazy, Suspense, useId } from "react";
+import { useId } from "react";
 import { t } from "../../../app/language.ts";
+import { lazyPart } from "../../../app/lazy.tsx";
 import { Loaded } from "../../../parts/loaded.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Badge } from "../../../parts/status.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { loadSkill, type SkillItem, skillKey } from "./data.ts";
 
-const SkillDetails = lazy(async () => ({ default: (await import("./skill-details.tsx")).SkillDetails }));
+const SkillDetails = lazyPart(
+  async () => ({ default: (await import("./skill-details.tsx")).SkillDetails }),
+  () => <Skeleton className="h-40" />,
+);
 
 interface Props {
   skill: SkillItem;
@@ -63,13 +67,7 @@ function Details({ id, onChanged }: { id: string; onChanged: () => unknown }) {
   const query = useQuery({ queryKey: skillKey(id), queryFn: () => loadSkill(id) });
   return (
     <div className="pt-3 pb-2">
-      <Loaded query={query}>
-        {(skill) => (
-          <Suspense fallback={<Skeleton className="h-40" />}>
-            <SkillDetails skill={skill} onChanged={onChanged} />
-          </Suspense>
-        )}
-      </Loaded>
+      <Loaded query={query}>{(skill) => <SkillDetails skill={skill} onChanged={onChanged} />}</Loaded>
     </div>
   );
 }

@@ -1,11 +1,12 @@
 // This server at a glance: what is wrong and what to do, what runs and waits, what it costs, and the last day in charts.
 
 import { useQuery } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { api } from "../../../app/api.ts";
 import { useFleetLive } from "../../../app/fleet-events.ts";
 import { formatBytes, formatNumber, formatUsd, t, tn } from "../../../app/language.ts";
+import { lazyPart } from "../../../app/lazy.tsx";
 import { Loaded } from "../../../parts/loaded.tsx";
 import { Figure, Page } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
@@ -13,7 +14,10 @@ import { When } from "../../../parts/when.tsx";
 import type { Overview, Queue } from "../api-types.ts";
 import { ProblemList } from "./problem-list.tsx";
 
-const DayCharts = lazy(async () => ({ default: (await import("./day-charts.tsx")).DayCharts }));
+const DayCharts = lazyPart(
+  async () => ({ default: (await import("./day-charts.tsx")).DayCharts }),
+  () => <Skeleton className="h-96" />,
+);
 
 export default function OverviewPage() {
   const query = useQuery({
@@ -42,9 +46,7 @@ export default function OverviewPage() {
           </>
         )}
       </Loaded>
-      <Suspense fallback={<Skeleton className="h-96" />}>
-        <DayCharts />
-      </Suspense>
+      <DayCharts />
     </Page>
   );
 }

@@ -1,13 +1,14 @@
 // The steps on each platform until a person holds a bot's token, in words for those who never did this.
 
-import { lazy, type ReactNode, Suspense } from "react";
+import type { ReactNode } from "react";
 import { rich, type Text, t, text } from "../../../app/language.ts";
+import { lazyPart } from "../../../app/lazy.tsx";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
 import type { ChannelKind } from "./data.ts";
 
 /** Only for platforms without a guide here, since it brings the parser. */
-const Markdown = lazy(async () => ({ default: (await import("../../../parts/markdown.tsx")).Markdown }));
+const Markdown = lazyPart(async () => ({ default: (await import("../../../parts/markdown.tsx")).Markdown }));
 
 const link = (href: string) => (words: string, key: string) => (
   <OutsideLink key={key} href={href}>
@@ -81,11 +82,7 @@ const GUIDES: Readonly<Record<string, (kind: ChannelKind) => ReactNode[]>> = {
 export function Guide({ kind }: { kind: ChannelKind }) {
   const steps = GUIDES[kind.channel]?.(kind);
   if (!steps) {
-    return (
-      <Suspense>
-        <Markdown text={kind.guide.token} />
-      </Suspense>
-    );
+    return <Markdown text={kind.guide.token} />;
   }
   return (
     <ol className="flex flex-col gap-3">

@@ -2,13 +2,14 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { ArrowLeft, Lock } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
 import { useEvents } from "../../../app/events.ts";
 import { dayOf, formatTime, t, tn } from "../../../app/language.ts";
+import { lazyDialog } from "../../../app/lazy.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { PlatformIcon, platformName } from "../../../parts/platform.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
@@ -34,7 +35,7 @@ import { NotSent } from "./messages/not-sent.tsx";
 import { useSending } from "./sending.ts";
 import { Welcome } from "./welcome.tsx";
 
-const TurnPanel = lazy(() => import("./messages/turn-panel.tsx"));
+const TurnPanel = lazyDialog(() => import("./messages/turn-panel.tsx"));
 
 const NONE: readonly MessageView[] = [];
 const showFailure = (error: unknown) => showError(messageOf(error));
@@ -194,11 +195,7 @@ export function Conversation({ agent, id, onBegun }: Props) {
       ) : (
         platform !== undefined && <Elsewhere platform={platform} />
       )}
-      {panelTurn && (
-        <Suspense>
-          <TurnPanel agentId={agent.id} turnId={panelTurn} onClose={() => setPanelTurn("")} />
-        </Suspense>
-      )}
+      {panelTurn && <TurnPanel agentId={agent.id} turnId={panelTurn} onClose={() => setPanelTurn("")} />}
     </section>
   );
 }

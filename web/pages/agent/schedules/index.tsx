@@ -2,10 +2,10 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { lazy, Suspense } from "react";
 import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { t } from "../../../app/language.ts";
+import { lazyDialog } from "../../../app/lazy.tsx";
 import { randomKey } from "../../../app/random-key.ts";
 import { Button } from "../../../parts/button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
@@ -18,7 +18,7 @@ import { useConversationNames } from "../conversations.ts";
 import { type Schedule, schedulesKey, useSchedules } from "./data.ts";
 import { ScheduleRow } from "./schedule-row.tsx";
 
-const Editor = lazy(async () => ({ default: (await import("./editor.tsx")).Editor }));
+const Editor = lazyDialog(async () => ({ default: (await import("./editor.tsx")).Editor }));
 /** In the address, instead of an id. */
 const NEW = "new";
 
@@ -121,18 +121,16 @@ export default function SchedulesPage() {
         </ul>
       )}
       {isEditing && (
-        <Suspense fallback={null}>
-          <Editor
-            key={edited}
-            agentId={agentId}
-            schedule={schedules?.find(({ id }) => id === edited)}
-            onClose={() => setEdited("")}
-            onSaved={() => {
-              setEdited("");
-              void client.invalidateQueries({ queryKey });
-            }}
-          />
-        </Suspense>
+        <Editor
+          key={edited}
+          agentId={agentId}
+          schedule={schedules?.find(({ id }) => id === edited)}
+          onClose={() => setEdited("")}
+          onSaved={() => {
+            setEdited("");
+            void client.invalidateQueries({ queryKey });
+          }}
+        />
       )}
     </Section>
   );

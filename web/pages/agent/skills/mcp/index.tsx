@@ -1,9 +1,10 @@
 // The MCP servers whose tools an agent uses: their state, sign-ins and tools.
 
 import { Plus } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { useParameter } from "../../../../app/address.ts";
 import { t } from "../../../../app/language.ts";
+import { lazyDialog } from "../../../../app/lazy.tsx";
 import { Button } from "../../../../parts/button.tsx";
 import { EmptyState } from "../../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
@@ -14,7 +15,7 @@ import { showError, showToast, withUndo } from "../../../../parts/toast.tsx";
 import { useServers } from "./data.ts";
 import { ServerCard } from "./server-card.tsx";
 
-const AddServer = lazy(async () => ({ default: (await import("./add-server.tsx")).AddServer }));
+const AddServer = lazyDialog(async () => ({ default: (await import("./add-server.tsx")).AddServer }));
 
 export function McpServers({ agentId, agentName }: { agentId: string; agentName: string }) {
   const servers = useServers(agentId);
@@ -74,11 +75,7 @@ export function McpServers({ agentId, agentName }: { agentId: string; agentName:
           ))}
         </ul>
       )}
-      {isAdding && (
-        <Suspense>
-          <AddServer servers={servers} onClose={() => setAdding(false)} />
-        </Suspense>
-      )}
+      {isAdding && <AddServer servers={servers} onClose={() => setAdding(false)} />}
     </Section>
   );
 }

@@ -1,0 +1,85 @@
+// Components whose code is loaded when they are shown first. Without a connection they say so where they would be, and come
+// when it is back, by themselves or by a button; the page around them stays as it is.
+
+import { type ComponentType, type ReactNode, useLayoutEffect, useState } from "react";
+import { Dialog } from "../parts/dialog.tsx";
+import { ErrorNote, ErrorPage, titleOf } from "../parts/error-note.tsx";
+import { PageSkeleton, Skeleton } from "../parts/skeleton.tsx";
+import { onReturn } from "./connection.ts";
+import { OutdatedError, UnreachableError } from "./errors.ts";
+import { reloadIfOutdated } from "./update.ts";
+
+type Load<Props> = () => Promise<{ default: ComponentType<Props> }>;
+
+interface Shown<Props> {
+  /** While the code loads. */
+  waiting: (props: Props) => ReactNode;
+  /** In its place while it can't be had. */
+  failed: (error: unknown, retry: () => void, props: Props) => ReactNode;
+}
+
+const nothing = () => null;
+
+function lazyComponent<Props extends object>(load: Load<Props>, { waiting, failed }: Shown<Props>) {
+  let Loaded: ComponentType<Props> | undefined;
+  return function Lazy(props: Props) {
+    const [, setThere] = useState(Loaded !== undefined);
+    const [failure, setFailure] = useState<{ error: unknown }>();
+    const [start] = useState(() => () => {
+      load().then(
+        (module) => {
+          Loaded = module.default;
+          setThere(true);
+          setFailure(undefined);
+        },
+        (error: unknown) => setFailure({ error }),
+      );
+    });
+    useLayoutEffect(() => {
+      if (Loaded) return;
+      start();
+      return onReturn(start);
+    }, [start]);
+    if (Loaded) return <Loaded {...props} />;
+    if (!failure) return waiting(props);
+    const { error } = failure;
+    // A fault in the code itself is one of the page: its boundary tells it.
+    if (!(error instanceof UnreachableError || error instanceof OutdatedError)) throw error;
+    return failed(error, start, props);
+  };
+}
+
+type Note = ComponentType<{ error: unknown; onRetry: () => void }>;
+
+/** After an update of the server the page is loaded anew, with the code that the server has now. */
+const pageFailed = (Note: Note) => (error: unknown, retry: () => void) =>
+  error instanceof OutdatedError && reloadIfOutdated() ? null : <Note error={error} onRetry={retry} />;
+
+/** A whole page. */
+export const lazyPage = (load: Load<object>): ComponentType =>
+  lazyComponent(load, { waiting: () => <PageSkeleton />, failed: pageFailed(ErrorPage) });
+
+/** A page below a frame of its own, such as one of an agent's. */
+export const lazyPagePart = (load: Load<object>): ComponentType =>
+  lazyComponent(load, { waiting: () => <Skeleton className="h-40" />, failed: pageFailed(ErrorNote) });
+
+/** A part of a page. `waiting` has the size of what comes. */
+export const lazyPart = <Props extends object>(load: Load<Props>, waiting: (props: Props) => ReactNode = nothing) =>
+  lazyComponent(load, { waiting, failed: (error, retry) => <ErrorNote error={error} onRetry={retry} /> });
+
+/** A dialog or menu, in place of which `waiting` is shown; a small dialog in its place says that it can't be loaded. */
+export const lazyDialog = <Props extends { onClose: () => void }>(
+  load: Load<Props>,
+  waiting: (props: Props) => ReactNode = nothing,
+) =>
+  lazyComponent(load, {
+    waiting,
+    failed: (error, retry, props) => (
+      <>
+        {waiting(props)}
+        <Dialog title={titleOf(error)} onClose={props.onClose}>
+          <ErrorNote error={error} onRetry={retry} />
+        </Dialog>
+      </>
+    ),
+  });

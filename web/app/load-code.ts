@@ -1,0 +1,59 @@
+// Loads the code of pages and dialogs when they are opened. The build calls `berthImport` in place of `import()`.
+//
+// Chromium keeps the failure of an `import()` as long as the page is open, also that of a file which the imported one needs. So
+// all files that a module needs are fetched first, into the browser's cache: a failed fetch can be repeated.
+
+import { look } from "./connection.ts";
+import { OutdatedError, UnreachableError } from "./errors.ts";
+import { t } from "./language.ts";
+
+declare global {
+  var berthImport: (file: string) => Promise<unknown>;
+}
+
+/** The data that the build writes into the page: file names, and for each that is imported the places of those it needs. */
+interface Imports {
+  files: readonly string[];
+  needs: Readonly<Record<string, readonly number[]>>;
+}
+
+let imports: Imports | undefined;
+const fetched = new Map<string, Promise<void>>();
+
+function filesOf(file: string): string[] {
+  imports ??= JSON.parse(document.getElementById("imports")?.textContent ?? "") as Imports;
+  const { files, needs } = imports;
+  return [file, ...(needs[file] ?? []).map((place) => files[place] ?? "")];
+}
+
+/** Throws UnreachableError without an answer, OutdatedError if the server does not have the file any more. */
+async function fetchFile(file: string): Promise<void> {
+  let status: number;
+  try {
+    const response = await fetch(file);
+    // The cache holds a file when all of it has come.
+    await response.blob();
+    ({ status } = response);
+  } catch {
+    status = 0;
+  }
+  if (status === 200) return;
+  await look();
+  if (status === 404) throw new OutdatedError(t("Berth was updated. Load this page again to go on."));
+  throw new UnreachableError(t("Berth can't be reached. Check your connection; nothing that was sent is lost."));
+}
+
+function fetchOnce(file: string): Promise<void> {
+  let arrival = fetched.get(file);
+  if (!arrival) {
+    arrival = fetchFile(file);
+    fetched.set(file, arrival);
+    arrival.catch(() => fetched.delete(file));
+  }
+  return arrival;
+}
+
+globalThis.berthImport = async (file) => {
+  await Promise.all(filesOf(file).map(fetchOnce));
+  return import(file);
+};
