@@ -188,6 +188,7 @@ export function createRuntime(deps: Deps) {
   const whileQuiesced = createQuiesce({ lanes, runningTurns, sessions, timeoutMs: timings?.quiesceTimeout });
   const holdTurns = (agentId: string) => lanes.quiesce(agentId).release;
   const recoverySteps: (() => Promise<void>)[] = [];
+  let resumedTurns = 0;
 
   /** Stores messages of a platform, then hands the new ones to their lanes. */
   async function accept(messages: readonly InboundMessage[]): Promise<void> {
@@ -308,6 +309,8 @@ export function createRuntime(deps: Deps) {
       holdTurns,
       /** Runs this work at the start, before pending messages are taken up: it may `holdTurns` of agents. */
       beforeRecovery: (work: () => Promise<void>) => void recoverySteps.push(work),
+      /** Turns that may have been running when the process before this one ended, and that the start took up. */
+      resumedTurns: () => resumedTurns,
       backupRows: createBackupRows({ database, jobs, sessions, deliver: outbox.resume }),
     },
     sessions,
@@ -323,7 +326,8 @@ export function createRuntime(deps: Deps) {
       const found = await Promise.all(waiting.map(agents.find));
       // Nothing of a stopped agent was running, so nothing of it was interrupted.
       const up = found.flatMap((agent) => (agent && agent.status !== "stopped" ? [agent.id] : []));
-      await database.write([inbox.countInterruptedStatement(up, LANE_LIMITS.perAgent)]);
+      const [counted] = await database.write([inbox.countInterruptedStatement(up, LANE_LIMITS.perAgent)]);
+      resumedTurns = counted?.rowsAffected ?? 0;
       for (const agentId of waiting) lanes.resume(agentId);
     },
 

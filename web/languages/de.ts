@@ -2281,6 +2281,12 @@ export const german = {
     "Everything stood still for {ms} within the last minutes.": "In den letzten Minuten stand alles für {ms} still.",
     "Give the service a faster processor, or move other programs off this machine.":
       "Gib dem Dienst einen schnelleren Prozessor, oder verlege andere Programme auf einen anderen Rechner.",
+    "Berth was stopped without warning after {stoppedAt}, and was back at {backAt}. Interrupted replies that went on: {turns}.":
+      "Berth wurde nach {stoppedAt} ohne Vorwarnung beendet und war um {backAt} wieder da. Unterbrochene Antworten, die weitergingen: {turns}.",
+    "Berth was stopped without warning {times} times in 24 hours, last after {stoppedAt}, and was back at {backAt}. Interrupted replies that went on then: {turns}.":
+      "Berth wurde in 24 Stunden {times} Mal ohne Vorwarnung beendet, zuletzt nach {stoppedAt}, und war um {backAt} wieder da. Unterbrochene Antworten, die dann weitergingen: {turns}.",
+    "Look into the log of the service and of the machine: a crash, too little memory and a power cut are the usual reasons.":
+      "Sieh in das Protokoll des Dienstes und des Rechners: Ein Absturz, zu wenig Speicher und ein Stromausfall sind die üblichen Gründe.",
     "Settings that need a look: {count}.": "Einstellungen zum Nachsehen: {count}.",
     "Read what is wrong with them.": "Lies, was daran nicht stimmt.",
     Connecting: "Verbindet sich",
@@ -2589,8 +2595,8 @@ export const german = {
     "Longest pause": "Längste Pause",
     "Messages over channels": "Nachrichten über Kanäle",
     "The last 24 hours": "Die letzten 24 Stunden",
-    "One point for 5 minutes, since the service was started last.":
-      "Ein Punkt für je 5 Minuten, seit der Dienst zuletzt gestartet wurde.",
+    "One point for 5 minutes. In a gap the service did not run.":
+      "Ein Punkt für je 5 Minuten. In einer Lücke lief der Dienst nicht.",
     "Nothing is wrong.": "Alles in Ordnung.",
     "Have a look": "Ansehen",
     started: "gestartet",
