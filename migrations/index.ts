@@ -58,6 +58,7 @@ import connectedApps from "./0077_connected_apps.sql" with { type: "text" };
 import webSearches from "./0080_web_searches.sql" with { type: "text" };
 import agentImports from "./0083_agent_imports.sql" with { type: "text" };
 import instanceRecords from "./0084_instance_records.sql" with { type: "text" };
+import logLinks from "./0085_log_links.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -122,4 +123,5 @@ export const migrations: readonly Migration[] = [
   { name: "0080_web_searches", sql: webSearches },
   { name: "0083_agent_imports", sql: agentImports },
   { name: "0084_instance_records", sql: instanceRecords },
+  { name: "0085_log_links", sql: logLinks },
 ];
