@@ -57,6 +57,8 @@ import choices from "./0075_choices.sql" with { type: "text" };
 import connectedApps from "./0077_connected_apps.sql" with { type: "text" };
 import webSearches from "./0080_web_searches.sql" with { type: "text" };
 import agentImports from "./0083_agent_imports.sql" with { type: "text" };
+import instanceRecords from "./0084_instance_records.sql" with { type: "text" };
+import logLinks from "./0085_log_links.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -120,4 +122,6 @@ export const migrations: readonly Migration[] = [
   { name: "0077_connected_apps", sql: connectedApps },
   { name: "0080_web_searches", sql: webSearches },
   { name: "0083_agent_imports", sql: agentImports },
+  { name: "0084_instance_records", sql: instanceRecords },
+  { name: "0085_log_links", sql: logLinks },
 ];

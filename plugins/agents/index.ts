@@ -64,9 +64,9 @@ export const agents = plugin("agents", (host) => {
   const { identities } = authService;
   const hooks = createAgentHooks(kernel.log);
   const agentStore = createAgentStore({ ...kernel, hooks });
-  const configs = createConfigStore({ ...kernel, hooks });
-  const credentials = createCredentialStore({ ...kernel, agents: agentStore, hooks });
   const logs = createLogStore({ ...kernel, hooks });
+  const configs = createConfigStore({ ...kernel, hooks, logs });
+  const credentials = createCredentialStore({ ...kernel, agents: agentStore, hooks });
   const provision = createProvisioner({ ...kernel, agents: agentStore, configs, logs });
   const ownershipTransfer = createOwnershipTransfer({ ...kernel, agents: agentStore, hooks, logs });
   const updateChecks: ((agentId: string) => boolean)[] = [];

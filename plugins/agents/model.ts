@@ -158,6 +158,19 @@ export const logsResponse = t.Object({
       message: t.String(),
       source: t.String(),
       agentId: t.String(),
+      links: t.Object(
+        {
+          turn: t.Optional(t.String()),
+          schedule: t.Optional(t.String()),
+          approval: t.Optional(t.String()),
+          file: t.Optional(t.String()),
+          channel: t.Optional(t.String()),
+          server: t.Optional(t.String({ description: "The name of an MCP server" })),
+          skill: t.Optional(t.String()),
+          version: t.Optional(t.Integer({ description: "Of the configuration" })),
+        },
+        { description: "What the line is about, by id" },
+      ),
     }),
   ),
   total: t.Integer({ description: "All stored lines that match, not only those returned" }),
@@ -220,13 +233,22 @@ export function createViews({ baseUrl, agentsDomain, sources }: Pick<Config, "ba
       })),
       count: versions.length,
     }),
-    line: ({ id, at, level, message, source, agentId }: LogLine): Static<typeof logsResponse>["logs"][number] => ({
+    line: ({
+      id,
+      at,
+      level,
+      message,
+      source,
+      agentId,
+      links,
+    }: LogLine): Static<typeof logsResponse>["logs"][number] => ({
       id,
       timestamp: iso(at),
       level,
       message,
       source,
       agentId,
+      links,
     }),
   };
 }

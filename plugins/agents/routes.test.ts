@@ -358,6 +358,7 @@ describe("the log", () => {
         message: "line 7",
         source: "test",
         agentId: id,
+        links: {},
       },
     ]);
   });

@@ -58,4 +58,6 @@ export const agentLogs = sqliteTable("agent_logs", {
   level: text("level").notNull(),
   source: text("source").notNull(),
   message: text("message").notNull(),
+  /** JSON: `LogLinks`. */
+  links: text("links"),
 });

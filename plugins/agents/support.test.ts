@@ -27,9 +27,9 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
   const vault = createVault({ key: env.SECRET_KEY });
   const keyRotation = createKeyRotation({ database, vault, log });
   const agents = createAgentStore({ database, events, config, hooks });
-  const configs = createConfigStore({ database, config, events, log: silent, hooks });
-  const credentials = createCredentialStore({ database, vault, keyRotation, config, log, agents, hooks });
   const logs = createLogStore({ database, log, hooks });
+  const configs = createConfigStore({ database, config, events, log: silent, hooks, logs });
+  const credentials = createCredentialStore({ database, vault, keyRotation, config, log, agents, hooks });
   const provision = createProvisioner({ database, events, agents, configs, logs: { add: () => undefined } });
 
   /** Inserts a user, with a subscription if a plan is given; returns the user's id. */

@@ -13,6 +13,8 @@ let agent: { id: string; userId: string };
 let origin: CallOrigin;
 /** Turns that went on. */
 const resumed: string[] = [];
+/** What is written into the agent's log. */
+const lines: string[] = [];
 /** The configuration of the agent. */
 let configured = "{}";
 beforeAll(async () => {
@@ -22,14 +24,16 @@ afterAll(() => server?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   const { kernel } = server;
   resumed.length = 0;
+  lines.length = 0;
   configured = '{"approvals":["other"]}';
-  store = createApprovalStore({ ...kernel, agents: { log: () => undefined } });
+  store = createApprovalStore({ ...kernel, agents: { log: (_, __, line) => void lines.push(line) } });
   decisions = createDecisions({
     ...kernel,
     agents: {
       async editConfig(_, change) {
         configured = change(configured);
       },
+      log: (_, __, line) => void lines.push(line),
     },
     skills: { toolsFor: async () => [] },
     store,
@@ -158,6 +162,7 @@ describe("a decision", () => {
     expect(other).toMatchObject({ status: "rejected", reason: { status: 409, code: "ALREADY_DECIDED" } });
     expect(await eventsOf("approval.decided")).toHaveLength(1);
     expect(resumed).toEqual([origin.turnId]);
+    expect(lines.slice(1)).toEqual(["A call of wallet_send was denied."]);
     expect(await reasonOf()).toContain("the owner has denied this call");
   });
 
@@ -171,6 +176,7 @@ describe("a decision", () => {
     await decisions.expire();
     expect(resumed).toContain(origin.turnId);
     expect(await eventsOf("approval.decided")).toMatchObject([{ decision: "expired" }]);
+    expect(lines.at(-1)).toContain("Nobody has decided about a call of wallet_send");
     expect(await reasonOf()).toContain("has expired");
   });
 

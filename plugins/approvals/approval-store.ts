@@ -120,7 +120,8 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
         guard("approvals.pending"),
         events.recordStatement("approval.requested", { userId, agentId, data }),
       ]);
-      agents.log(agentId, "info", `A tool call waits for your approval: ${summary}`, "approvals");
+      const links = { turn: turnId, approval: id };
+      agents.log(agentId, "info", `A tool call waits for your approval: ${summary}`, "approvals", links);
     } catch (error) {
       // There are too many requests.
       if (!(error instanceof GuardFailed)) throw error;

@@ -38,7 +38,7 @@ export interface Decisions {
 }
 
 interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "editConfig">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "editConfig" | "log">;
   skills: Pick<ServiceOf<typeof skillsPlugin>, "toolsFor">;
   store: Pick<ApprovalStore, "require">;
 }
@@ -110,6 +110,9 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
         const current = await store.require(agentId, id);
         throw isExpired(current) ? expired() : alreadyDecided(current);
       }
+      const links = { turn: found.turnId, approval: id };
+      if (approve) agents.log(agentId, "info", `A call of ${found.tool} was approved.`, "approvals", links);
+      else agents.log(agentId, "info", `A call of ${found.tool} was denied.`, "approvals", links);
       if (scope === "always") await writeRule(found, approve ? "allow" : "deny");
       return store.require(agentId, id);
     },
@@ -125,6 +128,8 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
           resumeStatement(agentId, turnId),
           events.recordStatement("approval.decided", { userId, agentId, data }),
         ]);
+        const text = `Nobody has decided about a call of ${data.tool} within 24 hours: it was not run.`;
+        agents.log(agentId, "warning", text, "approvals", { turn: turnId, approval: id });
       }
     },
 

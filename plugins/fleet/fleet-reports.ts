@@ -179,6 +179,7 @@ export function createFleetReports(deps: ReportDeps) {
 
     async figures({ step = "5" }: Static<typeof figuresQuery>) {
       const minutes = Number(step);
+      await figures.load();
       const { from, figures: series } = figures.read(minutes, MINUTES_PER_DAY / minutes);
       return { from: new Date(from).toISOString(), stepSeconds: (minutes * MINUTE) / 1000, figures: series };
     },

@@ -9,8 +9,10 @@ import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
 import { lifecycle } from "../lifecycle/index.ts";
+import { runtime } from "../runtime/index.ts";
 import { createFigureRecorder } from "./figures/figures.ts";
 import { createDatabaseBackups } from "./instance/database-backups.ts";
+import { createRuns } from "./instance/runs.ts";
 import { createSettingsReport } from "./instance/settings-report.ts";
 import { createDailySums } from "./reports/daily-sums.ts";
 import { dayOf } from "./reports/days.ts";
@@ -20,6 +22,9 @@ export type { SettingsReport } from "./instance/settings-report.ts";
 
 /** Days that are summed in advance: the reports that open first show a month. */
 const SUMMED_DAYS = 32;
+
+/** Milliseconds after the start at which the run is recorded: nobody has to wait for it. */
+const OPENING_DELAY_MS = 1_000;
 
 export const fleet = plugin("fleet", (host) => {
   const { kernel } = host;
@@ -32,7 +37,9 @@ export const fleet = plugin("fleet", (host) => {
     lifecycle: host.use(lifecycle),
   };
   const dailySums = createDailySums(kernel);
-  const figures = createFigureRecorder(kernel);
+  const runs = createRuns({ ...kernel, resumedTurns: host.use(runtime).resumedTurns });
+  const figures = createFigureRecorder({ ...kernel, runs });
+  let opening: Timer | undefined;
   const settings = createSettingsReport();
   const backups = createDatabaseBackups(kernel);
 
@@ -45,6 +52,7 @@ export const fleet = plugin("fleet", (host) => {
       ...services,
       dailySums,
       figures,
+      runs,
       settings: settings.read,
       backups,
     }),
@@ -64,7 +72,16 @@ export const fleet = plugin("fleet", (host) => {
       figures,
     },
     lateRoutes: { web: [async () => (await routes()).web], backend: [async () => (await routes()).backend] },
-    start: figures.start,
-    stop: figures.stop,
+    start() {
+      figures.start();
+      opening = setTimeout(() => {
+        runs.open().catch((error: unknown) => kernel.log.warn("this run could not be recorded", { error }));
+      }, OPENING_DELAY_MS);
+      opening.unref();
+    },
+    stop() {
+      clearTimeout(opening);
+      return figures.stop();
+    },
   };
 });

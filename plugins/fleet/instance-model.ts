@@ -33,7 +33,7 @@ export const figuresResponse = t.Object({
   stepSeconds: t.Integer(),
   figures: t.Object(figureSchemas, {
     description:
-      "One value for each step of the last 24 hours, oldest first; null before the start of the process. Counts are sums of " +
+      "One value for each step of the last 24 hours, oldest first; null while the service did not run. Counts are sums of " +
       "a step; latencyMs, oldestMs and lagMs are the worst of it; the others are its last value.",
   }),
 });

@@ -12,6 +12,7 @@ import type { FigureRecorder } from "./figures/figures.ts";
 import { createFleetActions } from "./fleet-actions.ts";
 import { createFleetReports } from "./fleet-reports.ts";
 import type { DatabaseBackups } from "./instance/database-backups.ts";
+import type { Runs } from "./instance/runs.ts";
 import type { SettingsReport } from "./instance/settings-report.ts";
 import { createStorageReport } from "./instance/storage.ts";
 import { createFleetCounts } from "./reports/counts.ts";
@@ -32,6 +33,7 @@ interface Deps extends Kernel {
   lifecycle: ServiceOf<typeof lifecycle>;
   dailySums: DailySums;
   figures: FigureRecorder;
+  runs: Runs;
   settings: () => Promise<SettingsReport>;
   backups: DatabaseBackups;
 }

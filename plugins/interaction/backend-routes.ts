@@ -20,7 +20,9 @@ export function backendRoutes({ agents, skills, channels }: Deps) {
     .put(
       "/api/agents/:id/skills/:skillId",
       async ({ agent, params, body }) => {
-        const { id, enabled } = await skills.setEnabled(agent.id, params.skillId, body.enabled);
+        const { id, name, enabled } = await skills.setEnabled(agent.id, params.skillId, body.enabled);
+        if (enabled) agents.log(agent.id, "info", `The skill ${name} was switched on.`, "skills", { skill: id });
+        else agents.log(agent.id, "info", `The skill ${name} was switched off.`, "skills", { skill: id });
         return { success: true, skillId: id, enabled };
       },
       {

@@ -32,6 +32,7 @@ export const knowledge = plugin("knowledge", ({ kernel, use }) => {
   const onChanged = (agentId: string) => skillService.invalidate(agentId);
   const indexing = createIndexing({
     ...kernel,
+    agents: agentService,
     documents: use(documents),
     bytes,
     store,

@@ -5,8 +5,9 @@
 import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { JobContext } from "../../src/kernel/jobs/jobs.ts";
-import type { Kernel } from "../../src/kernel/plugin.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { DAY, MINUTE } from "../../src/kernel/util/time.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { VectorIndex } from "../ai/index.ts";
 import type { DocumentReader } from "../documents/index.ts";
 import { MAX_UPLOAD_BYTES, type UploadFiles } from "../uploads/index.ts";
@@ -24,6 +25,7 @@ const TIMEOUT_MS = 10 * MINUTE;
 const PROGRESS_STEP = 1_000;
 
 interface Deps extends Pick<Kernel, "database" | "jobs" | "events" | "outbound"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "log">;
   documents: Pick<DocumentReader, "readChunks">;
   bytes: UploadFiles;
   store: FileStore;
@@ -43,7 +45,7 @@ interface Source {
 export type Indexing = ReturnType<typeof createIndexing>;
 
 export function createIndexing(deps: Deps) {
-  const { database, jobs, events, outbound, documents, bytes: stored, store, chunks, vectors, ownerOf } = deps;
+  const { database, jobs, events, outbound, agents, documents, bytes: stored, store, chunks, vectors, ownerOf } = deps;
 
   const payloadOf = ({ agentId, id }: Pick<KnowledgeFile, "agentId" | "id">) => ({ agentId, fileId: id });
   const indexStatement = (file: Pick<KnowledgeFile, "agentId" | "id">, runAt?: number): Statement =>
@@ -128,9 +130,11 @@ export function createIndexing(deps: Deps) {
       written: 0,
       expected: 0,
     };
+    const text = `The file ${JSON.stringify(name)} was read.`;
+    const after = () => agents.log(file.agentId, "info", text, "knowledge", { file: file.id });
     return [
       ...store.updateStatements(file.id, { ...done, status: "ready", error: null, errorCode: null, readAt: now }),
-      stateStatement(userId, { ...ready, ...done }),
+      { ...stateStatement(userId, { ...ready, ...done }), after },
       sweepStatement(file),
       ...embedStatements(file.agentId),
       ...nextStatements(file, now),
@@ -171,9 +175,11 @@ export function createIndexing(deps: Deps) {
     // The reasons of a document have texts of their own.
     const errorCode = typeof extras.reason === "string" ? `DOCUMENT_${extras.reason}` : code;
     const failed = { status: "failed" as const, errorCode, error: message, written: 0, expected: 0 };
+    const text = `The file ${JSON.stringify(file.name)} could not be read: ${message}`;
+    const after = () => agents.log(file.agentId, "warning", text, "knowledge", { file: file.id });
     return [
       ...store.updateStatements(file.id, { ...failed, readAt: now }),
-      stateStatement(userId, { ...file, ...failed }),
+      { ...stateStatement(userId, { ...file, ...failed }), after },
       sweepStatement(file),
       ...nextStatements(file, now),
     ];

@@ -110,10 +110,16 @@ export function createMcpService(deps: Deps): McpService {
     if (isNews || former?.hasResources !== record.hasResources || former.hasPrompts !== record.hasPrompts) {
       onTools(agentId);
     }
-    if (isNewState && record.state !== "connected") {
-      agents.log(agentId, "warning", `The MCP server ${record.name} does not work: ${record.lastError}`, "mcp");
-    }
+    if (isNewState) logState(agentId, former, record);
     return record;
+  }
+
+  function logState(agentId: string, former: ServerRecord | undefined, { name, state, lastError }: ServerRecord): void {
+    const links = { server: name };
+    if (state !== "connected") {
+      agents.log(agentId, "warning", `The MCP server ${name} does not work: ${lastError}`, "mcp", links);
+    } else if (former) agents.log(agentId, "info", `The MCP server ${name} works again.`, "mcp", links);
+    else agents.log(agentId, "info", `The MCP server ${name} is connected.`, "mcp", links);
   }
 
   async function saveFailure(
@@ -148,7 +154,7 @@ export function createMcpService(deps: Deps): McpService {
         const isNew = changed && !former?.tools.some((tool) => tool.name === name && tool.changed);
         if (!isNew || !target.settings.reads?.includes(name)) continue;
         const text = `The MCP server ${target.name} has changed its tool ${JSON.stringify(name)}: it asks again until you look at it.`;
-        agents.log(target.key.agentId, "warning", text, "mcp");
+        agents.log(target.key.agentId, "warning", text, "mcp", { server: target.name });
       }
       return await save(target, former, record);
     } catch (error) {

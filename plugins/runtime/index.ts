@@ -25,7 +25,7 @@ import { createCodeDecisions } from "./journal/code-decisions.ts";
 import { createJournal, sealContext } from "./journal/journal.ts";
 import { pruneJournal } from "./journal/journal-retention.ts";
 import { createSuspensions } from "./journal/suspensions.ts";
-import { createLanes, LANE_LIMITS, type RunResult } from "./lanes/lanes.ts";
+import { createLanes, type RunResult } from "./lanes/lanes.ts";
 import { createAgentMessages } from "./live/agent-messages.ts";
 import { createDetachedTurns } from "./live/detached-turns.ts";
 import { createLiveTurns } from "./live/live-turns.ts";
@@ -36,6 +36,7 @@ import { createOutbox } from "./outbox/outbox.ts";
 import { createOwnerAlerts } from "./outbox/owner-alerts.ts";
 import { createSlowReplies } from "./outbox/slow-replies.ts";
 import { createPlatforms } from "./platforms.ts";
+import { createRecovery } from "./recovery.ts";
 import { createScheduledPrompts } from "./scheduled-prompts.ts";
 import { createFactExtraction } from "./sessions/fact-extraction.ts";
 import { createLastActivities } from "./sessions/last-activities.ts";
@@ -187,7 +188,7 @@ export function createRuntime(deps: Deps) {
   });
   const whileQuiesced = createQuiesce({ lanes, runningTurns, sessions, timeoutMs: timings?.quiesceTimeout });
   const holdTurns = (agentId: string) => lanes.quiesce(agentId).release;
-  const recoverySteps: (() => Promise<void>)[] = [];
+  const recovery = createRecovery({ database, log, agents, inbox, outbox, lanes });
 
   /** Stores messages of a platform, then hands the new ones to their lanes. */
   async function accept(messages: readonly InboundMessage[]): Promise<void> {
@@ -306,8 +307,8 @@ export function createRuntime(deps: Deps) {
       whileQuiesced,
       /** Starts no turn of this agent until the returned function is called. */
       holdTurns,
-      /** Runs this work at the start, before pending messages are taken up: it may `holdTurns` of agents. */
-      beforeRecovery: (work: () => Promise<void>) => void recoverySteps.push(work),
+      beforeRecovery: recovery.beforeRecovery,
+      resumedTurns: recovery.resumedTurns,
       backupRows: createBackupRows({ database, jobs, sessions, deliver: outbox.resume }),
     },
     sessions,
@@ -315,17 +316,7 @@ export function createRuntime(deps: Deps) {
     liveTurns,
     detachedTurns,
 
-    /** Takes up the messages and replies that were pending when the process ended. */
-    async start() {
-      for (const work of recoverySteps) await work();
-      await outbox.start();
-      const waiting = await inbox.agentsWithPending();
-      const found = await Promise.all(waiting.map(agents.find));
-      // Nothing of a stopped agent was running, so nothing of it was interrupted.
-      const up = found.flatMap((agent) => (agent && agent.status !== "stopped" ? [agent.id] : []));
-      await database.write([inbox.countInterruptedStatement(up, LANE_LIMITS.perAgent)]);
-      for (const agentId of waiting) lanes.resume(agentId);
-    },
+    start: recovery.start,
 
     /** Gives running turns the configured grace; unanswered messages stay in the inbox. */
     async stop() {

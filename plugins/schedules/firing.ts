@@ -23,7 +23,7 @@ export interface Firing {
 }
 
 interface Deps extends Pick<Kernel, "database" | "events" | "jobs"> {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log">;
   runtime: Pick<ServiceOf<typeof runtimePlugin>, "acceptScheduled" | "pendingEntries">;
   now: () => number;
 }
@@ -45,16 +45,25 @@ export function createFiring({ database, events, jobs, agents, runtime, now }: D
       ...{ missed: planned?.missed ?? 0, status: "running", inboxId: accepted.inboxId },
       ...{ sessionId: accepted.sessionId, error: null, startedAt: at, endedAt: null },
     };
-    return { ...run, statements: [statement(drizzle.insert(scheduleRuns).values(run)), ...accepted.statements] };
+    const links = { schedule: scheduleId, turn: accepted.inboxId };
+    const store: Statement = {
+      ...statement(drizzle.insert(scheduleRuns).values(run)),
+      after: () => agents.log(agentId, "info", `The schedule "${name}" runs.`, "schedules", links),
+    };
+    return { ...run, statements: [store, ...accepted.statements] };
   }
 
-  function skipStatement({ id: scheduleId, agentId }: Schedule, planned: PlannedRun, reason: string): Statement {
+  function skipStatement({ id: scheduleId, agentId, name }: Schedule, planned: PlannedRun, reason: string): Statement {
     const at = now();
     const row: ScheduleRun = {
       ...{ id: Bun.randomUUIDv7(), agentId, scheduleId, ...planned, status: "skipped" },
       ...{ inboxId: null, sessionId: null, error: reason, startedAt: at, endedAt: at },
     };
-    return statement(drizzle.insert(scheduleRuns).values(row).onConflictDoNothing());
+    const text = `The schedule "${name}" was left out once: ${reason}`;
+    return {
+      ...statement(drizzle.insert(scheduleRuns).values(row).onConflictDoNothing()),
+      after: () => agents.log(agentId, "warning", text, "schedules", { schedule: scheduleId }),
+    };
   }
 
   const pruneStatement = (scheduleId: string): Statement => ({

@@ -59,8 +59,12 @@ export function createSettlement({ database, events, agents, now }: Deps) {
         data: { ...data, status, ...(webhook && reply !== undefined && { reply }) },
       }),
     ];
+    const links = { schedule: scheduleId };
+    if (!isPaused && status === "failed") {
+      agents.log(agentId, "warning", `A run of the schedule "${name}" failed: ${last}`, "schedules", links);
+    }
     if (!isPaused) return { statements };
-    agents.log(agentId, "error", `The schedule "${name}" was paused. ${reason}`, "schedules");
+    agents.log(agentId, "error", `The schedule "${name}" was paused. ${reason}`, "schedules", links);
     return {
       statements: [...statements, events.recordStatement("schedule.paused", { ...about, data: { ...data, reason } })],
       ownerNotice: `Your schedule "${name}" is paused. ${reason}`,

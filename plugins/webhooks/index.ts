@@ -3,10 +3,12 @@ import { AppError } from "../../src/kernel/errors.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { createOutbound } from "../../src/kernel/security/outbound.ts";
 import { HOUR, SECOND } from "../../src/kernel/util/time.ts";
+import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createDeliveries } from "./delivery/deliveries.ts";
 import { createDeliveryAttempt } from "./delivery/delivery-attempt.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
+import { createFailureLines } from "./delivery/failure-lines.ts";
 import { createSender, WAKE_JOB } from "./delivery/sender.ts";
 import { deleteEndpointsStatement } from "./endpoints/endpoint-statements.ts";
 import { createEndpoints } from "./endpoints/endpoints.ts";
@@ -42,12 +44,16 @@ export const webhooks = plugin("webhooks", (host) => {
   const deliveries = createDeliveries({ database, endpoints, eventAccess, now });
   const attemptCounter = metrics.counter("berth_webhook_attempts_total", "Attempts to deliver an event.", ["outcome"]);
   const unrestrictedOutbound = createOutbound({ allow: ["0.0.0.0/0", "::/0"], log });
+  const writeFailureLine = createFailureLines({ agents: host.use(agents) });
   const sender = createSender({
     log,
     deliveries,
     attempt: createDeliveryAttempt({ outbound: kernel.outbound, unrestrictedOutbound, now }),
     now,
-    onAttempt: (outcome) => attemptCounter.labels({ outcome }).inc(),
+    onAttempt(delivery, outcome) {
+      attemptCounter.labels({ outcome: outcome.kind }).inc();
+      writeFailureLine(delivery, outcome);
+    },
   });
   const dispatcher = createDispatcher({ ...kernel, deliveries, eventAccess, wakeSender: sender.wake, now });
   const eventFeed = createEventFeed({ ...kernel, ...authService });

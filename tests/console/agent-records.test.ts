@@ -69,6 +69,30 @@ describe("the log", () => {
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 
+  test("leads from a line to the turn behind it, and to the page of what it is about", async () => {
+    const made = await ada.post<{ schedule: { id: string } }>(`/api/agents/${agentId}/schedules`, {
+      name: "Tides",
+      prompt: "Say hello",
+      cron: "0 9 * * *",
+    });
+    expect((await ada.post(`/api/agents/${agentId}/schedules/${made.body.schedule.id}/run`)).status).toBe(202);
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open(`/agents/${agentId}/logs`);
+    const line = page.getByRole("listitem").filter({ hasText: 'The schedule "Tides" runs.' });
+    await line.getByRole("button", { name: "Steps" }).click();
+    await page
+      .getByRole("dialog", { name: "The turn behind this reply" })
+      .getByText("Tokens", { exact: true })
+      .waitFor();
+    expect(page.url()).toContain("turn=");
+    await page.keyboard.press("Escape");
+    await line.getByRole("link", { name: "Schedules" }).click();
+    await page.getByRole("heading", { name: "Tides" }).or(page.getByText("Tides").first()).first().waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/agents/${agentId}/schedules`);
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
   test("goes back to its oldest line, and is filtered by level and words in the address", async () => {
     await using console = await openConsole(berth, ada);
     const { page } = console;

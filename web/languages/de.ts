@@ -236,8 +236,14 @@ export const german = {
     "Try fewer letters, all levels, or older lines.":
       "Versuch es mit weniger Buchstaben, allen Stufen oder älteren Zeilen.",
     "Nothing has happened yet": "Noch ist nichts geschehen",
-    "Starts and stops, connections, errors and tool calls appear here as they happen. They are kept for 14 days.":
-      "Starts und Stopps, Verbindungen, Fehler und Werkzeugaufrufe erscheinen hier, sobald sie geschehen. Sie werden 14 Tage aufgehoben.",
+    configuration: "Konfiguration",
+    file: "Datei",
+    memory: "Gedächtnis",
+    skill: "Fähigkeit",
+    webhook: "Webhook",
+    Channel: "Kanal",
+    "Starts and stops, connections, approvals, schedules, changes and everything that failed appear here as they happen. They are kept for 14 days.":
+      "Starts und Stopps, Verbindungen, Freigaben, Zeitpläne, Änderungen und alles, was nicht ging, erscheinen hier, sobald sie geschehen. Sie bleiben 14 Tage.",
     "Messages received": "Nachrichten",
     "{n} answer": "{n} Antwort",
     "{n} answers": "{n} Antworten",
@@ -2286,6 +2292,12 @@ export const german = {
     "Everything stood still for {ms} within the last minutes.": "In den letzten Minuten stand alles für {ms} still.",
     "Give the service a faster processor, or move other programs off this machine.":
       "Gib dem Dienst einen schnelleren Prozessor, oder verlege andere Programme auf einen anderen Rechner.",
+    "Berth was stopped without warning after {stoppedAt}, and was back at {backAt}. Interrupted replies that went on: {turns}.":
+      "Berth wurde nach {stoppedAt} ohne Vorwarnung beendet und war um {backAt} wieder da. Unterbrochene Antworten, die weitergingen: {turns}.",
+    "Berth was stopped without warning {times} times in 24 hours, last after {stoppedAt}, and was back at {backAt}. Interrupted replies that went on then: {turns}.":
+      "Berth wurde in 24 Stunden {times} Mal ohne Vorwarnung beendet, zuletzt nach {stoppedAt}, und war um {backAt} wieder da. Unterbrochene Antworten, die dann weitergingen: {turns}.",
+    "Look into the log of the service and of the machine: a crash, too little memory and a power cut are the usual reasons.":
+      "Sieh in das Protokoll des Dienstes und des Rechners: Ein Absturz, zu wenig Speicher und ein Stromausfall sind die üblichen Gründe.",
     "Settings that need a look: {count}.": "Einstellungen zum Nachsehen: {count}.",
     "Read what is wrong with them.": "Lies, was daran nicht stimmt.",
     Connecting: "Verbindet sich",
@@ -2594,8 +2606,8 @@ export const german = {
     "Longest pause": "Längste Pause",
     "Messages over channels": "Nachrichten über Kanäle",
     "The last 24 hours": "Die letzten 24 Stunden",
-    "One point for 5 minutes, since the service was started last.":
-      "Ein Punkt für je 5 Minuten, seit der Dienst zuletzt gestartet wurde.",
+    "One point for 5 minutes. In a gap the service did not run.":
+      "Ein Punkt für je 5 Minuten. In einer Lücke lief der Dienst nicht.",
     "Nothing is wrong.": "Alles in Ordnung.",
     "Have a look": "Ansehen",
     started: "gestartet",
@@ -3290,6 +3302,35 @@ export const german = {
       "Imported. Switched off, or waiting for approval: {names}":
         "Importiert. Ausgeschaltet oder auf Freigabe wartend: {names}",
       "The MCP server {name} does not work: {text}": "Der MCP-Server {name} geht nicht: {text}",
+      "The MCP server {name} works again.": "Der MCP-Server {name} geht wieder.",
+      "The MCP server {name} is connected.": "Der MCP-Server {name} ist verbunden.",
+      "Berth was restarted before this message was answered. The turn goes on.":
+        "Berth wurde neu gestartet, bevor diese Nachricht beantwortet war. Die Antwort geht weiter.",
+      "A call of {tool} did not work.": "Ein Aufruf von {tool} ging nicht.",
+      "A call of {tool} was approved.": "Ein Aufruf von {tool} wurde freigegeben.",
+      "A call of {tool} was denied.": "Ein Aufruf von {tool} wurde abgelehnt.",
+      "Nobody has decided about a call of {tool} within 24 hours: it was not run.":
+        "Über einen Aufruf von {tool} hat binnen 24 Stunden niemand entschieden: Er wurde nicht ausgeführt.",
+      "The configuration was changed: version {n} is in force.": "Die Konfiguration wurde geändert: Version {n} gilt.",
+      'The schedule "{name}" runs.': "Der Zeitplan „{name}“ läuft.",
+      'The schedule "{name}" was left out once: {text}': "Der Zeitplan „{name}“ fiel einmal aus: {text}",
+      'A run of the schedule "{name}" failed: {text}': "Ein Lauf des Zeitplans „{name}“ ging nicht: {text}",
+      "Somebody asks on {label} to talk to this agent.": "Jemand möchte über {label} mit diesem Agenten sprechen.",
+      "A person on {label} was admitted.": "Eine Person auf {label} wurde zugelassen.",
+      "A person on {label} was refused.": "Eine Person auf {label} wurde abgewiesen.",
+      "A person on {label} was removed.": "Eine Person auf {label} wurde entfernt.",
+      "The file {name} was read.": "Die Datei {name} wurde gelesen.",
+      "The file {name} could not be read: {text}": "Die Datei {name} konnte nicht gelesen werden: {text}",
+      "The skill {name} was switched on.": "Die Fähigkeit {name} wurde eingeschaltet.",
+      "The skill {name} was switched off.": "Die Fähigkeit {name} wurde ausgeschaltet.",
+      "Nothing was noted from a conversation that has ended: {text}":
+        "Aus einem beendeten Gespräch wurde nichts notiert: {text}",
+      "The model could not be asked.": "Das Modell konnte nicht gefragt werden.",
+      "The webhook at {host} accepts events again.": "Der Webhook bei {host} nimmt wieder Ereignisse an.",
+      "The webhook at {host} wants no more events and was switched off.":
+        "Der Webhook bei {host} will keine Ereignisse mehr und wurde ausgeschaltet.",
+      "The webhook at {host} did not accept an event, and is tried again: {text}":
+        "Der Webhook bei {host} nahm ein Ereignis nicht an und wird wieder versucht: {text}",
       "The MCP server {name} has changed its tool {tool}: it asks again until you look at it.":
         "Der MCP-Server {name} hat sein Werkzeug {tool} geändert: Es fragt wieder, bis du es angesehen hast.",
       "{model} rejected a file; answering without it.": "{model} hat eine Datei abgelehnt; die Antwort kommt ohne sie.",

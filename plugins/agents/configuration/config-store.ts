@@ -9,6 +9,7 @@ import { providerSettings } from "../../ai/settings.ts";
 import { mcpSettings } from "../../mcp/settings.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 import { agentNotFound, cacheSize, updatedEvent } from "../agent-store.ts";
+import type { LogStore } from "../logs/log-store.ts";
 import { agentConfigs, agents } from "../schema.ts";
 import { configTooLarge, findIneffective, requireConfig } from "./config-check.ts";
 import { type AgentSettings, type CurrentSettings, MAX_CONFIG_BYTES, readSettings } from "./settings.ts";
@@ -109,9 +110,12 @@ const MODELS_OF = `SELECT agent_id, body ->> '$.model' AS model FROM agent_confi
     AND version = (SELECT max(version) FROM agent_configs WHERE agent_id = c.agent_id)
     AND iif(json_valid(body), json_type(body, '$.model') = 'text', 0)`;
 
-type Deps = Pick<Kernel, "database" | "config" | "events" | "log"> & { hooks: AgentHooks };
+type Deps = Pick<Kernel, "database" | "config" | "events" | "log"> & {
+  hooks: AgentHooks;
+  logs: Pick<LogStore, "add">;
+};
 
-export function createConfigStore({ database, config, events, log, hooks }: Deps): ConfigStore {
+export function createConfigStore({ database, config, events, log, hooks, logs }: Deps): ConfigStore {
   const keyShapes = config.of(providerSettings).registry.all.map(({ credential }) => credential.shape);
   const mcpCommands = config.of(mcpSettings).commands.map(({ name }) => name);
   const requireValid = (body: string) => requireConfig(body, keyShapes, mcpCommands);
@@ -149,11 +153,15 @@ export function createConfigStore({ database, config, events, log, hooks }: Deps
         SELECT ?1, newest + 1, ?2, ?3,
           coalesce(?4, (SELECT imported FROM agent_configs WHERE agent_id = ?1 ORDER BY version DESC LIMIT 1), 0)
         FROM (SELECT coalesce(max(version), 0) AS newest FROM agent_configs WHERE agent_id = ?1)
-        WHERE ?5 IS NULL OR newest = ?5`,
+        WHERE ?5 IS NULL OR newest = ?5 RETURNING version`,
       args: [agentId, body, Date.now(), imported, from ?? null],
-      after() {
+      after({ rows }) {
         hooks.notifyChanged(agentId);
         hooks.notifyConfigured(agentId);
+        const version = Number(rows[0]?.version);
+        logs.add(agentId, "info", `The configuration was changed: version ${version} is in force.`, "configuration", {
+          version,
+        });
       },
     };
     const trim: Statement = {

@@ -7,6 +7,20 @@ import type { AgentHooks } from "../agent-hooks.ts";
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** What a line is about: ids and names that the console makes links of. */
+export interface LogLinks {
+  turn?: string;
+  schedule?: string;
+  approval?: string;
+  file?: string;
+  channel?: string;
+  /** The name of an MCP server. */
+  server?: string;
+  skill?: string;
+  /** The version of a configuration. */
+  version?: number;
+}
+
 export interface LogLine {
   /** A UUIDv7, so that ids sort by time. */
   id: string;
@@ -16,11 +30,12 @@ export interface LogLine {
   level: string;
   source: string;
   message: string;
+  links: LogLinks;
 }
 
 export interface LogStore {
   /** Adds a line with secrets redacted; it is written within 250 ms. Lines of a removed agent are dropped. */
-  add(agentId: string, level: LogLevel, message: string, source: string): void;
+  add(agentId: string, level: LogLevel, message: string, source: string, links?: LogLinks): void;
   /**
    * The newest lines first, of those before the line `before`, and the number of all of this level. Includes every line added
    * before the call.
@@ -67,10 +82,10 @@ const TRIM_EVERY = 500;
 const EXPIRE_BATCH = 5_000;
 
 // One statement for any number of lines; the join drops lines of removed agents.
-const INSERT = `INSERT INTO agent_logs (id, agent_id, at, level, source, message)
-  SELECT line.value ->> 0, agents.id, line.value ->> 1, line.value ->> 2, line.value ->> 3, line.value ->> 4
+const INSERT = `INSERT INTO agent_logs (id, agent_id, at, level, source, message, links)
+  SELECT line.value ->> 0, agents.id, line.value ->> 1, line.value ->> 2, line.value ->> 3, line.value ->> 4, line.value ->> 6
   FROM json_each(?1) AS line JOIN agents ON agents.id = line.value ->> 5`;
-const COLUMNS = "id, at, level, source, message";
+const COLUMNS = "id, at, level, source, message, links";
 const SINCE = `SELECT ${COLUMNS} FROM agent_logs WHERE agent_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`;
 const SINCE_OF_LEVEL = SINCE.replace("ORDER BY", "AND level = ?4 ORDER BY");
 const TRIM = `DELETE FROM agent_logs WHERE agent_id = ?1 AND id <=
@@ -108,7 +123,10 @@ export function createLogStore({ database, log, hooks }: Deps): LogStore {
   }
 
   async function write(lines: LogLine[]): Promise<void> {
-    const rows = lines.map(({ id, at, level, source, message, agentId }) => [id, at, level, source, message, agentId]);
+    const rows = lines.map(({ id, at, level, source, message, agentId, links }) => [
+      ...[id, at, level, source, message, agentId],
+      Object.keys(links).length === 0 ? null : JSON.stringify(links),
+    ]);
     const written = new Set(lines.map(({ agentId }) => agentId));
     const trims = dueForTrim(lines, written).map((agentId) => ({ sql: TRIM, args: [agentId] }));
     try {
@@ -129,7 +147,7 @@ export function createLogStore({ database, log, hooks }: Deps): LogStore {
   return {
     flush,
 
-    add(agentId, level, message, source) {
+    add(agentId, level, message, source, links = {}) {
       if (pending.length >= MAX_PENDING_LINES) {
         droppedLines++; // The database can't keep up; agents' work must not wait for their logs.
         return;
@@ -138,7 +156,7 @@ export function createLogStore({ database, log, hooks }: Deps): LogStore {
         log.warn("lines of agents' logs were dropped, since the database is too slow", { lines: droppedLines });
       droppedLines = 0;
       const text = sanitizeText(log.redactForms(message.slice(0, 8 * MAX_MESSAGE)).slice(0, MAX_MESSAGE));
-      pending.push({ id: Bun.randomUUIDv7(), agentId, at: Date.now(), level, source, message: text });
+      pending.push({ id: Bun.randomUUIDv7(), agentId, at: Date.now(), level, source, message: text, links });
       if (pending.length >= FLUSH_AT_LINES) void flush();
       else flushSoon();
     },
@@ -191,6 +209,7 @@ const toLogLine = (agentId: string, row: Row): LogLine => ({
   level: String(row.level),
   source: String(row.source),
   message: String(row.message),
+  links: row.links === null ? {} : JSON.parse(String(row.links)),
 });
 
 /** Replaces characters that SQLite or JSON would alter: NUL, and halves of surrogate pairs. */

@@ -73,15 +73,22 @@ export function createOwnerNotices({ agents, runtime, database, events, log }: D
     reportState({ agentId, channel }, state, failure) {
       const reason = failure?.reason ?? null;
       const writeLog = (level: "info" | "warning" | "error", text: string) =>
-        agents.log(agentId, level, text, "channels");
+        agents.log(agentId, level, text, "channels", { channel });
       const { label } = channelDefinition(channel);
       if (state === "connected") writeLog("info", `${label} is connected.`);
       if (state === "backing_off") writeLog("warning", `${label} is down and will be tried again: ${reason}`);
       if (state === "failed") writeLog("error", `${label} is given up until it is connected again: ${reason}`);
       record("channel.state", agentId, { agentId, channel, state, reason, problem: failure?.problem ?? null });
     },
-    reportPairing: ({ agentId, channel, senderId, name, status }) =>
-      record("channel.pairing", agentId, { agentId, channel, senderId, name: name.slice(0, 200), status }),
+    reportPairing({ agentId, channel, senderId, name, status }) {
+      const { label } = channelDefinition(channel);
+      const writeLog = (text: string) => agents.log(agentId, "info", text, "channels", { channel });
+      if (status === "pending") writeLog(`Somebody asks on ${label} to talk to this agent.`);
+      if (status === "approved") writeLog(`A person on ${label} was admitted.`);
+      if (status === "denied") writeLog(`A person on ${label} was refused.`);
+      if (status === "removed") writeLog(`A person on ${label} was removed.`);
+      record("channel.pairing", agentId, { agentId, channel, senderId, name: name.slice(0, 200), status });
+    },
     recordUndelivered: (reply) => record("channel.undelivered", reply.agentId, reply),
 
     async reportLostReplies({ agentId, channel }, failures) {
@@ -93,7 +100,7 @@ export function createOwnerNotices({ agents, runtime, database, events, log }: D
         events.recordStatement("channel.undelivered", { userId, agentId, data: { agentId, channel, reason } }),
       );
       for (const reason of reported) {
-        agents.log(agentId, "error", `A reply did not reach its reader: ${reason}`, "channels");
+        agents.log(agentId, "error", `A reply did not reach its reader: ${reason}`, "channels", { channel });
       }
     },
   };

@@ -1,7 +1,9 @@
-// Samples the figures of /metrics once a minute, so that admins see the last day without another tool.
+// Samples the figures of /metrics once a minute, so that admins see the last day without another tool, also after a restart.
+import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE, timeOfId } from "../../../src/kernel/util/time.ts";
 import { FIGURES, type FigureName } from "./figure-names.ts";
+import { createFigureStore } from "./figure-store.ts";
 import { createMinuteRing } from "./minute-ring.ts";
 
 export type Figures = Record<FigureName, (number | null)[]>;
@@ -13,21 +15,35 @@ const MAX_PENDING = 2_000;
 const OLDEST = `SELECT min(id) AS oldest FROM (SELECT inbox.id FROM inbox JOIN agents ON agents.id = inbox.agent_id
   WHERE inbox.status = 'pending' AND inbox.suspended IS NOT 1 AND agents.status <> 'stopped' LIMIT ${MAX_PENDING})`;
 
+/** Minutes after which the samples of an idle service are stored. Those of a busy one are stored at once. */
+const IDLE_MINUTES = 5;
+/** What grows while the service is used. */
+const SIGNS_OF_USE = ["turns", "channelMessages", "modelCalls", "failedCalls"] as const satisfies FigureName[];
+
 export interface FigureRecorder {
   /** Begins to sample; the first sample is taken after a minute. */
   start(): void;
-  stop(): void;
+  /** Takes the last sample and stores it. */
+  stop(): Promise<void>;
   /** Takes a sample now. */
   sample(): Promise<void>;
+  /** Reads what earlier processes have stored, once. Without it, `read` knows the minutes of this process. */
+  load(): Promise<void>;
   /** The last day in steps, oldest first; `from` is the start of the first step. */
   read(stepMinutes: number, steps: number): { from: number; figures: Figures };
 }
 
-export function createFigureRecorder(
-  { database, log, metrics }: Pick<Kernel, "database" | "log" | "metrics">,
-  now = Date.now,
-): FigureRecorder {
+interface Deps extends Pick<Kernel, "database" | "log" | "metrics"> {
+  /** Statements that are written with the samples: the signs of life of this run, and its end. */
+  runs: { seenStatements(): Statement[]; endStatements(): Statement[] };
+}
+
+export function createFigureRecorder({ database, log, metrics, runs }: Deps, now = Date.now): FigureRecorder {
   const ring = createMinuteRing<FigureName>(FIGURES);
+  const store = createFigureStore({ database });
+  /** Minutes whose samples are not stored yet. */
+  const unstored = new Set<number>();
+  let loaded: Promise<void> | undefined;
   let timer: Timer | undefined;
   let before: Readonly<Record<string, number>> = {};
   let bucketsBefore: Float64Array = new Float64Array();
@@ -65,11 +81,10 @@ export function createFigureRecorder(
     return typeof oldest === "string" ? Math.max(0, now() - timeOfId(oldest)) : 0;
   }
 
-  async function sample(): Promise<void> {
+  function takeSample(oldest: number): Record<FigureName, number> {
     const current = totals();
-    const inbox = metrics.sum("berth_inbox_held");
     const since = (name: keyof typeof current) => current[name] - (before[name] ?? 0);
-    ring.add(now(), {
+    const figures = {
       requests: since("requests"),
       serverErrors: since("serverErrors"),
       latencyMs: newLatencyMs(),
@@ -79,13 +94,39 @@ export function createFigureRecorder(
       modelCalls: since("modelCalls"),
       failedCalls: since("failedCalls"),
       costUsd: since("costUsd"),
-      inbox,
+      inbox: metrics.sum("berth_inbox_held"),
       outbox: metrics.sum("berth_outbox_held"),
-      oldestMs: await oldestMs(inbox),
+      oldestMs: oldest,
       memoryBytes: process.memoryUsage.rss(),
       lagMs: metrics.takeWorstLag(),
-    });
+    };
     before = current;
+    return figures;
+  }
+
+  async function sample(): Promise<void> {
+    const oldest = await oldestMs(metrics.sum("berth_inbox_held"));
+    const figures = takeSample(oldest);
+    const at = now();
+    ring.add(at, figures);
+    unstored.add(Math.floor(at / MINUTE));
+    if (unstored.size >= IDLE_MINUTES || SIGNS_OF_USE.some((name) => figures[name] > 0)) {
+      await storeSamples(runs.seenStatements());
+    }
+  }
+
+  /** A failed write is repeated with the next samples. */
+  async function storeSamples(statements: readonly Statement[]): Promise<void> {
+    const minutes = [...unstored].flatMap((minute) => {
+      const figures = ring.minute(minute);
+      return figures ? [[minute, figures] as const] : [];
+    });
+    await database.write([...store.keepStatements(minutes, Math.floor(now() / MINUTE)), ...statements]);
+    for (const [minute] of minutes) unstored.delete(minute);
+  }
+
+  async function loadStored(): Promise<void> {
+    for (const [minute, figures] of await store.list(Math.floor(now() / MINUTE))) ring.fill(minute, figures);
   }
 
   return {
@@ -95,8 +136,22 @@ export function createFigureRecorder(
       }, MINUTE);
       timer.unref();
     },
-    stop: () => clearInterval(timer),
+    async stop() {
+      clearInterval(timer);
+      if (timer === undefined) return;
+      timer = undefined;
+      ring.add(now(), takeSample(0));
+      unstored.add(Math.floor(now() / MINUTE));
+      await storeSamples(runs.endStatements());
+    },
     sample,
+    load() {
+      loaded ??= loadStored().catch((error: unknown) => {
+        loaded = undefined;
+        throw error;
+      });
+      return loaded;
+    },
     read(stepMinutes, steps) {
       const at = now();
       const step = stepMinutes * MINUTE;

@@ -4,6 +4,7 @@ import type { ai as aiPlugin } from "../../ai/index.ts";
 import type { channels as channelsPlugin, FleetState } from "../../channels/index.ts";
 import type { FigureRecorder } from "../figures/figures.ts";
 import type { DatabaseBackups } from "../instance/database-backups.ts";
+import type { Runs } from "../instance/runs.ts";
 import type { SettingsReport } from "../instance/settings-report.ts";
 import type { StorageReport } from "../instance/storage.ts";
 import type { FleetCounts } from "./counts.ts";
@@ -27,10 +28,11 @@ interface Deps extends Pick<Kernel, "database"> {
   settings: () => Promise<SettingsReport>;
   backups: Pick<DatabaseBackups, "newest">;
   figures: Pick<FigureRecorder, "read">;
+  runs: Pick<Runs, "suddenEnds">;
 }
 
 export function createOverview(deps: Deps) {
-  const { database, ai, channels, counts, storage, settings, backups, figures } = deps;
+  const { database, ai, channels, counts, storage, settings, backups, figures, runs } = deps;
   let databaseCreatedAt: Promise<number> | undefined;
 
   /** The time of the first migration: a new instance needs no backup yet. */
@@ -44,7 +46,7 @@ export function createOverview(deps: Deps) {
       databaseCreatedAt = undefined;
       throw error;
     });
-    const [counted, states, stored, report, newestAt, createdAt, databaseWorks] = await Promise.all([
+    const [counted, states, stored, report, newestAt, createdAt, databaseWorks, suddenEnds] = await Promise.all([
       counts(),
       channels.fleet.counts(),
       storage(),
@@ -52,6 +54,7 @@ export function createOverview(deps: Deps) {
       backups.newest(),
       databaseCreatedAt,
       database.ready().catch(() => false),
+      runs.suddenEnds(),
     ]);
     const delays = figures.read(1, LAG_MINUTES).figures.lagMs.map((ms) => ms ?? 0);
     const problems = findProblems({
@@ -65,6 +68,7 @@ export function createOverview(deps: Deps) {
       disk: stored.disk,
       settings: report.findings,
       lagMs: Math.max(...delays),
+      suddenEnds,
     });
     return {
       problems,

@@ -2,6 +2,7 @@
 import { DAY, MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { ProviderReport } from "../../ai/index.ts";
 import type { FleetState } from "../../channels/index.ts";
+import type { SuddenEnd } from "../instance/runs.ts";
 import type { SettingFinding } from "../instance/settings-report.ts";
 import type { FleetCounts } from "./counts.ts";
 
@@ -29,6 +30,8 @@ export interface ProblemFacts {
   settings: readonly SettingFinding[];
   /** The worst delay of a timer in the last minutes, in ms. */
   lagMs: number;
+  /** Of the last day, newest first. */
+  suddenEnds: readonly SuddenEnd[];
 }
 
 const GIB = 1024 ** 3;
@@ -230,8 +233,30 @@ function agentProblems({ counts, channels }: ProblemFacts): Problem[] {
   return problems;
 }
 
-function operationProblems({ lagMs, settings }: ProblemFacts): Problem[] {
-  const problems: Problem[] = [];
+function suddenEndProblems([latest, ...earlier]: readonly SuddenEnd[]): Problem[] {
+  if (!latest) return [];
+  const [stoppedAt, backAt] = [latest.stoppedAt, latest.backAt].map((at) => new Date(at).toISOString());
+  const turns = latest.resumedTurns;
+  const went =
+    turns === 0 ? "No reply was interrupted." : `${count(turns, "interrupted reply", "interrupted replies")} went on.`;
+  const times = earlier.length + 1;
+  return [
+    {
+      code: times === 1 ? "STOPPED_SUDDENLY" : "STOPPED_SUDDENLY_OFTEN",
+      severity: "warning",
+      message:
+        `The service was stopped without warning after ${stoppedAt} and came back at ${backAt}. ${went}` +
+        (times === 1 ? "" : ` That has happened ${times} times in the last 24 hours.`),
+      action:
+        "Look into the log of the service and of the machine: a crash, too little memory and a power cut are the usual reasons.",
+      link: "/admin",
+      values: { stoppedAt: stoppedAt ?? "", backAt: backAt ?? "", turns, times },
+    },
+  ];
+}
+
+function operationProblems({ lagMs, settings, suddenEnds }: ProblemFacts): Problem[] {
+  const problems: Problem[] = suddenEndProblems(suddenEnds);
   if (lagMs > LAG_LIMIT_MS) {
     problems.push({
       code: "EVENT_LOOP_SLOW",

@@ -21,7 +21,7 @@ export function endStatement(
 
 /**
  * Counts a try for the entries that may have been running. ?1: agents as JSON, ?2: entries of each. The oldest pending entry
- * of a session runs first, and of these the oldest.
+ * of a session runs first, and of these the oldest. Returns these entries.
  */
 export const COUNT_INTERRUPTED = `
   UPDATE inbox SET attempts = attempts + 1
@@ -32,7 +32,7 @@ export const COUNT_INTERRUPTED = `
         WHERE status = 'pending' AND suspended IS NOT 1 AND agent_id IN (SELECT value FROM json_each(?)) GROUP BY agent_id, session_id
       )
     ) WHERE position <= ?
-  )`;
+  ) RETURNING agent_id, id`;
 
 /** ?1 agent, ?2 ids as JSON. */
 export const PENDING_OF =

@@ -13,7 +13,7 @@ export function createInterruptedCallReport({ database, log, agents, ownerAlerts
   /** Writes into the agent's log; to an owner who does not read the reply, also into their own chat. Never rejects. */
   return async ({ agentId, id: inboxId, byOwner, isGroup }: InboxEntry, tool: string): Promise<void> => {
     const text = `I was interrupted while I used ${tool}, so I don't know whether it worked. I have not repeated it.`;
-    agents.log(agentId, "warning", text, "runtime");
+    agents.log(agentId, "warning", text, "runtime", { turn: inboxId });
     if (byOwner && !isGroup) return;
     try {
       await database.write(await ownerAlerts.noticeStatements({ agentId, inboxId }, text));

@@ -4,6 +4,7 @@
 // who were in the conversation: what one person said in private is never told to another.
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { Statement } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Agent, agents as agentsPlugin } from "../../agents/index.ts";
@@ -23,6 +24,7 @@ import { tokenUsage } from "../turn/token-usage.ts";
 import type { Sessions } from "./sessions.ts";
 
 const JOB = "runtime.extract-facts";
+const MAX_ATTEMPTS = 2;
 /** Two messages with their replies, and the reset: a shorter conversation has nothing that its agent would not note itself. */
 const MIN_MESSAGES = 6;
 const MAX_CHARACTERS = 24_000;
@@ -31,7 +33,7 @@ const EXTRACT = `Read this conversation that has ended. ${EXTRACT_FACTS.replace(
 type Place = Pick<InboxEntry, "agentId" | "sessionId" | "platform" | "byOwner"> & { peer: string; turnId: string };
 
 interface Deps extends Pick<Kernel, "jobs"> {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log" | "settings">;
   ai: Pick<ServiceOf<typeof aiPlugin>, "reserve" | "languageModel">;
   skills: Pick<ServiceOf<typeof skillsPlugin>, "list" | "memories">;
   sessions: Pick<Sessions, "history">;
@@ -58,6 +60,13 @@ export function createFactExtraction({ jobs, agents, ai, skills, sessions, choos
   });
   const keep = (place: Place, facts: readonly ExtractedFact[], taint: Taint) =>
     rememberExtracted(skills.memories, { agentId: place.agentId, audience: place, taint, turnId: place.turnId }, facts);
+
+  /** Only our own errors are quoted: a provider's may contain the conversation. */
+  function logFailure({ agentId, turnId }: Place, error: unknown): void {
+    const cause = error instanceof AppError ? error.message : "The model could not be asked.";
+    const text = `Nothing was noted from a conversation that has ended: ${cause}`;
+    agents.log(agentId, "warning", text, "memory", { turn: turnId });
+  }
 
   async function extract(payload: unknown, signal: AbortSignal): Promise<void> {
     const place = payload as Place;
@@ -89,14 +98,25 @@ export function createFactExtraction({ jobs, agents, ai, skills, sessions, choos
   }
 
   // Two tries: nobody waits for it, and a model that is down or a spent budget is no reason to go on asking.
-  jobs.handle(JOB, (payload, { signal }) => extract(payload, signal), { concurrency: 2, timeoutMs: MINUTE });
+  jobs.handle(
+    JOB,
+    async (payload, { signal, attempt }) => {
+      try {
+        await extract(payload, signal);
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS) logFailure(payload as Place, error);
+        throw error;
+      }
+    },
+    { concurrency: 2, timeoutMs: MINUTE },
+  );
 
   return {
     /** For the reset of a conversation: notes its facts afterwards. Visitors are not remembered. */
     afterResetStatements: (entry: InboxEntry): Statement[] =>
       entry.peer === null || entry.platform === "public"
         ? []
-        : [jobs.enqueueStatement(JOB, placeOf(entry), { uniqueKey: entry.sessionId, maxAttempts: 2 })],
+        : [jobs.enqueueStatement(JOB, placeOf(entry), { uniqueKey: entry.sessionId, maxAttempts: MAX_ATTEMPTS })],
 
     /** For the summary of a conversation; undefined where the agent keeps no facts of it. */
     async forSummary(entry: InboxEntry): Promise<KeepFacts | undefined> {

@@ -122,7 +122,7 @@ export function createFailureHandler(deps: Deps) {
     }
     const hidesCause = usesOperatorKey && thrown instanceof ModelError && !(await ai.isOperator(agent.userId));
     const failure = toFailure(thrown, model, redactKeys, hidesCause);
-    agents.log(entry.agentId, "error", failure.reason, "runtime");
+    agents.log(entry.agentId, "error", failure.reason, "runtime", { turn: entry.id });
     if (failure.operatorCause) {
       const { message: cause, isKeyRefused } = failure.operatorCause;
       const fields = { agentId: entry.agentId, inboxId: entry.id, cause };

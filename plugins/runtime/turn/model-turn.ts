@@ -149,6 +149,8 @@ export function createModelTurn(deps: ModelTurnDeps) {
           return authorization;
         },
         onUnknownOutcome: (tool) => void reportInterruptedCall(entry, tool),
+        onFailure: (tool) =>
+          agents.log(agent.id, "warning", `A call of ${tool} did not work.`, "runtime", { turn: entry.id }),
         acceptedInputs: () => ai.inputModalities(chosen),
         settings: samplingSettings(settings),
         reserve(prompt) {

@@ -69,6 +69,8 @@ export interface ToolCallRequest {
   authorize: Authorize;
   /** Called for a call that had begun when an earlier try was interrupted, and is not repeated. */
   onUnknownOutcome?(tool: string): void;
+  /** Called when calls of a tool begin to fail: once for each tool. */
+  onFailure?(tool: string): void;
   /** The modalities that the model accepts; asked for only when a tool returns files. */
   acceptedInputs?(): Promise<readonly InputModality[]>;
   observer: Observer | undefined;
@@ -93,6 +95,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     current = highestTaint([current, raised]);
   };
   const toolOf = (name: string) => tools.find((candidate) => candidate.name === name);
+  const failedTools = new Set<string>();
   const last = journal.answers.at(-1);
   let nextSeq = last ? last.seq + last.calls.length + 1 : 1;
 
@@ -144,6 +147,10 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     const callKey = `${journal.turnId}.${seq}`;
     const context = { ...toolContext, callKey, signal, taint, raiseTaint, approved: admitted !== undefined };
     const result = await tool.run(admitted?.input ?? checked.input, context);
+    if (!result.ok && !failedTools.has(name)) {
+      failedTools.add(name);
+      request.onFailure?.(name);
+    }
     return admitted?.isEdited ? { ...result, text: editedNote(admitted.input) + result.text } : result;
   }
 

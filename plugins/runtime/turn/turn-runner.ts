@@ -150,7 +150,8 @@ export function createTurnRunner(deps: Deps) {
     } catch (error) {
       const texts = opened.parts.filter(({ type }) => type === "text");
       if (turn.calls !== 1 || texts.length === opened.parts.length || !isRequestRejected(error)) throw error;
-      agents.log(agentId, "warning", `${turn.model} rejected a file; answering without it.`, "runtime");
+      const links = { turn: turn.entry.id };
+      agents.log(agentId, "warning", `${turn.model} rejected a file; answering without it.`, "runtime", links);
       return await reply({ parts: texts, omissions: [...opened.omissions, UNREADABLE] });
     } finally {
       opened.release();

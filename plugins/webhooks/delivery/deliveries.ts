@@ -75,7 +75,7 @@ const CLAIM_DUE = `UPDATE webhook_deliveries SET claimed_until = ?1 WHERE id IN 
       AND (claimed_until IS NULL OR claimed_until <= ?3) ORDER BY next_attempt_at, event_seq LIMIT ?4)
   RETURNING id, event_id, event_seq, attempts`;
 
-const CLAIMED_EVENTS = `SELECT seq, user_id, type, data, created_at FROM events
+const CLAIMED_EVENTS = `SELECT seq, user_id, agent_id, type, data, created_at FROM events
   WHERE seq IN (SELECT event_seq FROM webhook_deliveries WHERE endpoint_id = ? AND status = 'pending' AND claimed_until = ?)`;
 
 export function createDeliveries({ database, endpoints, eventAccess, now }: Deps): Deliveries {
@@ -108,6 +108,10 @@ export function createDeliveries({ database, endpoints, eventAccess, now }: Deps
       if (!claims || claims.rows.length === 0 || !row) return [];
       const target = endpoints.targetOf(row);
       const isAllowed = await eventAccess.filterFor(toEndpoint(row));
+      // Admins' webhooks get events of all agents; their addresses are nothing for those agents' owners.
+      const agents = new Map(
+        events?.rows.map((event) => [Number(event.seq), event.user_id === row.user_id ? event.agent_id : null]),
+      );
       const messages = new Map(
         events?.rows.map((event) => [
           Number(event.seq),
@@ -122,6 +126,7 @@ export function createDeliveries({ database, endpoints, eventAccess, now }: Deps
           id: String(id),
           endpointId,
           messageId: String(event_id),
+          agentId: agents.get(Number(event_seq))?.toString(),
           message: messages.get(Number(event_seq)) ?? { lost: "The event is no longer kept." },
           attempts: Number(attempts),
           claimedUntil,

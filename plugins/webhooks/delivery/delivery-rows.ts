@@ -30,6 +30,8 @@ export interface ClaimedDelivery {
   endpointId: string;
   /** The header `webhook-id`: the event's id, the same for all attempts, replays and endpoints. */
   messageId: string;
+  /** The agent that the event is about, if the webhook is its owner's. */
+  agentId: string | undefined;
   /** The body, the same bytes in every attempt; or the reason why it can never be sent. */
   message: { body: string } | { lost: string };
   /** Failed attempts so far. */

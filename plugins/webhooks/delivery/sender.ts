@@ -51,7 +51,7 @@ interface Deps extends Pick<Kernel, "log"> {
   attempt: AttemptDelivery;
   now: () => number;
   /** Called after each attempt. */
-  onAttempt?: (kind: AttemptOutcome["kind"]) => void;
+  onAttempt?: (delivery: ClaimedDelivery, outcome: AttemptOutcome) => void;
   graceMs?: number;
 }
 
@@ -154,7 +154,7 @@ export function createSender({ log, deliveries, attempt, now, onAttempt, graceMs
   async function performAttempt(lane: Lane, delivery: ClaimedDelivery): Promise<void> {
     try {
       const outcome = await attempt(delivery, abortController.signal);
-      onAttempt?.(outcome.kind);
+      onAttempt?.(delivery, outcome);
       updatePool(lane, outcome);
       await deliveries.settle(delivery, outcome);
       if (outcome.kind === "gone")

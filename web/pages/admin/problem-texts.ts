@@ -1,6 +1,6 @@
 // The problems of the overview in the viewer's language; a problem that is new here is shown as the server words it.
 
-import { formatBytes, formatDuration, formatNumber, type Text, t, text } from "../../app/language.ts";
+import { formatBytes, formatDuration, formatNumber, formatTime, type Text, t, text } from "../../app/language.ts";
 import type { Problem } from "./api-types.ts";
 
 const TEXTS: Readonly<Record<string, { message: Text; action: Text }>> = {
@@ -74,6 +74,22 @@ const TEXTS: Readonly<Record<string, { message: Text; action: Text }>> = {
     message: text("Everything stood still for {ms} within the last minutes."),
     action: text("Give the service a faster processor, or move other programs off this machine."),
   },
+  STOPPED_SUDDENLY: {
+    message: text(
+      "Berth was stopped without warning after {stoppedAt}, and was back at {backAt}. Interrupted replies that went on: {turns}.",
+    ),
+    action: text(
+      "Look into the log of the service and of the machine: a crash, too little memory and a power cut are the usual reasons.",
+    ),
+  },
+  STOPPED_SUDDENLY_OFTEN: {
+    message: text(
+      "Berth was stopped without warning {times} times in 24 hours, last after {stoppedAt}, and was back at {backAt}. Interrupted replies that went on then: {turns}.",
+    ),
+    action: text(
+      "Look into the log of the service and of the machine: a crash, too little memory and a power cut are the usual reasons.",
+    ),
+  },
   SETTINGS: {
     message: text("Settings that need a look: {count}."),
     action: text("Read what is wrong with them."),
@@ -85,7 +101,7 @@ export function describeProblem({ code, message, action, values }: Problem): { m
   if (!own) return { message, action };
   const shown = Object.fromEntries(
     Object.entries(values).map(([name, value]) => {
-      if (typeof value === "string") return [name, value];
+      if (typeof value === "string") return [name, name.endsWith("At") ? formatTime(Date.parse(value)) : value];
       return [
         name,
         name === "bytes" ? formatBytes(value) : name === "ms" ? formatDuration(value) : formatNumber(value),

@@ -77,7 +77,7 @@ export function DayCharts() {
     refetchInterval: 60_000,
   });
   return (
-    <Section title={t("The last 24 hours")} hint={t("One point for 5 minutes, since the service was started last.")}>
+    <Section title={t("The last 24 hours")} hint={t("One point for 5 minutes. In a gap the service did not run.")}>
       <Loaded query={query} height="h-96">
         {(data) => <Grid {...data} />}
       </Loaded>

@@ -1,7 +1,7 @@
 // What an agent did, line by line, as it is written.
 
 import { Download, Pause, Play } from "lucide-react";
-import { useMemo, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { useParameter } from "../../../app/address.ts";
 import { t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
@@ -19,10 +19,13 @@ import { LogBox } from "./log-box.tsx";
 import { LEVELS, lineAsText } from "./log-line.tsx";
 import { useLog } from "./use-log.ts";
 
+const TurnPanel = lazy(() => import("../chat/messages/turn-panel.tsx"));
+
 export default function LogsPage() {
   const { id, name } = useAgent();
   const [level, setLevel] = useParameter("level");
   const [query, setQuery] = useParameter("query");
+  const [turn, setTurn] = useParameter("turn");
   const [isPaused, setPaused] = useState(false);
   const log = useLog(id, level in LEVELS ? level : "");
   const { lines, loadOlder } = log;
@@ -83,7 +86,20 @@ export default function LogsPage() {
         </div>
       )}
       {log.isPending && <Skeleton className="m-3 h-80" />}
-      {shown.length > 0 && <LogBox lines={shown} isPaused={isPaused} onEnd={() => query === "" && loadOlder()} />}
+      {shown.length > 0 && (
+        <LogBox
+          agentId={id}
+          lines={shown}
+          isPaused={isPaused}
+          onEnd={() => query === "" && loadOlder()}
+          onOpenTurn={setTurn}
+        />
+      )}
+      {turn !== "" && (
+        <Suspense>
+          <TurnPanel agentId={id} turnId={turn} onClose={() => setTurn("")} />
+        </Suspense>
+      )}
       {!log.isPending && !log.error && shown.length === 0 && <Nothing isFiltered={query !== "" || level !== ""} />}
       {query !== "" && log.hasOlder && (
         <footer className="border-edge border-t px-3 py-2">
@@ -108,7 +124,7 @@ const Nothing = ({ isFiltered }: { isFiltered: boolean }) => (
     ) : (
       <EmptyState title={t("Nothing has happened yet")}>
         {t(
-          "Starts and stops, connections, errors and tool calls appear here as they happen. They are kept for 14 days.",
+          "Starts and stops, connections, approvals, schedules, changes and everything that failed appear here as they happen. They are kept for 14 days.",
         )}
       </EmptyState>
     )}

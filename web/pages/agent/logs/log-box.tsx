@@ -6,19 +6,22 @@ import { ArrowUp } from "lucide-react";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
+import { LineLinks } from "./line-links.tsx";
 import { Line, type LogLine } from "./log-line.tsx";
 
 interface Props {
+  agentId: string;
   /** Newest first. */
   lines: readonly LogLine[];
   isPaused: boolean;
   onEnd: () => void;
+  onOpenTurn: (turnId: string) => void;
 }
 
 /** Pixels from the top within which the newest line counts as being read. */
 const AT_TOP = 8;
 
-export function LogBox({ lines, isPaused, onEnd }: Props) {
+export function LogBox({ agentId, lines, isPaused, onEnd, onOpenTurn }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [isAtTop, setAtTop] = useState(true);
   const isHeld = isPaused || !isAtTop;
@@ -82,7 +85,9 @@ export function LogBox({ lines, isPaused, onEnd }: Props) {
                 className="absolute inset-x-0 top-0"
                 style={{ transform: `translateY(${start}px)` }}
               >
-                <Line line={line} />
+                <Line line={line}>
+                  <LineLinks agentId={agentId} links={line.links} onOpenTurn={onOpenTurn} />
+                </Line>
               </li>
             );
           })}

@@ -1,5 +1,6 @@
 // One line of an agent's log. Its text may come from anybody, and is shown as text.
 
+import type { ReactNode } from "react";
 import { dayOf, formatTime, said, type Text, t, text } from "../../../app/language.ts";
 import { Status, type Tone } from "../../../parts/status.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
@@ -11,6 +12,19 @@ export interface LogLine {
   level: string;
   message: string;
   source: string;
+  links: LogLinks;
+}
+
+/** What a line is about. */
+export interface LogLinks {
+  turn?: string;
+  schedule?: string;
+  approval?: string;
+  file?: string;
+  channel?: string;
+  server?: string;
+  skill?: string;
+  version?: number;
 }
 
 export const LEVELS: Readonly<Record<string, { label: Text; tone: Tone }>> = {
@@ -25,14 +39,19 @@ const SOURCES: Readonly<Record<string, Text>> = {
   ai: text("model"),
   approvals: text("approval"),
   channels: text("channel"),
+  configuration: text("configuration"),
   gateway: text("gateway"),
+  knowledge: text("file"),
   lifecycle: text("operation"),
   mcp: text("MCP"),
+  memory: text("memory"),
   outbox: text("delivery"),
   runtime: text("turn"),
   schedules: text("schedule"),
+  skills: text("skill"),
   stream: text("stream"),
   verification: text("verification"),
+  webhooks: text("webhook"),
 };
 const sourceWords = (source: string): string => {
   const words = Object.hasOwn(SOURCES, source) ? SOURCES[source] : undefined;
@@ -41,7 +60,14 @@ const sourceWords = (source: string): string => {
 
 const TIME: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 
-export function Line({ line: { timestamp, level, source, message } }: { line: LogLine }) {
+/** `children`: where the line leads. */
+export function Line({
+  line: { timestamp, level, source, message },
+  children,
+}: {
+  line: LogLine;
+  children: ReactNode;
+}) {
   const time = new Date(timestamp);
   const isToday = dayOf(time.getTime()) === dayOf(Date.now());
   const shown = formatTime(time.getTime(), isToday ? TIME : { ...TIME, day: "2-digit", month: "2-digit" });
@@ -57,6 +83,7 @@ export function Line({ line: { timestamp, level, source, message } }: { line: Lo
           {sourceWords(source)}{" "}
         </span>
         {visibleText(said(message))}
+        {children}
       </p>
     </div>
   );
