@@ -57,6 +57,7 @@ import choices from "./0075_choices.sql" with { type: "text" };
 import connectedApps from "./0077_connected_apps.sql" with { type: "text" };
 import webSearches from "./0080_web_searches.sql" with { type: "text" };
 import agentImports from "./0083_agent_imports.sql" with { type: "text" };
+import transcripts from "./0090_transcripts.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -120,4 +121,5 @@ export const migrations: readonly Migration[] = [
   { name: "0077_connected_apps", sql: connectedApps },
   { name: "0080_web_searches", sql: webSearches },
   { name: "0083_agent_imports", sql: agentImports },
+  { name: "0090_transcripts", sql: transcripts },
 ];
