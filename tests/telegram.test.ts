@@ -101,7 +101,7 @@ describe("files", () => {
 
   test.each([
     ["photo", "p.jpg", 20, "I can't look at pictures with the model I use."],
-    ["voice", "v.ogg", 21, "I can't listen to recordings with the model I use."],
+    ["voice", "v.ogg", 21, "I can't listen to recordings of this kind (audio/ogg)."],
     ["video_note", "n.mp4", 22, "I can't watch videos."],
   ] as const)(
     "a %s that the model does not take is answered plainly, without asking it",

@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { once } from "../../src/kernel/util/cache.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
@@ -31,13 +32,15 @@ import { createProviders } from "./providers/providers.ts";
 import { warnAboutUnknownModels } from "./providers/unknown-model-warnings.ts";
 import { createCallRecorder } from "./reports/call-figures.ts";
 import { createProviderReports } from "./reports/provider-reports.ts";
-import { budgetSettings, embeddingSettings, providerSettings } from "./settings.ts";
+import { audioSettings, budgetSettings, embeddingSettings, providerSettings } from "./settings.ts";
 import { createAgentCosts } from "./usage/agent-costs.ts";
 
+export type { Transcriber } from "./audio/audio.ts";
+export type { AudioPayment } from "./audio/audio-calls.ts";
 export { MAX_AGE_S } from "./cache/response-cache.ts";
 export type { TurnCache } from "./cache/turn-caches.ts";
 export { promptSize } from "./calls/prompt-size.ts";
-export { MODEL_UNUSABLE } from "./calls/provider-errors.ts";
+export { isProviderAway, MODEL_UNUSABLE } from "./calls/provider-errors.ts";
 export type { TurnModel } from "./calls/turn-models.ts";
 export { createEmbedder, type Embedder } from "./embeddings/embedder.ts";
 export { fuse } from "./embeddings/fusion.ts";
@@ -95,6 +98,18 @@ export const ai = plugin("ai", (host) => {
     isUnlimited: billing.isUnlimited,
   });
 
+  const { isDown } = candidates;
+  const audio = once(async () => {
+    const { createAudio } = await import("./audio/audio.ts");
+    const operator = config.of(audioSettings);
+    return createAudio({
+      models: { providers, isDown, unknownPrice },
+      calls: { calls, ledger, registry },
+      agents: agentService,
+      operator,
+    });
+  });
+
   const { model: embeddingModel } = config.of(embeddingSettings);
   const backend = apiRoutes({ billing, candidates, catalogue, health, identities, limits, open, providers, registry });
 
@@ -106,7 +121,7 @@ export const ai = plugin("ai", (host) => {
     catalogue,
     resolveTurnModel: turnModels.resolveTurnModel,
     labelOf: (provider) => settings.of(provider).label,
-    isDown: candidates.isDown,
+    isDown,
   });
 
   return {
@@ -129,6 +144,8 @@ export const ai = plugin("ai", (host) => {
       },
       /** Undefined without an embedding model. */
       embedder: embeddingModel === undefined ? undefined : createEmbedder(open, embeddingModel),
+      /** The model that writes down recordings for an agent. */
+      transcriberFor: async (agent: Pick<Agent, "id" | "userId">) => (await audio()).transcriberFor(agent),
       /** Each provider with its health and its last calls, for admins. */
       providerReports: createProviderReports({ providers, health, catalogue, calls: recorder }),
       isOperator: billing.isOperator,

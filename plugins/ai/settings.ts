@@ -138,6 +138,18 @@ export const embeddingSettings = defineSettings({
   build: (v) => ({ model: v.EMBEDDING_MODEL }),
 });
 
+/** The models by which agents hear. */
+export const audioSettings = defineSettings({
+  name: "audio",
+  variables: {
+    TRANSCRIPTION_MODEL: optional(
+      anyText,
+      "Model that writes down voice messages for models that don't hear, such as `provider_3:whisper-large-v3-turbo`. Without it: the first that the configured providers are known to have.",
+    ),
+  },
+  build: (v) => ({ transcription: v.TRANSCRIPTION_MODEL }),
+});
+
 /** What each plan includes, in whole micro-USD a month. */
 type PlanBudgets = Record<"free" | "starter" | "pro" | "enterprise", number>;
 

@@ -48,6 +48,7 @@ export const inbox = sqliteTable("inbox", {
   taint: taint("taint"),
   attachments: text("attachments"),
   topic: text("topic"),
+  transcribedBy: text("transcribed_by"),
   status: text("status", { enum: ["pending", "done", "failed", "cancelled", "parked"] }).notNull(),
   attempts: integer("attempts").notNull(),
   hasSteps: integer("has_steps", { mode: "boolean" }).notNull(),

@@ -1,6 +1,6 @@
 // Lists every setting of Berth, in the order of docs/configuration.md and `berth doctor`.
 
-import { budgetSettings, embeddingSettings, providerSettings } from "../../plugins/ai/settings.ts";
+import { audioSettings, budgetSettings, embeddingSettings, providerSettings } from "../../plugins/ai/settings.ts";
 import { adminSettings, signInSettings, signUpSettings, trialSettings } from "../../plugins/auth/settings.ts";
 import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
@@ -32,6 +32,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   trialSettings,
   providerSettings,
   embeddingSettings,
+  audioSettings,
   channelSettings,
   chainSettings,
   gatingSettings,

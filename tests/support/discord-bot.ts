@@ -42,6 +42,9 @@ export interface Draft {
   thinking?: boolean;
 }
 
+/** The flag of a message that was recorded in the client. */
+const VOICE_MESSAGE = 1 << 13;
+
 export type BotState = ReturnType<typeof createBot>;
 
 interface BotSettings {
@@ -236,6 +239,7 @@ export function createBot({ token, id, username, origin, dispatch }: BotSettings
         mentions,
         mention_roles: says.mentionRole ? [roleId] : [],
         attachments: attach(says.files),
+        flags: says.isVoice ? VOICE_MESSAGE : 0,
         ...referring(channelId, says.replyTo),
       });
       announce("MESSAGE_CREATE", message);

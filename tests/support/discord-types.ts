@@ -148,6 +148,8 @@ export interface Says {
   naming?: Record<string, string>;
   replyTo?: string;
   files?: { name: string; type?: string; bytes: Uint8Array }[];
+  /** The only file was recorded in the client. */
+  isVoice?: boolean;
 }
 
 export interface FakeBot {

@@ -2,6 +2,7 @@
 // As a program (bun tests/support/upstream.ts --port N [--pace MS] [--chunks N]) it sends precomputed bytes (upstream-fast.ts).
 
 import { createWatch } from "./eventually.ts";
+import { type AudioScript, type HeardRecording, readAloud, type SpokenText, writeDown } from "./upstream-audio.ts";
 import { serveFast } from "./upstream-fast.ts";
 import { assertChat, type ChatBody, type ChatMessage, RefusalError, textOf } from "./upstream-protocol.ts";
 import {
@@ -66,6 +67,9 @@ export interface Upstream extends AsyncDisposable {
   readonly requests: UpstreamRequest[];
   /** The accepted chat requests. */
   readonly chats: ChatRequest[];
+  /** The accepted recordings and texts of the audio endpoints. */
+  readonly heard: HeardRecording[];
+  readonly spoken: SpokenText[];
   /** Requests in flight. */
   readonly open: number;
   readonly total: number;
@@ -73,6 +77,8 @@ export interface Upstream extends AsyncDisposable {
   readonly aborted: number;
   /** Sets the reply from now on. `undefined` (also from a function) is the default, `echo: <last user text>`. */
   script(script: Script | Reply | undefined): void;
+  /** Sets what the audio endpoints answer from now on. */
+  scriptAudio(script: Partial<AudioScript>): void;
   /** The next `count` chat requests fail; the script does not run for them. */
   failNext(count: number, failure: number | Exclude<Reply, string>): void;
   waitFor<T>(predicate: (upstream: Upstream) => T, timeoutMs?: number): Promise<NonNullable<T>>;
@@ -81,6 +87,11 @@ export interface Upstream extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+const POSTS = ["/v1/chat/completions", "/v1/embeddings", "/v1/audio/transcriptions", "/v1/audio/speech"];
+const defaultAudio: AudioScript = {
+  hears: ({ bytes }) => `I hear ${bytes.length} bytes.`,
+  speaks: () => ({ status: 500, message: "No sound is scripted." }),
+};
 const defaultModels = ["fake-small", "fake-large"];
 
 /**
@@ -95,7 +106,10 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
   const models = (options.models ?? defaultModels).map((model) => (typeof model === "string" ? { id: model } : model));
   let requests: UpstreamRequest[] = [];
   let chats: ChatRequest[] = [];
+  let heard: HeardRecording[] = [];
+  let spoken: SpokenText[] = [];
   let script: Script = () => undefined;
+  let audio: AudioScript = defaultAudio;
   let failures: Exclude<Reply, string>[] = [];
   const count = { open: 0, total: 0, aborted: 0, made: 0 };
   const closing = new AbortController();
@@ -112,7 +126,8 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
 
   async function handle(request: Request): Promise<Response> {
     const { pathname } = new URL(request.url);
-    const text = await request.text().catch(() => "");
+    const bytes = new Uint8Array(await request.arrayBuffer().catch(() => new ArrayBuffer()));
+    const text = Buffer.from(bytes).toString();
     const headers = Object.fromEntries(request.headers);
     const body = parsed(text);
     const about = { at: Date.now(), method: request.method, path: pathname, headers };
@@ -124,7 +139,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     request.signal.addEventListener("abort", () => finish(record, "aborted"), { once: true });
     watch.changed();
     try {
-      const response = await route(record, text, signal);
+      const response = await route(record, bytes, text, signal);
       record.status = response.status;
       if (!streams.has(response)) finish(record, "done");
       return response;
@@ -136,15 +151,22 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     }
   }
 
-  async function route(record: UpstreamRequest, text: string, signal: AbortSignal): Promise<Response> {
+  async function route(
+    record: UpstreamRequest,
+    bytes: Uint8Array<ArrayBuffer>,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<Response> {
     const { method, path, headers, body } = record;
-    const requiredMethod =
-      path === "/v1/models" ? "GET" : ["/v1/chat/completions", "/v1/embeddings"].includes(path) && "POST";
+    const requiredMethod = path === "/v1/models" ? "GET" : POSTS.includes(path) && "POST";
     if (!requiredMethod) throw new RefusalError(404, `Invalid URL (${method} ${path})`);
     if (method !== requiredMethod)
       throw new RefusalError(405, `Not allowed to ${method} on ${path}.`, null, "method_not_supported");
     authorize(headers.authorization);
     if (requiredMethod === "GET") return Response.json({ object: "list", data: models.map(modelItem) });
+    if (path === "/v1/audio/transcriptions") {
+      return writeDown(bytes, headers["content-type"] ?? "", audio, heard, signal);
+    }
     if (!/^application\/json\s*(;|$)/.test(headers["content-type"] ?? "")) {
       throw new RefusalError(
         400,
@@ -152,6 +174,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
       );
     }
     if (text === "" || body === text) throw new RefusalError(400, "We could not parse the JSON body of your request.");
+    if (path === "/v1/audio/speech") return readAloud(body, audio, spoken, signal);
     if (path === "/v1/embeddings") return Response.json(embeddings(body));
     assertChat(body, options.extraParameters);
     if (options.models && !models.some(({ id }) => id === body.model)) {
@@ -254,6 +277,12 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     get chats() {
       return chats;
     },
+    get heard() {
+      return heard;
+    },
+    get spoken() {
+      return spoken;
+    },
     get open() {
       return count.open;
     },
@@ -266,6 +295,9 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     script(next) {
       script = typeof next === "function" ? next : () => next;
     },
+    scriptAudio(next) {
+      audio = { ...audio, ...next };
+    },
     failNext(times, failure) {
       const reply = typeof failure === "number" ? { status: failure } : failure;
       failures.push(...Array.from({ length: times }, () => reply));
@@ -274,6 +306,9 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     reset() {
       requests = [];
       chats = [];
+      heard = [];
+      spoken = [];
+      audio = defaultAudio;
       failures = [];
       script = () => undefined;
     },

@@ -1393,6 +1393,20 @@ export const german = {
     Save: "Speichern",
     "Kept in this browser, and with effect at once.": "Wird in diesem Browser gemerkt und wirkt sofort.",
     "Time zone": "Zeitzone",
+    Voice: "Stimme",
+    "A voice message that the model can't hear is written down by another model, which costs a little.":
+      "Eine Sprachnachricht, die das Modell nicht hören kann, schreibt ein anderes Modell auf. Das kostet ein wenig.",
+    "Write recordings down": "Aufnahmen aufschreiben",
+    "If the model can't hear": "Wenn das Modell nicht hören kann",
+    "Always, so that it remembers them": "Immer, damit er sie sich merkt",
+    "Model for recordings": "Modell für Aufnahmen",
+    "As provider_N:id. Empty: the first that your providers have.":
+      "Als provider_N:id. Leer: das erste, das deine Anbieter haben.",
+    "Spoken language": "Gesprochene Sprache",
+    "Two letters, such as en. Empty: the model finds it out.":
+      "Zwei Buchstaben, etwa de. Leer: Das Modell findet sie heraus.",
+    Recordings: "Aufnahmen",
+    "When recordings are written down": "Wann Aufnahmen aufgeschrieben werden",
     "It is {time} there.": "Dort ist es {time}.",
     "You did not let the provider tell Berth who you are. Nothing was linked.":
       "Du hast dem Anbieter nicht erlaubt, Berth zu sagen, wer du bist. Es wurde nichts verknüpft.",
@@ -1815,6 +1829,9 @@ export const german = {
       "Das Budget ist aufgebraucht. Erhöhe es in der Einrichtung, oder versuch es im nächsten Zeitraum wieder.",
     "You stopped the reply.": "Du hast die Antwort gestoppt.",
     "Stopped here.": "Hier gestoppt.",
+    "Transcribed by {model}": "Aufgeschrieben von {model}",
+    "The recording could not be written down. Try again shortly, or write it.":
+      "Die Aufnahme ließ sich nicht aufschreiben. Versuch es gleich noch einmal, oder schreib es.",
     "A file could not be read. Send it again.": "Eine Datei ließ sich nicht lesen. Sende sie noch einmal.",
     "The model can't be reached, or refused the message. The agent's log says more.":
       "Das Modell ist nicht erreichbar oder hat die Nachricht abgelehnt. Mehr steht im Protokoll des Agenten.",
@@ -3288,6 +3305,7 @@ export const german = {
       "A tool call waits for your approval: {text}": "Ein Aufruf wartet auf deine Freigabe: {text}",
       "@{name} serves another agent by now and stays there":
         "@{name} dient inzwischen einem anderen Agenten und bleibt dort",
+      "A recording was not written down. {text}": "Eine Aufnahme wurde nicht aufgeschrieben. {text}",
       "A reply did not reach its reader: {text}": "Eine Antwort kam nicht an: {text}",
       "A reply was not delivered: {text}": "Eine Antwort wurde nicht zugestellt: {text}",
       "Delivery of a reply failed and will be retried: {text}":
@@ -3491,6 +3509,8 @@ export const german = {
       "Model behind the choice `model_b`.": "Modell hinter der Wahl `model_b`.",
       "Address at which an Ollama is looked for; it is used while no key is set. In Docker: `http://host.docker.internal:11434`.":
         "Adresse, an der ein Ollama gesucht wird; er wird benutzt, solange kein Schlüssel da ist. In Docker: `http://host.docker.internal:11434`.",
+      "Model that writes down voice messages for models that don't hear, such as `provider_3:whisper-large-v3-turbo`. Without it: the first that the configured providers are known to have.":
+        "Modell, das Sprachnachrichten für Modelle aufschreibt, die nicht hören, etwa `provider_3:whisper-large-v3-turbo`. Ohne es: das erste, das die eingerichteten Anbieter haben.",
       "Model that makes vectors of files and facts, such as `provider_5:text-embedding-3-small`, so that agents also find what is said in other words; owners pay for it like for turns. Without it they search by words.":
         "Modell, das Vektoren von Dateien und Wissen macht, etwa `provider_5:text-embedding-3-small`. Damit finden Agenten auch, was mit anderen Worten dasteht; Besitzer zahlen dafür wie für Antworten. Ohne es suchen sie nach Wörtern.",
       "Telegram Bot API.": "Bot-API von Telegram.",
@@ -3837,6 +3857,8 @@ export const german = {
     TOO_MANY_UPLOADS: "Gerade laden zu viele Dateien hoch. Versuch es gleich noch einmal.",
     TOO_MANY_WAITING: "Der Agent hat schon viele Nachrichten vor sich. Warte auf seine Antworten.",
     TOO_MANY_WALLETS: "Mehr Wallets kannst du nicht haben. Nimm eines davon.",
+    TRANSCRIPTION_UNAVAILABLE:
+      "Die Aufnahme ließ sich gerade nicht aufschreiben. Versuch es gleich noch einmal, oder schreib es.",
     TURN_BUSY: "Dieser Antwort ist gerade nicht zu folgen. Versuch es gleich noch einmal.",
     TWO_FACTOR_NOT_BEGUN: "Der zweite Faktor wurde noch nicht begonnen. Fang noch einmal an.",
     UNKNOWN_BACKUP: "Diese Sicherung gibt es nicht mehr.",

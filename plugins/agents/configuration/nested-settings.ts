@@ -1,6 +1,7 @@
 // Reads the settings of one channel, one MCP server, and one agent of another host.
 import {
   boolean,
+  check,
   described,
   httpUrl,
   InvalidSetting,
@@ -11,6 +12,12 @@ import {
   reader,
   string,
 } from "./value-readers.ts";
+
+const languageCode = check(
+  { type: "string", pattern: "^[a-z]{2}$" },
+  (value): value is string => typeof value === "string" && /^[a-z]{2}$/.test(value),
+  "This is a language as two small letters, such as en or de.",
+);
 
 /** A user's, chat's or group's id on a platform. */
 const platformIds = listOf(string(200, 1));
@@ -112,4 +119,19 @@ export const REMOTE_AGENTS = mapOf(remoteAgent, {
   tooMany: `An agent may ask at most ${MAX_REMOTE_AGENTS} agents of other hosts.`,
   names: /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/,
   invalidName: "The name of an agent is 1 to 64 letters, digits, spaces, dots, - and _.",
+});
+
+export const TRANSCRIPTION = object({
+  when: described(oneOf("needed", "always", "never"), {
+    description:
+      "`needed`: if the agent's model does not hear. `always`: also if it does, so that later turns know what was said. `never`: the agent says that it can't listen.",
+    default: "needed",
+  }),
+  model: described(string(200, 1), {
+    description:
+      "The model that writes them down, as `provider_N:id`. Left out: the operator's, else the first that a provider of the agent or the operator is known to have.",
+  }),
+  language: described(languageCode, {
+    description: "The language that is spoken, as two letters (ISO 639-1). Left out: the model finds it out.",
+  }),
 });

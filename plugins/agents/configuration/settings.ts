@@ -3,7 +3,7 @@
 import type { ChannelId } from "../../../channels/port.ts";
 import { mapChannels } from "../../../channels/registry.ts";
 import type { Issue } from "../../../src/kernel/errors.ts";
-import { CHANNEL, MCP_SERVERS, REMOTE_AGENTS } from "./nested-settings.ts";
+import { CHANNEL, MCP_SERVERS, REMOTE_AGENTS, TRANSCRIPTION } from "./nested-settings.ts";
 import { MAX_SCHEDULES, schedule } from "./schedule-settings.ts";
 import {
   deferred,
@@ -120,6 +120,10 @@ export const SETTINGS = {
     description:
       "Whether a tool runs, waits for your approval, or never runs: by the name of a tool, all tools of an MCP server (`docs:*`), or a class (`read`, `write`, `spend`, `outside`); the narrowest name wins. A list means `ask` for each. See docs/approvals.md.",
     examples: [{ web_fetch: "deny", "docs:*": "ask", write: "ask" }],
+  }),
+  transcription: described(TRANSCRIPTION, {
+    description: "How recordings and voice messages are written down: see docs/voice.md.",
+    examples: [{ model: "provider_3:whisper-large-v3-turbo", language: "de" }],
   }),
   timezone: described(timezone, {
     description: "The time zone in which the agent tells times and in which schedules without one of their own run.",

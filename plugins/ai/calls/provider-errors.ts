@@ -24,6 +24,9 @@ const RETRYABLE_CODES = new Set(["PROVIDER_FAILED", "PROVIDER_TIMEOUT", "PROVIDE
 export const isRetryable = (error: unknown): error is AppError =>
   error instanceof AppError && RETRYABLE_CODES.has(error.code);
 
+/** Whether the same call may succeed later. */
+export const isProviderAway = ({ code }: AppError) => RETRYABLE_CODES.has(code) || code === "PROVIDER_RATE_LIMITED";
+
 /** Whether the provider may have processed, and may charge for, the call that ended with this error. */
 export const mayHaveBeenBilled = (error: unknown) =>
   error instanceof AppError && (error.code === "CLIENT_GONE" || error.code === "PROVIDER_TIMEOUT");

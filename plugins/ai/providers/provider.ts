@@ -25,6 +25,18 @@ export type CatalogueRow = readonly [
 /** A model that turns text into vectors: provider's id, and USD per million tokens. */
 export type EmbeddingRow = readonly [id: string, input: number];
 
+/** A model that writes down recordings. Prices are USD. */
+export interface TranscriptionModel {
+  /** The provider's own. */
+  readonly id: string;
+  /** Of the recording: reserved before the call, and charged where the answer counts no tokens. */
+  readonly perMinute: number;
+  /** Seconds that are charged at least. */
+  readonly leastSeconds?: number;
+  /** Per million tokens, where the answer counts them. */
+  readonly perMillion?: { readonly audio: number; readonly text: number; readonly output: number };
+}
+
 /** A model that is known for its price alone: provider's id, USD per million input and output tokens. */
 export type DearRow = readonly [id: string, input: number, output: number];
 
@@ -82,6 +94,10 @@ export interface ProviderDefinition {
   /** Well-known models: shown before, and beside, the provider's live list. */
   readonly models: readonly CatalogueRow[];
   readonly embeddingModels: readonly EmbeddingRow[];
+  /** The first is used where nobody names one. */
+  readonly transcriptionModels?: readonly TranscriptionModel[];
+  /** How recordings are sent: as the form of OpenAI, or in base64 as a member of a JSON body. Left out: as a form. */
+  readonly transcriptionBody?: "form" | "json";
   /** Models that are still served, but not offered here, and cost more than those of `models`: none may pass for one of them. */
   readonly dearModels?: readonly DearRow[];
 }

@@ -46,6 +46,7 @@ const ARRIVALS: { [Key in keyof AgentSettings]-?: Arrival } = {
   // Limits what the agent may cost.
   budget: kept,
   timezone: kept,
+  transcription: kept,
   // The switches of `switchesOnArrival` override it.
   skills: kept,
   channels: removed,

@@ -13,6 +13,8 @@ export interface MessageView {
   role: "user" | "assistant";
   kind: "message" | "command" | "reminder";
   text: string;
+  /** The model that wrote down recordings, whose words are in `text`. */
+  transcribedBy: string | null;
   /** Empty for the agent, and for its owner. */
   senderName: string;
   byOwner: boolean;
@@ -43,11 +45,11 @@ const MAX_CHARACTERS = 1_000_000;
 const MAX_WAITING = 100;
 
 const PAGE = `SELECT m.seq, m.id, m.role, m.content, m.steps, m.created_at, m.inbox_id, i.sender_name, i.by_owner, i.kind,
-    i.status, i.error, i.received_at
+    i.status, i.error, i.received_at, i.transcribed_by
   FROM messages AS m LEFT JOIN inbox AS i ON i.agent_id = ?1 AND i.id = m.inbox_id
   WHERE m.session_id = ?2 AND m.seq < ?3 ORDER BY m.seq DESC LIMIT ?4`;
 const WAITING = `SELECT NULL AS seq, id, 'user' AS role, content, NULL AS steps, received_at AS created_at, id AS inbox_id,
-    sender_name, by_owner, kind, status, error, received_at
+    sender_name, by_owner, kind, status, error, received_at, transcribed_by
   FROM inbox WHERE status = 'pending' AND suspended IS NULL AND agent_id = ? AND session_id = ? ORDER BY id DESC LIMIT ${MAX_WAITING}`;
 
 export function createConversationMessages({ database, turnList, steps, uploads }: Deps) {
@@ -61,6 +63,7 @@ export function createConversationMessages({ database, turnList, steps, uploads 
       role: isReply ? "assistant" : "user",
       kind: isReply ? "message" : ((row.kind ?? "message") as MessageView["kind"]),
       text: String(row.content),
+      transcribedBy: isReply || row.transcribed_by == null ? null : String(row.transcribed_by),
       senderName: isReply ? "" : String(row.sender_name ?? ""),
       byOwner: !isReply && row.by_owner === 1,
       createdAt: new Date(Number(row.created_at)).toISOString(),

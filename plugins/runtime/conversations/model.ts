@@ -78,6 +78,9 @@ export const messageItem = t.Object({
   role: role,
   kind: t.Union([t.Literal("message"), t.Literal("command"), t.Literal("reminder")]),
   text: t.String(),
+  transcribedBy: nullable(
+    t.String({ description: "The model that wrote down its recordings, whose words are at the end of the text" }),
+  ),
   senderName: t.String({ description: "Empty for you and for the agent" }),
   byOwner: t.Boolean(),
   createdAt: time("When it arrived, or was written"),

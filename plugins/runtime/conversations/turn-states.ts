@@ -24,6 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
   PARKED: "This message could not be answered after several tries.",
   PRICE_UNAVAILABLE: "The price of the model could not be found out. Try again shortly.",
   PRICE_UNKNOWN: "The price of this model is not known. Choose another model.",
+  TRANSCRIPTION_UNAVAILABLE: "A recording could not be written down. Try again shortly, or write it.",
 };
 
 export const turnError = (state: TurnState, code: unknown): TurnError | null => {

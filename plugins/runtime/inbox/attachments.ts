@@ -14,6 +14,8 @@ export interface Attachment {
   optional?: boolean;
   /** Spoken by the sender for this message. */
   voice?: boolean;
+  /** Its words are in the message's text. */
+  writtenDown?: boolean;
 }
 
 const MAX_STORED = 10;

@@ -37,3 +37,6 @@ export const COUNT_INTERRUPTED = `
 /** ?1 agent, ?2 ids as JSON. */
 export const PENDING_OF =
   "SELECT id FROM inbox WHERE agent_id = ?1 AND status = 'pending' AND id IN (SELECT value FROM json_each(?2))";
+
+export const SAVE_WORDS = `UPDATE inbox SET content = ?, attachments = ?, transcribed_by = ?
+  WHERE agent_id = ? AND id = ? AND status = 'pending'`;

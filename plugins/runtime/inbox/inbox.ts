@@ -12,9 +12,20 @@ import { inbox, messages } from "../schema.ts";
 import type { NewMessage, Sessions } from "../sessions/sessions.ts";
 import { type Attachment, serializeAttachments } from "./attachments.ts";
 import { parseCommand } from "./commands.ts";
-import { COUNT_INTERRUPTED, endStatement, type FinalStatus, PENDING_OF } from "./inbox-sql.ts";
+import { COUNT_INTERRUPTED, endStatement, type FinalStatus, PENDING_OF, SAVE_WORDS } from "./inbox-sql.ts";
 
-type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId" | "hasSteps" | "suspended";
+type Column =
+  | "status"
+  | "error"
+  | "settledAt"
+  | "reply"
+  | "attempts"
+  | "previewId"
+  | "hasSteps"
+  | "suspended"
+  | "content"
+  | "attachments"
+  | "transcribedBy";
 
 /** A pending message, with the number of its tries so far, and what they have left. */
 export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
@@ -22,6 +33,9 @@ export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
   previewId: string | null;
   hasSteps: boolean;
   suspended: boolean | null;
+  /** Words of recordings are added to it. */
+  content: string;
+  attachments: string | null;
 };
 /** The entrances of Berth itself; `public` is the agent's public address, `agent` another agent of the same owner. */
 const ENTRANCES = ["web", "api", "public", "agent"] as const;
@@ -99,6 +113,8 @@ export interface Inbox {
   settleStatement(entry: InboxEntry, status: FinalStatus, error?: string): Statement;
   /** Settles a pending entry that a stopped agent refused. It does not count as a turn. */
   rejectStatement(entry: Pick<InboxEntry, "agentId" | "id">): Statement;
+  /** Stores the text with the words of a recording, in a pending entry; a guard must follow. */
+  saveWordsStatement(entry: InboxEntry, words: Pick<InboxEntry, "content" | "attachments">, model: string): Statement;
   /** Stores the id of the platform's message that shows a preview. */
   savePreviewStatement(entry: InboxEntry, previewId: string): Statement;
 }
@@ -337,6 +353,10 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       return { ...settle, after: () => recordTurn(agentId, { ok: status === "done", ms: at - receivedAt, at }) };
     },
     rejectStatement: (entry) => endStatement(entry, "failed", "AGENT_STOPPED", Date.now()),
+    saveWordsStatement: ({ agentId, id }, { content, attachments }, model) => ({
+      sql: SAVE_WORDS,
+      args: [content, attachments, model, agentId, id],
+    }),
     savePreviewStatement: ({ agentId, id }, previewId) =>
       statement(
         drizzle

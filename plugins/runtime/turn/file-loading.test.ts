@@ -46,8 +46,8 @@ describe("a turn", () => {
   afterAll(() => fixture[Symbol.asyncDispose]());
 
   const seeing = () => fixture.agent({ model: "provider_5:gpt-4o-mini" });
-  const hearing = () => fixture.agent({ model: "provider_5:gpt-4o-audio-preview" });
-  const blind = () => fixture.agent();
+  const hearing = () => fixture.agent({ model: "provider_5:gpt-4o-audio-preview", transcription: { when: "never" } });
+  const blind = () => fixture.agent({ transcription: { when: "never" } });
 
   async function answered(agent: Agent, content: string, attachments: Attachment[], group = false) {
     fetched = [];

@@ -28,12 +28,12 @@ export interface LoadFilesRequest {
   signal: AbortSignal;
 }
 
-const MAX_FILES = 4;
+export const MAX_FILES = 4;
 const MAX_BYTES = 10_000_000;
 const MAX_TEXT = 64 * 1024;
 /** Characters of a file's name that the model gets: room for a name, little for a message of its author. */
 const MAX_SHOWN_NAME = 64;
-/** The time limit for all files of a message. */
+/** The time limit for a file. */
 const FETCH_TIMEOUT = 30 * SECOND;
 /** Limits the bytes of files in memory over all turns; a prompt holds each file about three times. */
 const fileMemory = createSemaphore(64_000_000);
@@ -55,15 +55,12 @@ export async function loadFiles(request: LoadFilesRequest): Promise<LoadedFiles 
     if (reason === undefined) selected.push([file, contentKind]);
     else if (!file.optional) omissions.add(reason);
   }
-  const release = await fileMemory.acquire(
-    selected.reduce((sum, [{ size }, contentKind]) => sum + Math.min(size ?? MAX_BYTES, maxBytesOf(contentKind)), 0),
-    { signal: request.signal },
+  const release = await holdFileMemory(
+    selected.map(([file]) => file),
+    request.signal,
   );
   try {
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(FETCH_TIMEOUT)]);
-    const loaded = await Promise.all(
-      selected.map(([file, contentKind]) => loadFile(request, file, contentKind, signal)),
-    );
+    const loaded = await Promise.all(selected.map(([file, contentKind]) => loadFile(request, file, contentKind)));
     const parts = loaded.flatMap((one, n) => {
       if (typeof one !== "string") return [one];
       if (!selected[n]?.[0].optional) omissions.add(one);
@@ -76,21 +73,41 @@ export async function loadFiles(request: LoadFilesRequest): Promise<LoadedFiles 
   }
 }
 
-/** The part of the prompt, or the sentence that says why the file is left out. */
-async function loadFile(
-  { agentId, acceptedInputs, fetch, canRetry, signal: turnSignal }: LoadFilesRequest,
+/** Waits for memory to hold these files; the result gives it back. */
+export const holdFileMemory = (files: readonly Attachment[], signal: AbortSignal) =>
+  fileMemory.acquire(
+    files.reduce((sum, file) => sum + Math.min(file.size ?? MAX_BYTES, maxBytesOf(claimedKind(file))), 0),
+    { signal },
+  );
+
+/**
+ * The bytes of a file; undefined if it is gone.
+ * @throws as `loadFiles`
+ */
+export async function fetchBytes(
+  { agentId, fetch, canRetry, signal }: LoadFilesRequest,
   file: Attachment,
   contentKind: ContentKind,
-  signal: AbortSignal,
-): Promise<LanguageModelV4TextPart | LanguageModelV4FilePart | string> {
-  let bytes: Uint8Array | undefined;
+): Promise<Uint8Array | undefined> {
   try {
-    bytes = await fetch(agentId, file, maxBytesOf(contentKind), signal);
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(FETCH_TIMEOUT)]);
+    return await fetch(agentId, file, maxBytesOf(contentKind), limited);
   } catch (cause) {
-    turnSignal.throwIfAborted();
+    signal.throwIfAborted();
     const text = "A file of this message can't be fetched right now. Try again shortly.";
     if (canRetry) throw new AppError(503, "FILE_UNAVAILABLE", text, {}, { cause });
+    return undefined;
   }
+}
+
+/** The part of the prompt, or the sentence that says why the file is left out. */
+async function loadFile(
+  request: LoadFilesRequest,
+  file: Attachment,
+  contentKind: ContentKind,
+): Promise<LanguageModelV4TextPart | LanguageModelV4FilePart | string> {
+  const { acceptedInputs } = request;
+  const bytes = await fetchBytes(request, file, contentKind);
   if (!bytes) return FILE_GONE;
   const { name } = file;
   if (contentKind === "text") {
@@ -121,7 +138,7 @@ const TEXT_NAMES =
   /\.(?:txt|md|markdown|csv|tsv|json|jsonl|ndjson|ya?ml|toml|xml|html?|css|log|ini|conf|sql|sh|py|[cm]?[jt]sx?|java|go|rs|c|h|cpp|rb|php|srt|vtt)$/i;
 
 /** The kind that a file claims, by its type, else by its name. */
-function claimedKind({ kind, mimeType, name = "" }: Attachment): ContentKind {
+export function claimedKind({ kind, mimeType, name = "" }: Attachment): ContentKind {
   const type = mimeType.toLowerCase().split(";")[0]?.trim() ?? "";
   if (kind === "video" || type.startsWith("video/")) return "video";
   if (type === "image/svg+xml") return "text";
@@ -134,15 +151,17 @@ function claimedKind({ kind, mimeType, name = "" }: Attachment): ContentKind {
 const maxBytesOf = (contentKind: ContentKind) => (contentKind === "text" ? MAX_TEXT : MAX_BYTES);
 
 const TOO_MANY = `I can open only ${MAX_FILES} files of one message. Send me the others in another message.`;
-const FILE_GONE = "I could not get a file from this chat. Send it once more, please.";
+export const FILE_GONE = "I could not get a file from this chat. Send it once more, please.";
+export const CANT_LISTEN =
+  "I can't listen to recordings with the model I use. Write it to me, please; my owner can add a model for it.";
 export const UNREADABLE = "The model I use could not read a file of this message.";
 const unknownKindMessage = ({ name }: Attachment) =>
   `I can't open files of this kind${name ? ` (${sanitizeName(name)})` : ""}. Pictures, PDF files and short texts may work.`;
-const unsupportedAudioMessage = ({ mimeType }: Attachment) =>
+export const unsupportedAudioMessage = ({ mimeType }: Attachment) =>
   `I can't listen to recordings of this kind (${sanitizeName(mimeType)}). Write it to me, or send it as an MP3 or WAV file.`;
 
 /** The sentence for a file of a kind that the model does not accept; undefined for others. */
-function unsupportedReason(
+export function unsupportedReason(
   file: Attachment,
   contentKind: ContentKind,
   acceptedInputs: readonly InputModality[],
@@ -157,18 +176,18 @@ function unsupportedReason(
       : unsupportedAudioMessage(file);
   }
   if (contentKind === "image") return "I can't look at pictures with the model I use. Tell me what it shows.";
-  if (contentKind === "audio") return "I can't listen to recordings with the model I use. Write it to me, please.";
+  if (contentKind === "audio") return CANT_LISTEN;
   return "I can't open PDF files with the model I use. Copy the text that matters into a message.";
 }
 
-function tooLargeReason({ size = 0, name }: Attachment, contentKind: ContentKind): string | undefined {
+export function tooLargeReason({ size = 0, name }: Attachment, contentKind: ContentKind): string | undefined {
   if (size <= maxBytesOf(contentKind)) return undefined;
   const most = contentKind === "text" ? `${MAX_TEXT / 1024} KB for texts` : `${MAX_BYTES / 1_000_000} MB`;
   return `This file is too large for me${name ? ` (${sanitizeName(name)})` : ""}: ${most} is the most.`;
 }
 
 /** Replaces characters that could act as markup, or end the parentheses around the name, and cuts it. */
-const sanitizeName = (name: string) =>
+export const sanitizeName = (name: string) =>
   [...name.replace(/[^\p{L}\p{N} ._/+-]/gu, "_")].slice(0, MAX_SHOWN_NAME).join("");
 
 function decodeText(bytes: Uint8Array): string | undefined {

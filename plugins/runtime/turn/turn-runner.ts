@@ -19,6 +19,7 @@ import type { Outbox } from "../outbox/outbox.ts";
 import type { SlowReplies } from "../outbox/slow-replies.ts";
 import type { Platforms } from "../platforms.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
+import { createHearing } from "../voice/hearing.ts";
 import { type CommandDeps, runCommand } from "./command-runner.ts";
 import { createFailureHandler, toReply } from "./failed-turn.ts";
 import { isRequestRejected } from "./failure.ts";
@@ -55,6 +56,7 @@ export function createTurnRunner(deps: Deps) {
   const { liveTurns, slowReplies, scheduledPrompts, suspensions, decideByCode, chooseModel, database, events } = deps;
   const handleFailure = createFailureHandler(deps);
   const runModelTurn = createModelTurn(deps);
+  const hear = createHearing(deps);
 
   async function run(queued: InboxEntry): Promise<RunResult> {
     slowReplies.begin(queued);
@@ -126,23 +128,19 @@ export function createTurnRunner(deps: Deps) {
    * without a call of the model.
    */
   async function answerWithFiles(turn: RunningTurn, agent: Agent, chosen: TurnModel): Promise<RunResult> {
-    const { agentId, platform, content, attempts } = turn.entry;
+    const { agentId, platform, attempts } = turn.entry;
     const channel = platforms.of(platform);
     // Files of messages that came through the web or the API are uploads.
     const fetch = channel ? channel.fetchFile : uploads.fetchFile;
     if (!fetch) return answer(turn, agent, chosen);
     const files = parseAttachments(turn.entry.attachments);
     const acceptedInputs = await ai.inputModalities(chosen);
-    const opened = await loadFiles({
-      agentId,
-      files,
-      acceptedInputs,
-      fetch,
-      canRetry: attempts < 2,
-      signal: turn.signal,
-    });
+    const request = { agentId, files, acceptedInputs, fetch, canRetry: attempts < 2, signal: turn.signal };
+    const heard = await hear(turn, agent, request);
+    const loaded = await loadFiles({ ...request, files: heard.files });
+    const opened = { ...loaded, omissions: [...heard.omissions, ...loaded.omissions] };
     const reply = ({ parts, omissions }: LoadedFiles): Promise<RunResult> =>
-      parts.length === 0 && omissions.length > 0 && isFilesOnly(content)
+      parts.length === 0 && omissions.length > 0 && isFilesOnly(turn.entry.content)
         ? settle(turn, agent, { text: omissions.join(" "), steps: [], taint: TAINT.none }, [])
         : answer(turn, agent, chosen, { parts, omissions }, messageFiles(agentId, files, fetch));
     try {

@@ -40,4 +40,9 @@ export const groq: ProviderDefinition = {
     ["qwen/qwen3-32b", "Qwen3-32B", "Alibaba's open model that thinks", 0.29, 0.59, 131_072, "analysis coding"],
   ],
   embeddingModels: [],
+  // https://console.groq.com/docs/speech-to-text
+  transcriptionModels: [
+    { id: "whisper-large-v3-turbo", perMinute: 0.04 / 60, leastSeconds: 10 },
+    { id: "whisper-large-v3", perMinute: 0.111 / 60, leastSeconds: 10 },
+  ],
 };

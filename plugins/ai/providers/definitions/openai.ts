@@ -54,6 +54,12 @@ export const openAi: ProviderDefinition = {
     ["text-embedding-3-large", 0.13],
     ["text-embedding-ada-002", 0.1],
   ],
+  // https://platform.openai.com/docs/pricing#transcription-and-speech
+  transcriptionModels: [
+    { id: "gpt-4o-mini-transcribe", perMinute: 0.003, perMillion: { audio: 3, text: 1.25, output: 5 } },
+    { id: "gpt-4o-transcribe", perMinute: 0.006, perMillion: { audio: 6, text: 2.5, output: 10 } },
+    { id: "whisper-1", perMinute: 0.006 },
+  ],
   // https://platform.openai.com/docs/pricing
   // biome-ignore format: a table is read in rows
   dearModels: [

@@ -70,4 +70,11 @@ export const openRouter: ProviderDefinition = {
     ["meta-llama/llama-3.3-70b-instruct", "Llama-3.3-70B-Instruct", "Meta's open all-rounder", 0.1, 0.32, 131_072, "general creative"],
   ],
   embeddingModels: [],
+  // https://openrouter.ai/docs/guides/overview/multimodal/stt
+  transcriptionBody: "json",
+  transcriptionModels: [
+    { id: "openai/gpt-4o-mini-transcribe", perMinute: 0.003, perMillion: { audio: 3, text: 1.25, output: 5 } },
+    { id: "openai/whisper-large-v3-turbo", perMinute: 0.04 / 60, leastSeconds: 10 },
+    { id: "openai/whisper-1", perMinute: 0.006 },
+  ],
 };

@@ -16,9 +16,9 @@ export function plainName(name: string): string {
  * A note of one line about what came with a message. The detail may be written by somebody else (a file's name, a quoted
  * message). It can't end the note, so that it never passes for the words of the sender.
  */
-export function bracketNote(kind: string, detail = ""): string {
+export function bracketNote(kind: string, detail = "", maxDetail = MAX_DETAIL): string {
   // What a platform sends is not checked down to every field: anything but text must not end the reading of messages.
-  const text = oneLine(String(detail)).replaceAll("[", "(").replaceAll("]", ")").slice(0, MAX_DETAIL).toWellFormed();
+  const text = oneLine(String(detail)).replaceAll("[", "(").replaceAll("]", ")").slice(0, maxDetail).toWellFormed();
   return text === "" ? `[${kind}]` : `[${kind}: ${text}]`;
 }
 

@@ -19,6 +19,10 @@ const KEYS: Readonly<Record<string, Text>> = {
   "budget.usdPerDay": text("Budget for a day"),
   "budget.usdPerMonth": text("Budget for a month"),
   approvals: text("What it may do without asking"),
+  transcription: text("Recordings"),
+  "transcription.when": text("When recordings are written down"),
+  "transcription.model": text("Model for recordings"),
+  "transcription.language": text("Spoken language"),
   timezone: text("Time zone"),
 };
 

@@ -23,6 +23,7 @@ import { ModelSection } from "./model-section.tsx";
 import { isConflict, useSave } from "./save.ts";
 import { SaveBar } from "./save-bar.tsx";
 import { Style } from "./style.tsx";
+import { Voice } from "./voice.tsx";
 
 export default function SetUpPage() {
   const { id, model } = useAgent();
@@ -39,7 +40,7 @@ export default function SetUpPage() {
 }
 
 /** The paths that have a field of their own. */
-const FIELDS = ["instructions", "model", "temperature", "topP", "maxTokens", "budget", "timezone"];
+const FIELDS = ["instructions", "model", "temperature", "topP", "maxTokens", "budget", "timezone", "transcription"];
 
 function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
   const draft = useDraft(id, stored);
@@ -121,6 +122,7 @@ function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
           <Instructions {...field} />
           <ModelSection agentId={id} current={current} onChange={draft.change} noteAt={noteAt} />
           <Style {...field} />
+          <Voice {...field} />
           <Budget {...field} id={id} />
         </>
       )}

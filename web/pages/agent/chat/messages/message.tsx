@@ -33,6 +33,7 @@ const REASONS: Readonly<Record<string, Text>> = {
   BUDGET_EXCEEDED: text("The budget is used up. Raise it in the set-up, or try again in the next period."),
   CANCELLED: text("You stopped the reply."),
   FILE_UNAVAILABLE: text("A file could not be read. Send it again."),
+  TRANSCRIPTION_UNAVAILABLE: text("The recording could not be written down. Try again shortly, or write it."),
   MODEL_UNAVAILABLE: text("The model can't be reached, or refused the message. The agent's log says more."),
   PARKED: text("It could not be answered after several tries."),
   PRICE_UNAVAILABLE: text("The price of the model could not be found out. Try again shortly."),
@@ -51,7 +52,8 @@ export const Column = ({ children, className = "" }: { children: ReactNode; clas
 
 interface PersonProps {
   agentId: string;
-  message: Pick<MessageView, "text" | "kind" | "senderName" | "createdAt" | "attachments" | "byOwner">;
+  message: Pick<MessageView, "text" | "kind" | "senderName" | "createdAt" | "attachments" | "byOwner"> &
+    Partial<Pick<MessageView, "transcribedBy">>;
   /** Below the text: what became of it. */
   children?: ReactNode;
   onEdit?: (() => void) | undefined;
@@ -59,15 +61,17 @@ interface PersonProps {
 
 /** What a person wrote; the owner's is at the right. */
 export function PersonMessage({ agentId, message, children, onEdit }: PersonProps) {
-  const { text, kind, senderName, createdAt, attachments, byOwner } = message;
+  const { text, kind, senderName, createdAt, attachments, byOwner, transcribedBy } = message;
   if (kind === "reminder") return <Reminder text={text} />;
   const name = senderName || (byOwner ? t("You") : t("Somebody"));
   const words = wordsOf(message);
+  const files = attachments.length > 0 && <Attachments agentId={agentId} files={attachments} />;
   return (
     <Column className={`group flex flex-col py-2 ${byOwner ? "items-end" : "items-start"}`}>
       <p className={`mb-0.5 text-soft text-xs ${byOwner ? "" : "text-sm"}`}>
         <bdi className={byOwner ? "sr-only" : "font-semibold text-ink"}>{name}</bdi> <Time at={createdAt} />
       </p>
+      {transcribedBy && files}
       {words !== "" && (
         <div className={`flex w-full items-end gap-0.5 ${byOwner ? "flex-row-reverse" : ""}`}>
           <div
@@ -86,7 +90,11 @@ export function PersonMessage({ agentId, message, children, onEdit }: PersonProp
           </span>
         </div>
       )}
-      {attachments.length > 0 && <Attachments agentId={agentId} files={attachments} />}
+      {transcribedBy ? (
+        <p className="mt-0.5 text-soft text-xs">{t("Transcribed by {model}", { model: modelName(transcribedBy) })}</p>
+      ) : (
+        files
+      )}
       {children}
     </Column>
   );
@@ -160,10 +168,13 @@ export const ReplyHead = ({ name, at }: { name: string; at: string | undefined }
   </p>
 );
 
+/** A model's own name, without its provider. */
+const modelName = (model: string) => model.split(":").slice(1).join(":") || model;
+
 function usageLine(usage: NonNullable<MessageView["usage"]>, tools: number): string {
   const { model, inputTokens, outputTokens, costUsd, ms } = usage;
   return [
-    model?.split(":").slice(1).join(":") || model,
+    model && modelName(model),
     tn("{n} token", "{n} tokens", inputTokens + outputTokens),
     formatUsd(costUsd),
     formatDuration(ms),

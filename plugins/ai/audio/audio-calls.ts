@@ -1,0 +1,132 @@
+// Makes calls that write down recordings or read texts aloud: reserves the cost, calls the candidates in turn, and pays.
+import type { Statement } from "../../../src/kernel/database/database.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
+import type { ProviderCalls } from "../calls/provider-calls.ts";
+import { createKeyPattern, errorFromResponse, mayHaveBeenBilled } from "../calls/provider-errors.ts";
+import { type AgentBudget, agentScopes } from "../ledger/budgets.ts";
+import type { Ledger, Reservation } from "../ledger/ledger.ts";
+import { FREE } from "../providers/pricing.ts";
+import { authHeaders } from "../providers/providers.ts";
+import type { ProviderRegistry } from "../providers/registry.ts";
+import type { CallUsage } from "../providers/token-usage.ts";
+import type { AudioCandidate, AudioChoice } from "./audio-models.ts";
+
+/** Who pays for a call. */
+export interface AudioPayer {
+  agent: { id: string; userId: string };
+  /** The inbox entry whose turn makes the call. */
+  turnId: string;
+  budget: AgentBudget | undefined;
+}
+
+/** A call that has succeeded and is still to be paid: by `statement` in the batch of its effect, else by `record`. */
+export interface AudioPayment {
+  statement(): Statement;
+  /** Resolves when the row would survive a crash. */
+  record(): Promise<void>;
+}
+
+/** What a provider counted, and what it costs in USD. */
+export interface AudioUsage {
+  inputTokens: number;
+  outputTokens: number;
+  usd: number;
+}
+
+export interface AudioRequest<Model, Result> extends AudioChoice<Model> {
+  payer: AudioPayer;
+  path: string;
+  bodyFor(candidate: AudioCandidate<Model>): { body: FormData | string; headers?: Record<string, string> };
+  /** The most that it may cost at a candidate, in USD. */
+  mostUsd(candidate: AudioCandidate<Model>): number;
+  /** Reads a response that succeeded. */
+  read(response: Response, candidate: AudioCandidate<Model>): Promise<{ result: Result; usage: AudioUsage }>;
+  signal: AbortSignal;
+}
+
+export interface AudioAnswer<Result> {
+  result: Result;
+  /** `provider_N:id` */
+  model: string;
+  payment: AudioPayment;
+}
+
+interface Deps {
+  calls: ProviderCalls;
+  ledger: Pick<Ledger, "reserve">;
+  registry: ProviderRegistry;
+}
+
+const TIMEOUT_MS = 2 * MINUTE;
+const toMicroUsd = (usd: number) => Math.ceil(usd * 1e6);
+
+export function createAudioCalls({ calls, ledger, registry }: Deps) {
+  const keyPattern = createKeyPattern(registry);
+
+  /** @throws AppError 402 `BUDGET_EXCEEDED` before the call, and those of `calls/provider-calls.ts` */
+  return async <Model, Result>(request: AudioRequest<Model, Result>): Promise<AudioAnswer<Result>> => {
+    const { candidates, ownKey, payer, signal } = request;
+    const { agent, turnId, budget } = payer;
+    const [first] = candidates;
+    if (!first) throw new Error("A call needs a candidate.");
+    const servedBy = ({ upstream: { provider }, modelId }: AudioCandidate<Model>) => ({
+      provider,
+      modelId,
+      pricing: FREE,
+    });
+    const mostMicroUsd = Math.max(...candidates.map((one) => toMicroUsd(request.mostUsd(one))));
+    const call = { kind: "turn" as const, agentId: agent.id, userId: agent.userId, turnId, ownKey, ...servedBy(first) };
+    const reservation = await ledger.reserve(call, agentScopes(agent.id, budget), mostMicroUsd);
+    const started = performance.now();
+    const elapsedMs = () => Math.round(performance.now() - started);
+    const byId = new Map(candidates.map((one) => [one.upstream, one]));
+    try {
+      return await calls.request({
+        candidates,
+        signal,
+        timeoutMs: TIMEOUT_MS,
+        send({ upstream }, aborted) {
+          const { body, headers } = request.bodyFor(byId.get(upstream) ?? first);
+          const init = { method: "POST", body, headers: { ...headers, ...authHeaders(upstream) }, signal: aborted };
+          // A redirect would send the key to another address.
+          return upstream.fetch(upstream.baseUrl + request.path, { ...init, redirect: "manual" });
+        },
+        async receive({ response, candidate, markEnded }) {
+          if (!response.ok) throw await errorFromResponse(response, candidate.upstream, keyPattern);
+          const served = byId.get(candidate.upstream) ?? first;
+          const { result, usage } = await request.read(response, served);
+          markEnded();
+          const model = `${served.upstream.provider}:${served.modelId}`;
+          return { result, model, payment: paymentOf(reservation, usage, elapsedMs(), servedBy(served)) };
+        },
+      });
+    } catch (error) {
+      if (mayHaveBeenBilled(error)) await reservation.record(unanswered(mostMicroUsd), elapsedMs());
+      else reservation.release();
+      throw error;
+    }
+  };
+}
+
+export type AudioCalls = ReturnType<typeof createAudioCalls>;
+
+function paymentOf(
+  reservation: Reservation,
+  { inputTokens, outputTokens, usd }: AudioUsage,
+  latencyMs: number,
+  served: Parameters<Reservation["settleStatement"]>[2],
+): AudioPayment {
+  const usage: CallUsage = { inputTokens, outputTokens, estimated: false, chargedMicroUsd: toMicroUsd(usd) };
+  return {
+    statement: () => reservation.settleStatement(usage, latencyMs, served),
+    record: async () => reservation.record(usage, latencyMs, served),
+  };
+}
+
+/** Nobody knows what a call has cost that was broken off. */
+const unanswered = (microUsd: number): CallUsage => ({
+  inputTokens: 0,
+  outputTokens: 0,
+  estimated: true,
+  chargedMicroUsd: microUsd,
+});

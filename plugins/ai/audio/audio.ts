@@ -1,0 +1,58 @@
+// Gives agents the models by which they hear: by their configuration, their keys and the operator's settings.
+import type { Agent, AgentSettings } from "../../agents/index.ts";
+import type { ProviderId } from "../providers/provider.ts";
+import { type AudioAnswer, createAudioCalls } from "./audio-calls.ts";
+import { createAudioModels, TRANSCRIPTION } from "./audio-models.ts";
+import { type Recording, recordingOf } from "./recording.ts";
+import { type TranscriptionRequest, transcribe } from "./transcription.ts";
+
+export interface Transcriber {
+  /** Recordings are written down for a model that hears, too, so that they can be remembered. */
+  readonly isForAll: boolean;
+  /** The key is the agent's or its owner's. */
+  readonly ownKey: boolean;
+  /** The kind and the length of a recording; undefined for bytes that no model takes. */
+  recordingOf(bytes: Uint8Array): Recording | undefined;
+  /** The recording's words, which may be none. @throws as `transcription.ts` */
+  transcribe(
+    request: Omit<TranscriptionRequest, "payer" | "language"> & { turnId: string },
+  ): Promise<AudioAnswer<string>>;
+}
+
+interface Deps {
+  models: Parameters<typeof createAudioModels>[0];
+  calls: Parameters<typeof createAudioCalls>[0];
+  agents: {
+    settings(agentId: string): Promise<AgentSettings>;
+    credentials: { providerKeys(agentId: string): Promise<Partial<Record<ProviderId, string>>> };
+  };
+  /** The models that the operator has set. */
+  operator: { readonly transcription: string | undefined };
+}
+
+export function createAudio({ models, calls, agents, operator }: Deps) {
+  const modelsFor = createAudioModels(models);
+  const call = createAudioCalls(calls);
+
+  /** Undefined if the agent wants none, or no provider of the agent or the operator has a model for it. */
+  async function transcriberFor({ id, userId }: Pick<Agent, "id" | "userId">): Promise<Transcriber | undefined> {
+    const { transcription = {}, budget } = await agents.settings(id);
+    if (transcription.when === "never") return undefined;
+    const keys = await agents.credentials.providerKeys(id);
+    const choice = modelsFor(TRANSCRIPTION, transcription.model ?? operator.transcription, keys);
+    if (choice.candidates.length === 0) return undefined;
+    return {
+      ownKey: choice.ownKey,
+      isForAll: transcription.when === "always",
+      recordingOf,
+      transcribe: ({ turnId, ...request }) =>
+        transcribe(call, choice, {
+          ...request,
+          payer: { agent: { id, userId }, turnId, budget },
+          language: transcription.language,
+        }),
+    };
+  }
+
+  return { transcriberFor };
+}
