@@ -114,12 +114,36 @@ export interface Choice {
   text: string;
 }
 
+/** How a file is shown: `voice` is spoken words, for which platforms have messages of their own. */
+export type FileKind = "picture" | "audio" | "voice" | "document";
+
+/** A file of a reply, which is sent as a message of its own after the text. */
+export interface OutgoingFile {
+  kind: FileKind;
+  name: string;
+  mimeType: string;
+  /** Bytes. */
+  size: number;
+  /** The text below it. */
+  caption?: string;
+  /** Where its reader finds it if the platform does not take it. */
+  address?: string;
+  /** Calls `use` with its bytes, or with undefined if it was deleted; they count as memory until `use` has ended. */
+  withBytes<T>(use: (bytes: Uint8Array<ArrayBuffer> | undefined) => Promise<T>): Promise<T>;
+}
+
 /** A reply to send. */
 export interface OutgoingMessage {
   /** The same for every retry; the idempotency key where the platform has one. */
   id: string;
   peer: string;
+  /** Empty for a reply of files alone. */
   text: string;
+  /**
+   * Each is one part, after those of the text. A file that the platform does not take becomes a text that says so
+   * (`shared/sent-files.ts`): the reply itself never fails for it.
+   */
+  files?: readonly OutgoingFile[];
   /** The platform's id of the message that this answers. */
   replyTo?: string;
   /** Earlier tries, whose effects may be unknown. */

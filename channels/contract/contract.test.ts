@@ -5,6 +5,7 @@ import type { ChannelId } from "../port.ts";
 import { channelDefinitions } from "../registry.ts";
 import { defineChoiceScenarios } from "./choice-scenarios.ts";
 import { createDiscordFixture } from "./discord-fixture.ts";
+import { defineFileScenarios } from "./file-scenarios.ts";
 import { createHarness, type PlatformFixture } from "./harness.ts";
 import { defineReceivingScenarios } from "./receiving-scenarios.ts";
 import { defineSendingScenarios } from "./sending-scenarios.ts";
@@ -24,4 +25,5 @@ describe.each([...channelDefinitions()])("$label", ({ id, capabilities }) => {
   defineReceivingScenarios(harness);
   defineSendingScenarios(harness);
   defineChoiceScenarios(harness);
+  defineFileScenarios(harness);
 });

@@ -86,9 +86,10 @@ export async function createDiscordFixture(): Promise<PlatformFixture> {
     redeliverLast: () => bot.repeats(last()),
     editLast: (text) => bot.userEdits(last(), text),
     visibleMessages: (kind = "private") =>
-      bot.sent(channels[kind]).map(({ id, text, replyTo }) => ({
+      bot.sent(channels[kind]).map(({ id, text, replyTo, files: [file] }) => ({
         id,
         text,
+        ...(file && { file }),
         ...(replyTo === undefined ? {} : { replyTo }),
       })),
     visibleChoices: (id) =>
@@ -105,6 +106,11 @@ export async function createDiscordFixture(): Promise<PlatformFixture> {
       fault === "lost"
         ? fake.fail("createMessage", "cut", { when: "after" })
         : fake.fail("createMessage", faults[fault]),
+    shownAs: { picture: "attachment", voice: "attachment", audio: "attachment", document: "attachment" },
+    failNextFiles(fault) {
+      if (fault === "lost") fake.fail("createMessage", "cut", { when: "after" });
+      else fake.fail("createMessage", fault === "refused" ? { status: 413, code: 40005 } : faults[fault]);
+    },
     failNextReceive: (fault) => (fault === "broken" ? fake.fail("gateway", faults.broken) : bot.nextConnection("cut")),
     userBlocksBot: () => bot.closes(channels.private),
     revokeToken: () => fake.revoke(token),

@@ -1,6 +1,7 @@
 // The interface through which the contract's scenarios drive a platform, and the steps that they share.
 import { afterEach, beforeEach, expect } from "bun:test";
 import { createWatch } from "../../tests/support/eventually.ts";
+import type { SentFile } from "../../tests/support/sent-file.ts";
 import type { ChannelCapabilities } from "../definition.ts";
 import {
   type Binding,
@@ -8,6 +9,7 @@ import {
   ChannelError,
   type Choice,
   type DeliveryFailure,
+  type FileKind,
   type IncomingMessage,
   type OutgoingMessage,
   type Sink,
@@ -46,7 +48,9 @@ export interface PlatformFixture extends AsyncDisposable {
   /** Another person removes a message of the bot. */
   removeBotMessage(id: string): void;
   /** The bot's messages that can be read in a conversation now. */
-  visibleMessages(kind?: ConversationKind): { id: string; text: string; replyTo?: string }[];
+  visibleMessages(kind?: ConversationKind): { id: string; text: string; replyTo?: string; file?: SentFile }[];
+  /** The platform's own word for how a file of each kind is shown. */
+  shownAs: Readonly<Record<FileKind, string>>;
   /** The buttons that a message of the bot shows now. */
   visibleChoices(id: string): Choice[];
   /** The person of the private conversation presses a button of a message there. */
@@ -56,6 +60,8 @@ export interface PlatformFixture extends AsyncDisposable {
   typingCount(kind?: ConversationKind): number;
   /** Makes the next call that sends a message fail; `busy` asks to wait 2 s. */
   failNextSend(fault: Fault): void;
+  /** Makes the next call with a file fail; `refused`: all calls that try to send the next file. */
+  failNextFiles(fault: Fault | "refused"): void;
   failNextReceive(fault: "broken" | "cut"): void;
   userBlocksBot(): void;
   revokeToken(): void;

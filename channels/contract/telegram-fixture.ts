@@ -63,9 +63,10 @@ export async function createTelegramFixture(): Promise<PlatformFixture> {
       bot.userDeletes(chatId ?? 0, messageId ?? 0);
     },
     visibleMessages: (kind = "private") =>
-      notDeleted(chats[kind]).map(({ chatId, messageId, text, replyTo }) => ({
+      notDeleted(chats[kind]).map(({ chatId, messageId, text, replyTo, file }) => ({
         id: `${chatId}:${messageId}`,
         text,
+        ...(file && { file }),
         ...(replyTo === undefined ? {} : { replyTo: `${chatId}:${replyTo}` }),
       })),
     visibleChoices: (id) =>
@@ -81,6 +82,12 @@ export async function createTelegramFixture(): Promise<PlatformFixture> {
     typingCount: (kind = "private") => bot.actions(chats[kind]).length,
     failNextSend: (fault) =>
       fault === "lost" ? fake.fail("sendMessage", "cut", { when: "after" }) : fake.fail("sendMessage", faults[fault]),
+    shownAs: { picture: "photo", voice: "voice", audio: "audio", document: "document" },
+    failNextFiles(fault) {
+      if (fault === "lost") fake.fail("sendPhoto", "cut", { when: "after" });
+      else if (fault !== "refused") fake.fail("sendPhoto", faults[fault]);
+      else for (const method of ["sendPhoto", "sendDocument"]) fake.fail(method, { status: 400 });
+    },
     failNextReceive: (fault) => fake.fail("getUpdates", faults[fault]),
     userBlocksBot: () => bot.userBlocks(chats.private),
     revokeToken: () => fake.revoke(token),

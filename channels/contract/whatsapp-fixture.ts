@@ -74,9 +74,11 @@ export async function createWhatsAppFixture(): Promise<PlatformFixture> {
       throw new Error("What a business sent stays.");
     },
     visibleMessages: (kind = "private") =>
-      account
-        .sent(PEOPLE[kind])
-        .map(({ id, text, replyTo }) => ({ id, text, ...(replyTo === undefined ? {} : { replyTo }) })),
+      account.sent(PEOPLE[kind]).map(({ id, text, replyTo, file }) => ({
+        ...{ id, text },
+        ...(replyTo === undefined ? {} : { replyTo }),
+        ...(file && { file }),
+      })),
     visibleChoices: (id) =>
       account
         .sent(PEOPLE.private)
@@ -90,6 +92,12 @@ export async function createWhatsAppFixture(): Promise<PlatformFixture> {
     typingCount: () => account.typing().length,
     failNextSend: (fault) =>
       fault === "lost" ? fake.fail("messages", "cut", { when: "after" }) : fake.fail("messages", faults[fault]),
+    shownAs: { picture: "image", voice: "audio", audio: "audio", document: "document" },
+    failNextFiles(fault) {
+      if (fault === "lost") fake.fail("messages", "cut", { when: "after" });
+      else if (fault === "refused") fake.fail("upload", { status: 400, code: 100 }, { times: 2 });
+      else fake.fail("upload", faults[fault]);
+    },
     failNextReceive: () => {
       throw new Error("There is no connection to fail.");
     },

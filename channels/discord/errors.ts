@@ -44,6 +44,10 @@ interface RateLimited extends Error {
 const isRateLimited = (error: unknown): error is RateLimited =>
   error instanceof Error && "timeToReset" in error && "retryAfter" in error;
 
+/** Discord does not take a file here; a text may still be sent. */
+export const isFileRefusal = (error: unknown) =>
+  isRefusal(error) && ([400, 413].includes(error.status) || lacksWriteAccess(error));
+
 const SENTENCES: Record<number, string> = {
   [CODES.unknownChannel]: "Discord does not know this channel (any more).",
   [CODES.missingAccess]: "Discord does not let the bot into this channel.",

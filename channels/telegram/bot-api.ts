@@ -2,6 +2,7 @@
 import type { Api } from "grammy";
 import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
 import { type Binding, ChannelError, type RecordTraffic } from "../port.ts";
+import { bodySize } from "../shared/body-size.ts";
 import { parseRefusal, toChannelError } from "./errors.ts";
 
 /** The form of a token. It becomes part of the URL, so other characters are refused. */
@@ -21,10 +22,10 @@ export interface BotApiClients {
   /** Makes a call with the bot's cached client. Throws grammY's errors. */
   call<T>(caller: Caller, signal: AbortSignal, makeCall: (api: Api, signal: ApiSignal) => Promise<T>): Promise<T>;
   /**
-   * Makes one call by plain fetch, without a client or a timer: for long polls, of which hundreds may wait at once.
-   * Throws the same refusals as grammY.
+   * Makes one call by plain fetch, without a client or a timer: for long polls, of which hundreds may wait at once, and for
+   * forms with files, which take longer than other calls. Throws the same refusals as grammY.
    */
-  callRaw<T>(caller: Caller, method: string, payload: object, signal: AbortSignal): Promise<T>;
+  callRaw<T>(caller: Caller, method: string, payload: object | FormData, signal: AbortSignal): Promise<T>;
   forget(token: string): void;
 }
 
@@ -62,17 +63,17 @@ export function createBotApiClients(apiRoot: string, traffic: RecordTraffic = ()
     },
     async callRaw({ token, agentId }, method, payload, signal) {
       requireToken(token);
-      const body = JSON.stringify(payload);
-      const headers = { "content-type": "application/json" };
+      const isForm = payload instanceof FormData;
+      const body = isForm ? payload : JSON.stringify(payload);
       const response = await fetch(`${root}/bot${token}/${method}`, {
         method: "POST",
-        headers,
+        ...(!isForm && { headers: { "content-type": "application/json" } }),
         body,
         redirect: "error",
         signal,
       });
       const text = await response.text();
-      if (agentId !== undefined) traffic(agentId, body.length, Buffer.byteLength(text));
+      if (agentId !== undefined) traffic(agentId, bodySize(body), Buffer.byteLength(text));
       // A body that is not JSON does not come from Telegram: the parse error counts as unreachable.
       const answer: unknown = JSON.parse(text);
       const refusal = parseRefusal(answer);

@@ -1,13 +1,34 @@
 // Sends replies to Telegram part by part, and shows growing ones as a draft or as a message that is edited.
 import type { Api } from "grammy";
 import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
-import { type Binding, ChannelError, type Choice, type OutgoingMessage, type Preview } from "../port.ts";
+import { MINUTE } from "../../src/kernel/util/time.ts";
+import {
+  type Binding,
+  ChannelError,
+  type Choice,
+  type OutgoingFile,
+  type OutgoingMessage,
+  type Preview,
+} from "../port.ts";
+import { sendFile } from "../shared/sent-files.ts";
 import { type ApiSignal, type BotApiClients, withChannelErrors } from "./bot-api.ts";
-import { isMarkupError, isMessageGone, isRefusal, isUnchanged, isUnsupported, migratedChatId } from "./errors.ts";
+import {
+  isFileRefusal,
+  isMarkupError,
+  isMessageGone,
+  isRefusal,
+  isUnchanged,
+  isUnsupported,
+  migratedChatId,
+} from "./errors.ts";
+import { methodsFor, toForm } from "./files.ts";
+import { toHtml } from "./html.ts";
 import { type MessagePart, toMessageParts } from "./message-parts.ts";
 import { messageId, messageNumber, type Peer, parsePeer } from "./peer.ts";
 import type { SendLimiter } from "./send-limiter.ts";
 
+/** A file may take that long on a slow line. */
+const UPLOAD_TIMEOUT_MS = 3 * MINUTE;
 /** Telegram would fetch each link to preview it: a manipulated reply could leak data in an address that way. */
 const NO_LINK_PREVIEW = { link_preview_options: { is_disabled: true } };
 const HTML_MODE = { parse_mode: "HTML" } as const;
@@ -15,6 +36,12 @@ const buttons = (choices: readonly Choice[]) =>
   choices.length === 0
     ? {}
     : { reply_markup: { inline_keyboard: [choices.map(({ label, text }) => ({ text: label, callback_data: text }))] } };
+const replyOption = (peer: Peer, replyTo: string | undefined) => {
+  const answered = peer.group ? messageNumber(replyTo, peer.chat) : undefined;
+  return answered === undefined
+    ? {}
+    : { reply_parameters: { message_id: answered, allow_sending_without_reply: true } };
+};
 const threadOption = (peer: Peer) => (peer.thread === undefined ? {} : { message_thread_id: peer.thread });
 
 export interface Delivery {
@@ -59,15 +86,22 @@ export function createDelivery({
    * Makes one call about a chat. If Telegram asks to wait, blocks the chat that long. `countsAsMessage`: for the
    * limits.
    */
-  async function call<T>(
+  const call = <T>(
     binding: Binding,
     peer: Peer,
     signal: AbortSignal,
     use: (api: Api, signal: ApiSignal) => Promise<T>,
     countsAsMessage = true,
+  ): Promise<T> => withinLimits(binding, peer, () => clients.call(binding, signal, use), countsAsMessage);
+
+  async function withinLimits<T>(
+    binding: Binding,
+    peer: Peer,
+    run: () => Promise<T>,
+    countsAsMessage = true,
   ): Promise<T> {
     try {
-      const answer = await clients.call(binding, signal, use);
+      const answer = await run();
       if (countsAsMessage) sendLimiter.recordSent(binding.bot.id, peer.chat);
       return answer;
     } catch (error) {
@@ -98,17 +132,39 @@ export function createDelivery({
     signal: AbortSignal,
     choices: readonly Choice[] = [],
   ): Promise<string> {
-    const answeredNumber = peer.group ? messageNumber(replyTo, peer.chat) : undefined;
-    const reply =
-      answeredNumber === undefined
-        ? {}
-        : { reply_parameters: { message_id: answeredNumber, allow_sending_without_reply: true } };
+    const place = { ...threadOption(peer), ...replyOption(peer, replyTo) };
     return withPlainTextFallback(part, async (text, mode) => {
-      const options = { ...NO_LINK_PREVIEW, ...threadOption(peer), ...reply, ...mode, ...buttons(choices) };
+      const options = { ...NO_LINK_PREVIEW, ...place, ...mode, ...buttons(choices) };
       const sent = await call(binding, peer, signal, (api, signal) =>
         api.sendMessage(peer.chat, text, options, signal),
       );
       return messageId(peer.chat, sent.message_id);
+    });
+  }
+
+  /** Sends a file, or a text in place of one that Telegram does not take. */
+  function writeFile(
+    binding: Binding,
+    peer: Peer,
+    file: OutgoingFile,
+    replyTo: string | undefined,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const fields = { chat_id: peer.chat, ...threadOption(peer), ...replyOption(peer, replyTo) };
+    return sendFile({
+      file,
+      ways: methodsFor(file),
+      platform: "Telegram",
+      async send([method, parameter], bytes) {
+        const form = toForm(file, bytes, parameter, fields);
+        const limit = AbortSignal.any([signal, AbortSignal.timeout(UPLOAD_TIMEOUT_MS)]);
+        const sent = await withinLimits(binding, peer, () =>
+          clients.callRaw<{ message_id: number }>(binding, method, form, limit),
+        );
+        return messageId(peer.chat, sent.message_id);
+      },
+      isRefused: isFileRefusal,
+      sendText: (text) => write(binding, peer, { html: toHtml({ text, spans: [] }), text }, replyTo, signal),
     });
   }
 
@@ -167,16 +223,18 @@ export function createDelivery({
     send: (binding, message, onPartDelivered, signal) =>
       withChannelErrors(binding.token, "peer", async () => {
         const alreadyDelivered = message.deliveredParts.length;
-        const parts = toMessageParts(message.text);
+        const texts = toMessageParts(message.text);
+        const parts: readonly (MessagePart | OutgoingFile)[] = [...texts, ...(message.files ?? [])];
         for (const [index, part] of parts.entries()) {
           if (index < alreadyDelivered) continue;
           const id = await withMigratedChat(binding, message.peer, async (peer) => {
             if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
             await sendLimiter.acquire(binding.bot.id, peer.chat, signal);
+            const replyTo = index === 0 ? message.replyTo : undefined;
+            if ("kind" in part) return await writeFile(binding, peer, part, replyTo, signal);
             const preview = index === 0 ? message.previewMessageId : undefined;
             const edited = preview !== undefined && (await edit(binding, peer, preview, part, signal));
-            const replyTo = index === 0 ? message.replyTo : undefined;
-            const choices = index === parts.length - 1 ? message.choices : undefined;
+            const choices = index === texts.length - 1 ? message.choices : undefined;
             return edited ? preview : await write(binding, peer, part, replyTo, signal, choices);
           });
           onPartDelivered(id);

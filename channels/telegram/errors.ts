@@ -44,6 +44,10 @@ export const migratedChatId = (error: unknown): number | undefined =>
 /** Telegram can't parse the markup that was sent. */
 export const isMarkupError = (error: unknown) => matchesRefusal(error, 400, /can't parse entities/i);
 
+/** Telegram does not take a file in this way; a group that became a supergroup is another matter. */
+export const isFileRefusal = (error: unknown) =>
+  isRefusal(error) && [400, 413].includes(error.error_code) && migratedChatId(error) === undefined;
+
 /** getUpdates was refused because the bot's updates go to a webhook. */
 export const isWebhookActive = (error: unknown) => matchesRefusal(error, 409, /webhook is active/i);
 

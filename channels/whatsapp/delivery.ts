@@ -1,6 +1,8 @@
 // Sends replies to WhatsApp part by part, and does not repeat a part that an earlier try may have delivered.
-import { type Binding, ChannelError, type Choice, type OutgoingMessage } from "../port.ts";
+import { type Binding, ChannelError, type Choice, type OutgoingFile, type OutgoingMessage } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
+import { sendFile } from "../shared/sent-files.ts";
+import { type MediaMessage, mediaContent, messagesFor, uploadForm } from "./files.ts";
 import type { GraphApi } from "./graph-api.ts";
 import { toMessageParts } from "./message-parts.ts";
 import type { PartOutcomes } from "./part-outcomes.ts";
@@ -36,20 +38,39 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
   async function write(
     binding: Binding,
     { number, person }: Peer,
-    part: { text: string; callbackData: string; replyTo: string | undefined; choices: readonly Choice[] },
+    part: { content: object; callbackData: string; replyTo: string | undefined },
     signal: AbortSignal,
   ): Promise<string> {
     const body = {
       messaging_product: "whatsapp",
       recipient_type: "individual",
       ...addressOf(person),
-      ...contentOf(part),
+      ...part.content,
       biz_opaque_callback_data: part.callbackData,
       ...(part.replyTo === undefined ? {} : { context: { message_id: part.replyTo } }),
     };
     const answer = await graph.call(binding, { method: "POST", path: `${number}/messages`, body }, "peer", signal);
     const [sent] = Array.isArray(answer.messages) ? answer.messages : [];
     if (isObject(sent) && typeof sent.id === "string") return sent.id;
+    throw new ChannelError("unreachable", "WhatsApp's answer could not be read.", "peer");
+  }
+
+  /** Uploads a file for one message; returns its content. */
+  async function upload(
+    binding: Binding,
+    { number }: Peer,
+    file: OutgoingFile,
+    message: MediaMessage,
+    bytes: Uint8Array<ArrayBuffer>,
+    signal: AbortSignal,
+  ): Promise<object> {
+    const request = {
+      method: "POST",
+      path: `${number}/media`,
+      body: uploadForm(file, bytes, message.mimeType),
+    } as const;
+    const { id } = await graph.call(binding, request, "peer", signal);
+    if (typeof id === "string") return mediaContent(file, message, id);
     throw new ChannelError("unreachable", "WhatsApp's answer could not be read.", "peer");
   }
 
@@ -60,7 +81,8 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
       const account = binding.bot.id;
       const alreadyDelivered = deliveredParts.length;
       let mayBeDelivered = attempts > 0;
-      const parts = toMessageParts(text);
+      const texts = toMessageParts(text);
+      const parts: readonly (string | OutgoingFile)[] = [...texts, ...(message.files ?? [])];
       for (const [index, part] of parts.entries()) {
         if (index < alreadyDelivered) continue;
         // Others can't guess it, because it begins with a random UUID.
@@ -76,9 +98,22 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
         mayBeDelivered = false;
         const asReply = index === 0 && replyTo?.startsWith("wamid.") ? replyTo : undefined;
         try {
-          const offered = index === parts.length - 1 ? choices : [];
-          const written = { text: part, callbackData, replyTo: asReply, choices: offered };
-          onPartDelivered(await write(binding, peer, written, signal));
+          const offered = index === texts.length - 1 ? choices : [];
+          const sendContent = (content: object) =>
+            write(binding, peer, { content, callbackData, replyTo: asReply }, signal);
+          onPartDelivered(
+            typeof part === "string"
+              ? await sendContent(contentOf({ text: part, choices: offered }))
+              : await sendFile({
+                  file: part,
+                  ways: messagesFor(part),
+                  platform: "WhatsApp",
+                  send: async (way, bytes) => sendContent(await upload(binding, peer, part, way, bytes, signal)),
+                  isRefused: (error) =>
+                    error instanceof ChannelError && error.kind === "refused" && error.scope === "peer",
+                  sendText: (words) => sendContent(contentOf({ text: words, choices: [] })),
+                }),
+          );
         } catch (error) {
           const isUncertain = !(error instanceof ChannelError) || error.kind === "unreachable";
           outcomes.set(

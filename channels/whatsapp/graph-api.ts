@@ -1,8 +1,9 @@
 // Calls the Graph API by plain fetch: four endpoints need no client library.
 
 import { readLimitedBody } from "../../src/kernel/util/limited-body.ts";
-import { DAY, SECOND } from "../../src/kernel/util/time.ts";
+import { DAY, MINUTE, SECOND } from "../../src/kernel/util/time.ts";
 import { type Binding, ChannelError, type RecordTraffic } from "../port.ts";
+import { bodySize } from "../shared/body-size.ts";
 import { fileGoneError, fileTooLargeError } from "../shared/file-errors.ts";
 import { isObject } from "../shared/is-object.ts";
 import { type Refusal, toChannelError, toUnreachableError } from "./errors.ts";
@@ -10,6 +11,8 @@ import { type Refusal, toChannelError, toUnreachableError } from "./errors.ts";
 /** The form of a token, which goes into a header and once into a URL. */
 const TOKEN = /^[\w|-]{8,2048}$/;
 const CALL_TIMEOUT_MS = 20_000;
+/** A file may take that long on a slow line. */
+const UPLOAD_TIMEOUT_MS = 3 * MINUTE;
 /** Responses have a few kB; longer ones count as failures. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** The hosts of files, beside the API itself. */
@@ -23,7 +26,8 @@ export interface GraphRequest {
   /** The path after the version, without a leading slash. */
   path: string;
   query?: Record<string, string>;
-  body?: object;
+  /** Sent as JSON, or as a form with a file. */
+  body?: object | FormData;
 }
 
 export interface GraphApi {
@@ -46,26 +50,28 @@ export function createGraphApi(apiRoot: string, traffic: RecordTraffic = () => u
     if (TOKEN.test(token)) return { authorization: `Bearer ${token}` };
     throw new ChannelError("refused", "This is not the form of a WhatsApp access token.", "bot");
   };
-  const withTimeout = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]);
+  const withTimeout = (signal: AbortSignal, ms: number) => AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 
   return {
     async call({ token, agentId }, { method = "GET", path, query, body }, scope, signal) {
       const headers = headersOf(token);
       const address = `${root}/${path}${query ? `?${new URLSearchParams(query)}` : ""}`;
-      const sent = body === undefined ? undefined : JSON.stringify(body);
-      const init =
-        sent === undefined ? { headers } : { headers: { ...headers, "content-type": "application/json" }, body: sent };
+      const isForm = body instanceof FormData;
+      const sent = body === undefined || isForm ? body : JSON.stringify(body);
+      const type = typeof sent === "string" ? { "content-type": "application/json" } : {};
+      const init = { headers: { ...headers, ...type }, ...(sent !== undefined && { body: sent }) };
+      const limited = withTimeout(signal, isForm ? UPLOAD_TIMEOUT_MS : CALL_TIMEOUT_MS);
       let response: Response;
       let text: string;
       try {
-        response = await fetch(address, { ...init, method, redirect: "error", signal: withTimeout(signal) });
+        response = await fetch(address, { ...init, method, redirect: "error", signal: limited });
         const bytes = await readLimitedBody(response, MAX_RESPONSE_BYTES);
         if (!bytes) throw new ChannelError("unreachable", "WhatsApp's answer is too long.", scope);
         text = new TextDecoder().decode(bytes);
       } catch (error) {
         throw toUnreachableError(error, scope);
       }
-      if (agentId !== undefined) traffic(agentId, sent?.length ?? 0, text.length);
+      if (agentId !== undefined) traffic(agentId, bodySize(sent), text.length);
       const answer = parse(text);
       if (response.ok && isObject(answer) && answer.error === undefined) return answer;
       throw toChannelError(readRefusal(response, answer), scope, token);

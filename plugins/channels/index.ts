@@ -8,6 +8,7 @@ import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { runtime } from "../runtime/index.ts";
+import { uploads } from "../uploads/index.ts";
 import { createAccessSettings } from "./access/access-settings.ts";
 import { findAccessWarnings } from "./access/access-warnings.ts";
 import { createMessageIntake } from "./access/message-intake.ts";
@@ -30,6 +31,7 @@ import { createResumePoints } from "./connections/resume-points.ts";
 import { createSupervisor } from "./connections/supervisor.ts";
 import { createTokenAttempts } from "./connections/token-attempts.ts";
 import { createWebhookUrls } from "./connections/webhook-urls.ts";
+import { createOutgoingFiles } from "./delivery/outgoing-files.ts";
 import { createPlatformHooks } from "./delivery/reply-delivery.ts";
 import { createReplyPreviews } from "./delivery/reply-previews.ts";
 import { webRoutes } from "./web-routes.ts";
@@ -107,6 +109,7 @@ export const channels = plugin("channels", (host) => {
     supervisor,
     recordUndelivered,
     previews: createReplyPreviews({ log, adapters, openConnections }),
+    outgoingFiles: createOutgoingFiles(host.use(uploads)),
     ownerCommand: createOwnerCommands({ openConnections, pairings, intake, reportPairing }),
   };
   for (const channel of channelIds()) {

@@ -71,17 +71,17 @@ export function createAgentActions({ backend, config, idempotency, identities, a
     const agent = await requireAgent(call, agentId);
     const result = await runTurn(call, agent, { platform: "web", message, ...(sessionId && { sessionId }) });
     if (result instanceof Response) return result;
-    const { sessionId: session, reply, timestamp } = result;
-    return { agentId: agent.id, sessionId: session, reply, timestamp };
+    const { sessionId: session, reply, timestamp, files } = result;
+    return { agentId: agent.id, sessionId: session, reply, timestamp, ...(files && { files }) };
   }
 
   async function sendMessage(call: CallContext, { message, topic, agentId }: typeof sendMessageBody.static) {
     const agent = await requireAgent(call, agentId);
     const result = await runTurn(call, agent, { platform: "api", message, ...(topic && { topic }) });
     if (result instanceof Response) return result;
-    const { inboxId, reply, timestamp } = result;
-    const at = new Date(timestamp).toISOString();
-    return { id: inboxId, agentId: agent.id, message, topic: topic ?? null, status: "sent", timestamp: at, reply };
+    const { inboxId, reply, timestamp, files } = result;
+    const sent = { id: inboxId, agentId: agent.id, message, topic: topic ?? null, status: "sent" };
+    return { ...sent, timestamp: new Date(timestamp).toISOString(), reply, ...(files && { files }) };
   }
 
   /** Has the backend change the agent, and adds to its response which agent that was. */

@@ -1,5 +1,6 @@
 // Defines the schemas of the requests that people and programs send to their agent, and of the responses.
 import { t } from "elysia";
+import { sentFiles } from "../runtime/index.ts";
 
 export const API_VERSION = "1.0.0";
 
@@ -40,6 +41,7 @@ export const sentMessage = t.Object({
   status: t.String({ description: "sent or failed" }),
   timestamp: t.String({ description: "ISO 8601" }),
   reply: t.Union([t.String(), t.Null()]),
+  files: sentFiles,
 });
 
 export const sentMessageList = t.Object({ messages: t.Array(sentMessage), count: t.Number(), ...shownAgent });
@@ -110,7 +112,11 @@ export const agentView = t.Union([
 /** The response of `POST /api/agent`, by its action; for the API documents alone. */
 export const actionResult = t.Union([
   t.Object(
-    { ...usedAgent, sessionId: t.String(), reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) },
+    {
+      ...{ ...usedAgent, sessionId: t.String(), reply: t.String() },
+      timestamp: t.Number({ description: "Epoch ms" }),
+      files: sentFiles,
+    },
     { description: "chat" },
   ),
   t.Object({ ...usedAgent, sessionId: t.String(), status: t.String() }, { description: "create-session" }),

@@ -57,6 +57,7 @@ export type { AgentMessage } from "./live/detached-turns.ts";
 export type { TurnBody } from "./model.ts";
 export type { ChannelConversation } from "./outbox/channel-conversations.ts";
 export type * from "./platforms.ts";
+export { sentFiles } from "./reply-files/sent-files.ts";
 export type { ScheduledOutcome, SettlementEffects } from "./scheduled-prompts.ts";
 export type { HistoryMessage } from "./sessions/history.ts";
 export { newSessionId, type Session } from "./sessions/sessions.ts";
@@ -129,6 +130,7 @@ export function createRuntime(deps: Deps) {
   const liveTurns = createLiveTurns(steps);
   const scheduledPrompts = createScheduledPrompts({ inbox, sessions, ownerAlerts, push: (entry) => lanes.push(entry) });
   const runTurn = createTurnRunner({
+    config,
     database,
     events,
     log,
@@ -354,7 +356,11 @@ export const runtime = plugin("runtime", (host) => {
   });
   const { guards } = agentService;
   const { handleTurnRequest } = service;
-  const messageList = messageRoutes({ agents: agentService, messageList: createMessageList(kernel) });
+  const messageList = messageRoutes({
+    agents: agentService,
+    messageList: createMessageList(kernel),
+    uploads: host.use(uploads),
+  });
   const conversations = createConversations({
     ...kernel,
     ...services,

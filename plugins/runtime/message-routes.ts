@@ -5,8 +5,10 @@ import { invalidInput } from "../../src/kernel/errors.ts";
 import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { ReplyFile, UploadService } from "../uploads/index.ts";
 import { type Platform, platformIds } from "./inbox/inbox.ts";
 import { type AgentMessage, createMessagesPage, messagesQuery } from "./model.ts";
+import { withFiles } from "./reply-files/sent-files.ts";
 import type { ListedMessage, MessageList } from "./sessions/message-list.ts";
 
 const DEFAULT_LIMIT = 50;
@@ -15,14 +17,19 @@ const MAX_LIMIT = 100;
 interface Deps {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards">;
   messageList: MessageList;
+  uploads: Pick<UploadService, "ofReplies">;
 }
 
-export function messageRoutes({ agents, messageList }: Deps) {
+export function messageRoutes({ agents, messageList, uploads }: Deps) {
   async function page({ agent, query }: { agent: { id: string }; query: Static<typeof messagesQuery> }) {
     const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
     const offset = readOffset(query.offset);
     const found = await messageList.page(agent.id, { limit, offset, platforms: readInclude(query.include) });
-    const messages = found.map((message) => toMessageView(agent.id, message));
+    const files = await uploads.ofReplies(
+      agent.id,
+      found.flatMap(({ turnId = [] }) => turnId),
+    );
+    const messages = found.map((message) => toMessageView(agent.id, message, files.get(message.turnId ?? "")));
     return { messages, total: offset + messages.length, limit, offset, status: "ok" as const };
   }
   const route = {
@@ -53,11 +60,16 @@ function readInclude(given: string | undefined): readonly Platform[] {
   throw invalidInput({ path: "include", message: "Leave it out, or give `all`." });
 }
 
-const toMessageView = (agentId: string, { id, sender, content, at, platform }: ListedMessage): AgentMessage => ({
+const toMessageView = (
+  agentId: string,
+  { id, sender, content, at, platform }: ListedMessage,
+  files: readonly ReplyFile[] | undefined,
+): AgentMessage => ({
   id,
   agentId,
   sender,
   content,
+  ...withFiles(agentId, files),
   timestamp: new Date(at).toISOString(),
   platform,
 });

@@ -1,5 +1,6 @@
 // Defines the schemas of requests and responses about turns and messages.
 import { type Static, t } from "elysia";
+import { sentFiles } from "./reply-files/sent-files.ts";
 
 export const chatBody = t.Object({
   message: t.String({ minLength: 1, maxLength: 100_000, error: "Give a message of 1 to 100000 characters." }),
@@ -20,6 +21,7 @@ export const chatReply = t.Object({
   sessionId: t.String(),
   reply: t.String(),
   timestamp: t.Number({ description: "epoch ms" }),
+  files: sentFiles,
 });
 
 export const newSession = t.Object({ sessionId: t.String(), status: t.String() });
@@ -41,6 +43,7 @@ const createAgentMessage = (channels: readonly string[]) =>
     agentId: t.String(),
     sender: t.Union([t.Literal("user"), t.Literal("agent")]),
     content: t.String(),
+    files: sentFiles,
     timestamp: t.String({ description: "ISO 8601" }),
     platform: t.String({ description: `${anyOf(channels)}; with \`include=all\` also web, api or public` }),
   });

@@ -2,10 +2,17 @@
 
 import type { Choice } from "../../channels/port.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
+import type { ReplyFile } from "../uploads/index.ts";
 import type { Attachment } from "./inbox/attachments.ts";
 import type { OwnerCommand } from "./inbox/commands.ts";
 import type { InboxEntry } from "./inbox/inbox.ts";
 import type { Observer } from "./turn/tool-calls.ts";
+
+/** A file of a reply, as the outbox stores it. */
+export interface DeliveryFile extends ReplyFile {
+  /** Where its reader finds it if the platform does not take it. */
+  address?: string;
+}
 
 /** A reply to be delivered. */
 export interface Delivery {
@@ -21,6 +28,7 @@ export interface Delivery {
   previewId: string | null;
   /** The answers that it offers. */
   choices?: readonly Choice[];
+  files?: readonly DeliveryFile[];
   /** Ids of the parts that have arrived, in order. */
   parts: string[];
   /** Tries before this one. */

@@ -71,6 +71,7 @@ export const outbox = sqliteTable("outbox", {
   replyTo: text("reply_to"),
   previewId: text("preview_id"),
   choices: text("choices"),
+  files: text("files"),
   parts: text("parts").notNull(),
   status: text("status", { enum: ["pending", "sent", "failed"] }).notNull(),
   attempts: integer("attempts").notNull(),

@@ -12,12 +12,12 @@ const frame = (event: string, data: unknown) => encoder.encode(`event: ${event}\
 const READ_AHEAD = 16;
 
 /**
- * Runs a turn and responds with its events: `delta { text }`, `tool { name, state }`, and at the end `reply` or `error`.
+ * Runs a turn and responds with its events: `delta { text }`, `tool { name, state }`, `file` (as in the reply), and at the end `reply` or `error`.
  * The turn's signal aborts when the reader goes away or `callerSignal` aborts; the stream ends in any case.
  */
 export function eventStream(
   callerSignal: AbortSignal,
-  chat: (observer: Observer, signal: AbortSignal) => Promise<Pick<Reply, "reply" | "timestamp">>,
+  chat: (observer: Observer, signal: AbortSignal) => Promise<Pick<Reply, "reply" | "timestamp" | "files">>,
 ): Response {
   const readerGone = new AbortController();
   const abortTurn = () => readerGone.abort();
@@ -44,6 +44,7 @@ export function eventStream(
             if ((controller.desiredSize ?? 0) > 0) flush();
           },
           tool: (event) => send("tool", event),
+          file: (file) => send("file", file),
         };
         if (callerSignal.aborted) abortTurn();
         callerSignal.addEventListener("abort", abortTurn, { once: true });

@@ -58,7 +58,7 @@ async function fileOfForm(body: Uint8Array<ArrayBuffer>, type: string) {
 }
 
 /** The last part of a path as one line; a text that reorders what follows it can't hide the name's ending. */
-function cleanName(name: string): string {
+export function cleanName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
   const text = oneLine(toStorableText(last.replace(/\p{Cf}/gu, "")).toWellFormed());
   return [...text].slice(0, MAX_NAME).join("") || "file";

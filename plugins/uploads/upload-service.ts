@@ -1,9 +1,12 @@
 // Adds, opens and deletes uploads, and makes attachments of messages from them.
+
+import type { Statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { bracketNote } from "../../src/kernel/util/text/quoted-text.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
+import { createReplyFiles, type NewReplyFile, type ReplyFile } from "./reply-files.ts";
 import type { UploadedFile } from "./upload-body.ts";
 import { createUploadFiles } from "./upload-files.ts";
 import { createUploadStore, type Upload, uploadNotFound } from "./upload-store.ts";
@@ -54,6 +57,16 @@ export interface UploadService {
     messageId: string,
     attachments: readonly { ref: string }[],
   ): ReturnType<ReturnType<typeof createUploadStore>["useStatement"]>[];
+  /**
+   * Stores a file that the agent sends with the reply of a turn. If there is one with this id already, because the turn is
+   * repeated after a crash, that one stays, and is returned.
+   * @throws AppError 400 `FILE_EMPTY`, 409 `TOO_MANY_FILES`, 413 `FILE_TOO_LARGE`, and as `add`
+   */
+  addToReply(agent: Pick<Agent, "id" | "userId">, turnId: string, id: string, file: NewReplyFile): Promise<ReplyFile>;
+  /** The files of the replies of these turns, in their order; turns without one are left out. */
+  ofReplies(agentId: string, turnIds: readonly string[]): Promise<Map<string, ReplyFile[]>>;
+  /** The bytes of an upload; undefined when it is gone. */
+  read(agentId: string, id: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** The bytes of an upload, at most `limit`; undefined when it is gone, or larger. Ignores other attachments. */
   fetchFile(agentId: string, attachment: { ref: string }, limit: number): Promise<Uint8Array | undefined>;
 }
@@ -67,19 +80,40 @@ export function createUploadService({ database, config, agents, users }: Deps) {
   const files = createUploadFiles(config);
   const store = createUploadStore({ database });
 
+  /** `more`: statements of the write that stores the upload. */
+  async function storeFile(
+    { id: agentId, userId }: Pick<Agent, "id" | "userId">,
+    upload: Upload,
+    bytes: Uint8Array,
+    more: Statement[] = [],
+  ): Promise<void> {
+    const plan = (await users.byId(userId))?.plan;
+    await files.write(agentId, upload.id, bytes);
+    try {
+      await store.add({ userId, plan }, agentId, upload, more);
+    } catch (error) {
+      await files.remove(agentId, [upload.id]);
+      throw error;
+    }
+  }
+
+  async function read(agentId: string, id: string, limit = Number.POSITIVE_INFINITY) {
+    const upload = await store.find(agentId, id);
+    if (!upload || upload.size > limit) return undefined;
+    const file = files.at(agentId, upload.id);
+    return (await file.exists()) ? file.bytes() : undefined;
+  }
+
+  const replyFiles = createReplyFiles({ database, store: storeFile });
+
   const service: UploadService = {
-    async add({ id: agentId, userId }, { name, type, bytes }) {
-      const plan = (await users.byId(userId))?.plan;
+    async add(agent, { name, type, bytes }) {
       const upload: Upload = { id: Bun.randomUUIDv7(), name, type, size: bytes.byteLength, createdAt: Date.now() };
-      await files.write(agentId, upload.id, bytes);
-      try {
-        await store.add({ userId, plan }, agentId, upload);
-      } catch (error) {
-        await files.remove(agentId, [upload.id]);
-        throw error;
-      }
+      await storeFile(agent, upload, bytes);
       return upload;
     },
+    addToReply: replyFiles.add,
+    ofReplies: replyFiles.ofTurns,
 
     async open(agentId, id) {
       const upload = await store.find(agentId, id);
@@ -118,12 +152,11 @@ export function createUploadService({ database, config, agents, users }: Deps) {
       return ids.length === 0 ? [] : [store.useStatement(agentId, messageId, ids)];
     },
 
+    read,
+
     async fetchFile(agentId, { ref }, limit) {
       const id = idIn(ref);
-      const upload = id === undefined ? undefined : await store.find(agentId, id);
-      if (!upload || upload.size > limit) return undefined;
-      const file = files.at(agentId, upload.id);
-      return (await file.exists()) ? file.bytes() : undefined;
+      return id === undefined ? undefined : read(agentId, id, limit);
     },
   };
 

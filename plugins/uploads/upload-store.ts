@@ -33,7 +33,7 @@ const USE = `INSERT INTO upload_uses (agent_id, message_id, upload_id) SELECT ?1
   WHERE u.agent_id = ?1 AND u.id IN (SELECT value FROM json_each(?3))
     AND EXISTS (SELECT 1 FROM inbox WHERE agent_id = ?1 AND id = ?2) ON CONFLICT DO NOTHING`;
 const OF_MESSAGES = `SELECT m.message_id, ${COLUMNS} FROM upload_uses m JOIN uploads u ON u.agent_id = m.agent_id AND u.id = m.upload_id
-  WHERE m.agent_id = ?1 AND m.message_id IN (SELECT value FROM json_each(?2)) ORDER BY m.message_id, u.id`;
+  WHERE m.agent_id = ?1 AND m.message_id IN (SELECT value FROM json_each(?2)) AND m.sent_as IS NULL ORDER BY m.message_id, u.id`;
 /** A message is gone when its session was deleted: its text is wiped then. */
 const USES_OF_GONE = `SELECT x.agent_id, x.message_id FROM upload_uses x WHERE NOT EXISTS
   (SELECT 1 FROM inbox i WHERE i.agent_id = x.agent_id AND i.id = x.message_id AND i.content <> '') LIMIT ${STEP}`;
@@ -43,6 +43,8 @@ const UNUSED = `SELECT agent_id, id FROM uploads u WHERE created_at < ?1 AND NOT
   (SELECT 1 FROM upload_uses x WHERE x.agent_id = u.agent_id AND x.upload_id = u.id) LIMIT ${STEP}`;
 const DELETE_UNUSED = `DELETE FROM uploads WHERE agent_id = ?1 AND id = ?2 AND NOT EXISTS
   (SELECT 1 FROM upload_uses x WHERE x.agent_id = uploads.agent_id AND x.upload_id = uploads.id)`;
+
+const QUOTA_GUARD = "uploads.quota";
 
 export type UploadStore = ReturnType<typeof createUploadStore>;
 
@@ -56,15 +58,23 @@ export function createUploadStore({ database }: Pick<Kernel, "database">) {
   return {
     find,
 
-    /** @throws AppError 413 `UPLOAD_QUOTA_EXCEEDED`, 404 `AGENT_NOT_FOUND` */
-    async add(owner: { userId: string; plan: string | undefined }, agentId: string, upload: Upload): Promise<void> {
+    /**
+     * `more`: statements of the same write.
+     * @throws AppError 413 `UPLOAD_QUOTA_EXCEEDED`, 404 `AGENT_NOT_FOUND`
+     */
+    async add(
+      owner: { userId: string; plan: string | undefined },
+      agentId: string,
+      upload: Upload,
+      more: readonly Statement[] = [],
+    ): Promise<void> {
       const { id, name, type, size, createdAt } = upload;
       const quota = limitsOf(owner.plan).fileBytes;
       const args = [owner.userId, id, name, type, size, createdAt, agentId, quota];
       try {
-        await database.write([{ sql: INSERT, args }, guard("uploads.quota")]);
+        await database.write([{ sql: INSERT, args }, guard(QUOTA_GUARD), ...more]);
       } catch (error) {
-        if (!(error instanceof GuardFailed)) throw error;
+        if (!(error instanceof GuardFailed) || error.guard !== QUOTA_GUARD) throw error;
         const { rows } = await database.read("SELECT 1 FROM agents WHERE id = ? AND user_id = ?", [
           agentId,
           owner.userId,

@@ -3,6 +3,7 @@
 import { type ActionRow, shownButtons } from "./discord-components.ts";
 import { DiscordRefusal, unknown } from "./discord-refusal.ts";
 import type { FileObject, Message, Says, SentMessage, User } from "./discord-types.ts";
+import type { SentFile } from "./sent-file.ts";
 
 export interface Channel {
   id: string;
@@ -40,6 +41,7 @@ export interface Draft {
   components?: ActionRow[];
   interaction?: string;
   thinking?: boolean;
+  files?: readonly SentFile[];
 }
 
 /** The flag of a message that was recorded in the client. */
@@ -309,6 +311,7 @@ export function createBot({ token, id, username, origin, dispatch }: BotSettings
         at: Date.now(),
         edits: [],
         buttons: shownButtons(message.components),
+        files: [...(draft.files ?? [])],
         ...(draft.interaction === undefined ? {} : { interaction: draft.interaction }),
         thinking: draft.thinking ?? false,
       });
@@ -316,11 +319,12 @@ export function createBot({ token, id, username, origin, dispatch }: BotSettings
       return message;
     },
     /** Changes the given fields of a message and leaves the others. */
-    rewrites(message: Message, changes: Pick<Partial<Draft>, "content" | "flags" | "components">): Message {
-      const { content = message.content, flags = message.flags, components = message.components } = changes;
+    rewrites(message: Message, changes: Pick<Partial<Draft>, "content" | "flags" | "components" | "files">): Message {
+      const { content = message.content, flags = message.flags, components = message.components, files } = changes;
       Object.assign(message, { content, flags, components });
       message.edited_timestamp = new Date().toISOString();
       const shown = sent.get(message.id);
+      if (shown && files) shown.files = [...files];
       if (shown) Object.assign(shown, { text: content, flags, thinking: false, buttons: shownButtons(components) });
       if (changes.content !== undefined) shown?.edits.push({ text: content, at: Date.now() });
       announce("MESSAGE_UPDATE", message);

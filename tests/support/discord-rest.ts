@@ -5,6 +5,7 @@ import type { BotState, Draft, Interaction } from "./discord-bot.ts";
 import { componentsOf } from "./discord-components.ts";
 import { DiscordRefusal, invalid, unknown } from "./discord-refusal.ts";
 import type { Route } from "./discord-types.ts";
+import type { SentFile } from "./sent-file.ts";
 
 export interface Call {
   route: Route;
@@ -12,6 +13,8 @@ export interface Call {
   /** The variable parts of the path. */
   ids: string[];
   body: Record<string, unknown>;
+  /** The files of a form, by their number in its field. */
+  files: ReadonlyMap<number, SentFile>;
   query: URLSearchParams;
   acknowledgeMs: number;
   gatewayUrl: string;
@@ -52,6 +55,7 @@ const SUPPRESS_NOTIFICATIONS = 1 << 12;
 const LOADING = 1 << 7;
 const MESSAGE_CONTENT_LIMITED = 1 << 19;
 const LONGEST = 2000;
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
 /** How long an interaction's token is valid. */
 const TOKEN_MS = 15 * 60_000;
 
@@ -60,9 +64,9 @@ function only(body: Record<string, unknown>, ...known: string[]): void {
   if (other !== undefined) throw invalid(other, "UNKNOWN_FIELD", "The fake knows no such field.");
 }
 
-function contentOf({ content }: Record<string, unknown>): string {
+function contentOf({ content }: Record<string, unknown>, hasFiles = false): string {
   if (typeof content !== "string") throw invalid("content", "BASE_TYPE_STRING", "Must be a string.");
-  if (content.trim() === "") throw new DiscordRefusal(400, 50006, "Cannot send an empty message");
+  if (content.trim() === "" && !hasFiles) throw new DiscordRefusal(400, 50006, "Cannot send an empty message");
   if (content.length > LONGEST) throw invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length.");
   return content;
 }
@@ -84,7 +88,32 @@ function checkMentions({ allowed_mentions: allowed }: Record<string, unknown>): 
   if (typeof replied !== "boolean") throw invalid("allowed_mentions", "BASE_TYPE_BOOLEAN", "Must be a boolean.");
 }
 
-function draftOf(bot: BotState, channelId: string, body: Record<string, unknown>): Draft {
+/** Each file has one entry in `attachments`, with its name: https://discord.com/developers/docs/reference#uploading-files */
+function filesOf({ body, files }: Pick<Call, "body" | "files">): SentFile[] {
+  const { attachments = [] } = body;
+  if (!Array.isArray(attachments)) throw invalid("attachments", "LIST_TYPE_CONVERT", "Only iterables may be used.");
+  const described = attachments.map((one: Record<string, unknown>) => {
+    only(one, "id", "filename", "description");
+    const { id, filename, description } = one;
+    const file = files.get(Number(id));
+    if (!file || file.name !== filename)
+      throw invalid("attachments", "ATTACHMENT_NOT_FOUND", `No file ${id} of this name.`);
+    if (description !== undefined && (typeof description !== "string" || description.length > 1024))
+      throw invalid("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 1024 or fewer in length.");
+    return file;
+  });
+  if (described.length !== files.size)
+    throw invalid("attachments", "ATTACHMENT_NOT_FOUND", "Each file needs an entry.");
+  for (const { bytes } of described) {
+    if (bytes.length > MAX_FILE_BYTES) throw new DiscordRefusal(413, 40005, "Request entity too large");
+    if (bytes.length === 0) throw new DiscordRefusal(400, 50006, "Cannot send an empty message");
+  }
+  return described;
+}
+
+function draftOf({ bot, body: given, files: sent }: Pick<Call, "bot" | "body" | "files">, channelId: string): Draft {
+  const { attachments: _, ...body } = given;
+  const files = filesOf({ body: given, files: sent });
   only(
     body,
     "content",
@@ -102,7 +131,8 @@ function draftOf(bot: BotState, channelId: string, body: Record<string, unknown>
     throw invalid("nonce", "NONCE_TYPE_TOO_LONG", "Must be 25 or fewer in length.");
   if (typeof enforceNonce !== "boolean") throw invalid("enforce_nonce", "BASE_TYPE_BOOLEAN", "Must be a boolean.");
   const draft: Draft = {
-    content: contentOf(body),
+    content: contentOf(body, files.length > 0),
+    files,
     enforceNonce,
     flags: flagsOf(body, SUPPRESS_EMBEDS | SUPPRESS_NOTIFICATIONS),
     components: componentsOf(body) ?? [],
@@ -153,13 +183,15 @@ function acknowledge({ bot, ids, body, acknowledgeMs }: Call): Response {
 
 function rewrite(call: Call, message: ReturnType<typeof originalOf>): Response {
   const { bot, body } = call;
-  only(body, "content", "allowed_mentions", "flags", "components");
+  only(body, "content", "allowed_mentions", "flags", "components", "attachments");
+  const files = filesOf(call);
   checkMentions(body);
   if (message.author.id !== bot.id)
     throw new DiscordRefusal(403, 50005, "Cannot edit a message authored by another user");
   const components = componentsOf(body);
   const changes = {
-    ...(body.content === undefined && components ? {} : { content: contentOf(body) }),
+    ...(body.content === undefined && components ? {} : { content: contentOf(body, files.length > 0) }),
+    ...(files.length > 0 && { files }),
     flags: body.flags === undefined ? message.flags & ~LOADING : flagsOf(body, SUPPRESS_EMBEDS),
     ...(components && { components }),
   };
@@ -225,7 +257,7 @@ export function runCall(call: Call): Response {
       return Response.json(bot.list(bot.reachable(first), BigInt(call.query.get("after") ?? 0), limit));
     }
     case "createMessage":
-      return Response.json(bot.writes(bot.reachable(first), draftOf(bot, first, body)));
+      return Response.json(bot.writes(bot.reachable(first), draftOf(call, first)));
     case "editMessage":
       bot.reachable(first);
       return rewrite(call, bot.messageIn(first, second));
@@ -256,7 +288,7 @@ export function runCall(call: Call): Response {
       const { nonce, enforce_nonce, ...rest } = body;
       if (nonce !== undefined || enforce_nonce !== undefined)
         throw invalid("nonce", "UNKNOWN_FIELD", "Not for webhooks.");
-      const draft = { ...draftOf(bot, interaction.channelId, rest), interaction: interaction.id };
+      const draft = { ...draftOf({ ...call, body: rest }, interaction.channelId), interaction: interaction.id };
       return Response.json(bot.writes(bot.channelNamed(interaction.channelId), draft));
     }
     case "file":

@@ -1,6 +1,7 @@
 // The types of the Discord fake that tests use: options, bots, planned failures, and Discord's objects as far as needed.
 
 import type { ActionRow } from "./discord-components.ts";
+import type { SentFile } from "./sent-file.ts";
 
 export interface DiscordOptions {
   port?: number;
@@ -129,6 +130,7 @@ export interface SentMessage {
   edits: { text: string; at: number }[];
   /** The buttons that it shows now. */
   buttons: ShownButton[];
+  files: SentFile[];
   /** The interaction that this message answers or follows. */
   interaction?: string;
   /** Shown as "… is thinking": deferred, still without content. */

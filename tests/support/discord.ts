@@ -7,9 +7,10 @@ import { control } from "./discord-control.ts";
 import { createGateway, type Gateway, handleMessage, type Socket, type Wire } from "./discord-gateway.ts";
 import { createRates } from "./discord-rates.ts";
 import { DiscordRefusal, tooMany, unauthorized, unknown } from "./discord-refusal.ts";
-import { BY_TOKEN, ROUTES, runCall } from "./discord-rest.ts";
+import { BY_TOKEN, type Call, ROUTES, runCall } from "./discord-rest.ts";
 import type { Accident, AccidentOptions, Discord, DiscordOptions, FakeBot, RestCall, Route } from "./discord-types.ts";
 import { createWatch } from "./eventually.ts";
+import type { SentFile } from "./sent-file.ts";
 
 export type * from "./discord-types.ts";
 
@@ -100,10 +101,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     if (route === "unknown") throw unknown(0, "route");
     if (file === null && !/^DiscordBot \(https?:\/\/\S+, \S+\)/.test(request.headers.get("user-agent") ?? ""))
       throw new DiscordRefusal(403, 0, "A user agent has the form DiscordBot (url, version).");
-    const text = await request.text();
-    if (text !== "" && !request.headers.get("content-type")?.startsWith("application/json"))
-      throw new DiscordRefusal(400, 50109, "The request body contains invalid JSON.");
-    const body = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
+    const { body, files } = await readBody(request);
     record.body = body;
     const one = callerOf(request, route, ids, file);
     record.botId = one?.state.id;
@@ -121,6 +119,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
           bot: one.state,
           ids,
           body,
+          files,
           query: new URL(request.url).searchParams,
           acknowledgeMs,
           gatewayUrl: gatewayUrl(),
@@ -248,6 +247,26 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     [Symbol.asyncDispose]: () => discord.stop(),
   };
   return discord;
+}
+
+/** The JSON of a request, and the files of a form: `payload_json` beside `files[n]`. */
+async function readBody(request: Request): Promise<Pick<Call, "body" | "files">> {
+  const type = request.headers.get("content-type") ?? "";
+  const files = new Map<number, SentFile>();
+  if (!type.startsWith("multipart/form-data")) {
+    const text = await request.text();
+    if (text !== "" && !type.startsWith("application/json"))
+      throw new DiscordRefusal(400, 50109, "The request body contains invalid JSON.");
+    return { body: (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>, files };
+  }
+  const form = await request.formData();
+  for (const [name, value] of form) {
+    const number = /^files\[(\d+)\]$/.exec(name)?.[1];
+    if (number === undefined || !(value instanceof Blob)) continue;
+    const bytes = new Uint8Array(await value.arrayBuffer());
+    files.set(Number(number), { as: "attachment", name: (value as File).name, type: value.type, bytes });
+  }
+  return { body: JSON.parse(String(form.get("payload_json") ?? "{}")) as Record<string, unknown>, files };
 }
 
 /** The bot's id, which is the first part of its token in base64. */

@@ -1,5 +1,6 @@
 // The state of one bot in the Telegram fake: its chats and messages, the actions of users, and the bot's own calls.
 
+import type { SentFile } from "./sent-file.ts";
 import type { Entity } from "./telegram-markup.ts";
 import { bad, TelegramRefusal } from "./telegram-params.ts";
 import { createUpdates, type UpdatesOptions } from "./telegram-updates.ts";
@@ -47,8 +48,9 @@ export interface Message {
 export interface SentMessage {
   messageId: number;
   chatId: number;
-  /** Without markup. */
+  /** Without markup; empty for a file. */
   text: string;
+  file?: SentFile;
   entities: Entity[];
   parseMode?: string;
   threadId?: number;
@@ -237,7 +239,7 @@ export function createBot(token: string, username: string, options: UpdatesOptio
     message: (chatId: number, messageId: number) => messages.get(key(chatId, messageId)),
     quoted,
     /** Adds a message of the bot; returns it and its record. */
-    post(chat: Chat, fields: Partial<Message>, record: Pick<SentMessage, "text" | "entities" | "parseMode">) {
+    post(chat: Chat, fields: Partial<Message>, record: Pick<SentMessage, "text" | "entities" | "parseMode" | "file">) {
       const now = Date.now();
       const message = add({
         message_id: nextMessageId++,
@@ -245,7 +247,7 @@ export function createBot(token: string, username: string, options: UpdatesOptio
         chat,
         date: Math.floor(now / 1000),
         ...fields,
-        text: record.text,
+        ...(record.file ? {} : { text: record.text }),
         ...(record.entities.length > 0 ? { entities: record.entities } : {}),
       });
       const { message_thread_id: threadId, reply_to_message: reply } = message;

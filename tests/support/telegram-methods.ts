@@ -2,6 +2,7 @@
 // https://core.telegram.org/bots/api#available-methods
 
 import type { BotState, SentMessage } from "./telegram-bot.ts";
+import { FILE_METHODS, fileOf } from "./telegram-files.ts";
 import {
   bad,
   flag,
@@ -151,21 +152,31 @@ const methods: Record<string, Method> = {
     run({ bot, params, rates }) {
       const chat = bot.chat(chatId(params));
       const content = formatted(params);
-      const threadId = integer(params, "message_thread_id");
-      if (threadId !== undefined && !bot.hasThread(chat.id, threadId)) throw bad("message thread not found");
-      const reply = quotedBy(bot, params, chat.id);
+      const place = placeOf(bot, params, chat.id);
       const markup = keyboard(params);
       rates.take(bot.id, chat);
-      const fields = {
-        ...(threadId === undefined ? {} : { message_thread_id: threadId, is_topic_message: true as const }),
-        ...(reply === undefined ? {} : { reply_to_message: reply }),
-        ...(markup === undefined ? {} : { reply_markup: markup }),
-      };
+      const fields = { ...place, ...(markup === undefined ? {} : { reply_markup: markup }) };
       const { message, entry } = bot.post(chat, fields, content);
       entry.buttons = buttonsOf(markup);
       return { result: message, entry };
     },
   },
+  ...Object.fromEntries(
+    Object.entries(FILE_METHODS).map(([name, method]): [string, Method] => [
+      name,
+      {
+        parameters: ["chat_id", "message_thread_id", "caption", "duration", "reply_parameters", method.field],
+        async run({ bot, params, rates }) {
+          const chat = bot.chat(chatId(params));
+          const place = placeOf(bot, params, chat.id);
+          const { file, fields } = await fileOf(method, params);
+          rates.take(bot.id, chat);
+          const { message, entry } = bot.post(chat, { ...place, ...fields }, { text: "", entities: [], file });
+          return { result: message, entry };
+        },
+      },
+    ]),
+  ),
   answerCallbackQuery: {
     parameters: ["callback_query_id", "text", "show_alert", "url", "cache_time"],
     run({ bot, params }) {
@@ -320,6 +331,17 @@ function chatId(params: Params): number {
   if (value === undefined || value === null || value === "") throw bad("chat_id is empty");
   if (typeof value === "string" && value.startsWith("@")) throw bad("chat not found");
   return integer(params, "chat_id") ?? 0;
+}
+
+/** The thread of a message, and the message that it answers. */
+function placeOf(bot: BotState, params: Params, chatId: number) {
+  const threadId = integer(params, "message_thread_id");
+  if (threadId !== undefined && !bot.hasThread(chatId, threadId)) throw bad("message thread not found");
+  const reply = quotedBy(bot, params, chatId);
+  return {
+    ...(threadId === undefined ? {} : { message_thread_id: threadId, is_topic_message: true as const }),
+    ...(reply === undefined ? {} : { reply_to_message: reply }),
+  };
 }
 
 function quotedBy(bot: BotState, params: Params, chatId: number) {

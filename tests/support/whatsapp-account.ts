@@ -1,6 +1,7 @@
 // The state of one business account of the WhatsApp fake: its numbers, its users, and its messages.
 
-import { bad, GraphRefusal, type TextMessage, titleOf } from "./whatsapp-graph.ts";
+import type { SentFile } from "./sent-file.ts";
+import { bad, GraphRefusal, isSendable, type TextMessage, titleOf } from "./whatsapp-graph.ts";
 import { type Callback, type Change, createHooks, type HooksOptions } from "./whatsapp-hooks.ts";
 import type { FakeAccount, Says, SentMessage } from "./whatsapp-types.ts";
 
@@ -17,6 +18,8 @@ export interface AccountOptions extends HooksOptions {
 interface Media {
   bytes: Uint8Array;
   mime: string;
+  /** Of a file that the business has uploaded. */
+  name?: string;
 }
 
 export type AccountState = ReturnType<typeof createAccount>;
@@ -124,6 +127,15 @@ export function createAccount(options: AccountOptions) {
     pair.push(now);
   }
 
+  /** The uploaded file that a message names. */
+  function fileOf({ as, id, name, caption }: NonNullable<TextMessage["media"]>): SentFile {
+    const stored = media.get(id);
+    if (stored?.name === undefined) throw bad("Param id is not the id of an uploaded file.");
+    if (!isSendable(as, stored.mime)) throw new GraphRefusal(131053, `Unsupported ${as} mime type ${stored.mime}.`);
+    const shown = { as, name: name ?? stored.name, type: stored.mime, bytes: stored.bytes };
+    return { ...shown, ...(caption === undefined ? {} : { caption }) };
+  }
+
   return {
     waba,
     numbers,
@@ -142,10 +154,19 @@ export function createAccount(options: AccountOptions) {
       }
       if (access === "blocked") throw new GraphRefusal(131026, "Message undeliverable.");
       checkRates(number, message.to);
-      const { replyTo, ...rest } = message;
+      const { replyTo, media: wanted, ...rest } = message;
+      const file = wanted && fileOf(wanted);
       // A reply to a deleted message shows no quote.
       const tied = replyTo !== undefined && known.get(replyTo) ? { replyTo } : {};
-      const entry: SentMessage = { id: newId(), number, ...rest, ...tied, at: Date.now(), delivered: false };
+      const entry: SentMessage = {
+        id: newId(),
+        number,
+        ...rest,
+        ...(file && { file }),
+        ...tied,
+        at: Date.now(),
+        delivered: false,
+      };
       const failure = access === "closed later" ? 131047 : laterFailures.shift();
       if (failure === undefined) sent.push(entry);
       if (failure !== undefined) report(entry, "failed", failure);

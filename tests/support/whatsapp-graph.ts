@@ -1,5 +1,6 @@
 // The Graph API's errors and its validation of messages: strict, so that a wrong call fails in a test and not at Meta.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
+import { sniffed } from "./sent-file.ts";
 import type { Kind } from "./whatsapp-types.ts";
 
 const TITLES: Record<number, [status: number, title: string]> = {
@@ -61,6 +62,8 @@ export interface TextMessage {
   text: string;
   previewUrl: boolean;
   buttons?: { id: string; title: string }[];
+  /** A file that was uploaded before. */
+  media?: { as: "image" | "audio" | "document"; id: string; name?: string; caption?: string };
   replyTo?: string;
   callbackData?: string;
 }
@@ -93,7 +96,8 @@ export function readMessage(body: unknown): TextMessage | Reading {
   if (body.messaging_product !== "whatsapp") throw bad("Param messaging_product must be whatsapp.");
   if (body.status !== undefined) return readReading(body);
   const known = ["messaging_product", "recipient_type", "to", "recipient", "type", "context"];
-  known.push(body.type === "interactive" ? "interactive" : "text");
+  const mediaType = MEDIA_TYPES.find((type) => type === body.type);
+  known.push(mediaType ?? (body.type === "interactive" ? "interactive" : "text"));
   only(body, [...known, "biz_opaque_callback_data"], "the message");
   if (body.recipient_type !== undefined && body.recipient_type !== "individual") throw bad("Param recipient_type.");
   const to = text(body, "to", 32);
@@ -104,7 +108,11 @@ export function readMessage(body: unknown): TextMessage | Reading {
   }
   const who = to?.replace("+", "") ?? recipient;
   if (who === undefined) throw bad("The parameter to is required.");
-  const content = body.type === "interactive" ? readButtons(body.interactive) : readText(body);
+  const content = mediaType
+    ? readMedia(mediaType, body[mediaType])
+    : body.type === "interactive"
+      ? readButtons(body.interactive)
+      : readText(body);
   const callbackData = text(body, "biz_opaque_callback_data", 512);
   let replyTo: string | undefined;
   if (body.context !== undefined) {
@@ -131,6 +139,58 @@ function readText(body: Fields): Pick<TextMessage, "text" | "previewUrl"> {
   if (typeof previewUrl !== "boolean") throw bad("Param preview_url must be a boolean.");
   return { text: content, previewUrl };
 }
+
+const MEDIA_TYPES = ["image", "audio", "document"] as const;
+
+function readMedia(
+  as: (typeof MEDIA_TYPES)[number],
+  given: unknown,
+): Pick<TextMessage, "text" | "previewUrl" | "media"> {
+  if (!isFields(given)) throw bad(`The parameter ${as} is required.`);
+  only(given, ["id", ...(as === "audio" ? ["voice"] : ["caption"]), ...(as === "document" ? ["filename"] : [])], as);
+  const id = text(given, "id", 64);
+  if (id === undefined) throw bad(`The parameter ${as}['id'] is required.`);
+  const [caption, name] = [text(given, "caption", 1024), text(given, "filename", 240)];
+  const media = { as, id, ...(caption === undefined ? {} : { caption }), ...(name === undefined ? {} : { name }) };
+  return { text: "", previewUrl: false, media };
+}
+
+/** The types that WhatsApp takes, each with the most bytes of a message of that type. */
+const UPLOADS: readonly [RegExp, as: "image" | "audio" | "document", bytes: number][] = [
+  [/^image\/(?:jpeg|png)$/, "image", 5_000_000],
+  [/^audio\/(?:aac|amr|mpeg|mp4|ogg)$/, "audio", 16_000_000],
+  [
+    /^(?:text\/plain|application\/(?:pdf|msword|vnd\.ms-excel|vnd\.ms-powerpoint|vnd\.openxmlformats-officedocument\.\S+))$/,
+    "document",
+    100_000_000,
+  ],
+];
+
+/** Validates the form of `POST /{phone number}/media`; returns the file. */
+export async function readUpload(request: Request): Promise<{ name: string; mime: string; bytes: Uint8Array }> {
+  const type = request.headers.get("content-type") ?? "";
+  if (!type.startsWith("multipart/form-data")) throw bad("Send a form.");
+  const raw = Buffer.from(await request.arrayBuffer());
+  const form = await new Response(raw, { headers: { "content-type": type } }).formData();
+  if (form.get("messaging_product") !== "whatsapp") throw bad("Param messaging_product must be whatsapp.");
+  const file = form.get("file");
+  if (!(file instanceof File) || file.size === 0) throw bad("(#100) Param file is required.");
+  const mime = String(form.get("type"));
+  // Read from the form itself, since the parser above takes the type from the name.
+  const claimed = /name="file"; filename="[^"]*"\r\nContent-Type: ([^\r;]+)/.exec(raw.toString("latin1"))?.[1];
+  if (claimed !== mime) throw bad("The file's type is not the one that the form names.");
+  const known = UPLOADS.find(([types]) => types.test(mime));
+  if (!known || file.size > known[2])
+    throw bad(`Param file must be a file with one of the following types: … not ${mime}`);
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (!mime.startsWith("text/") && known[1] !== "document" && sniffed(bytes) !== mime)
+    throw bad("The file is not what it claims.");
+  return { name: file.name, mime, bytes };
+}
+
+/** Whether an uploaded file of this type can be sent as such a message. */
+export const isSendable = (as: string, mime: string): boolean =>
+  as === "document" || UPLOADS.some(([types, of]) => of === as && types.test(mime));
 
 /** One to three reply buttons, with different ids and titles. */
 function readButtons(interactive: unknown): Pick<TextMessage, "text" | "previewUrl" | "buttons"> {
@@ -169,5 +229,6 @@ export function kindOf(path: string, body: unknown): Kind | undefined {
   if (/^\/v\d+\.\d+\/debug_token$/.test(path)) return "debug_token";
   if (name === "messages") return isFields(body) && body.status !== undefined ? "read" : "messages";
   if (name === "phone_numbers" || name === "subscribed_apps") return name;
+  if (name === "media") return "upload";
   return /^\/v\d+\.\d+\/\d+$/.test(path) ? "media" : undefined;
 }

@@ -1,5 +1,7 @@
 // The types of the WhatsApp fake that tests use: options, accounts, planned failures.
 
+import type { SentFile } from "./sent-file.ts";
+
 export interface WhatsAppOptions {
   port?: number;
   /** Enforce the limits: 80 messages/s for a number, one in 6 s for a pair after 45 at once. Default: off. */
@@ -23,12 +25,13 @@ export interface WhatsAppOptions {
   webhookAddress?: (url: string) => string;
 }
 
-/** Kinds of calls; `messages` sends, `read` shows typing. */
+/** Kinds of calls; `messages` sends, `upload` takes a file to be sent, `read` shows typing. */
 export const CALLS = [
   "debug_token",
   "phone_numbers",
   "subscribed_apps",
   "messages",
+  "upload",
   "read",
   "media",
   "download",
@@ -94,6 +97,7 @@ export interface SentMessage {
   replyTo?: string;
   callbackData?: string;
   previewUrl: boolean;
+  file?: SentFile;
   /** Reply buttons below the text. */
   buttons?: { id: string; title: string }[];
   at: number;

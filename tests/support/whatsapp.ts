@@ -6,7 +6,7 @@ import { createWatch } from "./eventually.ts";
 import { cut, failureResponse, reset } from "./whatsapp-accidents.ts";
 import { type AccountState, createAccount } from "./whatsapp-account.ts";
 import { control } from "./whatsapp-control.ts";
-import { bad, GraphRefusal, isFields, kindOf, readMessage } from "./whatsapp-graph.ts";
+import { bad, GraphRefusal, isFields, kindOf, readMessage, readUpload } from "./whatsapp-graph.ts";
 import { pause } from "./whatsapp-hooks.ts";
 import type {
   Accident,
@@ -81,7 +81,8 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
       return settings.down === "cut" ? reset() : new GraphRefusal(131000, undefined, 503).response();
     }
     const signal = AbortSignal.any([request.signal, closing.signal]);
-    const raw = request.method === "POST" ? await request.text() : "";
+    const isForm = request.headers.get("content-type")?.startsWith("multipart/form-data") ?? false;
+    const raw = request.method === "POST" && !isForm ? await request.text() : "";
     const body = parse(raw);
     const record: GraphCall = {
       kind: kindOf(url.pathname, body),
@@ -137,12 +138,17 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
     }
     if (kind === "subscribed_apps")
       return unsent(await subscribe(request.method, accountOf(grant, id), grant.app, body));
+    if (kind === "upload") {
+      const state = stateOf(id);
+      const { bytes, ...file } = await readUpload(request);
+      const uploaded = `${Date.now()}${state.media.size}`;
+      state.media.set(uploaded, { ...file, bytes });
+      return unsent({ id: uploaded });
+    }
     if (kind === "messages" || kind === "read") {
       if (request.method !== "POST") throw bad("Unsupported method.");
       if (!request.headers.get("content-type")?.startsWith("application/json")) throw bad("Send JSON.");
-      if (!grant.scopes.includes("whatsapp_business_messaging")) throw new GraphRefusal(10);
-      const state = [...grant.accounts.values()].find(({ state }) => state.numbers.some((one) => one.id === id))?.state;
-      if (!state) throw missing(id);
+      const state = stateOf(id);
       const wish = readMessage(body);
       if ("messageId" in wish) {
         state.read(id, wish.messageId, wish.typing);
@@ -166,6 +172,14 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
       }
     }
     throw missing(id);
+
+    /** The account with this number. */
+    function stateOf(number: string): AccountState {
+      if (!grant.scopes.includes("whatsapp_business_messaging")) throw new GraphRefusal(10);
+      const found = [...grant.accounts.values()].find(({ state }) => state.numbers.some(({ id }) => id === number));
+      if (!found) throw missing(number);
+      return found.state;
+    }
 
     function describe(input: string) {
       // The fake describes only the calling token itself.

@@ -1,13 +1,22 @@
 // Sends replies to Discord part by part, and shows growing ones as a message that is edited.
 import type { RouteLike } from "discord.js";
 import type { BoundedMap } from "../../../src/kernel/util/bounded-map.ts";
-import { type Binding, ChannelError, type Choice, type OutgoingMessage, type Preview } from "../../port.ts";
+import {
+  type Binding,
+  ChannelError,
+  type Choice,
+  type OutgoingFile,
+  type OutgoingMessage,
+  type Preview,
+} from "../../port.ts";
 import { createRateLimiter } from "../../shared/rate-limiter.ts";
-import { isMessageGone, isRefusal, lacksWriteAccess, withChannelErrors } from "../errors.ts";
+import { sendFile } from "../../shared/sent-files.ts";
+import { isFileRefusal, isMessageGone, isRefusal, lacksWriteAccess, withChannelErrors } from "../errors.ts";
 import { isSnowflake, parsePeer } from "../ids.ts";
 import type { DiscordRateRules } from "../rate-rules.ts";
 import type { Call, RestClients } from "../rest/rest-clients.ts";
 import { buttonFields } from "./buttons.ts";
+import { captionOf, describeFile, type FileToSend, toRawFile, waysFor } from "./files.ts";
 import { type InteractionReply, type Interactions, notCaughtUpError } from "./interactions.ts";
 import { toMessageParts } from "./message-parts.ts";
 
@@ -58,21 +67,27 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
     replyTo?: string | undefined;
     /** The answers that it offers. */
     choices?: readonly Choice[] | undefined;
+    /** With its bytes, instead of buttons. */
+    file?: FileToSend | undefined;
     signal: AbortSignal;
   }
 
-  const contentOf = ({ text, choices = [] }: PartToSend) => ({
+  const contentOf = ({ text, file, choices = [] }: PartToSend) => ({
     content: text,
     ...MESSAGE_OPTIONS,
-    ...buttonFields(choices),
+    ...(file ? { attachments: [describeFile(file)] } : buttonFields(choices)),
   });
+  const filesOf = ({ file }: PartToSend) => (file ? { files: [toRawFile(file)] } : {});
 
   function write(part: PartToSend): Promise<string> {
     const { binding, peer, key, replyTo, signal } = part;
     const isReply = isSnowflake(replyTo) && !directMessageChannels.get(peer);
     const reference = isReply ? { message_reference: { message_id: replyTo, fail_if_not_exists: false } } : {};
     const body = { ...contentOf(part), nonce: nonceOf(key), enforce_nonce: true, ...reference };
-    return callForMessageId(binding, signal, { method: "post", path: `/channels/${peer}/messages`, body });
+    return callForMessageId(binding, signal, {
+      ...{ method: "post", path: `/channels/${peer}/messages`, body },
+      ...filesOf(part),
+    });
   }
 
   /** Edits a message; undefined if it does not exist or is not the bot's. */
@@ -95,8 +110,9 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
     how: "original" | "follow-up",
   ): Promise<string | undefined> {
     const body = contentOf(part);
-    const original: Call = { method: "patch", path: `${path}/messages/@original`, body, auth: false };
-    const followUp: Call = { method: "post", path, body, auth: false };
+    const call = { body, ...filesOf(part), auth: false };
+    const original: Call = { method: "patch", path: `${path}/messages/@original`, ...call };
+    const followUp: Call = { method: "post", path, ...call };
     try {
       return await callForMessageId(part.binding, part.signal, how === "original" ? original : followUp);
     } catch (error) {
@@ -116,6 +132,31 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
     return edited ?? (await write(part));
   }
 
+  async function sendNextPart(part: PartToSend, interaction: InteractionReply | undefined): Promise<string> {
+    try {
+      return await write(part);
+    } catch (error) {
+      // People can use commands where the bot can't write: there the other parts follow the first at the command.
+      const followUpId =
+        interaction && lacksWriteAccess(error) ? await answerInteraction(part, interaction, "follow-up") : undefined;
+      if (followUpId === undefined) throw error;
+      return followUpId;
+    }
+  }
+
+  const sendFilePart = (
+    file: OutgoingFile,
+    sendPart: (content: Pick<PartToSend, "text" | "file">) => Promise<string>,
+  ): Promise<string> =>
+    sendFile({
+      file,
+      ways: waysFor(file),
+      platform: "Discord",
+      send: (_, bytes) => sendPart({ text: captionOf(file), file: { ...file, bytes } }),
+      isRefused: isFileRefusal,
+      sendText: (text) => sendPart({ text }),
+    });
+
   return {
     send: (binding, message, onPartDelivered, signal) =>
       withChannelErrors("peer", async () => {
@@ -125,27 +166,20 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
           throw notCaughtUpError();
         const interaction = await interactions.find(binding, peer, replyTo);
         const texts = toMessageParts(message.text);
-        for (const [index, text] of texts.entries()) {
+        const parts: readonly (string | OutgoingFile)[] = [...texts, ...(message.files ?? [])];
+        for (const [index, part] of parts.entries()) {
           if (index < deliveredParts.length) continue;
           if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
+          const common = { binding, peer, key: `${message.id}:${index}`, signal };
+          const sendPart = (content: Pick<PartToSend, "text" | "choices" | "file">) =>
+            index === 0
+              ? sendFirstPart({ ...common, ...content, replyTo }, interaction, message.previewMessageId)
+              : sendNextPart({ ...common, ...content }, interaction);
           const choices = index === texts.length - 1 ? message.choices : undefined;
-          const part: PartToSend = { binding, peer, text, key: `${message.id}:${index}`, choices, signal };
-          if (index === 0) {
-            onPartDelivered(await sendFirstPart({ ...part, replyTo }, interaction, message.previewMessageId));
-            if (interaction) interactions.markAnswered(interaction.id);
-            continue;
-          }
-          try {
-            onPartDelivered(await write(part));
-          } catch (error) {
-            // People can use commands where the bot can't write: there the other parts follow the first at the command.
-            const followUpId =
-              interaction && lacksWriteAccess(error)
-                ? await answerInteraction(part, interaction, "follow-up")
-                : undefined;
-            if (followUpId === undefined) throw error;
-            onPartDelivered(followUpId);
-          }
+          onPartDelivered(
+            typeof part === "string" ? await sendPart({ text: part, choices }) : await sendFilePart(part, sendPart),
+          );
+          if (index === 0 && interaction) interactions.markAnswered(interaction.id);
         }
       }),
 

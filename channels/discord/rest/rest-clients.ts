@@ -1,7 +1,9 @@
 // Calls Discord's REST API. Clients are created on first use, and a bounded map keeps those used last.
-import type { REST, RouteLike } from "discord.js";
+import type { RawFile, REST, RouteLike } from "discord.js";
 import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Binding, ChannelError, type RecordTraffic } from "../../port.ts";
+import { bodySize } from "../../shared/body-size.ts";
 import { tokenRefused } from "../errors.ts";
 import { isSnowflake } from "../ids.ts";
 import { createInvalidRequestLimit, type InvalidRequestLimit, MAX_PER_BOT } from "./invalid-request-limit.ts";
@@ -19,6 +21,8 @@ function isToken(token: string): boolean {
 }
 const MAX_CACHED_CLIENTS = 256;
 const CALL_TIMEOUT_MS = 15_000;
+/** A file may take that long on a slow line. */
+const UPLOAD_TIMEOUT_MS = 2 * MINUTE;
 /** A call that would wait longer for a rate limit fails with `busy`. */
 const MAX_WAIT_MS = 1_000;
 
@@ -30,6 +34,7 @@ export interface Call {
   path: RouteLike;
   body?: unknown;
   query?: URLSearchParams;
+  files?: RawFile[];
   /** False if the path itself holds a token, as for interactions and their answers. */
   auth?: boolean;
 }
@@ -83,7 +88,7 @@ export function createRestClients({
     const rest = new REST({
       api,
       version: "10",
-      timeout: CALL_TIMEOUT_MS,
+      timeout: UPLOAD_TIMEOUT_MS,
       retries: 0,
       // Idle bots need no timers.
       hashSweepInterval: 0,
@@ -92,19 +97,23 @@ export function createRestClients({
       async makeRequest(url, { method, headers, body, signal }) {
         invalidRequestLimit.check();
         botLimits.get(token)?.check();
-        const text = typeof body === "string" ? body : undefined;
+        const sent = typeof body === "string" || body instanceof FormData ? body : undefined;
         const given = new Headers(headers as Record<string, string>);
+        const signals = [
+          ...(signal ? [signal as AbortSignal] : []),
+          ...(sent instanceof FormData ? [] : [AbortSignal.timeout(CALL_TIMEOUT_MS)]),
+        ];
         const response = await fetch(url, {
           method: method ?? "GET",
           headers: given,
-          ...(text === undefined ? {} : { body: text }),
-          signal: (signal ?? null) as AbortSignal | null,
+          ...(sent === undefined ? {} : { body: sent }),
+          signal: AbortSignal.any(signals),
           redirect: "error",
         });
         countRefusal(token, response);
         if (response.status === 401 && given.has("authorization")) markTokenRefused(token);
         const received = Number(response.headers.get("content-length") ?? 0) || 0;
-        if (agentId !== undefined) traffic?.(agentId, Buffer.byteLength(text ?? ""), received);
+        if (agentId !== undefined) traffic?.(agentId, bodySize(sent), received);
         return response;
       },
     });
@@ -130,9 +139,13 @@ export function createRestClients({
   return {
     client,
     markTokenRefused,
-    async call(caller, signal, { method, path, body, query, auth = true }) {
+    async call(caller, signal, { method, path, body, query, files, auth = true }) {
       const rest = await client(caller);
-      const given = { ...(body === undefined ? {} : { body }), ...(query === undefined ? {} : { query }) };
+      const given = {
+        ...(body === undefined ? {} : { body }),
+        ...(query === undefined ? {} : { query }),
+        ...(files && { files }),
+      };
       return await rest[method](path, { signal, auth, ...given });
     },
     forget(token) {

@@ -7,6 +7,7 @@ import type { Deliver, DeliveryOutcome, FetchFile, OwnerCommandHandler, Platform
 import type { OpenConnection, OpenConnections } from "../connections/open-connections.ts";
 import type { OwnerNotices } from "../connections/owner-notices.ts";
 import type { Supervisor } from "../connections/supervisor.ts";
+import type { OutgoingFiles } from "./outgoing-files.ts";
 import type { ReplyPreviews } from "./reply-previews.ts";
 import { toPlatformMessageId } from "./stored-message-id.ts";
 
@@ -16,6 +17,7 @@ interface Deps extends Pick<Kernel, "log"> {
   supervisor: Pick<Supervisor, "markRefused" | "giveUpReason">;
   recordUndelivered: OwnerNotices["recordUndelivered"];
   previews: ReplyPreviews;
+  outgoingFiles: OutgoingFiles;
   ownerCommand: OwnerCommandHandler;
 }
 
@@ -31,10 +33,10 @@ export const createPlatformHooks = (channel: ChannelId, deps: Deps): PlatformHoo
 
 function createDeliver(
   channel: ChannelId,
-  { agents, openConnections, supervisor, recordUndelivered, log }: Deps,
+  { agents, openConnections, supervisor, recordUndelivered, outgoingFiles, log }: Deps,
 ): Deliver {
   return async (
-    { id, agentId, peer, body, replyTo, previewId, choices, parts, attempts },
+    { id, agentId, peer, body, replyTo, previewId, choices, files, parts, attempts },
     onPartDelivered,
     signal,
   ): Promise<DeliveryOutcome> => {
@@ -59,6 +61,7 @@ function createDeliver(
         ...(platformReplyTo === undefined ? {} : { replyTo: platformReplyTo }),
         ...(previewId === null ? {} : { previewMessageId: previewId }),
         ...(choices && { choices }),
+        ...(files && { files: outgoingFiles(agentId, files, signal) }),
       };
       await openConnection.adapter.send(openConnection.binding, message, onPartDelivered, signal);
       return { kind: "sent" };

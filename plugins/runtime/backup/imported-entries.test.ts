@@ -62,7 +62,7 @@ const CONVERSATIONS: Said[] = [
   ["channel_b", "user", "unanswered", 9],
 ];
 const NEWEST_FIRST = CONVERSATIONS.toReversed().map(
-  ([platform, role, content, second]): Omit<ListedMessage, "id"> => ({
+  ([platform, role, content, second]): Omit<ListedMessage, "id" | "turnId"> => ({
     platform: platform as Platform,
     sender: role === "user" ? "user" : "agent",
     content,
@@ -72,7 +72,7 @@ const NEWEST_FIRST = CONVERSATIONS.toReversed().map(
 
 const listed = async ({ id }: Agent, ...platforms: Platform[]) =>
   (await createMessageList(fixture.kernel).page(id, { limit: 100, offset: 0, platforms })).map(
-    ({ id: _, ...rest }) => rest,
+    ({ id: _, turnId: __, ...rest }) => rest,
   );
 const ALL: Platform[] = ["channel_a", "channel_b", "channel_c", "web", "api"];
 

@@ -1,7 +1,10 @@
 // Reads the messages of one conversation in pages, newest first, with the steps and figures of the turns behind them.
 import type { Row } from "@libsql/client";
+import type { Static } from "elysia";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import type { UploadService } from "../../uploads/index.ts";
+import type { ReplyFile, UploadService } from "../../uploads/index.ts";
+import { noticeIdOf } from "../journal/suspensions.ts";
+import type { attachment } from "./model.ts";
 import type { ShownStep, ShownSteps } from "./shown-steps.ts";
 import type { TurnList } from "./turn-list.ts";
 import { findRunning, type TurnError, type TurnState, turnError, turnState } from "./turn-states.ts";
@@ -23,7 +26,7 @@ export interface MessageView {
   state: TurnState;
   error: TurnError | null;
   steps: ShownStep[];
-  attachments: { id: string; name: string; type: string; size: number }[];
+  attachments: Static<typeof attachment>[];
   /** What the turn of a reply has used; null where the ledger knows nothing of it. */
   usage: { model: string | null; inputTokens: number; outputTokens: number; costUsd: number; ms: number } | null;
 }
@@ -37,7 +40,7 @@ export interface MessagePage {
 interface Deps extends Pick<Kernel, "database"> {
   turnList: Pick<TurnList, "figures">;
   steps: Pick<ShownSteps, "showSteps">;
-  uploads: Pick<UploadService, "ofMessages">;
+  uploads: Pick<UploadService, "ofMessages" | "ofReplies">;
 }
 
 /** Characters of a page; a page of long texts has fewer messages, but one at least. */
@@ -99,12 +102,20 @@ export function createConversationMessages({ database, turnList, steps, uploads 
     const messages = rows.map((row) => toView(row, running));
     const replies = messages.filter(({ role }) => role === "assistant").map(({ turnId }) => turnId);
     const asked = messages.filter(({ role }) => role === "user").map(({ id }) => id);
-    const [usedBy, filesOf] = await Promise.all([turnList.figures(replies), uploads.ofMessages(agent.id, asked)]);
+    const [usedBy, filesOf, sentWith] = await Promise.all([
+      turnList.figures(replies),
+      uploads.ofMessages(agent.id, asked),
+      uploads.ofReplies(agent.id, replies),
+    ]);
     const receivedAt = new Map(rows.map((row) => [String(row.id), Number(row.received_at ?? row.created_at)]));
     for (const message of messages) {
       if (message.role === "user") {
         message.attachments = (filesOf.get(message.id) ?? []).map(toAttachment);
         continue;
+      }
+      // A turn that waited for its owner has said so in a message of its own, which has no files.
+      if (message.id !== noticeIdOf({ id: message.turnId })) {
+        message.attachments = (sentWith.get(message.turnId) ?? []).map(toReplyAttachment);
       }
       const used = usedBy(message.turnId);
       const ms = Date.parse(message.createdAt) - (receivedAt.get(message.id) ?? Date.parse(message.createdAt));
@@ -120,6 +131,12 @@ function stateOf({ status }: Row, isReply: boolean, isRunning: boolean): TurnSta
   if (isReply) return status === "cancelled" ? "cancelled" : "done";
   return turnState(status, isRunning);
 }
+
+const toReplyAttachment = ({ kind, caption, ...file }: ReplyFile) => ({
+  ...toAttachment(file),
+  kind,
+  ...(caption !== null && { caption }),
+});
 
 const toAttachment = ({ id, name, type, size }: { id: string; name: string; type: string; size: number }) => ({
   id,

@@ -18,12 +18,12 @@ interface Deps extends Pick<Kernel, "database" | "log" | "backend" | "config" | 
   steps: ShownSteps;
   liveTurns: LiveTurns;
   detachedTurns: DetachedTurns;
-  uploads: Pick<UploadService, "ofMessages">;
+  uploads: Pick<UploadService, "ofMessages" | "ofReplies">;
 }
 
 export function createConversations(deps: Deps) {
   const { database, log, agents, ai, auth, steps, liveTurns, detachedTurns, uploads } = deps;
-  const turnList = createTurnList({ database, ai, steps });
+  const turnList = createTurnList({ database, ai, steps, uploads });
   const turnStream = createTurnStream({ log, liveTurns, turnList });
   auth.onSessionRevoked((sessionId) => turnStream.end((reader) => reader.sessionId === sessionId));
   agents.onDelete((agentId) => turnStream.end((reader) => reader.agentId === agentId));

@@ -72,6 +72,18 @@ const step = t.Object({
   ms: nullable(t.Integer({ description: "How long it took" })),
 });
 
+export const attachment = t.Object(
+  {
+    id: t.String({ description: "Of the upload" }),
+    name: t.String(),
+    type: t.String(),
+    size: t.Integer(),
+    kind: t.Optional(t.Union([t.Literal("picture"), t.Literal("audio"), t.Literal("voice"), t.Literal("document")])),
+    caption: t.Optional(t.String()),
+  },
+  { description: "A file that came with a message; `kind` and `caption` are those of a file that a reply sends" },
+);
+
 export const messageItem = t.Object({
   id: t.String(),
   seq: nullable(t.Integer({ description: "Its position; null while it waits for its reply" })),
@@ -88,7 +100,7 @@ export const messageItem = t.Object({
   state,
   error: turnError,
   steps: t.Array(step),
-  attachments: t.Array(t.Object({ id: t.String(), name: t.String(), type: t.String(), size: t.Integer() })),
+  attachments: t.Array(attachment),
   usage: nullable(
     t.Object({
       model: nullable(t.String()),

@@ -3,6 +3,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Row } from "@libsql/client";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { ai as aiPlugin, TurnCall } from "../../ai/index.ts";
+import type { ReplyFile, UploadService } from "../../uploads/index.ts";
 import { findJournal, type JournalView, type StepState, stepState } from "./journal-view.ts";
 import type { ShownSteps } from "./shown-steps.ts";
 import { findRunning, type TurnError, type TurnState, turnError, turnState } from "./turn-states.ts";
@@ -53,7 +54,7 @@ export interface StoredOutcome {
   status: TurnState;
   sessionId: string;
   error: TurnError | null;
-  reply: { text: string; at: number } | null;
+  reply: { text: string; at: number; files: readonly ReplyFile[] } | null;
 }
 
 interface Agent {
@@ -71,6 +72,7 @@ interface PageQuery {
 interface Deps extends Pick<Kernel, "database"> {
   ai: Pick<ServiceOf<typeof aiPlugin>, "callsOfTurns">;
   steps: Pick<ShownSteps, "showSteps">;
+  uploads: Pick<UploadService, "ofReplies">;
 }
 
 /** Entries that one request reads at most where it looks for a status. */
@@ -99,7 +101,7 @@ const STORED: Readonly<Record<TurnState, readonly string[]>> = {
 };
 const ALL = Object.values(STORED).flat();
 
-export function createTurnList({ database, ai, steps }: Deps) {
+export function createTurnList({ database, ai, steps, uploads }: Deps) {
   /** The id of the entry after which the page begins. */
   async function skip(agentId: string, offset: number, from: string): Promise<string | undefined> {
     let before = from;
@@ -159,8 +161,15 @@ export function createTurnList({ database, ai, steps }: Deps) {
     async outcome(agent: Agent, id: string): Promise<StoredOutcome | undefined> {
       const row = (await database.read(ONE, [agent.id, id])).rows[0];
       if (!row) return undefined;
-      const status = turnState(row.status, (await findRunning(database, agent)).has(id));
-      const reply = row.reply === null ? null : { text: String(row.reply), at: Number(row.replied_at) };
+      const [running, files] = await Promise.all([
+        findRunning(database, agent),
+        row.reply === null ? undefined : uploads.ofReplies(agent.id, [id]),
+      ]);
+      const status = turnState(row.status, running.has(id));
+      const reply =
+        row.reply === null
+          ? null
+          : { text: String(row.reply), at: Number(row.replied_at), files: files?.get(id) ?? [] };
       return { status, sessionId: String(row.session_id), error: turnError(status, row.error), reply };
     },
 

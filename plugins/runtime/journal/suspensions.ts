@@ -85,7 +85,7 @@ export function createSuspensions(deps: Deps) {
       const asked: Statement[] = [];
       for (const request of unasked) {
         const [question, choices] = [askingText([request]), choicesOf(request)];
-        const to = isToldAll ? outbox.replyStatements({ ...entry, previewId: null }, question, choices) : undefined;
+        const to = isToldAll ? outbox.replyStatements({ ...entry, previewId: null }, question, { choices }) : undefined;
         asked.push(...(to ?? (await ownerAlerts.noticeStatements({ agentId, inboxId }, question, choices))));
       }
       const assistant = { id: noticeIdOf(entry), role: "assistant" as const, content: notice, taint, at: now };

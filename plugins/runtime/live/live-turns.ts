@@ -3,6 +3,7 @@ import { errorBody } from "../../../src/kernel/error-body.ts";
 import { formatEvent, type StreamSource } from "../../../src/kernel/http/sse-streams.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
+import type { Reply } from "../turn/running-turns.ts";
 import type { Observer } from "../turn/tool-calls.ts";
 
 /** How long an ended turn can still be replayed. */
@@ -28,7 +29,7 @@ export interface LiveObserver extends Observer {
 }
 
 /** How a turn ended. */
-export type Outcome = { reply: string; sessionId: string; timestamp: number } | { error: unknown };
+export type Outcome = (Pick<Reply, "reply" | "timestamp" | "files"> & { sessionId: string }) | { error: unknown };
 
 export interface LiveTurns {
   /** Begins to keep a turn; returns the kept one if there is one. `isWatched`: kept only as long as somebody reads it. */
@@ -179,6 +180,7 @@ export function createLiveTurns({ showInput, showText }: Deps): LiveTurns {
       return {
         delta: (text) => addText(turn, text),
         tool: () => undefined,
+        file: (file) => add(turn, "file", file),
         step({ id: callId, tool, input, ended }) {
           const call = { id: callId, name: tool, input: showInput(input) };
           if (!ended) return add(turn, "tool", { ...call, state: "called" });
@@ -222,13 +224,18 @@ export function teeObserver(one: Observer | undefined, live: LiveObserver | unde
       live.delta(text);
     },
     tool: (event) => one.tool(event),
+    file(file) {
+      one.file?.(file);
+      live.file?.(file);
+    },
     step: (event) => live.step?.(event),
   };
 }
 
-export const toReply = ({ reply, timestamp }: { reply: string; timestamp: number }) => ({
+export const toReply = ({ reply, timestamp, files }: Pick<Reply, "reply" | "timestamp" | "files">) => ({
   text: reply,
   timestamp: new Date(timestamp).toISOString(),
+  ...(files && { files }),
 });
 
 const newEpoch = () => crypto.randomUUID().slice(0, 8);

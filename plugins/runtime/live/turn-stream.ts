@@ -9,6 +9,7 @@ import {
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import type { Agent } from "../../agents/index.ts";
 import type { StoredOutcome, TurnList } from "../conversations/turn-list.ts";
+import { withFiles } from "../reply-files/sent-files.ts";
 import { turnNotFound } from "./detached-turns.ts";
 import { type LiveTurns, toReply } from "./live-turns.ts";
 
@@ -42,7 +43,7 @@ export function createTurnStream({ log, liveTurns, turnList, heartbeatMs }: Deps
       if (!isKept && (!stored || (stored.status !== "waiting" && stored.status !== "running"))) {
         liveTurns.drop(turnId);
         if (!stored) throw turnNotFound();
-        return storedStream(turnId, stored);
+        return storedStream(agent.id, turnId, stored);
       }
       const open = () => {
         const source = liveTurns.source(key, after);
@@ -59,11 +60,12 @@ export function createTurnStream({ log, liveTurns, turnList, heartbeatMs }: Deps
 export type TurnStream = ReturnType<typeof createTurnStream>;
 
 /** The end of a turn that is over. */
-function storedStream(turnId: string, { status, sessionId, error, reply }: StoredOutcome): Response {
+function storedStream(agentId: string, turnId: string, { status, sessionId, error, reply }: StoredOutcome): Response {
   const events: [string, unknown][] = [];
   if (reply) {
-    const { text, at } = reply;
-    events.push(["reply", { turnId, conversationId: sessionId, ...toReply({ reply: text, timestamp: at }) }]);
+    const { text, at, files } = reply;
+    const shown = toReply({ reply: text, timestamp: at, ...withFiles(agentId, files) });
+    events.push(["reply", { turnId, conversationId: sessionId, ...shown }]);
   }
   if (error) events.push(["error", { error: error.message, ...error }]);
   events.push(["end", { turnId, status }]);

@@ -8,7 +8,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { HOUR, SECOND } from "../../../src/kernel/util/time.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
 import { createLanes, LANE_LIMITS, type RunResult } from "../lanes/lanes.ts";
-import type { Delivery, DeliveryOutcome, Platforms } from "../platforms.ts";
+import type { Delivery, DeliveryFile, DeliveryOutcome, Platforms } from "../platforms.ts";
 import { outbox } from "../schema.ts";
 
 /** Deliveries at once; the limit for one agent keeps a slow platform from taking all of them. */
@@ -29,7 +29,7 @@ export interface Outbox {
   /** Enqueues a reply, in the batch that settles its turn; delivery begins once that is committed. */
   enqueueStatement(reply: Omit<Delivery, "id" | "parts" | "attempts">): Statement;
   /** The statement that enqueues the reply to an entry from a channel; none for other entries, whose callers wait for it. */
-  replyStatements(entry: InboxEntry, body: string, choices?: readonly Choice[]): Statement[];
+  replyStatements(entry: InboxEntry, body: string, more?: Pick<Delivery, "choices" | "files">): Statement[];
   /**
    * Whether the outcomes of these replies of an agent are recorded. Waits up to 3 s for sends in flight and for the
    * retries of replies that an earlier process left; false if that takes longer.
@@ -72,6 +72,7 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
       replyTo: placeholder("replyTo"),
       previewId: placeholder("previewId"),
       choices: placeholder("choices"),
+      files: placeholder("files"),
       parts: "[]",
       status: "pending",
       attempts: 0,
@@ -89,6 +90,7 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
       replyTo: outbox.replyTo,
       previewId: outbox.previewId,
       choices: outbox.choices,
+      files: outbox.files,
       parts: outbox.parts,
       attempts: outbox.attempts,
     })
@@ -111,9 +113,11 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
     run: attempt,
     async load(agentId, limit) {
       const rows = await selectPending.execute({ agentId, limit });
-      return rows.map(({ choices, ...row }) => ({
+      // Our own JSON, of `enqueueStatement`.
+      return rows.map(({ choices, files, ...row }) => ({
         ...row,
         ...(choices !== null && { choices: JSON.parse(choices) as Choice[] }),
+        ...(files !== null && { files: JSON.parse(files) as DeliveryFile[] }),
         parts: JSON.parse(row.parts) as string[],
         // An earlier process may have sent it and ended before recording that: this counts as a try.
         attempts: row.id < firstId ? Math.max(row.attempts, 1) : row.attempts,
@@ -230,21 +234,20 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
 
   function enqueueStatement(reply: Omit<Delivery, "id" | "parts" | "attempts">): Statement {
     const delivery: Delivery = { ...reply, id: Bun.randomUUIDv7(), parts: [], attempts: 0 };
-    const { parts: _, attempts: __, choices, ...row } = delivery;
-    const stored = choices ? JSON.stringify(choices) : null;
-    return { ...insert({ ...row, choices: stored, createdAt: Date.now() }), after: () => lanes.push(delivery) };
+    const { parts: _, attempts: __, choices, files, ...row } = delivery;
+    const lists = { choices: choices ? JSON.stringify(choices) : null, files: files ? JSON.stringify(files) : null };
+    return { ...insert({ ...row, ...lists, createdAt: Date.now() }), after: () => lanes.push(delivery) };
   }
 
   return {
     enqueueStatement,
 
-    replyStatements(entry, body, choices) {
+    replyStatements(entry, body, { choices, files = [] } = {}) {
       const { id: inboxId, agentId, platform, peer, previewId } = entry;
       if (peer === null || !isChannelId(platform)) return [];
       const replyTo = entry.kind === "reminder" ? null : entry.platformMessageId;
-      return [
-        enqueueStatement({ inboxId, agentId, platform, peer, body, replyTo, previewId, ...(choices && { choices }) }),
-      ];
+      const lists = { ...(choices && { choices }), ...(files.length > 0 && { files }) };
+      return [enqueueStatement({ inboxId, agentId, platform, peer, body, replyTo, previewId, ...lists })];
     },
     areDeliveriesRecorded,
 

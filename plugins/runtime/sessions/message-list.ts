@@ -10,6 +10,8 @@ export interface ListedMessage {
   id: string;
   sender: "user" | "agent";
   content: string;
+  /** The turn of a reply. */
+  turnId?: string;
   /** Epoch ms: when the message arrived, or when the reply was written. */
   at: number;
   platform: Platform;
@@ -81,7 +83,16 @@ function toListedMessages(row: Row): ListedMessage[] {
   if (row.is_reply) {
     return stored_id === null
       ? []
-      : [{ ...common, id: String(stored_id), sender: "agent", content: String(stored), at: Number(stored_at) }];
+      : [
+          {
+            ...common,
+            id: String(stored_id),
+            turnId: String(id),
+            sender: "agent",
+            content: String(stored),
+            at: Number(stored_at),
+          },
+        ];
   }
   const text = content === "" ? stored : content;
   return text === null ? [] : [{ ...common, id: String(id), sender: "user", content: String(text), at: Number(at) }];

@@ -13,6 +13,8 @@ import { type LiveObserver, teeObserver } from "../live/live-turns.ts";
 import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
 import type { SlowReplies } from "../outbox/slow-replies.ts";
 import type { Platforms, SavePreview } from "../platforms.ts";
+import { toSentFile } from "../reply-files/sent-files.ts";
+import type { TurnFiles } from "../reply-files/turn-files.ts";
 import type { FactExtraction } from "../sessions/fact-extraction.ts";
 import type { History } from "../sessions/history.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -43,6 +45,8 @@ export interface RunningTurn extends FailedTurn {
   readonly queued: InboxEntry;
   /** Calls of the model that were begun for the reply. */
   calls: number;
+  /** The files of the reply; undefined where a reply is text alone, and for commands. */
+  files: TurnFiles | undefined;
   /** Its readers; undefined for a turn without a stream. */
   readonly live: LiveObserver | undefined;
 }
@@ -89,7 +93,7 @@ export function createModelTurn(deps: ModelTurnDeps) {
     chosen: TurnModel,
     { files, filesForTools }: GivenFiles,
   ): Promise<ToolLoopResult | SuspendedLoop> => {
-    const { entry, signal, waiter, live } = turn;
+    const { entry, files: turnFiles, signal, waiter, live } = turn;
     const settings = await agents.settings(agent.id);
     const timezone = settings.timezone ?? "UTC";
     const audience = {
@@ -120,10 +124,22 @@ export function createModelTurn(deps: ModelTurnDeps) {
     ]);
     const history = withoutOwn(wholeHistory, entry);
     const preview = waiter?.observer ? undefined : platforms.of(entry.platform)?.preview?.(entry, savePreview);
+    const observer = teeObserver(
+      waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id)),
+      live,
+    );
+    const attach: TurnFiles["attach"] | undefined =
+      turnFiles &&
+      (async (...given) => {
+        const attached = await turnFiles.attach(...given);
+        observer?.file?.(toSentFile(agent.id, attached));
+        return attached;
+      });
     try {
       return await runToolLoop({
         model: language,
         journal,
+        attach,
         prompt: buildPrompt({ agent, settings, entry, skillInstructions: instructions.text, history, files }),
         taint: highestTaint([
           entry.taint,
@@ -161,10 +177,7 @@ export function createModelTurn(deps: ModelTurnDeps) {
         onUnfinished(output) {
           turn.unfinished = output;
         },
-        observer: teeObserver(
-          waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id)),
-          live,
-        ),
+        observer,
         signal,
       });
     } finally {

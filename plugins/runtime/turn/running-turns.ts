@@ -3,6 +3,7 @@
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { shutdownError } from "../errors.ts";
 import { conversationKey, type InboxEntry } from "../inbox/inbox.ts";
+import type { SentFile } from "../reply-files/sent-files.ts";
 import type { Observer } from "./tool-calls.ts";
 
 // The reasons with which a turn aborts; they decide what happens to its inbox entry.
@@ -21,6 +22,8 @@ export interface Reply {
   reply: string;
   /** Epoch ms. */
   timestamp: number;
+  /** Left out if there are none. */
+  files?: SentFile[];
 }
 
 /** A caller that waits for the reply in this process: a REST call, a socket. */

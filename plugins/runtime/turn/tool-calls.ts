@@ -13,6 +13,8 @@ import {
   type ToolResult,
 } from "../../skills/index.ts";
 import type { Answer, Call, CallEnd, TurnJournal } from "../journal/steps.ts";
+import type { SentFile } from "../reply-files/sent-files.ts";
+import type { TurnFiles } from "../reply-files/turn-files.ts";
 import { toFileMessages } from "./tool-files.ts";
 
 /** Tool calls of one step that are run; for the others the model gets an error. */
@@ -26,6 +28,8 @@ const MAX_NAME = 64;
 export interface Observer {
   delta(text: string): void;
   tool(event: ToolEvent): void;
+  /** A file that comes with the reply. */
+  file?(file: SentFile): void;
   /** Receives the same events with input and result. */
   step?(event: StepEvent): void;
 }
@@ -62,7 +66,9 @@ export type Authorize = (step: number, call: CallToApprove) => Promise<Authoriza
 
 export interface ToolCallRequest {
   tools: readonly PreparedTool[];
-  toolContext: Omit<ToolContext, "signal" | "taint" | "raiseTaint" | "approved" | "callKey">;
+  toolContext: Omit<ToolContext, "signal" | "taint" | "raiseTaint" | "approved" | "callKey" | "attach">;
+  /** Sends a file with the reply. `key`: of the call, and of the file in it. */
+  attach?: TurnFiles["attach"] | undefined;
   /** The taint of the prompt. */
   taint: Taint;
   /** Decides about calls that need the owner's approval. */
@@ -145,7 +151,10 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
       await journal.begin(call);
     }
     const callKey = `${journal.turnId}.${seq}`;
-    const context = { ...toolContext, callKey, signal, taint, raiseTaint, approved: admitted !== undefined };
+    const context: ToolContext = {
+      ...{ ...toolContext, callKey, signal, taint, raiseTaint, approved: admitted !== undefined },
+      ...(request.attach && { attach: numbered(request.attach, callKey) }),
+    };
     const result = await tool.run(admitted?.input ?? checked.input, context);
     if (!result.ok && !failedTools.has(name)) {
       failedTools.add(name);
@@ -214,6 +223,12 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
       return { results, messages: [...toMessages(answer, ended), ...fileMessages] };
     },
   };
+}
+
+/** The files of a call are told apart by their order. */
+function numbered(attach: TurnFiles["attach"], callKey: string): NonNullable<ToolContext["attach"]> {
+  let count = 0;
+  return (file) => attach(`${callKey}.${count++}`, file);
 }
 
 const editedNote = (input: unknown) =>

@@ -5,7 +5,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Agent } from "../../agents/index.ts";
 import type { TurnModel } from "../../ai/index.ts";
 import { type MessageFile, TAINT } from "../../skills/index.ts";
-import type { UploadService } from "../../uploads/index.ts";
+import { type ReplyFile, replyFileNotes, type UploadService } from "../../uploads/index.ts";
 import type { ShownSteps } from "../conversations/shown-steps.ts";
 import { agentStoppedError, parkedError } from "../errors.ts";
 import { isFilesOnly, parseAttachments } from "../inbox/attachments.ts";
@@ -17,7 +17,9 @@ import type { RunResult } from "../lanes/lanes.ts";
 import type { LiveTurns } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { SlowReplies } from "../outbox/slow-replies.ts";
-import type { Platforms } from "../platforms.ts";
+import type { DeliveryFile, Platforms } from "../platforms.ts";
+import { withFiles } from "../reply-files/sent-files.ts";
+import { createTurnFiles } from "../reply-files/turn-files.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import { createHearing } from "../voice/hearing.ts";
 import { type CommandDeps, runCommand } from "./command-runner.ts";
@@ -32,10 +34,11 @@ import type { ToolLoopOutput } from "./tool-loop.ts";
 const MAX_INTERRUPTIONS = 20;
 
 interface Deps extends ModelTurnDeps, Pick<Kernel, "events"> {
+  config: Pick<Kernel["config"], "baseUrl">;
   suspensions: Pick<Suspensions, "suspend" | "cancelConversation">;
   /** Decides a request for approval by its code. */
   decideByCode: CommandDeps["decideByCode"];
-  uploads: Pick<UploadService, "fetchFile">;
+  uploads: Pick<UploadService, "fetchFile" | "addToReply" | "ofReplies">;
   /** The form in which steps are stored with the reply. */
   steps: Pick<ShownSteps, "toStored">;
   outbox: Outbox;
@@ -74,6 +77,7 @@ export function createTurnRunner(deps: Deps) {
       model: "its model",
       redactKeys: (text) => text,
       usesOperatorKey: true,
+      files: undefined,
       live: liveTurns.begin(queued),
       ...runningTurns.begin(queued),
     };
@@ -87,6 +91,7 @@ export function createTurnRunner(deps: Deps) {
       else {
         // The process ended during its turn again and again: the message may be the cause.
         if (queued.attempts >= MAX_INTERRUPTIONS) throw parkedError();
+        turn.files = createTurnFiles(uploads, agent, queued);
         queued.attempts++;
         const chosen = await chooseModel(agent);
         turn.model = chosen.label;
@@ -180,7 +185,7 @@ export function createTurnRunner(deps: Deps) {
 
   /** Settles a turn with its reply in one write. The guard refuses a second settlement of the same entry. */
   async function settle(
-    { entry, queued, sessionStatements, waiter }: RunningTurn,
+    { entry, queued, sessionStatements, files: turnFiles, waiter }: RunningTurn,
     agent: Agent,
     output: ToolLoopOutput,
     extraStatements: Statement[],
@@ -189,30 +194,40 @@ export function createTurnRunner(deps: Deps) {
     const { id: inboxId, sessionId, agentId, platform } = entry;
     // The agent may have been claimed since the turn began: the event goes to its present owner.
     const { userId } = (await agents.find(agentId)) ?? agent;
-    const text = output.text.trim() === "" ? "(no answer)" : output.text;
+    const files = (await turnFiles?.list()) ?? [];
+    const hasText = output.text.trim() !== "";
+    const text = hasText ? output.text : files.length > 0 ? "" : "(no answer)";
+    const stored = text === "" ? replyFileNotes(files) : text;
     const ofSchedule = isScheduled(entry)
-      ? await scheduledPrompts.settledStatements(entry, { status: "done", reply: text })
+      ? await scheduledPrompts.settledStatements(entry, { status: "done", reply: stored })
       : [];
     await database.write([
       ...sessionStatements,
       ...sessions.appendStatements({ id: sessionId, agentId, platform, inboxId }, [
         ...(isStored(queued, sessionId) ? [] : [toUserMessage(entry)]),
-        toReply({ ...output, text }, deps.steps, now),
+        toReply({ ...output, text: stored }, deps.steps, now),
       ]),
       inbox.settleStatement(entry, "done"),
       guard("settled"),
       ...extraStatements,
       ...ofSchedule,
-      ...outbox.replyStatements(entry, text),
+      ...outbox.replyStatements(entry, text, { files: readerFiles(entry, files) }),
       events.recordStatement("agent.message", {
         userId,
         agentId,
         data: { agentId, sessionId, platform, inboxId },
       }),
     ]);
-    liveTurns.end(inboxId, { reply: text, sessionId, timestamp: now });
-    waiter?.resolve({ inboxId, agentId, sessionId, reply: text, timestamp: now });
+    const reply = { reply: text, sessionId, timestamp: now, ...withFiles(agentId, files) };
+    liveTurns.end(inboxId, reply);
+    waiter?.resolve({ inboxId, agentId, ...reply });
     return undefined;
+  }
+
+  /** In private its owner can open a file in the console that the platform does not take. */
+  function readerFiles({ agentId, byOwner, isGroup }: InboxEntry, files: readonly ReplyFile[]): DeliveryFile[] {
+    const address = ({ id }: ReplyFile) => `${deps.config.baseUrl}/api/agents/${agentId}/uploads/${id}`;
+    return files.map((file) => (byOwner && !isGroup ? { ...file, address: address(file) } : file));
   }
 
   return run;
