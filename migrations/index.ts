@@ -59,6 +59,7 @@ import webSearches from "./0080_web_searches.sql" with { type: "text" };
 import agentImports from "./0083_agent_imports.sql" with { type: "text" };
 import instanceRecords from "./0084_instance_records.sql" with { type: "text" };
 import logLinks from "./0085_log_links.sql" with { type: "text" };
+import approvalTaint from "./0093_approval_taint.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -124,4 +125,5 @@ export const migrations: readonly Migration[] = [
   { name: "0083_agent_imports", sql: agentImports },
   { name: "0084_instance_records", sql: instanceRecords },
   { name: "0085_log_links", sql: logLinks },
+  { name: "0093_approval_taint", sql: approvalTaint },
 ];
