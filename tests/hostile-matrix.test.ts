@@ -388,6 +388,7 @@ describe("strangers who write to the agent themselves", () => {
     const { agent } = (await ada.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`)).body;
     obeyed = callsOf(site.url.href, stranger);
     const before = effectsFor(id);
+    const earlier = upstream.chats.length;
     const answer = await fetch(`${berth.web}/a/${agent.subdomain}`, {
       method: "POST",
       headers: { "content-type": "application/json", "a2a-version": "1.0" },
@@ -404,6 +405,7 @@ describe("strangers who write to the agent themselves", () => {
     expect(answer.status).toBe(200);
     const offered = await eventually(() =>
       upstream.chats
+        .slice(earlier)
         .findLast(({ lastUser }) => lastUser.includes("ORDER-7"))
         ?.body.tools?.map((tool) => tool.function.name),
     );

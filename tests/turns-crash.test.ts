@@ -11,9 +11,10 @@ import { temporaryDir } from "./support/process.ts";
 import { startUpstream } from "./support/upstream.ts";
 
 const KILLS = Number(process.env.CRASH_KILLS ?? 12);
+/** Over a server, the jobs of a killed process are taken over after 30 s: only in the long run. */
 const SETUPS: [setup: Setup, kills: number][] = [
   ["one process over a file", KILLS],
-  ["two processes over a server", Math.ceil(KILLS / 4)],
+  ...(KILLS > 12 ? ([["two processes over a server", KILLS / 4]] as [Setup, number][]) : []),
 ];
 
 /** Makes a paragraph long enough to be a passage of its own. */
@@ -49,8 +50,6 @@ export default ({ plugin }) => plugin("crash-tools", (host) => {
 test.each(SETUPS)(
   "after kills no call acts twice and nothing accepted is lost: %s",
   async (setup, kills) => {
-    // Over a server, the job of a killed process is taken over after 30 s, which is too long for every run of the tests.
-    const readsFiles = setup === "one process over a file" || KILLS > 12;
     const random = seeded(process.env.CRASH_SEED === undefined ? undefined : Number(process.env.CRASH_SEED));
     const report = (text: string) => console.log(`turns crash test, ${setup}: ${text}`);
     report(`CRASH_SEED=${random.seed}`);
@@ -79,7 +78,7 @@ test.each(SETUPS)(
       const schedules = Math.max(10, kills);
       for (let n = 0; n < schedules; n++) {
         // Spread over the time of all kills.
-        const time = new Date(Date.now() + 1_000 + (n * kills * 700) / schedules).toISOString();
+        const time = new Date(Date.now() + 4_000 + (n * kills * 700) / schedules).toISOString();
         const made = await ada.post(`/api/agents/${agentId}/schedules`, {
           prompt: `task ${n}`,
           at: time,
@@ -104,7 +103,7 @@ test.each(SETUPS)(
           const sent = await ada.post(`/api/agents/${agentId}/conversations`, { message });
           expect(sent.status).toBe(202);
         }
-        if (readsFiles && n % 2 === 0) {
+        if (n % 2 === 0) {
           const paragraphs = Array.from({ length: random.integer(50, 300) }, (_, m) => `File ${n}, ${m}. ${WORDS}`);
           const { status, body } = await files.send(paragraphs.join("\n\n"), `book-${n}.txt`);
           expect(status).toBe(202);
