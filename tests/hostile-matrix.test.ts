@@ -239,7 +239,7 @@ describe("nothing is spent, sent, revealed or remembered without the owner, afte
     expect((await files.read(body.file.id)).status).toBe("ready");
     guide = ORDER;
     await ada.post(`${files.path}/${body.file.id}/read`);
-    await eventually(async () => (await files.search("ORDER")).length > 0);
+    await eventually(async () => (await files.search("ORDER")).length > 0, { timeoutMs: 25_000 });
     await expectAskedAfter("address read again", ["search_files", { query: "ORDER" }], id);
   });
 
