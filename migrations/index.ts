@@ -61,6 +61,7 @@ import instanceRecords from "./0084_instance_records.sql" with { type: "text" };
 import logLinks from "./0085_log_links.sql" with { type: "text" };
 import replyFiles from "./0087_reply_files.sql" with { type: "text" };
 import transcripts from "./0090_transcripts.sql" with { type: "text" };
+import approvalTaint from "./0093_approval_taint.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -128,4 +129,5 @@ export const migrations: readonly Migration[] = [
   { name: "0085_log_links", sql: logLinks },
   { name: "0087_reply_files", sql: replyFiles },
   { name: "0090_transcripts", sql: transcripts },
+  { name: "0093_approval_taint", sql: approvalTaint },
 ];

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { insertAgent } from "../../tests/support/records.ts";
 import { rejectionOf } from "../../tests/support/rejection.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
+import { TAINT } from "../skills/index.ts";
 import { type ApprovalStore, type CallOrigin, createApprovalStore } from "./approval-store.ts";
 import { createDecisions, type Decision, type Decisions } from "./decisions.ts";
 
@@ -48,7 +49,8 @@ beforeEach(async () => {
 const call = (more: object = {}, toolClass: "write" | "spend" | "outside" = "spend") => ({
   tool: "wallet_send",
   class: toolClass,
-  summary: "Send 5 USD to 0x1",
+  taint: TAINT.outside,
+  inWords: async () => "Send 5 USD to 0x1",
   input: { to: "0x1", amount: "5", ...more },
 });
 const pending = () => store.list(agent.id, { limit: 100, offset: 0, status: "pending" });
@@ -82,7 +84,10 @@ describe("a call", () => {
 
   test("has its secrets blacked out, in the list and on disk, also where the owner has changed it", async () => {
     const secret = `0x${"ab".repeat(32)}`;
-    await store.authorize(origin, { ...call({ apiKey: "hunter2", note: `key ${secret}` }), summary: `Use ${secret}` });
+    await store.authorize(origin, {
+      ...call({ apiKey: "hunter2", note: `key ${secret}` }),
+      inWords: async () => `Use ${secret}`,
+    });
     const [request] = await pending();
     expect(JSON.parse(request?.input ?? "")).toMatchObject({ to: "0x1", apiKey: "[redacted]" });
     const rows = await server.kernel.database.read("SELECT * FROM approvals WHERE agent_id = ?", [agent.id]);

@@ -72,8 +72,8 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
 }
 
 const REQUEST = `INSERT INTO approvals (id, agent_id, session_id, turn_id, step, code, platform, by_owner, tool, class, summary,
-    input, status, requested_at, expires_at)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'pending', ?13, ?14 WHERE (SELECT count(*) FROM approvals
+    input, status, requested_at, expires_at, taint)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'pending', ?13, ?14, ?15 WHERE (SELECT count(*) FROM approvals
     WHERE agent_id = ?2 AND status = 'pending' AND by_owner = ?8 AND expires_at > ?13) < ${MAX_PENDING}
   ON CONFLICT DO NOTHING`;
 const GRANT = `SELECT id FROM approvals WHERE agent_id = ? AND session_id = ? AND tool = ? AND scope = 'conversation'
@@ -109,11 +109,12 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
     const id = Bun.randomUUIDv7();
     const now = Date.now();
     const expiresAt = now + VALID_MS;
-    const summary = log.redactForms(call.summary);
+    const summary = log.redactForms(await call.inWords());
     const input = redactInput(call.input, log.redactForms);
     const of = [id, agentId, sessionId, turnId, step, randomCode(CODE_LENGTH), platform, byOwner];
-    const insert = { sql: REQUEST, args: [...of, call.tool, call.class, summary, input, now, expiresAt] };
-    const data = { id, agentId, tool: call.tool, class: call.class, expiresAt: new Date(expiresAt).toISOString() };
+    const insert = { sql: REQUEST, args: [...of, call.tool, call.class, summary, input, now, expiresAt, call.taint] };
+    const until = new Date(expiresAt).toISOString();
+    const data = { id, agentId, tool: call.tool, class: call.class, expiresAt: until };
     try {
       await database.write([
         insert,

@@ -68,7 +68,7 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
   /** Throws 400 `INVALID_INPUT` unless the tool takes this input. */
   async function requireValidInput({ agentId, tool: name, byOwner }: Approval, input: unknown): Promise<void> {
     const tool = (await skills.toolsFor(agentId, byOwner)).find((one) => one.name === name);
-    const checked = tool?.check(input, { byOwner, taint: TAINT.none });
+    const checked = tool?.check(input, { agentId, byOwner, taint: TAINT.none });
     if (!checked) throw invalidInput({ path: "input", message: `The agent has no tool ${name} any more.` });
     if ("refusal" in checked) throw invalidInput({ path: "input", message: checked.refusal });
   }

@@ -21,6 +21,11 @@ export const approvalItem = t.Object({
   class: t.Union([t.Literal("read"), t.Literal("write"), t.Literal("spend"), t.Literal("outside")]),
   summary: t.String({ description: "The call in words" }),
   input: t.Unknown({ description: "The input of the call, with secrets blacked out" }),
+  influence: t.Union([t.Literal("none"), t.Literal("people"), t.Literal("outside")], {
+    description:
+      "What the agent had read before the call: `none` but your own words, words of other `people`, or content from `outside` " +
+      "(a page, a file, a tool's result, an imported text), which may have led it to the call",
+  }),
   status,
   scope: nullable(scope),
   requestedAt: time("When the tool was called"),
@@ -46,12 +51,15 @@ export const decisionBody = t.Object({
   input: t.Optional(t.Unknown({ description: "With `approve`: the input that takes the place of the call's" })),
 });
 
+const INFLUENCES = ["none", "people", "outside"] as const;
+
 export function toApprovalItem(approval: Approval): Static<typeof approvalItem> {
-  const { sessionId: _session, byOwner: _byOwner, step: _step, code: _code, asked: _asked, ...shown } = approval;
+  const { sessionId: _session, byOwner: _byOwner, step: _step, code: _code, asked: _asked, taint, ...shown } = approval;
   const { edited: _edited, input, ...rest } = shown;
   return {
     ...rest,
     input: JSON.parse(input),
+    influence: INFLUENCES[taint] ?? "outside",
     status: isExpired(approval) ? "expired" : approval.status,
     requestedAt: iso(approval.requestedAt),
     expiresAt: iso(approval.expiresAt),

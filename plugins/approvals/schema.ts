@@ -1,5 +1,6 @@
-// Declares the table of approvals, which migrations/0074_suspended_turns.sql creates.
+// Declares the table of approvals, which migrations/0074_suspended_turns.sql creates and 0093_approval_taint.sql extends.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Taint } from "../skills/index.ts";
 
 export const approvals = sqliteTable("approvals", {
   id: text("id").primaryKey(),
@@ -28,6 +29,8 @@ export const approvals = sqliteTable("approvals", {
   decidedBy: text("decided_by"),
   decidedOn: text("decided_on"),
   usedAt: integer("used_at"),
+  /** Of everything that the model had read when it made the call. */
+  taint: integer("taint").$type<Taint>().notNull(),
 });
 
 /** Times are epoch ms. */

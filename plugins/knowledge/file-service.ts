@@ -129,6 +129,7 @@ export function createFileService({
     },
 
     list: store.list,
+    find: store.find,
     require: store.require,
 
     async usage({ id: agentId, userId }: Owned): Promise<{ used: Quota; quota: Quota }> {

@@ -58,6 +58,7 @@ const searchTool = ({ service }: Pick<Deps, "service">): Tool =>
     name: "search_files",
     class: "read",
     untrusted: true,
+    quotes: true,
     description:
       "Searches your owner's files. Gives passages with file and page, which the answer should name. Without a query: lists the files.",
     input: t.Object({
@@ -77,12 +78,14 @@ const keepTool = ({ service, agentOf, sentFiles }: Deps): Tool =>
     name: "keep_file",
     class: "write",
     ownerOnly: true,
-    // Whatever is found in it later counts as content from outside.
-    storesTaint: true,
     timeoutMs: 60_000,
     description:
       "Keeps a file that your owner has sent, so that you can search it in all conversations. Only when asked to keep it.",
     input: t.Object({ name: t.Optional(t.String({ maxLength: 200, description: "Of several files: which one." })) }),
+    summarize: ({ name }) =>
+      name === undefined
+        ? "Keep the file that you have sent, to find what is in it in all conversations"
+        : `Keep the file "${oneLine(name)}", to find what is in it in all conversations`,
     async execute({ name }, context) {
       const { agentId, signal } = context;
       const agent = await agentOf(agentId);
@@ -111,7 +114,11 @@ const forgetTool = ({ service, agentOf }: Deps): Tool =>
     ownerOnly: true,
     description: "Deletes one of your owner's files for good. Its id comes from search_files without a query.",
     input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
-    summarize: ({ id }) => `Delete the kept file ${id} for good`,
+    async summarize({ id }, { agentId }) {
+      const file = await service.find(agentId, id);
+      const name = file ? `"${oneLine(file.name)}"` : id;
+      return `Delete the kept file ${name} for good`;
+    },
     async execute({ id }, { agentId }) {
       const agent = await agentOf(agentId);
       if (!agent) throw toolDeclined("This agent was deleted.");

@@ -371,6 +371,14 @@ describe("the agent", () => {
       toolResults.length === 0 ? { toolCalls: [{ name: "keep_file", arguments: {} }] } : "Kept.",
     );
     await ada.post(`/api/agents/${agentId}/conversations`, { message: "keep this", attachments: [uploadId] });
+    // The file may have asked for it itself.
+    const path = `/api/agents/${agentId}/approvals`;
+    const request = await eventually(
+      async () => (await ada.get<{ approvals: { id: string; summary: string }[] }>(path)).body.approvals[0],
+    );
+    expect(request.summary).toBe("Keep the file that you have sent, to find what is in it in all conversations");
+    expect((await files.list()).files).toEqual([]);
+    await ada.post(`${path}/${request.id}`, { decision: "approve" });
     const kept = await eventually(async () => (await files.list()).files.find(({ status }) => status === "ready"));
     expect(kept).toMatchObject({ name: "matcha.txt", source: "agent", chunks: 1 });
     expect(await files.search("matcha")).toHaveLength(1);

@@ -48,10 +48,13 @@ export function filesOf(origin: string, owner: Client, agentId: string) {
   const one = async (id: string) => (await owner.get<{ file: FileBody }>(`${path}/${id}`)).body.file;
   /** The file once its reading has ended. */
   const read = (id: string) =>
-    eventually(async () => {
-      const file = await one(id);
-      return file.status === "ready" || file.status === "failed" ? file : undefined;
-    });
+    eventually(
+      async () => {
+        const file = await one(id);
+        return file.status === "ready" || file.status === "failed" ? file : undefined;
+      },
+      { timeoutMs: 30_000, what: "the file is read" },
+    );
   return {
     path,
     send,

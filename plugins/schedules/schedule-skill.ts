@@ -2,6 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { isChannelId } from "../../channels/registry.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import { oneLine } from "../../src/kernel/util/text/quoted-text.ts";
 import { agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import {
   defineTool,
@@ -21,9 +22,9 @@ import { inWords, momentInWords } from "./words.ts";
 const MAX_LISTED = 50;
 
 interface Deps {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings">;
   service: ScheduleService;
-  store: Pick<ScheduleStore, "list">;
+  store: Pick<ScheduleStore, "list" | "find">;
 }
 
 export function createScheduleSkill(deps: Deps): Skill {
@@ -44,6 +45,11 @@ function scheduleTools({ agents, service, store }: Deps): Tool[] {
     const agent = await agents.find(agentId);
     if (!agent) throw agentNotFound();
     return agent;
+  }
+
+  async function nameOf(agentId: string, id: string) {
+    const found = await store.find(agentId, id);
+    return found ? `"${oneLine(found.name)}" (${inWords(found)})` : id;
   }
 
   return [
@@ -68,7 +74,10 @@ function scheduleTools({ agents, service, store }: Deps): Tool[] {
         }),
         timezone: t.Optional(t.String({ maxLength: 64, description: "IANA name" })),
       }),
-      summarize: ({ name, cron, prompt }) => `Make the schedule "${name}" (${cron}): ${prompt}`,
+      async summarize({ name, cron, prompt, timezone }, { agentId }) {
+        const zone = timezone ?? (await agents.settings(agentId)).timezone ?? "UTC";
+        return `Make the schedule "${oneLine(name)}". ${inWords({ cron, at: null, timezone: zone })}: ${prompt}`;
+      },
       async execute(input, context) {
         const agent = await requireAgent(context);
         const by = { taint: context.taint, id: idOfCall(context.callKey) };
@@ -95,20 +104,44 @@ function scheduleTools({ agents, service, store }: Deps): Tool[] {
       effect: "idempotent",
       description: "Deletes one task that repeats. Its id comes from `list_schedules`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
-      summarize: ({ id }) => `Delete the schedule ${id}`,
+      summarize: async ({ id }, { agentId }) => `Delete the schedule ${await nameOf(agentId, id)}`,
       async execute({ id }, context) {
-        try {
-          await service.remove(await requireAgent(context), id);
-        } catch (error) {
-          if (error instanceof Error && "code" in error && error.code === "SCHEDULE_NOT_FOUND") {
-            throw toolDeclined("There is no such schedule. Look at list_schedules.");
-          }
-          throw error;
-        }
+        const agent = await requireAgent(context);
+        await declineUnknown(service.remove(agent, id));
         return { cancelled: true };
       },
     }),
+    defineTool({
+      name: "pause_schedule",
+      ownerOnly: true,
+      class: "write",
+      effect: "idempotent",
+      description: "Pauses one task that repeats, or lets it go on. Its id comes from `list_schedules`.",
+      input: t.Object({
+        id: t.String({ minLength: 1, maxLength: 64 }),
+        paused: t.Boolean({ description: "false lets it go on." }),
+      }),
+      async summarize({ id, paused }, { agentId }) {
+        const name = await nameOf(agentId, id);
+        return paused ? `Pause the schedule ${name}` : `Go on with the schedule ${name}`;
+      },
+      async execute({ id, paused }, context) {
+        const agent = await requireAgent(context);
+        return toToolResult(await declineUnknown(service.change(agent, id, { enabled: !paused })));
+      },
+    }),
   ];
+}
+
+async function declineUnknown<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "SCHEDULE_NOT_FOUND") {
+      throw toolDeclined("There is no such schedule. Look at list_schedules.");
+    }
+    throw error;
+  }
 }
 
 /** This conversation, if it is on a channel; else the answers are in the schedule's own conversation. */
@@ -117,5 +150,5 @@ const replyTo = ({ platform, peer }: ToolContext): DeliverTo => (isChannelId(pla
 const toToolResult = (schedule: Schedule) => {
   const { id, name, prompt, enabled, nextRunAt, timezone } = schedule;
   const next = nextRunAt === null ? "none" : momentInWords(nextRunAt, timezone);
-  return { id, name, prompt, when: inWords(schedule), next, ...(enabled ? {} : { switchedOff: true }) };
+  return { id, name, prompt, when: inWords(schedule), next, ...(enabled ? {} : { paused: true }) };
 };

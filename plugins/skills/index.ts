@@ -53,6 +53,7 @@ export {
 } from "./skill.ts";
 export { highestTaint, TAINT, type Taint } from "./taint.ts";
 export { formatInWords } from "./time/time-parsing.ts";
+export { isVerbatimIn } from "./verbatim.ts";
 
 /** The job that makes the vectors of an agent's facts. */
 const EMBED = "skills.embed";
@@ -129,7 +130,7 @@ export const skills = plugin("skills", (host) => {
   agentService.onDelete(registry.invalidate);
   const builtIn = [
     clockSkill,
-    createMemorySkill(memories),
+    createMemorySkill(memories, ownerFacts.find),
     createWebFetchSkill({
       outbound: kernel.outbound,
       documents: host.use(documents),

@@ -120,7 +120,7 @@ describe("a tool that doesn't return", () => {
 describe("in a tainted turn", () => {
   const { none, people, outside } = TAINT;
   /** Whether a call runs without approval, in the owner's turn and in somebody else's. */
-  async function runs(but: Partial<Tool>, taint: Taint) {
+  async function runs(but: Partial<Tool>, taint: Taint, hasRead = (_: string) => false) {
     const approvals = new Map([
       ["spend", "allow"],
       ["outside", "allow"],
@@ -130,7 +130,7 @@ describe("in a tainted turn", () => {
         await run(
           tool(() => "done", but),
           {},
-          toolContext("agent", { ...audience, taint, approvals }),
+          toolContext("agent", { ...audience, taint, approvals, hasRead }),
         )
       ).ok;
     return { owner: await runIn({}), guest: await runIn(guestAudience("7")) };
@@ -146,15 +146,31 @@ describe("in a tainted turn", () => {
     },
   );
 
-  test("a tool that only reads, or that stores the taint, runs", async () => {
+  test("a tool that only reads, or that passes the taint on, runs", async () => {
     expect(await runs({ class: "read" }, outside)).toEqual(both(true));
-    expect(await runs({ class: "write", storesTaint: true }, outside)).toEqual(both(true));
+    expect(await runs({ class: "write", passesTaintOn: true }, outside)).toEqual(both(true));
+  });
+
+  test("a tool that reads sends out only what was read, unless no text but the owner's or the guest's own words is there", async () => {
+    const sends = { class: "read", sends: () => "https://tea.example.com/?cup=2" } as const;
+    expect(await runs(sends, none)).toEqual(both(true));
+    expect(await runs(sends, people)).toEqual({ owner: false, guest: true });
+    expect(await runs(sends, outside)).toEqual(both(false));
+    expect(await runs(sends, outside, () => true)).toEqual(both(true));
+    expect(await runs({ ...sends, sends: () => undefined }, outside)).toEqual(both(true));
   });
 
   test("a tool confined to the conversation runs there for the people in it, unless content from outside is there", async () => {
     const confined = { class: "write", confined: true } as const;
     expect(await runs(confined, people)).toEqual({ owner: false, guest: true });
     expect(await runs(confined, outside)).toEqual(both(false));
+  });
+
+  test("a tool that writes into the circle of the person runs for guests, and waits for the owner's approval in their own turn", async () => {
+    const circle = { class: "write", inOwnCircle: true } as const;
+    expect(await runs(circle, none)).toEqual(both(true));
+    expect(await runs(circle, people)).toEqual({ owner: false, guest: true });
+    expect(await runs(circle, outside)).toEqual({ owner: false, guest: true });
   });
 
   test("a tool without a class, as a plugin in JavaScript may have, counts as `outside`", async () => {
@@ -165,9 +181,8 @@ describe("in a tainted turn", () => {
       asked.push(call);
       return "No.";
     });
-    expect(asked).toEqual([
-      { tool: "probe", class: "outside", summary: 'Call probe with {"to":"Bob"}', input: { to: "Bob" } },
-    ]);
+    expect(asked).toMatchObject([{ tool: "probe", class: "outside", taint: outside, input: { to: "Bob" } }]);
+    expect(await asked[0]?.inWords()).toBe('Call probe with {"to":"Bob"}');
   });
 
   test("an approved call runs and knows it; a refusal goes to the model; an invalid input is not put to the owner", async () => {
@@ -188,7 +203,7 @@ describe("in a tainted turn", () => {
     const context = toolContext("agent", { taint: outside });
     const decide = (refusal: string | undefined) => (call: CallToApprove) => {
       asked++;
-      expect(call.summary).toBe("Spend 1");
+      expect(call.inWords()).resolves.toBe("Spend 1");
       return refusal;
     };
     expect(await callTool(prepared, { n: "1" }, context, decide(undefined))).toMatchObject({ ok: false });
@@ -203,7 +218,7 @@ describe("in a tainted turn", () => {
     expect({ asked, seen }).toEqual({ asked: 2, seen: [true, false] });
   });
 
-  test("a call that its tool can't say in words is shown with its input", () => {
+  test("a call that its tool can't say in words is shown with its input", async () => {
     const summarize = () => {
       throw new Error("no words");
     };
@@ -212,8 +227,13 @@ describe("in a tainted turn", () => {
       "test",
       silent,
     );
-    const checked = probe.check({ n: 1 }, toolContext("agent", { taint: outside }));
-    expect(checked).toMatchObject({ asks: { summary: 'Call probe with {"n":1}' } });
+    const wordsFor = async (input: object) => {
+      const checked = probe.check(input, toolContext("agent", { taint: outside }));
+      return "asks" in checked ? checked.asks?.inWords() : undefined;
+    };
+    expect(await wordsFor({ n: 1 })).toBe('Call probe with {"n":1}');
+    // What is not shown can't go unnoticed.
+    expect(await wordsFor({ n: "x".repeat(600) })).toEndWith("… (cut here; the console shows all 624 characters)");
   });
 });
 

@@ -14,7 +14,7 @@ import {
   type ToolFile,
   ToolOutput,
 } from "./skill.ts";
-import { TAINT } from "./taint.ts";
+import { TAINT, type Taint } from "./taint.ts";
 
 /** Characters of a result that reach the model. */
 export const MAX_RESULT = 16_000;
@@ -48,11 +48,18 @@ export interface ToolResult {
 export interface CallToApprove {
   tool: string;
   class: ToolClass;
-  /** The call in words. */
-  summary: string;
   /** Fits the tool's schema. */
   input: unknown;
+  /** Of everything that the model had read when it made the call. */
+  taint: Taint;
+  /** The text that it would send outside, if that is why it asks. */
+  sends?: string;
+  /** The call in words. Never rejects. */
+  inWords(): Promise<string>;
 }
+
+/** What decides about a call. */
+export type CheckContext = Pick<ToolContext, "agentId" | "byOwner" | "approvals" | "taint" | "hasRead">;
 
 /** A call that is refused with a text for the model, or may run with this input, once the owner has approved it if `asks`. */
 export type CheckedCall = { refusal: string } | { input: unknown; asks: CallToApprove | undefined };
@@ -67,21 +74,23 @@ export interface PreparedTool {
   readonly followsUp: boolean;
   /** Whether the text of a successful result is wrapped with `wrapUntrusted`. */
   readonly untrusted: boolean;
+  /** Its results quote others, and nothing of its input. */
+  readonly quotes: boolean;
   /** Whether its description comes from outside, too, so that offering it taints the turn. */
   readonly isForeign: boolean;
   readonly effect: ToolEffect;
   /**
-   * Decides about a call. By default the classes `spend` and `outside` need the owner's approval; in a tainted turn each tool
-   * does that does not only read, whatever the configuration allows.
+   * Decides about a call. By default the classes `spend` and `outside` need the owner's approval; in a tainted turn each call
+   * does that does not only read, or that sends out what was not read, whatever the configuration allows.
    */
-  check(input: unknown, context: Pick<ToolContext, "byOwner" | "approvals" | "taint">): CheckedCall;
+  check(input: unknown, context: CheckContext): CheckedCall;
   /** Runs with an input that `check` has returned. Rejects only when the turn's signal aborts, with its reason. */
   run(input: unknown, context: ToolContext): Promise<ToolResult>;
 }
 
 /** Wraps one tool of a skill. `isForeign`: the source of the skill is `untrusted`. */
 export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = false): PreparedTool {
-  const { name, description, inputSchema, ownerOnly = false, followsUp = false } = tool;
+  const { name, description, inputSchema, ownerOnly = false, followsUp = false, quotes = false } = tool;
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
   const untrusted = isForeign || (tool.untrusted ?? false);
   const toolClass = toolClassOf(tool);
@@ -92,10 +101,10 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
   const policyOf = ({ approvals }: Pick<ToolContext, "approvals">) =>
     approvals?.get(name) ?? approvals?.get(approvalGroup) ?? approvals?.get(toolClass) ?? DEFAULT_POLICY[toolClass];
 
-  function needsApproval(context: Parameters<PreparedTool["check"]>[1]): boolean {
-    const { taint, byOwner } = context;
-    if (policyOf(context) === "ask") return true;
-    if (taint === TAINT.none || toolClass === "read" || tool.storesTaint) return false;
+  /** Whether a call that the configuration allows needs approval, because of what the model has read. */
+  function needsLook({ taint, byOwner }: CheckContext, unread: string | undefined): boolean {
+    if (taint === TAINT.none || tool.passesTaintOn || (tool.inOwnCircle && !byOwner)) return false;
+    if (toolClass === "read") return unread !== undefined && (byOwner || taint === TAINT.outside);
     return byOwner || !tool.confined || taint === TAINT.outside;
   }
 
@@ -107,17 +116,25 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
       signal: context.signal,
     });
 
-  function inWords(input: unknown): string {
+  async function inWords(input: unknown, context: CheckContext): Promise<string> {
     let words: string | undefined;
     try {
-      words = tool.summarize?.(input);
+      words = await tool.summarize?.(input, context);
     } catch (error) {
       log.warn("a tool can't say a call in words", { tool: name, skill: skillId, error });
     }
-    return (words ?? `Call ${name} with ${JSON.stringify(input)}`).slice(0, MAX_SUMMARY).toWellFormed();
+    const whole = words ?? `Call ${name} with ${JSON.stringify(input)}`;
+    if (whole.length <= MAX_SUMMARY) return whole.toWellFormed();
+    return `${whole.slice(0, MAX_SUMMARY).toWellFormed()}… (cut here; the console shows all ${whole.length} characters)`;
   }
 
-  function check(input: unknown, context: Parameters<PreparedTool["check"]>[1]): CheckedCall {
+  /** What a call would send out without its having been read. */
+  function unreadText(input: unknown, { hasRead }: CheckContext): string | undefined {
+    const sent = tool.sends?.(input);
+    return sent === undefined || hasRead?.(sent) ? undefined : sent;
+  }
+
+  function check(input: unknown, context: CheckContext): CheckedCall {
     if (ownerOnly && !context.byOwner) return { refusal: `${name} is for the owner of this agent alone.` };
     if (policyOf(context) === "deny") return { refusal: `The owner of this agent has forbidden ${name}.` };
     const checked = validateInput(inputSchema, input);
@@ -127,8 +144,15 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
       };
     }
     const { value } = checked;
-    if (!needsApproval(context)) return { input: value, asks: undefined };
-    return { input: value, asks: { tool: name, class: toolClass, summary: inWords(value), input: value } };
+    const isAsked = policyOf(context) === "ask";
+    const unread = isAsked || context.taint === TAINT.none ? undefined : unreadText(value, context);
+    if (!isAsked && !needsLook(context, unread)) return { input: value, asks: undefined };
+    const asks = {
+      ...{ tool: name, class: toolClass, input: value, taint: context.taint },
+      ...(toolClass === "read" && unread !== undefined && { sends: unread }),
+      inWords: () => inWords(value, context),
+    };
+    return { input: value, asks };
   }
 
   async function run(input: unknown, context: ToolContext): Promise<ToolResult> {
@@ -149,7 +173,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
     }
   }
 
-  const marks = { ownerOnly, followsUp, untrusted, isForeign, effect };
+  const marks = { ownerOnly, followsUp, untrusted, quotes, isForeign, effect };
   return { name, description, inputSchema, skillId, ...marks, check, run };
 }
 

@@ -67,6 +67,11 @@ export interface ToolContext extends Audience {
   timezone: string;
   /** The taint of everything that the model had read when it made the call. */
   taint: Taint;
+  /**
+   * Whether this text, such as an address, stands verbatim in what the agent was given or has read, so that no model can have put
+   * anything into it. Without it, nothing does.
+   */
+  hasRead?(text: string): boolean;
   /** Raises the taint of the turn: call it when the result contains text of that taint. */
   raiseTaint(taint: Taint): void;
   /** The owner has approved this very call. */
@@ -118,17 +123,34 @@ export interface Tool {
   followsUp?: boolean;
   /** The result comes from outside: it is marked as such and taints the turn. */
   untrusted?: boolean;
-  /** Runs in a tainted turn without approval, because it stores the taint with what it writes. */
-  storesTaint?: boolean;
+  /**
+   * Its results quote others, and nothing of its input: what stands in them counts as read (`hasRead`).
+   */
+  quotes?: boolean;
+  /**
+   * The text that a call of the class `read` sends to somebody outside, such as an address; undefined for none. In a tainted turn a
+   * call with a text that was not read needs approval, because it may carry words of the conversation.
+   */
+  sends?(input: unknown): string | undefined;
+  /** Runs in a tainted turn without approval: what it reaches gets the taint, and asks for approvals itself. */
+  passesTaintOn?: boolean;
   /**
    * In a turn of somebody other than the owner it reaches only that conversation. So the words of the people in it don't
    * make an approval necessary there; content from outside does.
    */
   confined?: boolean;
+  /**
+   * In a turn of somebody other than the owner, it writes only what that person's own conversations read, with the taint. So it
+   * needs no approval there; in a tainted turn of the owner it does.
+   */
+  inOwnCircle?: boolean;
   /** A name in the configuration of approvals for several tools, which wins over their class. */
   approvalGroup?: string;
-  /** The call in words, for the owner who decides about it. Called with input that fits the schema. */
-  summarize?(input: unknown): string;
+  /**
+   * The call in words, for the owner who decides about it: what it does, to what, by names instead of ids. Called with input that fits
+   * the schema.
+   */
+  summarize?(input: unknown, context: { agentId: string }): string | Promise<string>;
 }
 
 /** The turn for which a skill writes its instructions. */
@@ -201,18 +223,21 @@ export function defineTool<Schema extends TSchema>({
   input,
   execute,
   summarize,
+  sends,
   ...tool
-}: Omit<Tool, "inputSchema" | "execute" | "summarize"> & {
+}: Omit<Tool, "inputSchema" | "execute" | "summarize" | "sends"> & {
   input: Schema;
   execute(input: Static<Schema>, context: ToolContext): Promise<Json | ToolOutput> | Json | ToolOutput;
-  summarize?(input: Static<Schema>): string;
+  summarize?(input: Static<Schema>, context: { agentId: string }): string | Promise<string>;
+  sends?(input: Static<Schema>): string | undefined;
 }): Tool {
   return {
     ...tool,
     inputSchema: JSON.parse(JSON.stringify(input)),
     // `prepareTool` has validated the values against this schema.
     execute: (value, context) => execute(value as Static<Schema>, context),
-    ...(summarize && { summarize: (value: unknown) => summarize(value as Static<Schema>) }),
+    ...(summarize && { summarize: (value: unknown, context) => summarize(value as Static<Schema>, context) }),
+    ...(sends && { sends: (value: unknown) => sends(value as Static<Schema>) }),
   };
 }
 

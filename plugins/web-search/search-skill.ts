@@ -13,6 +13,7 @@ export function createSearchSkill({ search, isReady }: Pick<SearchService, "sear
     defineTool({
       name: "web_search",
       class: "read",
+      quotes: true,
       description:
         "Searches the web: titles, addresses and short texts. Read the pages that matter with web_fetch, and name your sources.",
       untrusted: true,

@@ -128,7 +128,9 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
     kill,
     async restart({ keepPorts = false, env: more = {} } = {}) {
       if (child?.running) await stop();
-      const ports = keepPorts ? { PORT: new URL(address.web).port, BACKEND_PORT: new URL(address.backend).port } : {};
+      // A process with one role has one address.
+      const port = (name: string, url: string) => (url === "" ? {} : { [name]: new URL(url).port });
+      const ports = keepPorts ? { ...port("PORT", address.web), ...port("BACKEND_PORT", address.backend) } : {};
       env = { ...env, ...ports, ...more };
       await start();
     },

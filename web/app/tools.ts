@@ -20,6 +20,7 @@ const TOOLS: Readonly<Record<string, ToolWords>> = {
   cancel_reminder: { label: text("Cancel a reminder"), about: text("Drops a reminder that is still to come.") },
   schedule_task: { label: text("Make a schedule"), about: text("Sets up a task that repeats.") },
   list_schedules: { label: text("Look at schedules"), about: text("Names the tasks that repeat.") },
+  pause_schedule: { label: text("Pause a schedule"), about: text("Pauses a task that repeats, or lets it go on.") },
   cancel_schedule: { label: text("Delete a schedule"), about: text("Ends a task that repeats.") },
   wallet_create: { label: text("Make a wallet"), about: text("Makes a wallet for you if there is none yet.") },
   wallet_balance: { label: text("Look at the balance"), about: text("Reads how much is in your wallet.") },

@@ -73,7 +73,12 @@ export const german = {
     "From {platform},": "Aus {platform},",
     "Runs out": "Läuft ab",
     "Approve in this conversation for a day": "In diesem Gespräch einen Tag lang erlauben",
-    "It only reads something.": "Es wird nur etwas gelesen.",
+    "It reads something. What the call says gets to whoever has it.":
+      "Es liest etwas. Was der Aufruf sagt, erfährt, wer es anbietet.",
+    "Other people have written in this conversation, and one of them may be behind this.":
+      "Andere haben in diesem Gespräch geschrieben, und jemand davon kann dahinterstecken.",
+    "Before this, the agent has read something that you did not write, and that may be behind this.":
+      "Der Agent hat davor etwas gelesen, das nicht von dir ist, und das kann dahinterstecken.",
     Changes: "Ändert",
     "It changes something here, such as a reminder.": "Es wird hier etwas geändert, etwa eine Erinnerung.",
     "It pays from your wallet.": "Es wird aus deiner Wallet bezahlt.",
@@ -1849,7 +1854,6 @@ export const german = {
     "It was not answered.": "Sie wurde nicht beantwortet.",
     "Show all {n} characters": "Alle {n} Zeichen zeigen",
     Files: "Dateien",
-    "It only reads.": "Es liest nur.",
     "It changes something that this agent keeps.": "Es ändert etwas, das dieser Agent sich merkt.",
     "It spends money.": "Es gibt Geld aus.",
     "It sends something out, or changes something outside of Berth.":
@@ -2753,6 +2757,9 @@ export const german = {
     "Sets up a task that repeats.": "Legt eine Aufgabe an, die sich wiederholt.",
     "Look at schedules": "Zeitpläne ansehen",
     "Names the tasks that repeat.": "Nennt die Aufgaben, die sich wiederholen.",
+    "Pause a schedule": "Zeitplan pausieren",
+    "Pauses a task that repeats, or lets it go on.":
+      "Pausiert eine Aufgabe, die sich wiederholt, oder lässt sie weiterlaufen.",
     "Delete a schedule": "Zeitplan löschen",
     "Ends a task that repeats.": "Beendet eine Aufgabe, die sich wiederholt.",
     "Make a wallet": "Wallet anlegen",
@@ -3103,13 +3110,26 @@ export const german = {
         "Dieses Unternehmenskonto wird bei WhatsApp gerade gewartet.",
       "WhatsApp asks this number to wait.": "WhatsApp bittet diese Nummer zu warten.",
       // What waits for approval.
-      'Make the schedule "{name}" ({cron}): {prompt}': "Den Zeitplan „{name}“ anlegen ({cron}): {prompt}",
+      'Make the schedule "{name}". {when}: {prompt}': "Den Zeitplan „{name}“ anlegen. {when}: {prompt}",
+      "Pause the schedule {id}": "Den Zeitplan {id} pausieren",
+      "Go on with the schedule {id}": "Den Zeitplan {id} weiterlaufen lassen",
+      "Remember in all later conversations: {fact}": "Für alle späteren Gespräche merken: {fact}",
+      "Keep the file that you have sent, to find what is in it in all conversations":
+        "Die Datei behalten, die du geschickt hast, um in allen Gesprächen zu finden, was darin steht",
+      'Keep the file "{name}", to find what is in it in all conversations':
+        "Die Datei „{name}“ behalten, um in allen Gesprächen zu finden, was darin steht",
+      "Delete the kept file {file} for good": "Die behaltene Datei {file} für immer löschen",
+      "Ask your agent {name}: {question}": "Deinen Agenten {name} fragen: {question}",
+      "Ask the agent of somebody else at {address}: {question}":
+        "Den Agenten von jemand anderem fragen ({address}): {question}",
+      "Ask the agent {name} of another host: {question}": "Den Agenten {name} eines anderen Hosts fragen: {question}",
+      "Open {url}": "{url} öffnen",
       "Delete the schedule {id}": "Den Zeitplan {id} löschen",
       "Set a reminder {text}: {what}": "Eine Erinnerung setzen {text}: {what}",
       "in {n} minutes": "in {n} Minuten",
       "at {time}": "um {time}",
-      "Cancel the reminder {id}": "Die Erinnerung {id} absagen",
-      "Forget the remembered fact {id} for good": "Die gemerkte Tatsache {id} für immer vergessen",
+      "Cancel the reminder: {what}": "Die Erinnerung absagen: {what}",
+      "Forget for good: {fact}": "Für immer vergessen: {fact}",
       "Send {n} USD to {to} on {text}": "{n} USD an {to} senden, auf {text}",
       "Trade {n} {sell} for {buy} on {text}": "{n} {sell} gegen {buy} tauschen, auf {text}",
       testnet_chain: "dem Testnetz",

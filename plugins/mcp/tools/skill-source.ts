@@ -31,6 +31,7 @@ export function createMcpSkills(service: Service): SkillSource {
       // Unlike the class, this rests on the server's word: a wrong one repeats only calls to this server.
       effect: tool.readOnly || tool.class === "read" ? "read" : tool.idempotent ? "idempotent" : "once",
       approvalGroup: approvalGroupOf(server),
+      ...(isOwnTool(record, tool.name) && { quotes: true, sends: sentTo }),
       ownerOnly: settings.access !== "everyone",
       timeoutMs: CONNECT_TIMEOUT_MS + CALL_TIMEOUT_MS + 5 * SECOND,
       summarize: (input) => `Use ${tool.name} of the MCP server ${server} with ${JSON.stringify(input)}`,
@@ -118,6 +119,12 @@ export function createMcpSkills(service: Service): SkillSource {
 }
 
 const NONE: readonly Skill[] = [];
+
+/** What a read of a resource or prompt tells the server beyond its name. A list tells nothing. */
+function sentTo(input: unknown): string | undefined {
+  const { uri, name, arguments: args } = input as { uri?: string; name?: string; arguments?: object };
+  return args && Object.keys(args).length > 0 ? JSON.stringify([name, args]) : (uri ?? name);
+}
 export const skillIdOf = (server: string) => `mcp:${server}`;
 
 /** What skills are made of, without the times that each check changes. */

@@ -49,7 +49,7 @@ export function createAgentSkill(deps: Deps): Skill {
       class: "write",
       effect: "idempotent",
       // The other agent's turn has the taint of this one, and asks for approvals itself.
-      storesTaint: true,
+      passesTaintOn: true,
       untrusted: true,
       timeoutMs: ASK_TIMEOUT_MS,
       description:

@@ -1,15 +1,25 @@
 // The words by which an agent says that it waits for its owner, and asks the owner.
 import type { Choice } from "../../../channels/port.ts";
 import type { Approval } from "../../approvals/index.ts";
+import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
 
-type Asked = Pick<Approval, "summary" | "code">;
+type Asked = Pick<Approval, "summary" | "code" | "taint">;
+
+/** Said once below the calls: how they may have come about without the owner's wish. */
+const WARNINGS: Readonly<Record<Taint, string>> = {
+  [TAINT.none]: "",
+  [TAINT.people]:
+    "Other people have written in this conversation, and one of them may be behind this. Approve only what you want yourself.",
+  [TAINT.outside]:
+    "I have read something here that you did not write, and it may be behind this. Approve only what you want yourself.",
+};
 
 /** Asks the owner, who decides by the codes where there are no buttons. */
 export function askingText(requests: readonly Asked[]): string {
   const lines = requests.map(({ summary, code }) => `${summary}\n/approve ${code} or /deny ${code}`);
-  const [one] = lines;
-  if (lines.length === 1) return `May I do this?\n\n${one}`;
-  return `May I do these ${lines.length} things?\n\n${lines.join("\n\n")}`;
+  const warning = WARNINGS[highestTaint(requests.map(({ taint }) => taint))];
+  const question = lines.length === 1 ? "May I do this?" : `May I do these ${lines.length} things?`;
+  return [question, ...lines, ...(warning === "" ? [] : [warning])].join("\n\n");
 }
 
 /** The notice in the conversation: to the owner alone the question itself, to others only that there is one. */

@@ -33,8 +33,8 @@ const tool = (name: string, effect: ToolEffect, more: Partial<Tool> = {}) => ({
 });
 const tools = [
   tool("read_it", "read", { class: "read" }),
-  tool("set_it", "idempotent", { storesTaint: true }),
-  tool("pay_it", "once", { storesTaint: true }),
+  tool("set_it", "idempotent", { passesTaintOn: true }),
+  tool("pay_it", "once", { passesTaintOn: true }),
   tool("guarded", "once"),
 ];
 const skill: Skill = {

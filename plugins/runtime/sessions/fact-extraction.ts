@@ -1,7 +1,8 @@
 // Notes what is worth knowing later: when a conversation is summarized, and when its reset ends it.
 //
 // A summary and its facts are one call. At a reset a job makes a call of its own, so that the reply does not wait for it. The facts belong to those
-// who were in the conversation: what one person said in private is never told to another.
+// who were in the conversation: what one person said in private is never told to another. Nothing is extracted from text that comes
+// from outside, or that the agent wrote after reading some: it would be noted without anybody's approval.
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
@@ -16,11 +17,13 @@ import {
   rememberExtracted,
   type skills as skillsPlugin,
   splitFacts,
+  TAINT,
   type Taint,
 } from "../../skills/index.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
 import { textMessage } from "../turn/prompt.ts";
 import { tokenUsage } from "../turn/token-usage.ts";
+import type { HistoryMessage } from "./history.ts";
 import type { Sessions } from "./sessions.ts";
 
 const JOB = "runtime.extract-facts";
@@ -28,7 +31,7 @@ const MAX_ATTEMPTS = 2;
 /** Two messages with their replies, and the reset: a shorter conversation has nothing that its agent would not note itself. */
 const MIN_MESSAGES = 6;
 const MAX_CHARACTERS = 24_000;
-const EXTRACT = `Read this conversation that has ended. ${EXTRACT_FACTS.replace("Then write", "Write")} Write nothing else.`;
+export const EXTRACT = `Read this conversation that has ended. ${EXTRACT_FACTS.replace("Then write", "Write")} Write nothing else.`;
 
 type Place = Pick<InboxEntry, "agentId" | "sessionId" | "platform" | "byOwner"> & { peer: string; turnId: string };
 
@@ -39,6 +42,10 @@ interface Deps extends Pick<Kernel, "jobs"> {
   sessions: Pick<Sessions, "history">;
   chooseModel(agent: Agent): Promise<TurnModel>;
 }
+
+/** The messages that hold nothing from outside. */
+export const withoutOutside = (messages: readonly HistoryMessage[]) =>
+  messages.filter(({ taint }) => taint !== TAINT.outside);
 
 /** Receives the facts of a summary. Undefined where none are kept. */
 export type KeepFacts = (facts: readonly ExtractedFact[], taint: Taint) => Promise<unknown>;
@@ -76,7 +83,9 @@ export function createFactExtraction({ jobs, agents, ai, skills, sessions, choos
     if (recent.length < MIN_MESSAGES) return;
     const chosen = await chooseModel(agent);
     if (chosen.demo) return;
-    const transcript = recent.map(({ role, content }) => `${role}: ${content}`).join("\n");
+    const own = withoutOutside(recent);
+    if (own.length === 0) return;
+    const transcript = own.map(({ role, content }) => `${role}: ${content}`).join("\n");
     const prompt: LanguageModelV4Prompt = [
       { role: "system", content: EXTRACT },
       textMessage("user", transcript.slice(-MAX_CHARACTERS)),
@@ -90,7 +99,7 @@ export function createFactExtraction({ jobs, agents, ai, skills, sessions, choos
       const { content, usage } = await language.doGenerate({ prompt, maxOutputTokens: 600, abortSignal: signal });
       const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
       await spending.record(tokenUsage({ usage, text, calls: [] }, prompt), Math.round(performance.now() - began));
-      await keep(place, splitFacts(text).facts, highestTaint(recent.map(({ taint }) => taint)));
+      await keep(place, splitFacts(text).facts, highestTaint(own.map(({ taint }) => taint)));
     } catch (error) {
       spending.release();
       throw error;

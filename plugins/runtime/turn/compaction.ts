@@ -3,8 +3,8 @@ import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Reservation } from "../../ai/index.ts";
-import { EXTRACT_FACTS, highestTaint, splitFacts } from "../../skills/index.ts";
-import type { KeepFacts } from "../sessions/fact-extraction.ts";
+import { EXTRACT_FACTS, highestTaint, splitFacts, TAINT } from "../../skills/index.ts";
+import { EXTRACT, type KeepFacts, withoutOutside } from "../sessions/fact-extraction.ts";
 import { type History, type HistoryMessage, MAX_HISTORY } from "../sessions/history.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { omittedNote, textMessage } from "./prompt.ts";
@@ -67,13 +67,21 @@ export async function loadCompactedHistory(
   if (!last) return history;
   const recentKept = recent.slice(recent.length - keep);
   const keepFound = summarizer && (await keepFacts?.());
-  const request = { system: keepFound ? `${SUMMARIZE}\n${EXTRACT_FACTS}` : SUMMARIZE, maxCharacters };
+  const summaryTaint = highestTaint([history.summaryTaint, ...older.map(({ taint }) => taint)]);
+  // Facts come from text without anything from outside: of other conversations by a call of their own.
+  const own = summaryTaint === TAINT.outside ? withoutOutside(older) : older;
+  const inOneCall = keepFound && summaryTaint !== TAINT.outside;
+  const request = { system: inOneCall ? `${SUMMARIZE}\n${EXTRACT_FACTS}` : SUMMARIZE, maxCharacters };
   const answer = summarizer && (await summarize(summarizer, history, older, request, signal));
   const { summary, facts } = answer === undefined ? { summary: undefined, facts: [] } : splitFacts(answer);
   if (summary === undefined) return { ...history, omitted: history.omitted + older.length, recent: recentKept };
-  const summaryTaint = highestTaint([history.summaryTaint, ...older.map(({ taint }) => taint)]);
   await sessions.saveSummary(sessionId, summary, last.seq, summaryTaint);
-  await keepFound?.(facts, summaryTaint);
+  if (inOneCall) await keepFound(facts, summaryTaint);
+  else if (keepFound && own.length > 0) {
+    const alone = { ...history, summary: null, omitted: 0 };
+    const found = await summarize(summarizer, alone, own, { system: EXTRACT, maxCharacters }, signal);
+    if (found !== undefined) await keepFound(splitFacts(found).facts, highestTaint(own.map(({ taint }) => taint)));
+  }
   return { summary, summaryTaint, omitted: 0, recent: recentKept };
 }
 

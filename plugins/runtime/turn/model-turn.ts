@@ -4,7 +4,13 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { Agent, AgentSettings, agents as agentsPlugin } from "../../agents/index.ts";
 import type { ai as aiPlugin, TurnModel } from "../../ai/index.ts";
 import type { approvals as approvalsPlugin } from "../../approvals/index.ts";
-import { highestTaint, type MessageFile, type skills as skillsPlugin, TAINT } from "../../skills/index.ts";
+import {
+  highestTaint,
+  isVerbatimIn,
+  type MessageFile,
+  type skills as skillsPlugin,
+  TAINT,
+} from "../../skills/index.ts";
 import type { Inbox, InboxEntry } from "../inbox/inbox.ts";
 import { createInterruptedCallReport } from "../journal/interrupted-calls.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -17,6 +23,7 @@ import { toSentFile } from "../reply-files/sent-files.ts";
 import type { TurnFiles } from "../reply-files/turn-files.ts";
 import type { FactExtraction } from "../sessions/fact-extraction.ts";
 import type { History } from "../sessions/history.ts";
+import { createQuotedResults, givenTexts } from "../sessions/read-texts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { loadCompactedHistory } from "./compaction.ts";
 import type { FailedTurn } from "./failed-turn.ts";
@@ -72,6 +79,7 @@ export function createModelTurn(deps: ModelTurnDeps) {
     platforms,
   } = deps;
   const reportInterruptedCall = createInterruptedCallReport(deps);
+  const wasQuoted = createQuotedResults(deps);
   const savePreview: SavePreview = (entry, previewId) =>
     deps.database.write([inbox.savePreviewStatement(entry, previewId)]);
 
@@ -155,13 +163,18 @@ export function createModelTurn(deps: ModelTurnDeps) {
           ...audience,
           ...origin,
           inboxId: entry.id,
+          hasRead: (text) => isVerbatimIn(givenTexts({ entry, settings, history, files }), text),
           ...(filesForTools && { files: filesForTools }),
           ...(settings.approvals && { approvals: settings.approvals }),
         },
         async authorize(step, call) {
+          if (call.sends !== undefined && (await wasQuoted(entry.sessionId, tools, call.sends))) {
+            return { kind: "admitted", input: call.input, isEdited: false };
+          }
           const authorization = await approvals.authorize({ ...audience, ...origin, turnId: entry.id, step }, call);
-          const { kind } = authorization;
-          if (kind === "waiting") live?.approval({ tool: call.tool, class: call.class, summary: call.summary });
+          if (authorization.kind === "waiting") {
+            live?.approval({ tool: call.tool, class: call.class, summary: authorization.approval.summary });
+          }
           return authorization;
         },
         onUnknownOutcome: (tool) => void reportInterruptedCall(entry, tool),

@@ -96,7 +96,7 @@ async function expectAsked(agent: Agent, message: string, more: Parameters<Runti
     status: "pending",
     by_owner: 1,
   };
-  const requests = await approvalsOf(agent);
+  const requests = (await approvalsOf(agent)).filter(({ tool }) => tool === "pay_someone");
   expect(requests).not.toEqual([]);
   for (const request of requests) expect(request).toMatchObject(asked);
 }
@@ -247,9 +247,13 @@ describe("nothing is paid without approval when the words come from", () => {
         toolCalls: [{ name: tool, arguments: tool === "remember" ? { fact: HOSTILE } : { url: page.url.href } }],
       };
     });
-    // Remembering needs no approval: the fact is marked instead.
-    expect((await fixture.chat(agent, "Read this", { sessionId: await newSession(agent) })).reply).toBe("Noted.");
-    expect(await approvalsOf(agent)).toEqual([]);
+    const { reply } = await fixture.chat(agent, "Read this", { sessionId: await newSession(agent) });
+    expect(reply).toStartWith(`May I do this?\n\nRemember in all later conversations: ${HOSTILE}`);
+    expect(reply).toContain("I have read something here that you did not write");
+    expect(await fixture.rows("SELECT 1 FROM memories WHERE agent_id = ?", agent.id)).toEqual([]);
+    await decide(agent, "approve");
+    await untilReply(agent, "Noted.");
+    // Approved or not, the fact is marked.
     follow(({ toolResults, messages }) => {
       expect(JSON.stringify(messages[0])).toContain("0xEvil");
       return toolResults.length > 0 ? "I was not allowed to." : { toolCalls: [PAY] };

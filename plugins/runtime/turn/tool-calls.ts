@@ -6,6 +6,7 @@ import {
   type CallToApprove,
   type CheckedCall,
   highestTaint,
+  isVerbatimIn,
   type PreparedTool,
   type Taint,
   type ToolContext,
@@ -102,6 +103,9 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
   };
   const toolOf = (name: string) => tools.find((candidate) => candidate.name === name);
   const failedTools = new Set<string>();
+  /** Results of this turn that quote others. */
+  const quoted: string[] = [];
+  const hasRead = (text: string) => toolContext.hasRead?.(text) === true || isVerbatimIn(quoted, text);
   const last = journal.answers.at(-1);
   let nextSeq = last ? last.seq + last.calls.length + 1 : 1;
 
@@ -111,7 +115,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     if (!tool) return { refusal: `There is no tool called ${name}.` };
     const value = parseJson(input);
     if (value === undefined) return { refusal: `The input of ${name} is not valid JSON. Call it again.` };
-    return tool.check(value, { ...toolContext, taint });
+    return tool.check(value, { ...toolContext, taint, hasRead });
   }
 
   function toCall({ toolCallId: id, toolName, input }: LanguageModelV4ToolCall, index: number, taint: Taint): Call {
@@ -152,7 +156,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     }
     const callKey = `${journal.turnId}.${seq}`;
     const context: ToolContext = {
-      ...{ ...toolContext, callKey, signal, taint, raiseTaint, approved: admitted !== undefined },
+      ...{ ...toolContext, callKey, signal, taint, raiseTaint, hasRead, approved: admitted !== undefined },
       ...(request.attach && { attach: numbered(request.attach, callKey) }),
     };
     const result = await tool.run(admitted?.input ?? checked.input, context);
@@ -196,6 +200,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
         if (outcome && "approval" in outcome) return outcome;
         const step = toStep(call);
         const { ok, result, ms = 0 } = step;
+        if (ok && toolOf(tool)?.quotes) quoted.push(result);
         observer?.tool({ name: tool, state: ok ? "done" : "failed" });
         observer?.step?.({ id, tool, input, ended: { result, ok, ms } });
         return { step, files: outcome?.files };

@@ -108,6 +108,7 @@ const tool = (name: string, run: PreparedTool["run"], effect: ToolEffect = "read
   ownerOnly: false,
   followsUp: false,
   untrusted: false,
+  quotes: false,
   isForeign: false,
   effect,
   check: (input) => ({ input, asks: undefined }),

@@ -135,6 +135,7 @@ export function createFolderSource(deps: Deps) {
     defineTool({
       name: "load_skill",
       class: "read",
+      quotes: true,
       description: "Loads the instructions of one of your skills. They stay in this conversation.",
       input: t.Object({ skill: nameOfSkill }),
       async execute({ skill: name }, context) {
@@ -151,6 +152,7 @@ export function createFolderSource(deps: Deps) {
     defineTool({
       name: "read_skill_file",
       class: "read",
+      quotes: true,
       description: "Reads a text file of one of your skills. Long ones come in parts.",
       input: t.Object({
         skill: nameOfSkill,

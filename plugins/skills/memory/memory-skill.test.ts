@@ -9,13 +9,15 @@ import type { Skill } from "../skill.ts";
 import { TAINT } from "../taint.ts";
 import { createMemorySkill } from "./memory-skill.ts";
 import { createMemoryStore } from "./memory-store.ts";
+import { createOwnerFacts } from "./owner-facts.ts";
 
 let kept: TestDatabase;
 let skill: Skill;
 let agentId: string;
 beforeAll(async () => {
   kept = await fileDatabase();
-  skill = createMemorySkill(createMemoryStore({ database: kept.database, config }));
+  const memories = createMemoryStore({ database: kept.database, config });
+  skill = createMemorySkill(memories, createOwnerFacts({ database: kept.database, memories }).find);
 });
 afterAll(() => kept.remove());
 beforeEach(async () => {
@@ -25,7 +27,8 @@ beforeEach(async () => {
 async function call(name: string, input: object, who: object = {}) {
   const tool = skill.tools(agentId).find((one) => one.name === name);
   if (!tool) throw new Error(`No tool ${name}.`);
-  const { ok, text } = await callTool(prepareTool(tool, "memory", silent), input, toolContext(agentId, who));
+  const approve = () => undefined;
+  const { ok, text } = await callTool(prepareTool(tool, "memory", silent), input, toolContext(agentId, who), approve);
   return ok && text.startsWith("{") ? JSON.parse(text) : text;
 }
 /** The part of the prompt, and its taint. */

@@ -12,13 +12,15 @@ import {
 } from "../skill.ts";
 import { highestTaint, TAINT } from "../taint.ts";
 import { type Fact, MAX_FACT_LENGTH, type MemoryStore } from "./memory-store.ts";
+import type { OwnerFacts } from "./owner-facts.ts";
 
 const MAX_RELEVANT = 12;
 /** Queries that name no subject: every fact is about the person or the agent. */
 const ANY_SUBJECT = /^\W*(?:(?:about|facts?|the) )*(?:me|myself|us|you|(?:the )?user|all|any|anything|everything)\W*$/i;
 
-export function createMemorySkill(memories: MemoryStore): Skill {
-  const tools = memoryTools(memories);
+/** @param findFact finds a fact of any circle */
+export function createMemorySkill(memories: MemoryStore, findFact: OwnerFacts["find"]): Skill {
+  const tools = memoryTools(memories, findFact);
   return {
     id: "memory",
     name: "Memory",
@@ -31,13 +33,13 @@ export function createMemorySkill(memories: MemoryStore): Skill {
   };
 }
 
-function memoryTools(memories: MemoryStore): Tool[] {
+function memoryTools(memories: MemoryStore, findFact: OwnerFacts["find"]): Tool[] {
   return [
     defineTool({
       name: "remember",
       class: "write",
       effect: "idempotent",
-      storesTaint: true,
+      inOwnCircle: true,
       description:
         "Keeps a fact for later conversations: a preference, a name, a date, a decision. One fact per call, in a full sentence that stands on its own. Never passwords or keys.",
       input: t.Object({
@@ -48,6 +50,7 @@ function memoryTools(memories: MemoryStore): Tool[] {
           }),
         ),
       }),
+      summarize: ({ fact }) => `Remember in all later conversations: ${fact}`,
       async execute({ fact, about }, context) {
         const { agentId, taint, inboxId } = context;
         const origin = { source: "agent" as const, audience: context, taint, turnId: inboxId };
@@ -81,7 +84,10 @@ function memoryTools(memories: MemoryStore): Tool[] {
       confined: true,
       description: "Forgets one fact for good. Its id comes from `recall`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
-      summarize: ({ id }) => `Forget the remembered fact ${id} for good`,
+      async summarize({ id }, { agentId }) {
+        const fact = await findFact(agentId, id);
+        return `Forget for good: ${fact?.content ?? id}`;
+      },
       // For everyone: the store lets people forget only facts from their own conversation.
       async execute({ id }, context) {
         const forgotten = await memories.forget(context.agentId, id, context);

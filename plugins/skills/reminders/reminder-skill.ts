@@ -78,7 +78,10 @@ function reminderTools(reminders: ReminderStore): Tool[] {
       confined: true,
       description: "Cancels one reminder. Its id comes from `list_reminders`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
-      summarize: ({ id }) => `Cancel the reminder ${id}`,
+      async summarize({ id }, { agentId }) {
+        const found = (await reminders.list(agentId)).find((one) => one.id === id);
+        return `Cancel the reminder: ${found?.text ?? id}`;
+      },
       // For everyone: the store lets people cancel only reminders of their own conversation.
       async execute({ id }, context) {
         const cancelled = await reminders.cancel(context.agentId, id, context);

@@ -50,6 +50,9 @@ const webFetch = ({ outbound, documents, recordTraffic }: Deps) =>
     description:
       "Reads a web page, PDF, DOCX or text document: its article with headings and links, title and date. Long ones come in parts.",
     untrusted: true,
+    quotes: true,
+    sends: ({ url }) => url,
+    summarize: ({ url }) => `Open ${url}`,
     timeoutMs: TIMEOUT_MS + 2000,
     input: t.Object({
       url: t.String({ minLength: 1, maxLength: 2000, description: "http or https." }),

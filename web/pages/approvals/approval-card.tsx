@@ -12,7 +12,7 @@ import { Badge } from "../../parts/status.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { When } from "../../parts/when.tsx";
-import { type Approval, CLASSES } from "./approval.ts";
+import { type Approval, CLASSES, WARNINGS } from "./approval.ts";
 import { CallInput } from "./call-input.tsx";
 
 interface Decision {
@@ -27,7 +27,8 @@ interface Props {
 }
 
 export function ApprovalCard({ approval, agent }: Props) {
-  const { id, agentId, tool, summary, input, requestedAt, expiresAt, platform } = approval;
+  const { id, agentId, tool, summary, input, influence, requestedAt, expiresAt, platform } = approval;
+  const warning = WARNINGS[influence];
   const { label, explanation, tone } = CLASSES[approval.class];
   const client = useQueryClient();
   const { mutate, isPending, variables } = useMutation({
@@ -58,6 +59,7 @@ export function ApprovalCard({ approval, agent }: Props) {
           <When at={requestedAt} />. {t("Runs out")} <When at={expiresAt} />.
         </p>
       </header>
+      {warning && <p className="text-sm text-warn">{t(warning)}</p>}
       <CallInput tool={tool} input={input} />
       <footer className="flex flex-wrap gap-2">
         <Button look="primary" isBusy={isBusyWith("approve")} onClick={() => mutate({ decision: "approve" })}>

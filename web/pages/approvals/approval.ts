@@ -12,6 +12,7 @@ export interface Approval {
   class: "read" | "write" | "spend" | "outside";
   summary: string;
   input: unknown;
+  influence: Influence;
   status: "pending" | "approved" | "denied" | "expired";
   scope: "once" | "conversation" | "always" | null;
   requestedAt: string;
@@ -21,9 +22,23 @@ export interface Approval {
   platform: string;
 }
 
+/** What the agent had read before a call. */
+export type Influence = "none" | "people" | "outside";
+
+/** How a call may have come about without the owner's wish. */
+export const WARNINGS: Readonly<Record<Influence, Text | undefined>> = {
+  none: undefined,
+  people: text("Other people have written in this conversation, and one of them may be behind this."),
+  outside: text("Before this, the agent has read something that you did not write, and that may be behind this."),
+};
+
 /** What a tool of each class does. */
 export const CLASSES: Readonly<Record<Approval["class"], { label: Text; explanation: Text; tone: Tone }>> = {
-  read: { label: text("Reads"), explanation: text("It only reads something."), tone: "idle" },
+  read: {
+    label: text("Reads"),
+    explanation: text("It reads something. What the call says gets to whoever has it."),
+    tone: "idle",
+  },
   write: { label: text("Changes"), explanation: text("It changes something here, such as a reminder."), tone: "busy" },
   spend: { label: text("Spends money"), explanation: text("It pays from your wallet."), tone: "bad" },
   outside: {

@@ -11,6 +11,7 @@ import type {
 } from "../../../../plugins/runtime/conversations/model.ts";
 import { api, path } from "../../../app/api.ts";
 import { useEvents, useLive } from "../../../app/events.ts";
+import type { Influence } from "../../approvals/approval.ts";
 
 type ConversationPage = typeof conversationList.static;
 export type ConversationView = typeof conversationItem.static;
@@ -166,6 +167,7 @@ export interface Approval {
   class: "read" | "write" | "spend" | "outside";
   summary: string;
   input: unknown;
+  influence: Influence;
   status: "pending" | "approved" | "denied" | "expired";
   usedAt: string | null;
 }

@@ -9,11 +9,12 @@ import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { Status } from "../../../../parts/status.tsx";
 import { showError } from "../../../../parts/toast.tsx";
+import { WARNINGS } from "../../../approvals/approval.ts";
 import { type Approval, approvalsKey } from "../chat-data.ts";
 import { Detail } from "./steps.tsx";
 
 const EFFECTS = {
-  read: text("It only reads."),
+  read: text("It reads something. What the call says gets to whoever has it."),
   write: text("It changes something that this agent keeps."),
   spend: text("It spends money."),
   outside: text("It sends something out, or changes something outside of Berth."),
@@ -34,7 +35,8 @@ export const Approvals = ({ approvals, ...rest }: Props) => (
 
 function ApprovalCard({ agentId, approval }: Pick<Props, "agentId"> & { approval: Approval }) {
   const client = useQueryClient();
-  const { id, summary, input, status, usedAt } = approval;
+  const { id, summary, input, influence, status, usedAt } = approval;
+  const warning = WARNINGS[influence];
   const tool = toolLabel(approval.tool);
   const decide = useMutation({
     mutationFn: (decision: "approve" | "deny") =>
@@ -57,6 +59,7 @@ function ApprovalCard({ agentId, approval }: Pick<Props, "agentId"> & { approval
       <p className="text-sm">
         {t(EFFECTS[approval.class])} {t("The agent waits for your answer, and then goes on by itself.")}
       </p>
+      {warning && <p className="text-sm">{t(warning)}</p>}
       <details className="text-sm">
         <summary>{t("Exactly what “{tool}” is called with", { tool })}</summary>
         <Detail label={t("Input")} text={JSON.stringify(input, undefined, 2)} />
