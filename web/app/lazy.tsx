@@ -55,9 +55,21 @@ type Note = ComponentType<{ error: unknown; onRetry: () => void }>;
 const pageFailed = (Note: Note) => (error: unknown, retry: () => void) =>
   error instanceof OutdatedError && reloadIfOutdated() ? null : <Note error={error} onRetry={retry} />;
 
-/** A whole page. */
+/** A whole page, inside of the shell. */
 export const lazyPage = (load: Load<object>): ComponentType =>
   lazyComponent(load, { waiting: () => <PageSkeleton />, failed: pageFailed(ErrorPage) });
+
+/** A page that is its own frame. */
+export const lazyBarePage = (load: Load<object>): ComponentType =>
+  lazyComponent(load, { waiting: inMain(PageSkeleton), failed: pageFailed(inMain(ErrorPage)) });
+
+const inMain =
+  <Props extends object>(Inner: ComponentType<Props>) =>
+  (props: Props) => (
+    <main>
+      <Inner {...props} />
+    </main>
+  );
 
 /** A page below a frame of its own, such as one of an agent's. */
 export const lazyPagePart = (load: Load<object>): ComponentType =>

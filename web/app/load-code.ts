@@ -3,7 +3,7 @@
 // Chromium keeps the failure of an `import()` as long as the page is open, also that of a file which the imported one needs. So
 // all files that a module needs are fetched first, into the browser's cache: a failed fetch can be repeated.
 
-import { look } from "./connection.ts";
+import { look, noteAnswer } from "./connection.ts";
 import { OutdatedError, UnreachableError } from "./errors.ts";
 import { t } from "./language.ts";
 
@@ -37,7 +37,7 @@ async function fetchFile(file: string): Promise<void> {
   } catch {
     status = 0;
   }
-  if (status === 200) return;
+  if (status === 200) return noteAnswer();
   await look();
   if (status === 404) throw new OutdatedError(t("Berth was updated. Load this page again to go on."));
   throw new UnreachableError(t("Berth can't be reached. Check your connection; nothing that was sent is lost."));

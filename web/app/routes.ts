@@ -2,7 +2,7 @@
 
 import type { ComponentType } from "react";
 import { loadTexts } from "./language.ts";
-import { lazyPage } from "./lazy.tsx";
+import { lazyBarePage, lazyPage } from "./lazy.tsx";
 
 export interface Page {
   path: string;
@@ -22,7 +22,9 @@ function page(
   load: () => Promise<PageModule>,
   more: Pick<Page, "admin" | "bare"> = {},
 ): Page {
-  const Component = lazyPage(async () => (await Promise.all([load(), loadTexts(area)]))[0]);
+  const Component = (more.bare ? lazyBarePage : lazyPage)(
+    async () => (await Promise.all([load(), loadTexts(area)]))[0],
+  );
   return { path, Component, ...more };
 }
 

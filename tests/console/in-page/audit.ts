@@ -1,6 +1,6 @@
 // Runs in the page, before its scripts: notes which elements react to a pointer, and what the keyboard reaches.
 
-import type { Failure, Found, Layout } from "./found.ts";
+import type { Failure, Found, Layout, Mode, Progress } from "./found.ts";
 
 /** The least contrast of a focus ring (WCAG 2.2, 1.4.11). */
 const RING_CONTRAST = 3;
@@ -14,17 +14,62 @@ Element.prototype.addEventListener = function (this: Element, type: string, ...r
   return Reflect.apply(addListener, this, [type, ...rest]);
 };
 
-/** Requests without an answer. */
+/** Of the frame of each page, which a test of its own is about. */
+const FRAME = [/^\/api\/(?:settings|events)$/, /^\/api\/agents\/[0-9a-f-]{36}$/];
+
+/** Requests without an answer, and those of them that are held back. */
 let waiting = 0;
+let held = 0;
+/** What reads of the page meet; "away" is for all requests, those for code too. */
+let mode: Mode;
+let release: () => void;
+let change: Promise<void>;
+let refused: string[] = [];
+
+function fail(next: Mode): void {
+  mode = next;
+  release?.();
+  change = new Promise((resolve) => {
+    release = resolve;
+  });
+}
+fail(undefined);
+
+/** Here and not on the way to the server, because the browser keeps no files while somebody else answers its requests. */
+async function answer(request: Request): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  const isRead = request.method === "GET" && pathname.startsWith("/api/") && !FRAME.some((one) => one.test(pathname));
+  if (mode === undefined || (mode !== "away" && !isRead)) return send(request);
+  if (mode === "slow") {
+    held += 1;
+    await change;
+    held -= 1;
+    return answer(request);
+  }
+  refused.push(pathname);
+  if (typeof mode === "string") throw new TypeError("Failed to fetch");
+  const error = `This is refused with ${mode}.`;
+  const code = mode === 401 ? "UNAUTHORIZED" : "REFUSED";
+  const headers = mode === 429 ? { "retry-after": "1" } : {};
+  return Response.json({ error, message: error, code }, { status: mode, headers });
+}
+
 const send = globalThis.fetch;
 globalThis.fetch = Object.assign(async (...request: Parameters<typeof fetch>) => {
   waiting += 1;
   try {
-    return await send(...request);
+    return await (mode === undefined ? send(...request) : answer(new Request(...request)));
   } finally {
     waiting -= 1;
   }
 }, send);
+
+/** What was refused since this was asked for last. */
+function takeRefused(): string[] {
+  const taken = refused;
+  refused = [];
+  return taken;
+}
 
 let reached = new Map<Element, string | undefined>();
 let hasLeft = false;
@@ -99,12 +144,17 @@ function problemOf(element: Element): string | undefined {
   return hit ? `is covered by ${nameOf(hit)}` : "is out of sight";
 }
 
-/** Puts the focus before the first control, and notes where it goes from there. */
-function start(): void {
+/** Stands behind the last control while the way goes back. */
+const last = document.createElement("span");
+last.tabIndex = -1;
+
+/** Puts the focus before the first control, or behind the last one, and notes where it goes from there. */
+function start(isBack = false): void {
   const main = mainPart();
   // That of a guided path takes no focus by itself.
   if (!main.hasAttribute("tabindex")) main.tabIndex = -1;
-  main.focus();
+  if (isBack) main.append(last);
+  (isBack ? last : main).focus();
   reached = new Map();
   hasLeft = false;
 }
@@ -112,12 +162,15 @@ function start(): void {
 /** Looks at the element with the focus, before the next key moves on: only then the browser has scrolled to it. */
 function look(): void {
   const { activeElement } = document;
-  if (!activeElement || activeElement === mainPart() || hasLeft) return;
+  if (!activeElement || activeElement === mainPart() || activeElement === last || hasLeft) return;
   // A dialog begins again at its end. A field for a date has several stops.
   const [first] = reached.keys();
   const isBeginning = activeElement === first && reached.size > 1;
   if (!mainPart().contains(activeElement) || isBeginning) hasLeft = true;
-  else if (!reached.has(activeElement)) reached.set(activeElement, problemOf(activeElement));
+  // Back from its end, the first of them is the button of its calendar, whose ring is its own.
+  else if (reached.get(activeElement) !== undefined || !reached.has(activeElement)) {
+    reached.set(activeElement, problemOf(activeElement));
+  }
 }
 
 document.addEventListener("keydown", look, { capture: true });
@@ -126,6 +179,7 @@ document.addEventListener("focusout", ({ relatedTarget }) => {
 });
 
 function end(): Found {
+  last.remove();
   const main = mainPart();
   const groups = new Set([...reached.keys()].map(groupOf));
   const isReached = (element: Element) => reached.has(element) || groups.has(groupOf(element) ?? "");
@@ -191,6 +245,25 @@ async function answered(): Promise<void> {
   await new Promise(requestAnimationFrame);
 }
 
+/** Resolves when nothing is on its way but what is held back, and the page shows that. */
+async function holding(): Promise<void> {
+  do await new Promise(requestAnimationFrame);
+  while (waiting > held);
+  await new Promise(requestAnimationFrame);
+}
+
+/** What a page shows while its data is on the way: whether it shows that, and where its heading is. */
+function progress(): Progress {
+  const main = mainPart();
+  const isShownIn = (selector: string) => [...main.querySelectorAll(selector)].some(isShown);
+  return {
+    isHeld: held > 0,
+    isTold: isShownIn(".skeleton, .animate-spin, [role=status]"),
+    isBlank: !isShownIn("h1, .skeleton"),
+    headingTop: main.querySelector("h1")?.getBoundingClientRect().top,
+  };
+}
+
 /** Resolves when the window has this size, and shows the page in it. */
 async function resized(width: number, height: number): Promise<void> {
   do await new Promise(requestAnimationFrame);
@@ -211,8 +284,10 @@ function failure(): Failure {
 /** Resolves when the page shows what it has to show; rejects after ten seconds. */
 async function ready(): Promise<void> {
   const end = performance.now() + 10_000;
-  do await new Promise(requestAnimationFrame);
-  while (!isReady() && performance.now() < end);
+  // What has come may ask for more when it is shown.
+  for (let frames = 0; frames < 3 && performance.now() < end; frames = isReady() ? frames + 1 : 0) {
+    await new Promise(requestAnimationFrame);
+  }
   if (!isReady()) throw new Error(`${location.pathname} still loads.`);
 }
 
@@ -222,5 +297,8 @@ const isReady = (): boolean => {
 };
 
 Object.assign(globalThis, {
-  audit: { start, end, layout, ready, answered, resized, failure, state, hasLeft: () => hasLeft },
+  audit: {
+    ...{ start, end, layout, ready, answered, resized, failure, state, hasLeft: () => hasLeft },
+    ...{ fail, takeRefused, holding, progress },
+  },
 });

@@ -20,6 +20,19 @@ export interface Layout {
   moving: string[];
 }
 
+/** What requests meet: a status, no answer, no answer yet. Undefined: what the server says. */
+export type Mode = number | "offline" | "away" | "slow" | undefined;
+
+export interface Progress {
+  /** Whether a request is held back. */
+  isHeld: boolean;
+  /** Whether the page says that something comes. */
+  isTold: boolean;
+  isBlank: boolean;
+  /** Undefined without a heading. */
+  headingTop: number | undefined;
+}
+
 export interface Failure {
   /** What still looks as if something came. */
   waiting: string[];

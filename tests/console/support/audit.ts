@@ -1,12 +1,15 @@
 // Looks at pages as somebody with a keyboard does, or with large text: by a script in the page (in-page/audit.ts).
 
 import { resolve } from "node:path";
-import type { Page } from "playwright-core";
-import type { Found, Layout } from "../in-page/found.ts";
+import type { CDPSession, Page } from "playwright-core";
+import type { Found, Layout, Mode } from "../in-page/found.ts";
 
 const source = resolve(import.meta.dir, "../in-page/audit.ts");
 /** More stops than any page has. */
 const MOST_STOPS = 200;
+const AT_ONCE = 10;
+/** The bit of the Shift key in the debugger's protocol. */
+const SHIFT = 8;
 
 /** Adds the script to the pages that are opened from now on. */
 export async function addAudit(page: Page): Promise<void> {
@@ -27,11 +30,30 @@ export async function resize(page: Page, size: { width: number; height: number }
   await page.evaluate(`audit.resized(${size.width}, ${size.height})`);
 }
 
-/** Walks through the page with Tab until the focus leaves it. */
+/** Changes what the page's requests meet from now on. */
+export const fail = (page: Page, mode: Mode): Promise<void> => page.evaluate(`audit.fail(${JSON.stringify(mode)})`);
+
+const sessions = new WeakMap<Page, Promise<CDPSession>>();
+
+/** Presses a key several times without waiting for each: the browser takes them one after the other. */
+async function pressTimes(page: Page, key: "Tab" | "Shift+Tab", times: number): Promise<void> {
+  const opened = sessions.get(page) ?? page.context().newCDPSession(page);
+  sessions.set(page, opened);
+  const session = await opened;
+  const tab = { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9, modifiers: key === "Tab" ? 0 : SHIFT };
+  await Promise.all(
+    Array.from({ length: times }, () => [
+      session.send("Input.dispatchKeyEvent", { type: "rawKeyDown", ...tab }),
+      session.send("Input.dispatchKeyEvent", { type: "keyUp", ...tab }),
+    ]).flat(),
+  );
+}
+
+/** Walks through the page with Tab, or back with Shift+Tab, until the focus leaves it. */
 export async function walk(page: Page, key: "Tab" | "Shift+Tab" = "Tab"): Promise<Found> {
-  await page.evaluate("audit.start()");
-  for (let stops = 0; stops < MOST_STOPS; stops += 10) {
-    for (let n = 0; n < 10; n++) await page.keyboard.press(key);
+  await page.evaluate(`audit.start(${key === "Shift+Tab"})`);
+  for (let stops = 0; stops < MOST_STOPS; stops += AT_ONCE) {
+    await pressTimes(page, key, AT_ONCE);
     if (await page.evaluate<boolean>("audit.hasLeft()")) return page.evaluate<Found>("audit.end()");
   }
   throw new Error(`${page.url()} keeps the focus after ${MOST_STOPS} times ${key}.`);
