@@ -133,8 +133,8 @@ describe("in the browser", () => {
         if (wanted === undefined) continue;
         const name = inLanguage(language, label);
         // A guided path has no palette.
-      await goTo(page, ofAgent);
-      await page.keyboard.press("Control+k");
+        await goTo(page, ofAgent);
+        await page.keyboard.press("Control+k");
         await page.locator("dialog").getByRole("combobox").fill(name);
         const option = page
           .getByRole("option")
@@ -152,7 +152,9 @@ describe("in the browser", () => {
         });
         // What is named in the address is open.
         if (/[?&](?:new|edit|add)=/.test(wanted))
-          await eventually(async () => (await page.locator("dialog[open], form:focus-within").count()) > 0, { what: label });
+          await eventually(async () => (await page.locator("dialog[open], form:focus-within").count()) > 0, {
+            what: label,
+          });
         if (await page.locator("dialog[open]").isVisible()) await page.keyboard.press("Escape");
       }
       expect(console.complaints()).toEqual([]);
