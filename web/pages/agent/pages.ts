@@ -104,7 +104,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: Webhook,
     group: "reach",
     keywords: text("events deliveries"),
-    Component: lazy(() => import("./webhooks/index.tsx")),
+    Component: lazyPagePart(() => import("./webhooks/index.tsx")),
   },
   {
     path: "/skills",
@@ -152,7 +152,7 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Icon: Wallet,
     group: "watch",
     keywords: text("money payments send limits"),
-    Component: lazy(() => import("./wallet/index.tsx")),
+    Component: lazyPagePart(() => import("./wallet/index.tsx")),
   },
   {
     path: "/figures",

@@ -1,11 +1,13 @@
 // The webhooks that hear of the agent. The page is made of the webhooks' own parts, which are loaded with it.
 
-import { lazy } from "react";
 import { loadTexts } from "../../../app/language.ts";
+import { lazyPart } from "../../../app/lazy.tsx";
+import { Skeleton } from "../../../parts/skeleton.tsx";
 import { useAgent } from "../agent.tsx";
 
-const AgentWebhooks = lazy(
+const AgentWebhooks = lazyPart(
   async () => (await Promise.all([import("../../webhooks/agent-webhooks.tsx"), loadTexts("webhooks")]))[0],
+  () => <Skeleton className="h-44" />,
 );
 
 export default function AgentWebhooksPage() {

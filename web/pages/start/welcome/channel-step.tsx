@@ -1,11 +1,11 @@
 // The last step: the agent answers in Telegram. Three things to do there, the token here, and who the owner is.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
 import { Link } from "wouter";
 import { api, path } from "../../../app/api.ts";
 import { useLive } from "../../../app/events.ts";
 import { loadTexts, rich, t } from "../../../app/language.ts";
+import { lazyPart } from "../../../app/lazy.tsx";
 import { useOwnerLink } from "../../../app/owner-link.ts";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
@@ -41,10 +41,13 @@ const CHANNEL = "channel_a";
 const TELEGRAM = { channel: CHANNEL, label: "Telegram" };
 
 /** The one of the agent's page of channels, which judges the token while it is typed. */
-const TokenForm = lazy(async () => {
-  const [form] = await Promise.all([import("../../agent/channels/token-form.tsx"), loadTexts("agent")]);
-  return { default: form.TokenForm };
-});
+const TokenForm = lazyPart(
+  async () => {
+    const [form] = await Promise.all([import("../../agent/channels/token-form.tsx"), loadTexts("agent")]);
+    return { default: form.TokenForm };
+  },
+  () => <Skeleton className="h-36" />,
+);
 
 export function ChannelStep({ agent, onDone, onSkip }: Props) {
   const key = ["agent", agent.id, "channels"] as const;
@@ -97,9 +100,7 @@ function Connect({ agentId }: { agentId: string }) {
           <li>{rich("Send it <c>/newbot</c>, then a name, then a user name that ends in “bot”.", { c: code })}</li>
           <li>{rich("It answers with a token such as <c>123456:AAF…</c>. Paste it here.", { c: code })}</li>
         </ol>
-        <Suspense fallback={<Skeleton className="h-36" />}>
-          <TokenForm agentId={agentId} kind={TELEGRAM} />
-        </Suspense>
+        <TokenForm agentId={agentId} kind={TELEGRAM} />
       </div>
     </Section>
   );
