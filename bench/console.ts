@@ -135,7 +135,7 @@ async function go(page: Page, path: string, element: string): Promise<number> {
 
 async function scrolling(berth: Berth, owner: Owner): Promise<Figure> {
   await using console = await openConsole(berth, owner.client);
-  await console.open("/agents?view=list");
+  await console.open("/agents");
   const frames = await console.page.evaluate<number[]>(`new Promise((resolve) => {
     const times = [];
     const step = (now) => {

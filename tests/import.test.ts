@@ -107,6 +107,19 @@ describe("POST /api/agents/import", () => {
     expect((await post("/api/agents/import?again=1", "image/png", pngOf({ ccv3: CARD_V3 }))).status).toBe(201);
   });
 
+  test("gives a time zone to an agent whose file names none, and refuses one that does not exist", async () => {
+    const zoneOf = async (file: object, zone: string) => {
+      const path = `/api/agents/import?again=1&timezone=${encodeURIComponent(zone)}`;
+      const { agent } = (await ada.post<Imported>(path, file)).body;
+      return (await ada.get<{ config: { timezone?: string } }>(`/api/agents/${agent.id}/config`)).body.config.timezone;
+    };
+    const file = (config: object) => ({ format: "berth.agent/1", name: "Vera", model: "model_a", config });
+    expect(await zoneOf(file({ instructions: "Be brief." }), "Asia/Tokyo")).toBe("Asia/Tokyo");
+    expect(await zoneOf(file({ timezone: "Europe/Vienna" }), "Asia/Tokyo")).toBe("Europe/Vienna");
+    const refused = await ada.post("/api/agents/import?timezone=Mars%2FOlympus", file({}));
+    expect(expectRefusal(refused, 400, "INVALID_INPUT").issues).toMatchObject([{ path: "timezone" }]);
+  });
+
   test("takes a workspace as a zip, and refuses other types of bodies", async () => {
     const answer = await post("/api/agents/import/preview", "application/zip", zipOf(OPENCLAW));
     expect(await answer.json()).toMatchObject({ name: "Skipper", format: "openclaw" });

@@ -61,6 +61,9 @@ test.concurrent("an agent has one stream, with addresses and a key that only its
 
   expect((await ada.delete(path)).body).toEqual({ success: true });
   expectRefusal(await ada.get(path), 404, "STREAM_NOT_FOUND");
+  const none = Object.fromEntries(Object.keys(stream).map((key) => [key, null]));
+  expect((await ada.get(`${path}?orNone=1`)).body).toEqual({ ...none, state: "none" });
+  expect((await ada.get(`${path}?orNone=yes`)).status).toBe(400);
   expectRefusal(await ada.delete(path), 404, "STREAM_NOT_FOUND");
   expectRefusal(await ada.post(`${path}/rotate`, {}), 404, "STREAM_NOT_FOUND");
 }, 30_000);

@@ -24,7 +24,7 @@ const arrows = files.flatMap(({ path, source }) =>
 const pageOf = (path: string) => /^pages\/[^/]+/.exec(path)?.[0];
 
 /** Tables of a page's parts, which the command palette lists too. */
-const isTable = (path: string) => /^pages\/[^/]+\/pages\.ts$/.test(path);
+const isTable = (path: string) => /^pages\/[^/]+\/(?:pages|actions)\.ts$/.test(path);
 
 describe("imports", () => {
   test("of parts and of the frame reach pages only when one is opened", () => {
@@ -50,6 +50,13 @@ test("nothing makes markup or scripts from text", () => {
   const forbidden =
     /dangerouslySetInnerHTML|\.innerHTML|\.outerHTML|insertAdjacentHTML|document\.write|new Function\(|\beval\(/;
   expect(files.filter(({ source }) => forbidden.test(source)).map(({ path }) => path)).toEqual([]);
+});
+
+test("forms judge their fields by one part, and not by the browser's words", () => {
+  const own = files.filter(
+    ({ path, source }) => /<form\b|\.reportValidity\(/.test(source) && path !== "parts/form.tsx",
+  );
+  expect(own.map(({ path }) => path)).toEqual([]);
 });
 
 test("addresses from outside become links through one part only", () => {

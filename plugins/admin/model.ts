@@ -5,6 +5,7 @@ import {
   type Administration,
   type Invitation,
   isActiveSubscription,
+  newPassword,
   PLANS,
   SUBSCRIPTION_STATUSES,
   type User,
@@ -43,9 +44,7 @@ export const auditQuery = t.Object({
 export const newUserBody = t.Object({
   email: t.String({ maxLength: 320, error: "Give an email address." }),
   name: t.Optional(name),
-  password: t.Optional(
-    t.String({ description: "Left out: the owner sets one", error: "Give a password of at least 8 characters." }),
-  ),
+  password: t.Optional({ ...newPassword, description: "Left out: the owner sets one" }),
   isAdmin: flag("Whether the account is an admin, independent of ADMIN_EMAILS"),
   emailVerified: flag("Whether the address counts as verified"),
   invite: flag("Without a password: whether to mail the owner a link to set one. Default true"),

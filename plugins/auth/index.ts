@@ -58,6 +58,7 @@ export {
   requireScope,
   type SessionIdentity,
 } from "./identity.ts";
+export { newPassword } from "./model.ts";
 export { createAccountPage } from "./pages/account-pages.ts";
 export { isPlaceholderAccount } from "./placeholder-accounts.ts";
 export type { BeforeDeletion } from "./settings/account-deletion.ts";

@@ -1,6 +1,7 @@
 // Request and response schemas of accounts. Written by hand, so that a new column is never exposed by accident.
 import { type Static, t } from "elysia";
 import type { Identity } from "./identity.ts";
+import { MIN_PASSWORD_LENGTH } from "./password/length.ts";
 import { isActiveSubscription, NOTIFICATION_TOPICS, type NotificationTopic } from "./users.ts";
 
 /** One line: no control characters, line breaks, or characters that change the direction of text. */
@@ -10,9 +11,12 @@ export const name = t.String({
   error: "A name is one line of at most 200 characters.",
 });
 
+/** A password that an account gets. `requirePassword` judges it. */
+export const newPassword = t.String({ error: `Give a password of at least ${MIN_PASSWORD_LENGTH} characters.` });
+
 export const signUpBody = t.Object({
   email: t.String({ maxLength: 320, error: "Give your email address." }),
-  password: t.String({ error: "Give a password of at least 8 characters." }),
+  password: newPassword,
   name: t.Optional(name),
   referralCode: t.Optional(
     t.String({
@@ -61,7 +65,7 @@ export const signInBody = t.Object({
 export const firstAdminBody = t.Object({
   token: t.String({ minLength: 1, maxLength: 200, error: "Open the link that Berth printed at its start." }),
   email: t.String({ maxLength: 320, error: "Give your email address." }),
-  password: t.String({ error: "Give a password of at least 8 characters." }),
+  password: newPassword,
   name: t.Optional(name),
 });
 

@@ -1,5 +1,5 @@
 // Defines the backend surface's routes of live streams; publishers connect to the backend, and it holds the segments.
-import { Elysia } from "elysia";
+import { Elysia, type Static } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
@@ -8,9 +8,11 @@ import {
   CHANGE_ERRORS,
   CREATE_ERRORS,
   mediaResponses,
+  NO_STREAM,
   removeResult,
   rotateResult,
   stream,
+  streamQuery,
   toRotateResult,
   toStream,
 } from "./model.ts";
@@ -26,17 +28,19 @@ interface Deps {
 export function backendRoutes({ identities, guards, streamService }: Deps) {
   const detail = { tags: ["Live streams"] };
 
-  async function statusOf(agentId: string) {
+  async function statusOf(agentId: string, { orNone }: Static<typeof streamQuery> = {}) {
     const found = await streamService.statusOf(agentId);
-    if (!found) throw streamNotFound();
-    return toStream(found);
+    if (found) return toStream(found);
+    if (orNone) return NO_STREAM;
+    throw streamNotFound();
   }
 
   return new Elysia({ name: "streams.backend" })
     .use(identities.guards)
     .use(guards)
-    .get("/api/agents/:id/stream", ({ agent }) => statusOf(agent.id), {
+    .get("/api/agents/:id/stream", ({ agent, query }) => statusOf(agent.id, query), {
       agentCall: { action: READ_STREAM_ACTION, scope: "write" },
+      query: streamQuery,
       response: { 200: stream },
       detail: {
         ...detail,

@@ -16,9 +16,10 @@ const addresses = {
 /** All fields are null with `STREAM_DRIVER=off`. */
 export const stream = t.Object({
   ...addresses,
-  state: t.Union([t.Literal("idle"), t.Literal("active"), t.Literal("unavailable")], {
+  state: t.Union([t.Literal("idle"), t.Literal("active"), t.Literal("unavailable"), t.Literal("none")], {
     description:
-      "active: on the air; unavailable: publishing is impossible, since the port is taken or streams are off",
+      "active: on the air; unavailable: publishing is impossible, since the port is taken or streams are off; none: with " +
+      "`orNone=1`, an agent without a stream",
   }),
   since: t.Union([
     t.String({ description: "when it last went on or off the air, or was created; ISO 8601" }),
@@ -28,6 +29,17 @@ export const stream = t.Object({
     t.Integer({ description: "bits per second, averaged over the last ten seconds; null unless active" }),
     t.Null(),
   ]),
+});
+
+/** In place of the 404, for a page that shows whether there is one: a browser reports each 404 as an error. */
+export const NO_STREAM = {
+  ...{ liveStreamId: null, streamKey: null, rtmpServer: null, rtmp: null, hls: null, playbackUrl: null },
+  ...{ state: "none" as const, since: null, bitrate: null },
+};
+export const streamQuery = t.Object({
+  orNone: t.Optional(
+    t.Literal("1", { description: "Answers for an agent without a stream with the state `none` instead of 404" }),
+  ),
 });
 
 export const rotateResult = t.Object({ success: t.Literal(true), ...addresses });

@@ -13,7 +13,15 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
-import { CHANGE_ERRORS, CREATE_ERRORS, mediaResponses, removeResult, rotateResult, stream } from "./model.ts";
+import {
+  CHANGE_ERRORS,
+  CREATE_ERRORS,
+  mediaResponses,
+  removeResult,
+  rotateResult,
+  stream,
+  streamQuery,
+} from "./model.ts";
 import { playerPage, streamNotFoundPage } from "./player-page.ts";
 import { CHANGE_STREAM_ACTION, READ_STREAM_ACTION, WATCH_STREAM_ACTION } from "./stream-actions.ts";
 import type { StreamService } from "./stream-service.ts";
@@ -99,8 +107,9 @@ export function webRoutes({ config, backend, limits, identities, guards, streamS
   return new Elysia({ name: "streams.web" })
     .use(openRoutes)
     .use(guards)
-    .get("/api/agents/:id/stream", (ownerRequest) => forwardToBackend(ownerRequest), {
+    .get("/api/agents/:id/stream", (call) => forwardToBackend(call, call.query.orNone ? "?orNone=1" : ""), {
       ...ownerWrite,
+      query: streamQuery,
       response: { 200: stream },
       detail: {
         ...detail,

@@ -142,9 +142,13 @@ export const spendItem = t.Object({
 });
 export const spendList = t.Object({
   spends: t.Array(spendItem),
-  count: t.Number({ description: "Number of all spends" }),
+  count: t.Number({ description: "Number of all spends that fit the query" }),
 });
-export const paging = t.Object({ limit: t.Optional(t.String()), offset: t.Optional(t.String()) });
+export const spendQuery = t.Object({
+  limit: t.Optional(t.String()),
+  offset: t.Optional(t.String()),
+  agentId: t.Optional(t.String({ maxLength: 64, description: "Only what this agent has asked for" })),
+});
 
 const usdText = (description: string) =>
   t.Union([t.String({ maxLength: 100 }), t.Number()], {

@@ -6,7 +6,6 @@ import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { createSpendItems } from "./spend-item.ts";
 import {
-  paging,
   parsePolicyChange,
   payBody,
   payResponse,
@@ -15,6 +14,7 @@ import {
   sendBody,
   spendItem,
   spendList,
+  spendQuery,
   spendResponse,
   toPayResponse,
   toPolicyResponse,
@@ -160,12 +160,13 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
           identity.user.id,
           readLimit(query.limit, 50, 100),
           readOffset(query.offset),
+          { agentId: query.agentId },
         );
         return { spends: spends.map(toSpendItem), count: total };
       },
       {
         signedIn: "read",
-        query: paging,
+        query: spendQuery,
         response: { 200: spendList },
         detail: { tags, summary: "List spends, newest first" },
       },

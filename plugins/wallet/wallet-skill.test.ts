@@ -96,6 +96,11 @@ test("it reads the balance, and sends once per message", async () => {
   expect(await usd.balanceOf(to)).toBe(2n * USD);
   const { spends } = await ledger.list(userId, 1, 0);
   expect(spends[0]?.agentId).toBe("agent");
+  expect(await ledger.list(userId, 10, 0, { agentId: "agent" })).toMatchObject({
+    spends: [{ id: spends[0]?.id }],
+    total: 1,
+  });
+  expect(await ledger.list(userId, 10, 0, { agentId: "another" })).toEqual({ spends: [], total: 0 });
 });
 
 test("it obeys the policy", async () => {

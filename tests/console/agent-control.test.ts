@@ -111,7 +111,7 @@ describe("the proofs", () => {
     await console.open(`/agents/${agentId}/verification`);
     await page.getByText("This browser has no wallet.").waitFor();
     await page.getByRole("button", { name: "Sign elsewhere" }).first().click();
-    const text = page.getByRole("region", { name: "The text to sign" });
+    const text = page.getByRole("group", { name: "The text to sign" });
     await text.getByText(`Agent ID: ${agentId}`).waitFor();
     await page.getByLabel("Address of the wallet").fill("nonsense");
     await page.getByLabel("Signature").fill("0x12");

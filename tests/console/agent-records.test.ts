@@ -145,6 +145,10 @@ describe("the figures", () => {
     await page.getByRole("table").first().getByText("Received").waitFor();
     await page.reload();
     await page.getByText("$0.48").waitFor();
+    // Each line is told by its dashes too, and the legend shows the same.
+    const legend = page.getByRole("img", { name: "Messages and answers" }).locator(".u-legend svg path");
+    const dashes = await legend.evaluateAll((all) => all.map((one) => one.getAttribute("stroke-dasharray")));
+    expect(dashes).toEqual(["", "6 4"]);
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 

@@ -29,6 +29,18 @@ async function openSetUp(config: object = { instructions: "Be kind.", own: { key
 }
 
 describe("the set-up", () => {
+  test("has the zone of whoever made the agent in the console", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open("/agents?new=assistant");
+    await page.getByRole("button", { name: "Make the agent" }).click();
+    await page.waitForURL(/\/agents\/[0-9a-f-]+\/chat/);
+    const [, id = ""] = /agents\/([0-9a-f-]+)/.exec(page.url()) ?? [];
+    await console.open(`/agents/${id}/set-up`);
+    expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Vienna");
+    expect((await configOf(id)).timezone).toBe("Europe/Vienna");
+  }, 60_000);
+
   test("saves instructions, model, style and budget, and keeps keys that it does not know", async () => {
     await using opened = await openSetUp();
     const { id, console, page, save, instructions } = opened;
@@ -155,7 +167,7 @@ describe("two tabs", () => {
     await save.click();
     await page.getByText("You both changed the same thing.").waitFor();
     await page
-      .getByRole("region", { name: /Saved elsewhere compared to Your changes/ })
+      .getByRole("group", { name: /Saved elsewhere compared to Your changes/ })
       .or(page.getByText("Theirs"))
       .first()
       .waitFor();

@@ -93,7 +93,7 @@ describe("writing to an agent", () => {
     await feed(page)
       .locator("summary", { hasText: /^Remember a fact/ })
       .click();
-    await feed(page).getByRole("region", { name: "Input" }).getByText("Likes tables.").waitFor();
+    await feed(page).getByRole("group", { name: "Input" }).getByText("Likes tables.").waitFor();
 
     await page.getByRole("button", { name: /tokens · .* · 1 step$/ }).click();
     const panel = page.getByRole("dialog", { name: "The turn behind this reply" });

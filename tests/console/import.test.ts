@@ -37,6 +37,9 @@ describe("an agent from a file", () => {
     await page.getByRole("button", { name: "Make the agent" }).click();
     await page.waitForURL(/\/agents\/[0-9a-f-]+$/);
     await page.getByRole("heading", { name: "Vera", level: 1 }).waitFor();
+    const [, id = ""] = /agents\/([0-9a-f-]+)$/.exec(page.url()) ?? [];
+    const { config } = (await ada.get<{ config: { timezone?: string } }>(`/api/agents/${id}/config`)).body;
+    expect(config.timezone).toBe("Europe/Vienna");
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 

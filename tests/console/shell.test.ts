@@ -100,7 +100,7 @@ describe("the palette", () => {
     await page.waitForURL(/\/agents\/[^/]+\/logs/);
     await choose(page, "memory", "Harbour: Memory Page");
     await page.waitForURL(/\/agents\/[^/]+\/memory/);
-    await choose(page, "two-factor", "Account: Security Page");
+    await choose(page, "two-factor", "Set up two-factor Action");
     await page.waitForURL(/\/account\/security/);
     await page.locator("#rail").getByRole("link", { name: "Usage" }).focus();
     const field = await openPalette(page);
@@ -155,7 +155,7 @@ describe("the palette", () => {
   test("offers no page or action of admins to others", async () => {
     await using console = await openConsole(berth, ada);
     await console.open("/");
-    await openPalette(console.page, "backup now");
+    await openPalette(console.page, "database copy");
     await console.page.getByText("Nothing has this name").waitFor();
     await openPalette(console.page, "audit");
     await console.page.getByText("Nothing has this name").waitFor();

@@ -53,9 +53,12 @@ test("what the page says to enter puts the agent on the air, again after a stop,
   const { id } = await provision(ada, "Lookout");
   await using console = await openConsole(berth, ada);
   const { page } = console;
+  const refusals: string[] = [];
+  page.on("response", (response) => void (response.status() >= 400 && refusals.push(response.url())));
   await console.open(`/agents/${id}/stream`);
   await page.getByRole("button", { name: "Make a live stream" }).click();
   await page.getByText("Off the air").waitFor();
+  expect(refusals).toEqual([]);
   const address = await readEncoderFields(page);
 
   const wrong = publish(`${address.slice(0, -8)}00000000`, { seconds: 5 });

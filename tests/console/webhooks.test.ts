@@ -39,7 +39,7 @@ test("a webhook is made, its secret shown once, its deliveries listed and sent a
   await dialog.getByRole("alert").waitFor();
   await dialog.getByLabel("Address").fill(`${receiver.url}/crm`);
   await dialog.getByRole("button", { name: "Make the webhook" }).click();
-  const secret = await page.getByRole("region", { name: "Signing secret" }).textContent();
+  const secret = await page.getByRole("group", { name: "Signing secret" }).textContent();
   expect(secret).toStartWith("whsec_");
   await page.getByRole("button", { name: "I have kept the secret" }).click();
   await page.getByRole("heading", { name: "<b>CRM</b>", level: 1 }).waitFor();
@@ -55,7 +55,7 @@ test("a webhook is made, its secret shown once, its deliveries listed and sent a
   await receiver.take(3);
 
   await page.getByRole("button", { name: "Make a new secret" }).click();
-  const next = await page.getByRole("region", { name: "Signing secret" }).textContent();
+  const next = await page.getByRole("group", { name: "Signing secret" }).textContent();
   expect(next).not.toBe(secret);
   await page.getByRole("button", { name: "I have kept the secret" }).click();
   await page.getByRole("switch").click();

@@ -81,8 +81,12 @@ test("a newcomer comes from the link to an agent in Telegram", async () => {
   await click("Go on");
 
   await page.getByRole("heading", { name: "Let Harbour answer in Telegram" }).waitFor();
-  await page.getByLabel("Token of your bot").fill(TOKEN);
-  await click("Connect Telegram");
+  // The token is judged while it is typed, as on the agent's page of channels.
+  await page.getByLabel("Token of the bot").fill("harbour_bot");
+  await page.getByText(/does not begin like a token of Telegram/).waitFor();
+  await page.getByLabel("Token of the bot").fill(TOKEN);
+  await page.getByText("Telegram knows it").waitFor();
+  await click(/^Connect .*/);
   await page.getByRole("heading", { name: "@harbour_bot" }).waitFor();
   await page.getByText("This page notices when you are there").waitFor();
   const open = page.getByRole("link", { name: "Open the chat with @harbour_bot" }).and(page.locator("[href*=start]"));
@@ -178,7 +182,7 @@ test("errors say what to do", async () => {
   });
   await console.open("/welcome?step=model");
   await page.getByRole("button", { name: "Check and keep this key" }).click();
-  await page.getByText("Paste the key here first.").waitFor();
+  await page.getByText("Fill this in.").waitFor();
   await page.getByLabel(/^Key of/).fill("sk-proj-this-one-is-wrong-0000");
   await page.getByRole("button", { name: "Check and keep this key" }).click();
   await page.getByText(/OpenAI does not accept this key/).waitFor();
@@ -280,7 +284,7 @@ test("every step is accessible", async () => {
   });
   await expectAccessible(berth, client, "/welcome?step=channel", {
     name: "welcome-channel",
-    prepare: async (page) => void (await page.locator("input[name=bot-token]").waitFor()),
+    prepare: async (page) => void (await page.getByLabel(/^(?:Token of the bot|Token des Bots)/).waitFor()),
   });
 }, 180_000);
 

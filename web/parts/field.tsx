@@ -1,6 +1,7 @@
 // Form fields: label, control, hint and error belong together for eyes and screen readers.
 
 import { type ComponentProps, type ReactNode, useId } from "react";
+import { useComplaint } from "./form.tsx";
 
 export const CONTROL =
   "min-h-9 w-full rounded-round border border-line bg-card px-2.5 py-1.5 text-ink placeholder:text-soft disabled:opacity-60 aria-[invalid=true]:border-bad";
@@ -24,8 +25,9 @@ export interface ControlProps {
   className: string;
 }
 
-export function Field({ label, hint, error, isLabelHidden = false, className = "", children }: FieldProps) {
+export function Field({ label, hint, error: refusal, isLabelHidden = false, className = "", children }: FieldProps) {
   const id = useId();
+  const error = useComplaint(id) ?? refusal;
   const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ") || undefined;
   return (
     <div className="flex flex-col gap-1">

@@ -5,6 +5,7 @@ import { t } from "../app/language.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { ErrorNote } from "./error-note.tsx";
+import { Form } from "./form.tsx";
 
 interface Props {
   title: string;
@@ -46,16 +47,15 @@ export function FormDialog({ title, width = "narrow", onSubmit, onClose, childre
         </>
       }
     >
-      <form
+      <Form
         id={id}
         className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (!isBusy && !isIncomplete) onSubmit();
         }}
       >
         {children}
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -61,7 +61,7 @@ function renderToken(token: MarkedToken): ReactNode {
     }
     case "table":
       return (
-        <div className="overflow-x-auto" role="region" aria-label={t("Table")} tabIndex={0}>
+        <div className="overflow-x-auto" role="group" aria-label={t("Table")} tabIndex={0}>
           <table className="border-collapse text-left">
             <thead>
               <tr>

@@ -11,6 +11,9 @@ import { type ChartProps, DAY } from "./chart.tsx";
 /** Lines differ by dashes too, for those who don't tell the colours apart. */
 const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
+const dashOf = (index: number): number[] => DASHES[index % DASHES.length] ?? [];
+const tokenOf = (index: number): string => `--series-${(index % DASHES.length) + 1}`;
+
 /** Steps of an axis of counts: half a message is none. */
 const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
@@ -47,9 +50,12 @@ export default function Plot({ label, times, series, kind = "line", isByDay = fa
         // Room for half a label at the right.
         padding: [8, 28, 0, 0],
         cursor: { y: false, points: { size: 6 } },
-        legend: { live: true },
+        legend: { live: true, markers: { show: false } },
         // The values below the drawing are those at the pointer: there are none before it comes.
-        hooks: { setLegend: [({ root, cursor }) => root.classList.toggle("is-idle", cursor.idx == null)] },
+        hooks: {
+          ready: [({ root }) => addLegendLines(root, series.length, color, kind)],
+          setLegend: [({ root, cursor }) => root.classList.toggle("is-idle", cursor.idx == null)],
+        },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), isByDay ? "UTC" : viewerZone),
         axes: [
           { ...axis, size: 32, space: 76, values: (_, ticks) => ticks.map(formatTick(ticks, isByDay)) },
@@ -73,12 +79,12 @@ export default function Plot({ label, times, series, kind = "line", isByDay = fa
               time === null ? "–" : formatTime(time * 1_000, isByDay ? DAY : undefined),
           },
           ...series.map((one, index) => {
-            const stroke = color(`--series-${(index % 4) + 1}`);
+            const stroke = color(tokenOf(index));
             return {
               label: one.label,
               stroke,
               width: 2,
-              dash: DASHES[index % DASHES.length] ?? [],
+              dash: dashOf(index),
               points: { show: true, filter: () => lonely(one.values) },
               value: (_: uPlot, value: number | null) => (value === null ? "–" : (one.format ?? formatNumber)(value)),
               ...(kind === "bars" && { fill: stroke, paths: uPlot.paths.bars?.({ size: [0.7, 40] }), dash: [] }),
@@ -100,6 +106,26 @@ function lonely(values: readonly (number | null)[]): number[] {
   return values.flatMap((value, index) =>
     value !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null ? [index] : [],
   );
+}
+
+/** Puts before each name of the legend a piece of its line, with the line's dashes. The first row is the time. */
+function addLegendLines(root: HTMLElement, count: number, color: (name: string) => string, kind: ChartProps["kind"]) {
+  const names = [...root.querySelectorAll(".u-legend .u-series th")].slice(1, count + 1);
+  for (const [index, name] of names.entries()) {
+    const make = (tag: string, attributes: Record<string, string>) => {
+      const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+      for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+      return element;
+    };
+    const svg = make("svg", { viewBox: "0 0 28 10", width: "28", height: "10", "aria-hidden": "true" });
+    const stroke = color(tokenOf(index));
+    svg.append(
+      kind === "bars"
+        ? make("rect", { x: "9", width: "10", height: "10", rx: "2", fill: stroke })
+        : make("path", { d: "M0 5h28", stroke, "stroke-width": "2", "stroke-dasharray": dashOf(index).join(" ") }),
+    );
+    name.prepend(svg);
+  }
 }
 
 /** A canvas knows no `light-dark()`: the colour that an element gets from it is read. */

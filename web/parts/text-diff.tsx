@@ -20,7 +20,7 @@ export function TextDiff({ before, after, heads }: Props) {
   const lines = useMemo(() => diffLines(before, after), [before, after]);
   return (
     <div
-      role="region"
+      role="group"
       aria-label={t("{before} compared to {after}", { before: heads[0], after: heads[1] })}
       tabIndex={0}
       className="max-h-[32rem] overflow-auto rounded-large border border-edge bg-card"

@@ -12,6 +12,7 @@ export const TRY_FAILURES = [
   "no_credit",
   "no_model",
   "rate_limited",
+  "no_connection",
   "unreachable",
   "timeout",
   "not_a_model_server",
@@ -68,7 +69,9 @@ export async function tryProvider(
     });
     bytes = await readLimited(response);
   } catch (error) {
-    return failed(error instanceof Error && error.name === "TimeoutError" ? "timeout" : "unreachable");
+    if (error instanceof Error && error.name === "TimeoutError") return failed("timeout");
+    // Nobody has chosen the provider's own address, so there is none to check.
+    return failed(upstream.baseUrl === upstream.definition.baseUrl ? "no_connection" : "unreachable");
   }
   if (!response.ok) {
     const detail = readErrorMessage(
@@ -153,6 +156,9 @@ function failureText(reason: TryFailure, { label, apiKey }: Upstream, model: str
     no_credit: `${label} accepts the key, but its account has no credit left. Add credit there, then try again.`,
     no_model: `${label} does not know the model ${model}, or this key may not use it. Choose another one.`,
     rate_limited: `${label} has too many requests of this key right now. Wait a minute, then try again.`,
+    no_connection:
+      `${label} can't be reached from the machine on which Berth runs. Check its connection to the internet, and that ` +
+      "no firewall stops it. Then try again.",
     unreachable: `${label} can't be reached. Check the address, and that this machine may connect to it.`,
     timeout: `${label} did not answer in ${TIMEOUT_MS / 1000} seconds. Try again, or choose a smaller model.`,
     not_a_model_server: `Something answers at this address, but it is no OpenAI-compatible model server. Does the address end in /v1?`,

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { attachContext } from "../../../src/kernel/http/request-context.ts";
 import { FAILURE_DESCRIPTIONS } from "../oauth/oauth-failure.ts";
+import { MIN_PASSWORD_LENGTH } from "../password/length.ts";
 import { createHomePage, pageRoutes } from "./account-pages.ts";
 
 const configured = (env: Record<string, string> = {}) =>
@@ -70,6 +71,17 @@ describe.each(paths)("%s", (path) => {
     // With a GET form, a browser without the script would put the password into the address.
     expect(html.match(/<form/g)).toEqual(html.match(/<form(?= [^>]*method="post")/g));
   });
+});
+
+test("every form for a new password has the same rule, which is that of the server", async () => {
+  for (const path of ["/register", "/reset-password?token=t0k3n", "/setup?token=t0k3n"]) {
+    const { html } = await open(path);
+    expect({ path, minimum: /minlength="(\d+)" autocomplete="new-password"/.exec(html)?.[1] }).toEqual({
+      path,
+      minimum: String(MIN_PASSWORD_LENGTH),
+    });
+    expect(html).toContain(`At least ${MIN_PASSWORD_LENGTH} characters`);
+  }
 });
 
 describe.each(paths)("%s in German", (path) => {

@@ -8,6 +8,7 @@ import { type Language, languageOf } from "../../../src/kernel/pages/language.ts
 import { pageTemplate, type Translation, translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { OneTimeLinks } from "../one-time-links.ts";
+import { MIN_PASSWORD_LENGTH } from "../password/length.ts";
 import { signUpSettings } from "../settings.ts";
 import type { Users } from "../users.ts";
 import formStyle from "./forms.css" with { type: "text" };
@@ -119,7 +120,12 @@ export function createAccountPage(
   const built: Partial<Record<Language, { html: string; headers: Record<string, string> }>> = {};
 
   function build(language: Language) {
-    const all = { ...values(language), title: escapeHtml(translateText(title, language, translations)) };
+    const minPasswordLength = String(MIN_PASSWORD_LENGTH);
+    const all = {
+      ...values(language),
+      minPasswordLength,
+      title: escapeHtml(translateText(title, language, translations)),
+    };
     const html = fillTemplate(template(language), all);
     return { html, headers: pageHeaders(contentPolicy({ styles: html, scripts: html, connect: ["'self'"] })) };
   }

@@ -52,8 +52,7 @@ export const german: Translation = {
   texts: {
     "Agents that answer where people are": "Agenten, die da antworten, wo Menschen sind",
     "Ask whoever runs this Berth": "Frag, wer dieses Berth betreibt",
-    "At least 6 characters": "Mindestens 6 Zeichen",
-    "At least 8 characters": "Mindestens 8 Zeichen",
+    "At least {{minPasswordLength}} characters": "Mindestens {{minPasswordLength}} Zeichen",
     "Berth is running. It needs you.": "Berth läuft. Jetzt fehlst noch du.",
     "By invitation only": "Nur mit Einladung",
     "Continue with a wallet": "Weiter mit einer Wallet",

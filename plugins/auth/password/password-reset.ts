@@ -9,7 +9,7 @@ import { requirePassword } from "./passwords.ts";
 
 /** Links are valid for one hour. */
 const LINK_LIFETIME_MS = HOUR;
-/** Shorter than the minimum at sign-up and in the settings (`MIN_PASSWORD_LENGTH`). */
+/** The API's promise to programs. Our own form asks for `MIN_PASSWORD_LENGTH`, like every other. */
 const MIN_RESET_PASSWORD_LENGTH = 6;
 /**
  * Milliseconds; the job starts after one to five times this, at random. A job does more work if the account exists,

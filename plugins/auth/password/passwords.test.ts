@@ -3,7 +3,8 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { rejectionOf } from "../../../tests/support/rejection.ts";
-import { createPasswords, MAX_PASSWORD_LENGTH, requirePassword } from "./passwords.ts";
+import { MAX_PASSWORD_LENGTH } from "./length.ts";
+import { createPasswords, requirePassword } from "./passwords.ts";
 
 describe("the length", () => {
   const accepts = async (password: string, minimum?: number) => {

@@ -5,6 +5,7 @@ import { invalidInput } from "../../../src/kernel/errors.ts";
 import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
 import { normalizeEmail } from "../email.ts";
 import { isCommonPassword, isTrivialPassword } from "./common-passwords.ts";
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from "./length.ts";
 
 /** 19 MiB and 2 passes, from OWASP's Password Storage Cheat Sheet. About 26 ms per hash on one core. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19 * 1024, timeCost: 2 } as const;
@@ -23,10 +24,6 @@ export interface Passwords {
    */
   verify(password: string, hash: string | null, beforeVerify?: () => Promise<void>): Promise<boolean>;
 }
-
-export const MIN_PASSWORD_LENGTH = 8;
-/** Longer passwords only cost hashing time. */
-export const MAX_PASSWORD_LENGTH = 1024;
 
 interface PasswordRules {
   /** Code points. Default: 8. */

@@ -1,6 +1,6 @@
 // Request and response schemas of settings and sessions.
 import { type Static, t } from "elysia";
-import { name, totp } from "../model.ts";
+import { name, newPassword, totp } from "../model.ts";
 import type { Session } from "../sessions.ts";
 import { NOTIFICATION_TOPICS } from "../users.ts";
 import { deviceLabel } from "./device-label.ts";
@@ -37,7 +37,7 @@ export const passwordBody = t.Object({
   currentPassword: t.Optional(
     t.String({ maxLength: 4096, description: "Required if the account has a password", error: "Give your password." }),
   ),
-  newPassword: t.String({ error: "Give a new password of at least 8 characters." }),
+  newPassword,
 });
 
 export const deletionBody = t.Object({

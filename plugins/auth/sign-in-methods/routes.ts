@@ -8,7 +8,7 @@ import { type AuthServices, tags } from "../auth-services.ts";
 import { configuredProviders } from "../oauth/configured-providers.ts";
 import type { OAuth } from "../oauth/oauth.ts";
 import { OAuthFailure } from "../oauth/oauth-failure.ts";
-import { MIN_PASSWORD_LENGTH } from "../password/passwords.ts";
+import { MIN_PASSWORD_LENGTH } from "../password/length.ts";
 import { signUpSettings } from "../settings.ts";
 import { PROOF_ERRORS, type WalletProofs } from "../wallet/wallet-proof.ts";
 import {

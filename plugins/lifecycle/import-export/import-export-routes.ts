@@ -87,11 +87,11 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
     )
     .post(
       "/api/agents/import",
-      ({ identity, request, query: { again } }) => {
+      ({ identity, request, query }) => {
         importedBytes(request);
         return idempotency.respond({ request, userId: identity.user.id }, () => {
           const granted = identities.createGrant(identity, request, IMPORT_ACTION);
-          return forwardToBackend(backend, granted, request, `/api/agents/import${again ? "?again=1" : ""}`);
+          return forwardToBackend(backend, granted, request, `/api/agents/import?${new URLSearchParams(query)}`);
         });
       },
       {
@@ -153,7 +153,7 @@ export function importBackendRoutes({ identities, agents, importExport }: Backen
     .post(
       "/api/agents/import",
       async ({ caller: { userId, isAdmin }, request, query, status }) => {
-        const options = { again: query.again === "1" };
+        const options = { again: query.again === "1", timezone: query.timezone };
         const made = await importExport.importAgent({ userId, isAdmin }, importedBytes(request), options);
         const { agent, ...rest } = made;
         return status(201, { ...agents.views.provisionedResponse(agent), ...rest });

@@ -1,8 +1,10 @@
 // Exports an agent as one JSON object without secrets, and creates an agent from such an object.
 
 import type { Static } from "elysia";
+import { invalidInput } from "../../../src/kernel/errors.ts";
 import type { Host } from "../../../src/kernel/plugin.ts";
 import { parseElements, setJsonMembers } from "../../../src/kernel/util/json-text.ts";
+import { isTimeZone } from "../../../src/kernel/util/time-zone.ts";
 import { type Agent, agents, secretShapes } from "../../agents/index.ts";
 import { providerSettings } from "../../ai/settings.ts";
 import type { exportedFile } from "../../knowledge/index.ts";
@@ -41,6 +43,8 @@ export interface ImportOptions {
   origin?: string | undefined;
   /** Import a folder of another program although the owner has an agent from it. */
   again?: boolean;
+  /** Of an agent whose file names none. Throws 400 for one that does not exist. */
+  timezone?: string | undefined;
 }
 
 export interface ImportPreview {
@@ -59,6 +63,8 @@ export interface ImportedAgent {
   report: ReportRow[];
 }
 
+const noSuchZone = () =>
+  invalidInput({ path: "timezone", message: "There is no such time zone. Use a name such as Europe/Berlin." });
 const iso = (at: number) => new Date(at).toISOString();
 
 export function createImportExport(host: Host): ImportExport {
@@ -132,7 +138,8 @@ export function createImportExport(host: Host): ImportExport {
       };
     },
 
-    async importAgent(owner, bytes, { origin = null, again = false } = {}) {
+    async importAgent(owner, bytes, { origin = null, again = false, timezone } = {}) {
+      if (timezone !== undefined && !isTimeZone(timezone)) throw noSuchZone();
       const isLong = bytes.length > SMALL_FILE_BYTES;
       const { head, config: fileConfig, switches: given, skills: skillRows, takeover, ...file } = await readFile(bytes);
       const source = takeover && { format: takeover.format, digest: takeover.digest, origin };
@@ -140,8 +147,11 @@ export function createImportExport(host: Host): ImportExport {
       const { name, model, tier, responseCache, publicPage } = head;
       const settings = await agentService.requireValidConfig(fileConfig);
       const { config: arrived, changed } = configOnArrival(fileConfig);
-      const config =
-        takeover?.channels === undefined ? arrived : setJsonMembers(arrived, { channels: takeover.channels });
+      const zone = settings.timezone === undefined && timezone !== undefined;
+      const config = setJsonMembers(arrived, {
+        ...(takeover?.channels !== undefined && { channels: takeover.channels }),
+        ...(zone && { timezone: JSON.stringify(timezone) }),
+      });
       const { switches, off } = switchesOnArrival(
         new Map(given),
         settings.skills ?? new Map(),

@@ -56,6 +56,9 @@ const importBody = (schema: TSchema) => ({
 });
 export const importQuery = t.Object({
   again: t.Optional(t.Literal("1", { description: "Make another agent from a file that was imported before" })),
+  timezone: t.Optional(
+    t.String({ maxLength: 64, description: "The zone of an agent whose file names none, such as `Europe/Berlin`" }),
+  ),
 });
 export const createPreviewDetail = () => ({
   tags,

@@ -75,8 +75,13 @@ export interface Ledger extends SpendStore {
   requirePolicy(userId: string, intent: Intent): Promise<void>;
   /** The earlier spend with this key. Throws 409 `IDEMPOTENCY_MISMATCH` if its request was a different one. */
   findByRequestKey(userId: string, requestKey: string | null, requestHash: string): Promise<Spend | undefined>;
-  /** A page of the user's spends, newest first, and the number of all. */
-  list(userId: string, limit: number, offset: number): Promise<{ spends: Spend[]; total: number }>;
+  /** A page of the user's spends, newest first, and the number of all; with `agentId` those that the agent asked for. */
+  list(
+    userId: string,
+    limit: number,
+    offset: number,
+    filter?: { agentId?: string | undefined },
+  ): Promise<{ spends: Spend[]; total: number }>;
   /** The spend, if it waits for approval. Throws 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`. */
   requireWaiting(userId: string, id: string): Promise<Spend>;
   /**
@@ -210,8 +215,8 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
       return stored;
     },
 
-    async list(userId, limit, offset) {
-      const own = eq(spends.userId, userId);
+    async list(userId, limit, offset, { agentId } = {}) {
+      const own = and(eq(spends.userId, userId), agentId === undefined ? undefined : eq(spends.agentId, agentId));
       const rows = drizzle.select().from(spends).where(own).orderBy(desc(spends.id)).limit(limit).offset(offset);
       const [[row], found] = await Promise.all([drizzle.select({ total: count() }).from(spends).where(own), rows]);
       return { spends: found, total: row?.total ?? 0 };

@@ -173,6 +173,17 @@ export const WRITES: Readonly<Record<string, Write>> = {
     done: (page) => page.getByRole("dialog").waitFor({ state: "detached" }),
     doneElsewhere: async () => undefined,
   },
+  "/agents/:id/webhooks": {
+    fill: inDialog("New webhook", "What it is for", "The desk"),
+    send: async (page) => {
+      await ofDialog("Address")(page).fill("https://example.com/desk");
+      await pressButton("Make the webhook")(page);
+    },
+    request: /^POST \/api\/webhooks$/,
+    typed: ofDialog("What it is for"),
+    done: shows("Your webhook is ready"),
+    doneElsewhere: shows("The desk"),
+  },
   "/agents/:id/stream": {
     send: pressButton("Make a live stream"),
     request: /^PUT .*\/stream$/,

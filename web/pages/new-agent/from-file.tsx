@@ -9,6 +9,7 @@ import { call } from "../../app/api.ts";
 import { ApiError } from "../../app/errors.ts";
 import { type Text, t, text } from "../../app/language.ts";
 import { randomKey } from "../../app/random-key.ts";
+import { viewerZone } from "../../app/time-zone.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Notice } from "../../parts/status.tsx";
@@ -52,7 +53,7 @@ export function useFileImport(onMade: (agentId: string) => void) {
     mutationFn: (isAgain: boolean) =>
       call<Imported>("POST", "/api/agents/import", {
         body: toBlob(file ?? new File([], "")),
-        query: { again: isAgain ? 1 : undefined },
+        query: { again: isAgain ? 1 : undefined, timezone: viewerZone },
         idempotencyKey: randomKey(),
       }),
     onSuccess({ agent, report }) {

@@ -11,6 +11,7 @@ import { t, tn } from "../../app/language.ts";
 import { FROM_SCRATCH } from "../../app/new-agent.tsx";
 import { randomKey } from "../../app/random-key.ts";
 import { IN_LANGUAGE, type Template, useTemplates } from "../../app/templates.ts";
+import { viewerZone } from "../../app/time-zone.ts";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
 import { TextAreaField, TextField } from "../../parts/field.tsx";
 import { FormDialog } from "../../parts/form-dialog.tsx";
@@ -200,10 +201,11 @@ interface Draft {
   model: ModelValue;
 }
 
-/** The template is named, and only what differs from it is sent along. */
+/** The template is named, and only what differs from it is sent along, with the zone in which the agent lives. */
 function requestOf({ template, name, instructions, model }: Draft) {
   const isOwnModel = model.choice === "custom" && model.own !== "";
   const config = {
+    timezone: viewerZone,
     ...(instructions !== instructionsOf(template) && { instructions }),
     ...(isOwnModel && { model: model.own }),
   };
@@ -211,7 +213,7 @@ function requestOf({ template, name, instructions, model }: Draft) {
     name,
     model: isOwnModel || model.choice !== "custom" ? model.choice : "model_a",
     ...(template && { template: template.id }),
-    ...(Object.keys(config).length > 0 && { config }),
+    config,
   };
 }
 

@@ -4,6 +4,7 @@ import { Bot, Play, RotateCw, Square } from "lucide-react";
 import { type AgentOverview, isRunning, type Operation, type OverviewPage } from "../../app/agents.ts";
 import { api } from "../../app/api.ts";
 import { type Text, t, text } from "../../app/language.ts";
+import { AGENT_ACTIONS } from "../agent/actions.ts";
 import { AGENT_PAGES, addressOf } from "../agent/pages.ts";
 import type { Command } from "./command.ts";
 import { wordsOf } from "./ranking.ts";
@@ -25,6 +26,7 @@ const agentWords = (): string[] =>
   wordsOf(
     [
       ...AGENT_PAGES.map(({ label, keywords }) => `${t(label)} ${keywords ? t(keywords) : ""}`),
+      ...AGENT_ACTIONS.map(({ label, keywords }) => `${t(label)} ${t(keywords)}`),
       ...Object.values(OPERATIONS).map(({ label }) => t(label)),
     ].join(" "),
   );
@@ -55,6 +57,17 @@ export const agentCommand = ({ id, name }: NamedAgent): Command => ({
   keywords: id,
   path: `/agents/${id}/chat`,
 });
+
+/** What can be done with the agent, with the agent's name. */
+export const actionsOf = ({ id, name }: NamedAgent): Command[] =>
+  AGENT_ACTIONS.map(({ path, label, keywords, Icon }) => ({
+    id: `agent-${id}-${label}`,
+    label: t("{name}: {action}", { name, action: t(label) }),
+    kind: t("Action"),
+    Icon,
+    keywords: t(keywords),
+    path: `/agents/${id}${path}`,
+  }));
 
 /** The agent's pages and operations, each with the agent's name. */
 export function commandsOf(agent: NamedAgent, operate: Operate): Command[] {

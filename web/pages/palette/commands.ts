@@ -1,106 +1,12 @@
 // What the palette offers everywhere: pages, actions, and for admins accounts and agents of others.
 
-import {
-  BookOpen,
-  CodeXml,
-  Compass,
-  DatabaseBackup,
-  KeyRound,
-  Languages,
-  LogOut,
-  type LucideIcon,
-  Moon,
-  Plus,
-  Search,
-  Sun,
-  User,
-  UserPlus,
-  Webhook,
-} from "lucide-react";
-import { navigate } from "wouter/use-browser-location";
+import { Languages, Search, User } from "lucide-react";
 import { api } from "../../app/api.ts";
-import { changeLanguage, LANGUAGES, type Language, language, type Text, t, text } from "../../app/language.ts";
+import { changeLanguage, LANGUAGES, type Language, language, t } from "../../app/language.ts";
 import { ADMIN_ENTRIES, MAIN_ENTRIES, type NavigationEntry } from "../../app/navigation.ts";
-import { openNewAgent } from "../../app/new-agent.tsx";
-import { signOut } from "../../app/sign-out.ts";
-import { changeTheme } from "../../app/theme.ts";
-import { openAsCode } from "../../parts/as-code-button.tsx";
-import { messageOf } from "../../parts/error-note.tsx";
-import { showError, showToast } from "../../parts/toast.tsx";
 import { ACCOUNT_PAGES } from "../account/pages.ts";
+import { ACTIONS, type Action, ADMIN_ACTIONS } from "./actions.ts";
 import type { Command } from "./command.ts";
-
-interface Action {
-  label: Text;
-  Icon: LucideIcon;
-  keywords?: Text;
-  run: () => void;
-}
-
-async function makeBackup(): Promise<void> {
-  try {
-    await api.post("/api/admin/backups");
-    showToast(t("The backup is being made."));
-    navigate("/admin/storage");
-  } catch (error) {
-    showError(messageOf(error));
-  }
-}
-
-/** Actions of the whole console, one row each. */
-const ACTIONS: readonly Action[] = [
-  { label: text("New agent"), Icon: Plus, keywords: text("make create add bot template"), run: () => openNewAgent() },
-  {
-    label: text("New API key"),
-    Icon: KeyRound,
-    keywords: text("make create add token"),
-    run: () => navigate("/account/keys?new=1"),
-  },
-  {
-    label: text("New webhook"),
-    Icon: Webhook,
-    keywords: text("make create add endpoint"),
-    run: () => navigate("/webhooks?new=1"),
-  },
-  {
-    label: text("First steps"),
-    Icon: Compass,
-    keywords: text("welcome tour setup begin"),
-    run: () => navigate("/welcome"),
-  },
-  { label: text("This page as code"), Icon: CodeXml, keywords: text("curl typescript api request"), run: openAsCode },
-  { label: text("Light theme"), Icon: Sun, keywords: text("bright"), run: () => changeTheme("light") },
-  { label: text("Dark theme"), Icon: Moon, keywords: text("night"), run: () => changeTheme("dark") },
-  { label: text("Theme as the system"), Icon: Moon, run: () => changeTheme("system") },
-  {
-    label: text("API documentation"),
-    Icon: BookOpen,
-    keywords: text("swagger openapi developer"),
-    run: () => location.assign("/swagger"),
-  },
-  { label: text("Sign out"), Icon: LogOut, keywords: text("log out leave"), run: () => void signOut() },
-];
-
-const ADMIN_ACTIONS: readonly Action[] = [
-  {
-    label: text("New account"),
-    Icon: UserPlus,
-    keywords: text("make create add user person"),
-    run: () => navigate("/admin/users?new=account"),
-  },
-  {
-    label: text("Invite"),
-    Icon: UserPlus,
-    keywords: text("user person mail registration"),
-    run: () => navigate("/admin/users?new=invitation"),
-  },
-  {
-    label: text("Make a backup now"),
-    Icon: DatabaseBackup,
-    keywords: text("database copy"),
-    run: () => void makeBackup(),
-  },
-];
 
 const toCommand = ({ label, keywords, ...action }: Action): Command => ({
   ...action,

@@ -7,7 +7,7 @@ import { useOperation } from "../../app/agents.ts";
 import { t } from "../../app/language.ts";
 import { useUser } from "../../app/session.tsx";
 import { CONTROL } from "../../parts/field.tsx";
-import { agentCommand, commandsOf, findAgents, type NamedAgent } from "./agent-commands.ts";
+import { actionsOf, agentCommand, commandsOf, findAgents, type NamedAgent } from "./agent-commands.ts";
 import type { Command } from "./command.ts";
 import { findAccounts, fixedCommands, searchCommands } from "./commands.ts";
 import { fold, rank, wordsOf } from "./ranking.ts";
@@ -125,12 +125,14 @@ function useCommands(typed: string): Command[] {
   const others = agents.filter(({ id }) => id !== here?.id);
   const offered = [
     ...(here ? commandsOf(here, operate) : []),
+    // Before a word is typed the pages are enough: each shows what can be done there.
+    ...(here && words.length > 0 ? actionsOf(here) : []),
     ...fixedCommands(isAdmin),
     ...agents.map(agentCommand),
     // The pages of other agents only when a word asks for more than the agent.
     ...others
       .filter((agent) => words.some((word) => !fold(agent.name).includes(word)))
-      .flatMap((agent) => commandsOf(agent, operate)),
+      .flatMap((agent) => [...commandsOf(agent, operate), ...actionsOf(agent)]),
     ...(words.length > 0 ? accounts : []),
   ];
   const found = rank(offered, words);

@@ -1,10 +1,11 @@
 // A form that takes a key of a model provider, tries it, and stores it if it works.
 
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { type Text, t, text } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
 import { OutsideLink } from "../../parts/outside-link.tsx";
 import { Tiles } from "../../parts/tiles.tsx";
 import { Answer } from "./answer.tsx";
@@ -37,23 +38,19 @@ export function KeyForm({ providers, onStored }: Props) {
   const [isBusy, setBusy] = useState(false);
   const [outcome, setOutcome] = useState<Outcome>();
   const [error, setError] = useState<unknown>();
-  const [isMissing, setMissing] = useState(false);
   const provider = providers.find(({ id }) => id === chosen) ?? providers[0];
   if (!provider) return null;
 
   function changeKey(value: string): void {
     setKey(value);
-    setMissing(false);
     setOutcome(undefined);
     const recognized = providerOfKey(value, providers);
     if (recognized) setChosen(recognized.id);
   }
 
-  async function check(event: FormEvent): Promise<void> {
-    event.preventDefault();
+  async function check(): Promise<void> {
     if (!provider || isBusy) return;
     const apiKey = key.trim();
-    if (apiKey === "") return setMissing(true);
     setBusy(true);
     setError(undefined);
     setOutcome(undefined);
@@ -72,7 +69,7 @@ export function KeyForm({ providers, onStored }: Props) {
   }
 
   return (
-    <form onSubmit={(event) => void check(event)} className="flex flex-col gap-4" noValidate>
+    <Form onSubmit={() => void check()} className="flex flex-col gap-4">
       {providers.length > 1 && (
         <Tiles
           label={t("From whom is the key?")}
@@ -97,7 +94,7 @@ export function KeyForm({ providers, onStored }: Props) {
         onChange={(event) => changeKey(event.target.value)}
         placeholder={provider.keyStart ? `${provider.keyStart}…` : ""}
         className="font-mono"
-        error={isMissing ? t("Paste the key here first.") : undefined}
+        required
         hint={
           <>
             {t("It is sealed, and nobody can read it again, not even you.")}{" "}
@@ -116,6 +113,6 @@ export function KeyForm({ providers, onStored }: Props) {
       </div>
       {error !== undefined && <ErrorNote error={error} />}
       {outcome && <Answer provider={outcome.provider.label} result={outcome.result} />}
-    </form>
+    </Form>
   );
 }

@@ -91,6 +91,9 @@ const FAILURES: Readonly<Record<string, Text>> = {
   no_credit: text("{provider} accepts the key, but its account has no credit left. Add credit there, then try again."),
   no_model: text("{provider} does not know the model {model}, or this key may not use it. Choose another one."),
   rate_limited: text("{provider} has too many requests of this key right now. Wait a minute, then try again."),
+  no_connection: text(
+    "{provider} can't be reached from the machine on which Berth runs. Check its connection to the internet, and that no firewall stops it. Then try again.",
+  ),
   unreachable: text("{provider} can't be reached. Check the address, and that this machine may connect to it."),
   timeout: text("{provider} did not answer in time. Try again, or choose a smaller model."),
   not_a_model_server: text(

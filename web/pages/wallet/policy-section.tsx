@@ -7,6 +7,7 @@ import { t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../parts/error-note.tsx";
 import { Switch, TextAreaField, TextField } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
 import { Section } from "../../parts/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Notice } from "../../parts/status.tsx";
@@ -85,10 +86,9 @@ function Limits({ policy, isBusy, error, onSave }: LimitsProps) {
   const amount = (text: string) => text.trim().replace(",", ".");
   const hasIssue = ["perTransaction", "perDay", "approvalAbove", "recipients"].some((field) => issueAt(error, field));
   return (
-    <form
+    <Form
       className="flex flex-col items-start gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         const typed = {
           perTransaction: amount(perTransaction),
           perDay: amount(perDay),
@@ -141,6 +141,6 @@ function Limits({ policy, isBusy, error, onSave }: LimitsProps) {
       <Button type="submit" isBusy={isBusy}>
         {t("Save limits")}
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -22,12 +22,17 @@ const PAGE = 50;
 const POLL_MS = 4_000;
 const isUnderWay = ({ status }: Spend) => status === "pending" || status === "submitted";
 
+interface Props {
+  /** Only what this agent has asked for. */
+  agentId?: string;
+}
+
 /** Newest first. The page's two lists share what was read. */
-const useSpends = () =>
+const useSpends = ({ agentId }: Props) =>
   useInfiniteQuery({
-    queryKey: SPENDS_KEY,
+    queryKey: [...SPENDS_KEY, agentId],
     queryFn: ({ pageParam }) =>
-      api.get<{ spends: Spend[]; count: number }>("/api/wallet/spends", { limit: PAGE, offset: pageParam }),
+      api.get<{ spends: Spend[]; count: number }>("/api/wallet/spends", { limit: PAGE, offset: pageParam, agentId }),
     initialPageParam: 0,
     getNextPageParam: ({ count }, pages) => (pages.length * PAGE < count ? pages.length * PAGE : undefined),
     refetchInterval: ({ state }) =>
@@ -37,8 +42,8 @@ const useSpends = () =>
 const isWaiting = ({ status }: Spend) => status === "waiting_approval";
 
 /** What waits for the owner; nothing while nothing does. */
-export function WaitingSpends() {
-  const { data } = useSpends();
+export function WaitingSpends(props: Props) {
+  const { data } = useSpends(props);
   const waiting = data?.pages.flatMap(({ spends }) => spends.filter(isWaiting)) ?? [];
   if (waiting.length === 0) return null;
   return (
@@ -50,8 +55,8 @@ export function WaitingSpends() {
   );
 }
 
-export function Spends() {
-  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useSpends();
+export function Spends(props: Props) {
+  const { data, error, isPending, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useSpends(props);
   const others = data?.pages.flatMap(({ spends }) => spends.filter((spend) => !isWaiting(spend))) ?? [];
   return (
     <Section title={t("Payments")}>
@@ -59,7 +64,9 @@ export function Spends() {
       {isPending && <Skeleton className="h-24" />}
       {data && others.length === 0 && (
         <EmptyState title={t("No payment yet")}>
-          {t("What agents send, trade and pay for is listed here, with what became of it.")}
+          {props.agentId === undefined
+            ? t("What agents send, trade and pay for is listed here, with what became of it.")
+            : t("What this agent sends, trades and pays for is listed here, with what became of it.")}
         </EmptyState>
       )}
       {others.length > 0 && <Payments spends={others} />}

@@ -1,34 +1,19 @@
 // The webhooks of the account.
 
-import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { Link } from "wouter";
 import { useParameter } from "../../app/address.ts";
-import { api } from "../../app/api.ts";
 import { t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
-import { Status } from "../../parts/status.tsx";
-import { When } from "../../parts/when.tsx";
 import { NewWebhook } from "./new-webhook.tsx";
-import { givenUpReason, REMOVED_KEY, WEBHOOKS_KEY, type Webhook } from "./webhook.ts";
+import { useWebhooks, WebhookList } from "./webhook-list.tsx";
 
 export default function WebhooksPage() {
   const [making, setMaking] = useParameter("new");
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: WEBHOOKS_KEY,
-    queryFn: () => api.get<{ webhooks: Webhook[] }>("/api/webhooks"),
-  });
-  const { data: removed } = useQuery({
-    queryKey: REMOVED_KEY,
-    queryFn: (): string[] => [],
-    initialData: [],
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  const webhooks = data?.webhooks.filter(({ id }) => !removed.includes(id));
+  const { webhooks, error, isPending, refetch } = useWebhooks();
   const button = (
     <Button look="primary" onClick={() => setMaking("1")}>
       <Plus aria-hidden="true" />
@@ -51,45 +36,8 @@ export default function WebhooksPage() {
           )}
         </EmptyState>
       )}
-      {webhooks && !isEmpty && (
-        <ul className="rounded-large border border-edge bg-card">
-          {webhooks.map((webhook) => (
-            <li key={webhook.id} className="border-edge border-b last:border-b-0">
-              <Row webhook={webhook} />
-            </li>
-          ))}
-        </ul>
-      )}
+      {webhooks && !isEmpty && <WebhookList webhooks={webhooks} />}
       {making && <NewWebhook onClose={() => setMaking("")} />}
     </Page>
-  );
-}
-
-function Row({ webhook }: { webhook: Webhook }) {
-  const { id, url, description, types, active, createdAt } = webhook;
-  const wasGivenUp = givenUpReason(webhook) !== undefined;
-  return (
-    <Link
-      href={`/webhooks/${id}`}
-      className="flex flex-wrap items-center gap-x-4 gap-y-1 rounded-large px-4 py-3 hover:bg-hover"
-    >
-      <span className="min-w-0 flex-1 basis-64">
-        <span className="block wrap-anywhere font-medium">{description || url}</span>
-        {description && <span className="block wrap-anywhere text-soft text-sm">{url}</span>}
-        <span className="block break-words text-soft text-sm">
-          {types.includes("*") ? t("All events") : types.join(", ")}
-        </span>
-      </span>
-      <span className="flex flex-col text-sm">
-        {active ? (
-          <Status tone="good">{t("On")}</Status>
-        ) : (
-          <Status tone={wasGivenUp ? "bad" : "idle"}>{wasGivenUp ? t("Switched off by Berth") : t("Off")}</Status>
-        )}
-        <span className="text-soft">
-          {t("made")} <When at={createdAt} />
-        </span>
-      </span>
-    </Link>
   );
 }

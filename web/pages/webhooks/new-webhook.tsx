@@ -14,10 +14,16 @@ import { SecretNote } from "./secret-note.tsx";
 import { TypeChoice } from "./type-choice.tsx";
 import { WEBHOOKS_KEY, type Webhook } from "./webhook.ts";
 
-export function NewWebhook({ onClose }: { onClose: () => void }) {
+interface Props {
+  /** What it hears of at first. */
+  events?: readonly string[];
+  onClose: () => void;
+}
+
+export function NewWebhook({ events = ["*"], onClose }: Props) {
   const [url, setUrl] = useState("");
   const [description, setDescription] = useState("");
-  const [types, setTypes] = useState(["*"]);
+  const [types, setTypes] = useState([...events]);
   const client = useQueryClient();
   const navigate = useNavigate();
   const { mutate, isPending, error, data } = useMutation({

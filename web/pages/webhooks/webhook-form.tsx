@@ -5,6 +5,7 @@ import { t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { Form } from "../../parts/form.tsx";
 import { useTyped } from "../../parts/use-typed.ts";
 import { TypeChoice } from "./type-choice.tsx";
 import type { Webhook } from "./webhook.ts";
@@ -24,10 +25,9 @@ export function WebhookForm({ webhook, isBusy, error, onSave }: Props) {
   const issue = issueAt(error, "url");
   const isSame = url === webhook.url && description === webhook.description && typeList === webhook.types.join();
   return (
-    <form
+    <Form
       className="flex flex-col items-start gap-4"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         // Then the fields show what is stored.
         const onSuccess = () => {
           for (const follow of [setUrl, setDescription, setTypes]) follow(undefined);
@@ -55,6 +55,6 @@ export function WebhookForm({ webhook, isBusy, error, onSave }: Props) {
       <Button type="submit" isBusy={isBusy} disabled={isSame || types.length === 0}>
         {t("Save")}
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -7,6 +7,7 @@ import { USER_KEY, type User, useUser } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { useTyped } from "../../../parts/use-typed.ts";
@@ -40,10 +41,9 @@ function NameSection() {
       title={t("Name")}
       hint={t("Account since {date}", { date: formatTime(Date.parse(createdAt), { dateStyle: "long" }) })}
     >
-      <form
+      <Form
         className="flex flex-wrap items-end gap-2"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           save.mutate();
         }}
       >
@@ -59,7 +59,7 @@ function NameSection() {
         <Button type="submit" look="primary" isBusy={save.isPending} disabled={typed.trim() === name}>
           {t("Save")}
         </Button>
-      </form>
+      </Form>
       {save.error && (
         <div className="mt-3">
           <ErrorNote error={save.error} />

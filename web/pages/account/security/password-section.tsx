@@ -2,26 +2,22 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { MIN_PASSWORD_LENGTH } from "../../../../plugins/auth/password/length.ts";
 import { api } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { USER_KEY, useUser } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { PasswordField } from "../../../parts/password-field.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { isConfirmationWanted, SignInAgainDialog } from "../confirmation.tsx";
-import { useOffers } from "../offers.ts";
-
-/** Until the server tells its own. */
-const MIN_LENGTH = 8;
 
 export function PasswordSection() {
   const { email, hasPassword } = useUser();
   const queries = useQueryClient();
-  const policy = useOffers();
-  const minLength = policy.data?.password.minLength ?? MIN_LENGTH;
   const [currentPassword, setCurrent] = useState("");
   const [newPassword, setNew] = useState("");
   const change = useMutation({
@@ -36,17 +32,16 @@ export function PasswordSection() {
   const { error } = change;
   const isCurrentWrong = error instanceof ApiError && error.code === "BAD_CREDENTIALS";
   const isNewRefused = error instanceof ApiError && ["INVALID_PASSWORD", "PASSWORD_TOO_COMMON"].includes(error.code);
-  const isLongEnough = [...newPassword].length >= minLength;
+  const isLongEnough = [...newPassword].length >= MIN_PASSWORD_LENGTH;
   const isNotAddress = newPassword !== "" && newPassword.trim().toLowerCase() !== email;
   return (
     <Section
       title={t("Password")}
       hint={hasPassword ? undefined : t("Your account has none: you sign in with a provider or a wallet.")}
     >
-      <form
+      <Form
         className="flex max-w-sm flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           change.mutate();
         }}
       >
@@ -67,7 +62,7 @@ export function PasswordSection() {
           onChange={setNew}
           error={isNewRefused ? error.message : undefined}
           rules={[
-            { label: t("At least {count} characters", { count: minLength }), isMet: isLongEnough },
+            { label: t("At least {count} characters", { count: MIN_PASSWORD_LENGTH }), isMet: isLongEnough },
             { label: t("Not your email address"), isMet: isNotAddress },
           ]}
         />
@@ -82,7 +77,7 @@ export function PasswordSection() {
             {hasPassword ? t("Change the password") : t("Set a password")}
           </Button>
         </div>
-      </form>
+      </Form>
       {isConfirmationWanted(error) && <SignInAgainDialog onClose={() => change.reset()} />}
     </Section>
   );

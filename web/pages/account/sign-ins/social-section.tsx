@@ -9,6 +9,7 @@ import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
@@ -106,11 +107,10 @@ function LinkDialog({ onClose }: { onClose: () => void }) {
         </>
       }
     >
-      <form
+      <Form
         id="link-social"
         className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (!link.isPending) link.mutate();
         }}
       >
@@ -129,7 +129,7 @@ function LinkDialog({ onClose }: { onClose: () => void }) {
           onChange={(event) => setToken(event.target.value)}
         />
         {error && !isInvalid && <ErrorNote error={error} />}
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -2,13 +2,14 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { Upload } from "lucide-react";
-import { type FormEvent, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { api } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Notice } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { useFileDrop } from "../../../parts/use-file-drop.ts";
@@ -30,8 +31,7 @@ export function Installer({ onInstalled }: { onInstalled: (id: string) => void }
     },
   });
   const take = ([file]: readonly File[]) => file && install.mutate({ file });
-  const fetchFrom = (event: FormEvent) => {
-    event.preventDefault();
+  const fetchFrom = () => {
     install.mutate({ url: url.trim() });
   };
   const { isOver, handlers: dropHandlers } = useFileDrop(take);
@@ -62,7 +62,7 @@ export function Installer({ onInstalled }: { onInstalled: (id: string) => void }
           {t("Choose a file…")}
         </Button>
       </div>
-      <form onSubmit={fetchFrom} className="flex flex-wrap items-end gap-2">
+      <Form onSubmit={fetchFrom} className="flex flex-wrap items-end gap-2">
         <div className="min-w-60 flex-1">
           <TextField
             label={t("Or its address")}
@@ -80,7 +80,7 @@ export function Installer({ onInstalled }: { onInstalled: (id: string) => void }
         >
           {t("Install")}
         </Button>
-      </form>
+      </Form>
       {install.error && <Refusal error={install.error} />}
       <p className="max-w-prose text-soft text-sm">
         {t(

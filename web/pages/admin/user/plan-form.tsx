@@ -1,11 +1,12 @@
 // The plan of an account: given for some days or taken away, and its credits.
 
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { api, path } from "../../../app/api.ts";
 import { formatNumber, t } from "../../../app/language.ts";
 import { planName } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { SelectField, TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { useTyped } from "../../../parts/use-typed.ts";
@@ -42,8 +43,7 @@ export function PlanForm({ account }: { account: AccountDetail }) {
       showToast(t("The credits are changed."));
     },
   );
-  const submit = (work: () => void) => (event: FormEvent) => {
-    event.preventDefault();
+  const submit = (work: () => void) => () => {
     work();
   };
   return (
@@ -58,7 +58,7 @@ export function PlanForm({ account }: { account: AccountDetail }) {
           t("No subscription: the plan is “{plan}”.", { plan: planName(account.plan) })
         )}
       </p>
-      <form onSubmit={submit(() => give.mutate())} className="flex flex-wrap items-end gap-3">
+      <Form onSubmit={submit(() => give.mutate())} className="flex flex-wrap items-end gap-3">
         <div className="w-36">
           <SelectField label={t("Plan")} className="h-9" value={plan} onChange={(event) => setPlan(event.target.value)}>
             {PLANS.map((name) => (
@@ -88,8 +88,8 @@ export function PlanForm({ account }: { account: AccountDetail }) {
             {t("End it now")}
           </Button>
         )}
-      </form>
-      <form onSubmit={submit(() => change.mutate())} className="mt-5 flex flex-wrap items-end gap-3">
+      </Form>
+      <Form onSubmit={submit(() => change.mutate())} className="mt-5 flex flex-wrap items-end gap-3">
         <div className="w-36">
           <TextField
             label={t("Credits")}
@@ -115,7 +115,7 @@ export function PlanForm({ account }: { account: AccountDetail }) {
             credits: formatNumber(account.credits),
           })}
         </p>
-      </form>
+      </Form>
     </Section>
   );
 }

@@ -1,13 +1,14 @@
 // Lets a person in by the code that the bot gave them, or by their id on the platform.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { useId, useState } from "react";
 import { api } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { CheckField, TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { useAgent } from "../agent.tsx";
 import { type Access, type ChannelKind, channelPath, connectionsKey } from "./data.ts";
@@ -38,15 +39,14 @@ export function AddPerson({ kind, access, hasWaiting }: Props) {
     onSettled: () => queries.invalidateQueries({ queryKey: connectionsKey(agent.id) }),
   });
   const ids = personIdTexts(kind.channel);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (text.trim() !== "") write.mutate(text.trim());
   };
   const idHint = ids ? t(ids.hint) : kind.guide.ownerId;
   return (
     <details open={hasWaiting || undefined}>
       <summary className="font-medium text-sea">{t("Add somebody by a code or an id")}</summary>
-      <form id={formId} onSubmit={submit} className="mt-3 flex max-w-xl flex-col items-start gap-3">
+      <Form id={formId} onSubmit={submit} className="mt-3 flex max-w-xl flex-col items-start gap-3">
         <div className="w-full">
           <TextField
             label={t("Code or id")}
@@ -69,7 +69,7 @@ export function AddPerson({ kind, access, hasWaiting }: Props) {
         <Button type="submit" isBusy={write.isPending} disabled={text.trim() === ""}>
           {t("Add")}
         </Button>
-      </form>
+      </Form>
     </details>
   );
 }

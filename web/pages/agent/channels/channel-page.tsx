@@ -38,24 +38,31 @@ export function ChannelPage({ kind, connection }: Props) {
   );
 }
 
-const Connecting = ({ kind }: { kind: ChannelKind }) => (
-  <Section title={t("Connect {platform}", { platform: kind.label })} hint={t("You need no server and no programming.")}>
-    <div className="flex flex-col gap-5">
-      {kind.needsHttps && (
-        <Notice tone="warn">
-          {t(
-            "{platform} sends messages only to public https addresses, and this Berth has none. Ask its operator to set BASE_URL; until then this bot can't hear anybody.",
-            { platform: kind.label },
-          )}
-        </Notice>
-      )}
-      <Guide kind={kind} />
-      <TokenForm kind={kind} />
-    </div>
-  </Section>
-);
+function Connecting({ kind }: { kind: ChannelKind }) {
+  const agent = useAgent();
+  return (
+    <Section
+      title={t("Connect {platform}", { platform: kind.label })}
+      hint={t("You need no server and no programming.")}
+    >
+      <div className="flex flex-col gap-5">
+        {kind.needsHttps && (
+          <Notice tone="warn">
+            {t(
+              "{platform} sends messages only to public https addresses, and this Berth has none. Ask its operator to set BASE_URL; until then this bot can't hear anybody.",
+              { platform: kind.label },
+            )}
+          </Notice>
+        )}
+        <Guide kind={kind} />
+        <TokenForm agentId={agent.id} kind={kind} />
+      </div>
+    </Section>
+  );
+}
 
 function Connected({ kind, connection }: { kind: ChannelKind; connection: Connection }) {
+  const agent = useAgent();
   const mustReplace = connection.state === "failed";
   return (
     <>
@@ -72,7 +79,7 @@ function Connected({ kind, connection }: { kind: ChannelKind; connection: Connec
         <Section title={t("A new token")}>
           <div className="flex flex-col gap-5">
             <Guide kind={kind} />
-            <TokenForm kind={kind} />
+            <TokenForm agentId={agent.id} kind={kind} />
           </div>
         </Section>
       )}
@@ -83,7 +90,7 @@ function Connected({ kind, connection }: { kind: ChannelKind; connection: Connec
         <details className="mb-5 rounded-large border border-edge bg-card">
           <summary className="px-4 py-2.5 font-semibold text-md">{t("Use another token")}</summary>
           <div className="border-edge border-t p-4">
-            <TokenForm kind={kind} />
+            <TokenForm agentId={agent.id} kind={kind} />
           </div>
         </details>
       )}

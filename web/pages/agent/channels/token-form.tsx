@@ -1,7 +1,7 @@
 // Takes a bot's token: says while it is typed what is wrong with it or whose it is, and connects.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { Link } from "wouter";
 import { api } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
@@ -9,8 +9,8 @@ import { rich, type Text, t, text } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Notice, Status } from "../../../parts/status.tsx";
-import { useAgent } from "../agent.tsx";
 import { Letter } from "./channel-icon.tsx";
 import { type ChannelKind, type CheckedToken, type Connection, channelPath, connectionsKey } from "./data.ts";
 
@@ -33,23 +33,26 @@ type Check =
   | { state: "unfinished" | "wrong"; message: string }
   | { state: "failed"; error: unknown };
 
-export function TokenForm({ kind }: { kind: ChannelKind }) {
-  const agent = useAgent();
+interface Props {
+  agentId: string;
+  kind: Pick<ChannelKind, "channel" | "label">;
+}
+
+export function TokenForm({ agentId, kind }: Props) {
   const queries = useQueryClient();
   const [token, setToken] = useState("");
   const [attempt, setAttempt] = useState(0);
-  const check = useTokenCheck(agent.id, kind, token.trim(), attempt);
+  const check = useTokenCheck(agentId, kind, token.trim(), attempt);
   const connect = useMutation({
-    mutationFn: (checked: string) => api.put<Connection>(channelPath(agent.id, kind.channel), { token: checked }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: connectionsKey(agent.id) }),
+    mutationFn: (checked: string) => api.put<Connection>(channelPath(agentId, kind.channel), { token: checked }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: connectionsKey(agentId) }),
   });
   const isTaken = check.state === "found" && check.found.inUseBy !== null;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (check.state === "found" && !isTaken && !connect.isPending) connect.mutate(check.token);
   };
   return (
-    <form onSubmit={submit} className="flex max-w-xl flex-col gap-3">
+    <Form onSubmit={submit} className="flex max-w-xl flex-col gap-3">
       <TextField
         label={t("Token of the bot")}
         value={token}
@@ -79,13 +82,13 @@ export function TokenForm({ kind }: { kind: ChannelKind }) {
             : t("Connect {platform}", { platform: kind.label })}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }
 
 const shownName = ({ bot: { name, username } }: CheckedToken) => name ?? username;
 
-function FoundBot({ kind, found }: { kind: ChannelKind; found: CheckedToken }) {
+function FoundBot({ kind, found }: { kind: Props["kind"]; found: CheckedToken }) {
   const { bot, inUseBy } = found;
   return (
     <div className="flex flex-col gap-2">
@@ -127,7 +130,7 @@ function FoundBot({ kind, found }: { kind: ChannelKind; found: CheckedToken }) {
 }
 
 /** Asks, when typing pauses, whose token this is. A new `attempt` asks again. */
-function useTokenCheck(agentId: string, kind: ChannelKind, token: string, attempt: number): Check {
+function useTokenCheck(agentId: string, kind: Props["kind"], token: string, attempt: number): Check {
   const [check, setCheck] = useState<Check>({ state: "empty" });
   const { channel, label } = kind;
   // biome-ignore lint/correctness/useExhaustiveDependencies: an attempt repeats the same question

@@ -47,7 +47,7 @@ export default function GatewayPage() {
           />
         }
       >
-        <CodeBlock code={SAMPLES[sample].code(address)} />
+        <CodeBlock code={SAMPLES[sample].code(address)} label={SAMPLES[sample].label} />
       </Section>
     </>
   );

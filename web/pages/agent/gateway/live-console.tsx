@@ -1,10 +1,11 @@
 // Talks to the agent over its WebSocket and shows the frames of both directions, as a program would see them.
 
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { formatTime, t } from "../../../app/language.ts";
 import { randomKey } from "../../../app/random-key.ts";
 import { Button } from "../../../parts/button.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Status } from "../../../parts/status.tsx";
 import { showError } from "../../../parts/toast.tsx";
 import { type SocketState, useGateway } from "./use-gateway.ts";
@@ -18,8 +19,7 @@ export function LiveConsole({ address }: { address: string }) {
     if (last !== undefined) log.current?.scrollTo({ top: log.current.scrollHeight });
   }, [last]);
   const isOpen = state.kind === "open";
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const words = message.trim();
     if (words === "") return;
     if (send({ type: "chat", id: randomKey().slice(0, 8), message: words })) setMessage("");
@@ -67,7 +67,7 @@ export function LiveConsole({ address }: { address: string }) {
           ))}
         </ol>
       </div>
-      <form onSubmit={submit} className="flex items-end gap-2">
+      <Form onSubmit={submit} className="flex items-end gap-2">
         <div className="flex-1">
           <TextField
             label={t("Message to the agent")}
@@ -84,7 +84,7 @@ export function LiveConsole({ address }: { address: string }) {
         <Button disabled={!isOpen} onClick={() => send({ type: "ping" })}>
           {t("Ping")}
         </Button>
-      </form>
+      </Form>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useId, useState } from "react";
 import { type Text, t, text } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { TextAreaField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { IconButton } from "../../../parts/icon-button.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { Fact } from "./data.ts";
@@ -121,10 +122,9 @@ function Correction({
     }
   };
   return (
-    <form
+    <Form
       className="flex flex-col gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         void save();
       }}
     >
@@ -135,7 +135,7 @@ function Correction({
         value={value}
         maxLength={2_000}
         error={error}
-        autoFocus
+        data-autofocus
         onChange={(event) => setValue(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === "Escape") onEnd();
@@ -152,6 +152,6 @@ function Correction({
         </Button>
         <Button onClick={onEnd}>{t("Cancel")}</Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,13 +1,10 @@
 // The facts that an agent remembers: search, correct, pin, forget, teach.
 
-import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import { useState } from "react";
-import { Link } from "wouter";
 import { useParameter } from "../../../app/address.ts";
 import { api, path } from "../../../app/api.ts";
 import { useLive } from "../../../app/events.ts";
-import { rich, t } from "../../../app/language.ts";
+import { t, text } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Choice } from "../../../parts/choice.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
@@ -15,13 +12,13 @@ import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { SearchField } from "../../../parts/search-field.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
-import { Notice } from "../../../parts/status.tsx";
 import { showError, withUndo } from "../../../parts/toast.tsx";
 import { VirtualList } from "../../../parts/virtual-list.tsx";
 import { useAgent } from "../agent.tsx";
 import { useConversationNames } from "../conversations.ts";
 import { type Fact, factsKey, useFacts, useShownFacts } from "./data.ts";
 import { FactRow } from "./fact-row.tsx";
+import { SkillIsOff } from "./skill-is-off.tsx";
 import { TeachForm } from "./teach-form.tsx";
 
 export function Facts() {
@@ -29,7 +26,9 @@ export function Facts() {
   const [query, setQuery] = useParameter("q");
   const [kind, setKind] = useParameter("kind");
   const [about, setAbout] = useParameter("about");
-  const [isTeaching, setTeaching] = useState(false);
+  const [adding, setAdding] = useParameter("add");
+  const isTeaching = adding === "fact";
+  const setTeaching = (next: boolean) => setAdding(next ? "fact" : "");
   const facts = useFacts(agentId, { query, kind, about });
   const nameOf = useConversationNames(agentId);
   const shown = useShownFacts(agentId);
@@ -79,7 +78,12 @@ export function Facts() {
       }
     >
       <div className="-m-4 flex flex-col overflow-hidden rounded-b-large">
-        <MemoryIsOff agentId={agentId} />
+        <SkillIsOff
+          agentId={agentId}
+          skill="memory"
+          words={text("The memory is switched off, so these facts are not used. <a>Switch it on under Skills.</a>")}
+          className="border-edge border-b p-4"
+        />
         {isTeaching && (
           <TeachForm
             agentId={agentId}
@@ -147,30 +151,6 @@ export function Facts() {
         )}
       </div>
     </Section>
-  );
-}
-
-/** Says so where facts have no effect, because the skill that uses them is off. */
-function MemoryIsOff({ agentId }: { agentId: string }) {
-  const { data } = useQuery({
-    queryKey: ["agent", agentId, "skills"],
-    queryFn: () => api.get<{ skills: { id: string; enabled: boolean }[] }>(path`/api/agents/${agentId}/skills`),
-  });
-  if (data?.skills.find(({ id }) => id === "memory")?.enabled !== false) return null;
-  return (
-    <div className="border-edge border-b p-4">
-      <Notice tone="warn">
-        <p>
-          {rich("The memory is switched off, so these facts are not used. <a>Switch it on under Skills.</a>", {
-            a: (words, key) => (
-              <Link key={key} href={`/agents/${agentId}/skills`} className="underline">
-                {words}
-              </Link>
-            ),
-          })}
-        </p>
-      </Notice>
-    </div>
   );
 }
 

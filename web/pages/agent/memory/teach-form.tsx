@@ -8,6 +8,7 @@ import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { CheckField, TextAreaField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 
 interface Props {
@@ -36,10 +37,9 @@ export function TeachForm({ agentId, about, person, onTaught, onCancel }: Props)
   });
   const { error } = teach;
   return (
-    <form
+    <Form
       className="flex flex-col gap-3 border-edge border-b bg-well p-4"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         teach.mutate();
       }}
     >
@@ -51,7 +51,7 @@ export function TeachForm({ agentId, about, person, onTaught, onCancel }: Props)
         }
         rows={2}
         maxLength={2_000}
-        autoFocus
+        data-autofocus
         value={text}
         placeholder={t("We close at 6 p.m., on Fridays at 2.")}
         hint={t("One fact in a sentence that stands on its own. Never passwords or keys: the model reads it.")}
@@ -72,6 +72,6 @@ export function TeachForm({ agentId, about, person, onTaught, onCancel }: Props)
         </Button>
         <Button onClick={onCancel}>{t("Cancel")}</Button>
       </div>
-    </form>
+    </Form>
   );
 }

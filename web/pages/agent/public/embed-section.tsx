@@ -1,12 +1,13 @@
 // The sites that may show the page in a frame, and the code that they need.
 
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ApiError } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { CodeBlock } from "../../../parts/code-block.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
 import { useAgent } from "../agent.tsx";
@@ -18,8 +19,7 @@ export function EmbedSection({ settings }: { settings: PublicSettings }) {
   const add = useChangePublic(agent.id);
   const change = useChangePublic(agent.id);
   const { enabled, embedOrigins, url } = settings;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (site.trim() === "" || add.isPending) return;
     add.mutate({ enabled, embedOrigins: [...embedOrigins, site.trim()] }, { onSuccess: () => setSite("") });
   };
@@ -42,7 +42,7 @@ export function EmbedSection({ settings }: { settings: PublicSettings }) {
     >
       <div className="flex flex-col gap-4">
         {embedOrigins.length > 0 && <Sites origins={embedOrigins} onRemove={remove} />}
-        <form onSubmit={submit} className="flex max-w-xl flex-wrap items-start gap-2">
+        <Form onSubmit={submit} className="flex max-w-xl flex-wrap items-start gap-2">
           <div className="min-w-56 flex-1">
             <TextField
               label={t("Address of a site")}
@@ -59,7 +59,7 @@ export function EmbedSection({ settings }: { settings: PublicSettings }) {
           <Button type="submit" isBusy={add.isPending} disabled={site.trim() === ""} className="mt-6">
             {t("Allow this site")}
           </Button>
-        </form>
+        </Form>
         {embedOrigins.length > 0 && (
           <div className="flex flex-col gap-2">
             <p className="max-w-prose">{t("Put this into the HTML of your page, where the chat is to appear:")}</p>

@@ -1,10 +1,10 @@
 // What visitors read before they write.
 
-import type { FormEvent } from "react";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
 import { TextAreaField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { useAgent } from "../agent.tsx";
@@ -23,8 +23,7 @@ export function GreetingForm({ settings, greeting, onChange }: Props) {
   const agent = useAgent();
   const change = useChangePublic(agent.id);
   const isChanged = greeting !== settings.greeting;
-  const save = (event: FormEvent) => {
-    event.preventDefault();
+  const save = () => {
     if (!isChanged || change.isPending) return;
     change.mutate(
       { enabled: settings.enabled, greeting },
@@ -38,7 +37,7 @@ export function GreetingForm({ settings, greeting, onChange }: Props) {
   };
   return (
     <Section title={t("Greeting")}>
-      <form onSubmit={save} className="flex flex-col items-start gap-3">
+      <Form onSubmit={save} className="flex flex-col items-start gap-3">
         <div className="w-full max-w-xl">
           <TextAreaField
             label={t("The first thing visitors read")}
@@ -64,7 +63,7 @@ export function GreetingForm({ settings, greeting, onChange }: Props) {
             </Button>
           )}
         </div>
-      </form>
+      </Form>
     </Section>
   );
 }

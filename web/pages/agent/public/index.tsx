@@ -17,6 +17,7 @@ import { useAgent } from "../agent.tsx";
 import { type PublicSettings, useChangePublic, usePublicSettings } from "./data.ts";
 import { EmbedSection } from "./embed-section.tsx";
 import { GreetingForm } from "./greeting-form.tsx";
+import { OtherAgentsSection } from "./other-agents-section.tsx";
 import { Preview } from "./preview.tsx";
 
 export default function PublicPage() {
@@ -44,6 +45,7 @@ function Settings({ settings }: { settings: PublicSettings }) {
         <Visitors settings={settings} />
         <GreetingForm settings={settings} greeting={greeting} onChange={setGreeting} />
         <EmbedSection settings={settings} />
+        <OtherAgentsSection settings={settings} />
       </div>
       <Preview name={agent.name} status={agent.status} isOpen={settings.enabled} greeting={greeting} />
     </div>

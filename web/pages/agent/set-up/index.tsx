@@ -6,6 +6,7 @@ import { ApiError } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { Choice } from "../../../parts/choice.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Notice } from "../../../parts/status.tsx";
@@ -65,9 +66,8 @@ function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
   const field = { config: current.config, setKey: draft.setKey, noteAt };
 
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
+    <Form
+      onSubmit={() => {
         submitDraft();
       }}
     >
@@ -138,7 +138,7 @@ function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
           draft.discard();
         }}
       />
-    </form>
+    </Form>
   );
 }
 

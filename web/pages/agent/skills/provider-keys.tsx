@@ -7,6 +7,7 @@ import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
@@ -103,10 +104,9 @@ export function ProviderKey({
         )}
       </div>
       {isEditing && (
-        <form
+        <Form
           className="flex flex-wrap items-end gap-2"
-          onSubmit={(event) => {
-            event.preventDefault();
+          onSubmit={() => {
             save.mutate(value.trim());
           }}
         >
@@ -115,7 +115,7 @@ export function ProviderKey({
               label={t("Key for {provider}", { provider: label })}
               type={isOpen ? "url" : "password"}
               autoComplete="off"
-              autoFocus
+              data-autofocus
               value={value}
               error={save.error ? messageOf(save.error) : undefined}
               onChange={(event) => setValue(event.target.value)}
@@ -125,7 +125,7 @@ export function ProviderKey({
             {t("Save")}
           </Button>
           <Button onClick={() => setEditing(false)}>{t("Cancel")}</Button>
-        </form>
+        </Form>
       )}
     </li>
   );

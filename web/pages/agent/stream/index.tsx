@@ -3,7 +3,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
 import { api, path } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
 import { useLive } from "../../../app/events.ts";
 import { formatNumber, rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
@@ -26,7 +25,7 @@ export interface Stream {
   rtmpServer: string | null;
   hls: string | null;
   playbackUrl: string | null;
-  state: "idle" | "active" | "unavailable";
+  state: "idle" | "active" | "unavailable" | "none";
   since: string | null;
   bitrate: number | null;
 }
@@ -41,8 +40,7 @@ export default function StreamPage() {
   useLive(queryKey, ["stream."], ({ data }) => data.agentId === agent.id);
   const { data, error, refetch } = useQuery({
     queryKey,
-    // An agent without a stream is not a fault of the page.
-    queryFn: () => api.get<Stream>(streamPath(agent.id)).catch(noStream),
+    queryFn: () => api.get<Stream>(streamPath(agent.id), { orNone: 1 }),
     // The bit rate has no event of its own.
     refetchInterval: ({ state }) => (state.data?.state === "active" ? 5_000 : false),
   });
@@ -60,7 +58,7 @@ export default function StreamPage() {
       </div>
     );
   }
-  if (data === null) {
+  if (data.state === "none") {
     return (
       <EmptyState
         title={t("No live stream yet")}
@@ -86,11 +84,6 @@ export default function StreamPage() {
   return <StreamSections stream={data} liveStreamId={data.liveStreamId} />;
 }
 
-function noStream(error: unknown): null {
-  if (error instanceof ApiError && error.code === "STREAM_NOT_FOUND") return null;
-  throw error;
-}
-
 function StreamSections({ stream, liveStreamId }: { stream: Stream; liveStreamId: string }) {
   const agent = useAgent();
   const queries = useQueryClient();
@@ -100,7 +93,7 @@ function StreamSections({ stream, liveStreamId }: { stream: Stream; liveStreamId
     withUndo(
       t("The live stream is removed"),
       () => {
-        queries.setQueryData(queryKey, null);
+        queries.setQueryData(queryKey, { ...stream, state: "none" });
         return () => queries.setQueryData(queryKey, stream);
       },
       async () => {

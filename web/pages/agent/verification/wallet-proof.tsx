@@ -8,6 +8,7 @@ import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Notice } from "../../../parts/status.tsx";
 import { SignByHand } from "./sign-by-hand.tsx";
 import { type Proof, requestChallenge, useVerify } from "./use-verify.ts";
@@ -26,11 +27,10 @@ export function WalletProof({ agentId, way }: { agentId: string; way: Exclude<Wa
   };
   const isIncomplete = way === "attestation" && !/^0x[\da-f]{64}$/i.test(uid.trim());
   return (
-    <form
+    <Form
       id={form}
       className="flex w-full flex-col items-start gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         mutate(async () => attestation);
       }}
     >
@@ -78,7 +78,7 @@ export function WalletProof({ agentId, way }: { agentId: string; way: Exclude<Wa
         />
       )}
       {error && <Failure error={error} />}
-    </form>
+    </Form>
   );
 }
 

@@ -1,11 +1,12 @@
 // Takes the address of a model server of one's own, tries it, and stores it if it answers.
 
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ApiError } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Answer } from "../answer.tsx";
 import { type Provider, saveProvider, type TryResult, tryProvider } from "../providers.ts";
 
@@ -26,9 +27,8 @@ export function LocalServerForm({ provider, ollamaUrl, onStored }: Props) {
   if (!provider) return null;
   const issue = error instanceof ApiError ? (error.issueAt("baseUrl") ?? addressProblem(error)) : undefined;
 
-  async function check(event: FormEvent): Promise<void> {
-    event.preventDefault();
-    if (!provider || isBusy || address.trim() === "") return;
+  async function check(): Promise<void> {
+    if (!provider || isBusy) return;
     const wanted = { baseUrl: address.trim(), apiKey: key.trim() === "" ? null : key.trim() };
     setBusy(true);
     setError(undefined);
@@ -48,7 +48,7 @@ export function LocalServerForm({ provider, ollamaUrl, onStored }: Props) {
   }
 
   return (
-    <form onSubmit={(event) => void check(event)} className="flex flex-col gap-4" noValidate>
+    <Form onSubmit={() => void check()} className="flex flex-col gap-4">
       <p className="text-soft">
         {t(
           "Any server that speaks OpenAI's protocol: Ollama, llama.cpp, vLLM, LM Studio. It takes the place of {provider}.",
@@ -60,6 +60,7 @@ export function LocalServerForm({ provider, ollamaUrl, onStored }: Props) {
       <TextField
         label={t("Address")}
         type="url"
+        required
         inputMode="url"
         className="font-mono"
         value={address}
@@ -77,13 +78,13 @@ export function LocalServerForm({ provider, ollamaUrl, onStored }: Props) {
         onChange={(event) => setKey(event.target.value)}
       />
       <div>
-        <Button type="submit" look="primary" isBusy={isBusy} disabled={address.trim() === ""}>
+        <Button type="submit" look="primary" isBusy={isBusy}>
           {isBusy ? t("Asking it…") : t("Check and keep this address")}
         </Button>
       </div>
       {error !== undefined && !issue && <ErrorNote error={error} />}
       {result && <Answer provider={t("The server")} result={result} />}
-    </form>
+    </Form>
   );
 }
 

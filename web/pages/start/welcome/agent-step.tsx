@@ -1,16 +1,18 @@
 // The second step: an agent made from a template.
 
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { api, call } from "../../../app/api.ts";
 import { language, rich, t } from "../../../app/language.ts";
 import { useModelChoices } from "../../../app/models.ts";
 import { NoRoom } from "../../../app/no-room.tsx";
 import { randomKey } from "../../../app/random-key.ts";
+import { viewerZone } from "../../../app/time-zone.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Notice } from "../../../parts/status.tsx";
 import { Tiles } from "../../../parts/tiles.tsx";
@@ -94,20 +96,23 @@ function MakeAgent({ isFirst, onDone }: { isFirst: boolean; onDone: () => void }
   const idempotencyKey = useMemo(() => randomKey(), [template?.id, name]);
   const make = useMutation({
     mutationFn: (body: { name: string; template: string }) =>
-      api.post("/api/agents/provision", body, {
-        idempotencyKey,
-        headers: { "accept-language": language },
-      }),
+      api.post(
+        "/api/agents/provision",
+        { ...body, config: { timezone: viewerZone } },
+        {
+          idempotencyKey,
+          headers: { "accept-language": language },
+        },
+      ),
     onSuccess: onDone,
   });
   if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data || !template) return <Skeleton className="h-64" />;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!make.isPending && name.trim() !== "") make.mutate({ name: name.trim(), template: template.id });
+  const submit = () => {
+    if (!make.isPending) make.mutate({ name: name.trim(), template: template.id });
   };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
+    <Form onSubmit={submit} className="flex flex-col gap-4">
       <Tiles
         label={t("What should it be?")}
         value={template.id}
@@ -120,7 +125,7 @@ function MakeAgent({ isFirst, onDone }: { isFirst: boolean; onDone: () => void }
         maxLength={64}
         value={name}
         onChange={(event) => setTypedName(event.target.value)}
-        error={name.trim() === "" ? t("Give it a name.") : undefined}
+        required
       />
       {make.error && <ErrorNote error={make.error} />}
       <div>
@@ -128,6 +133,6 @@ function MakeAgent({ isFirst, onDone }: { isFirst: boolean; onDone: () => void }
           {isFirst ? t("Make the agent") : t("Make another one")}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,16 +1,14 @@
 // The last step: the agent answers in Telegram. Three things to do there, the token here, and who the owner is.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
 import { Link } from "wouter";
 import { api, path } from "../../../app/api.ts";
-import { issueAt } from "../../../app/errors.ts";
 import { useLive } from "../../../app/events.ts";
-import { rich, t } from "../../../app/language.ts";
+import { loadTexts, rich, t } from "../../../app/language.ts";
+import { lazyPart } from "../../../app/lazy.tsx";
 import { useOwnerLink } from "../../../app/owner-link.ts";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
-import { TextField } from "../../../parts/field.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { QrCode } from "../../../parts/qr-code.tsx";
@@ -40,6 +38,16 @@ interface Props {
 
 /** Telegram's id in the API. */
 const CHANNEL = "channel_a";
+const TELEGRAM = { channel: CHANNEL, label: "Telegram" };
+
+/** The one of the agent's page of channels, which judges the token while it is typed. */
+const TokenForm = lazyPart(
+  async () => {
+    const [form] = await Promise.all([import("../../agent/channels/token-form.tsx"), loadTexts("agent")]);
+    return { default: form.TokenForm };
+  },
+  () => <Skeleton className="h-36" />,
+);
 
 export function ChannelStep({ agent, onDone, onSkip }: Props) {
   const key = ["agent", agent.id, "channels"] as const;
@@ -58,7 +66,7 @@ export function ChannelStep({ agent, onDone, onSkip }: Props) {
     >
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton className="h-72" />}
-      {data && !telegram && <Connect agentId={agent.id} onConnected={() => void refetch()} />}
+      {data && !telegram && <Connect agentId={agent.id} />}
       {telegram && <Meet agent={agent} connected={telegram} onDone={onDone} />}
       <p className="text-soft">
         {rich("Rather Discord or WhatsApp? They are under <a>Channels</a>.", {
@@ -73,29 +81,7 @@ export function ChannelStep({ agent, onDone, onSkip }: Props) {
   );
 }
 
-function Connect({ agentId, onConnected }: { agentId: string; onConnected: () => void }) {
-  const [token, setToken] = useState("");
-  const [error, setError] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
-  const [isMissing, setMissing] = useState(false);
-  const issue = issueAt(error, "token");
-  async function connect(event: FormEvent): Promise<void> {
-    event.preventDefault();
-    if (isBusy) return;
-    setMissing(token.trim() === "");
-    if (token.trim() === "") return;
-    setBusy(true);
-    setError(undefined);
-    try {
-      await api.put(path`/api/agents/${agentId}/channels/${CHANNEL}`, { token: token.trim() });
-      setToken("");
-      onConnected();
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
-  }
+function Connect({ agentId }: { agentId: string }) {
   const botFather = (words: string, key: string) => (
     <OutsideLink key={key} href="https://t.me/BotFather">
       {words}
@@ -114,24 +100,7 @@ function Connect({ agentId, onConnected }: { agentId: string; onConnected: () =>
           <li>{rich("Send it <c>/newbot</c>, then a name, then a user name that ends in “bot”.", { c: code })}</li>
           <li>{rich("It answers with a token such as <c>123456:AAF…</c>. Paste it here.", { c: code })}</li>
         </ol>
-        <form onSubmit={(event) => void connect(event)} className="flex flex-col gap-3" noValidate>
-          <TextField
-            label={t("Token of your bot")}
-            hint={t("It is sealed, and only used to talk to Telegram.")}
-            type="password"
-            name="bot-token"
-            className="font-mono"
-            value={token}
-            onChange={(event) => setToken(event.target.value)}
-            error={isMissing && token === "" ? t("Paste the token here first.") : issue}
-          />
-          {error !== undefined && !issue && <ErrorNote error={error} />}
-          <div>
-            <Button type="submit" look="primary" isBusy={isBusy}>
-              {isBusy ? t("Asking Telegram…") : t("Connect Telegram")}
-            </Button>
-          </div>
-        </form>
+        <TokenForm agentId={agentId} kind={TELEGRAM} />
       </div>
     </Section>
   );

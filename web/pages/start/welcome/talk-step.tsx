@@ -1,11 +1,12 @@
 // The third step: a first talk with the agent, right here.
 
 import { ArrowUp, Wrench } from "lucide-react";
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type Text, t, text } from "../../../app/language.ts";
 import { Button, ButtonLink } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
+import { Form } from "../../../parts/form.tsx";
 import { Markdown } from "../../../parts/markdown.tsx";
 import { StepPage } from "./frame.tsx";
 import { streamReply } from "./stream-reply.ts";
@@ -35,8 +36,7 @@ export function TalkStep({ agent, serving, onDone, onSkip }: Props) {
   const { messages, error, isBusy, say } = useTalk(agent.id);
   const [draft, setDraft] = useState("");
   const hasReply = messages.some(({ from, isWriting }) => from === "agent" && !isWriting);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (isBusy || draft.trim() === "") return;
     void say(draft.trim());
     setDraft("");
@@ -62,7 +62,7 @@ export function TalkStep({ agent, serving, onDone, onSkip }: Props) {
             </div>
           )}
         </Log>
-        <form onSubmit={submit} className="flex items-end gap-2 border-edge border-t p-3">
+        <Form onSubmit={submit} className="flex items-end gap-2 border-edge border-t p-3">
           <div className="min-w-0 flex-1">
             <TextField
               label={t("Your message")}
@@ -76,7 +76,7 @@ export function TalkStep({ agent, serving, onDone, onSkip }: Props) {
           <Button type="submit" look={hasReply ? "quiet" : "primary"} isBusy={isBusy} aria-label={t("Send")}>
             <ArrowUp aria-hidden="true" />
           </Button>
-        </form>
+        </Form>
       </section>
       {error !== undefined && <ErrorNote error={error} />}
       {hasReply && (

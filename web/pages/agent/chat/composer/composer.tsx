@@ -3,6 +3,7 @@
 import { ArrowUp, LoaderCircle, Mic, Paperclip, Square, X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { formatBytes, t } from "../../../../app/language.ts";
+import { Form } from "../../../../parts/form.tsx";
 import { IconButton } from "../../../../parts/icon-button.tsx";
 import { useFileDrop } from "../../../../parts/use-file-drop.ts";
 import { Column } from "../messages/message.tsx";
@@ -79,10 +80,9 @@ export function Composer({ agentId, agentName, draftKey, wanted, isRunning, onSe
   const { isOver, handlers: dropHandlers } = useFileDrop(add);
   return (
     <Column className="pt-1 pb-3">
-      <form
+      <Form
         aria-label={t("Write a message")}
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           send();
         }}
         {...dropHandlers}
@@ -161,7 +161,7 @@ export function Composer({ agentId, agentName, draftKey, wanted, isRunning, onSe
             <ArrowUp aria-hidden="true" />
           </button>
         </div>
-      </form>
+      </Form>
     </Column>
   );
 }

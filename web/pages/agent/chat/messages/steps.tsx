@@ -101,7 +101,7 @@ export const Detail = ({ label, text }: { label: string; text: string | undefine
     <p className="text-xs">{label}</p>
     <pre
       tabIndex={0}
-      role="region"
+      role="group"
       aria-label={label}
       className="max-h-60 overflow-auto whitespace-pre-wrap rounded-round border border-edge bg-well p-2 font-mono text-ink text-xs"
     >

@@ -1,12 +1,13 @@
 // Gives an agent files, by dropping or choosing them, or an address that it reads.
 
 import { Upload } from "lucide-react";
-import { type FormEvent, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { api, path } from "../../../../app/api.ts";
 import { t } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { SelectField, TextField } from "../../../../parts/field.tsx";
+import { Form } from "../../../../parts/form.tsx";
 import { Notice } from "../../../../parts/status.tsx";
 import { useFileDrop } from "../../../../parts/use-file-drop.ts";
 import { visibleText } from "../../../../parts/visible-text.ts";
@@ -88,8 +89,7 @@ function AddAddress({ target, onAdded }: { target: string; onAdded: () => void }
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
 
-  async function add(event: FormEvent): Promise<void> {
-    event.preventDefault();
+  async function add(): Promise<void> {
     setBusy(true);
     setError(undefined);
     try {
@@ -103,7 +103,7 @@ function AddAddress({ target, onAdded }: { target: string; onAdded: () => void }
   }
 
   return (
-    <form onSubmit={(event) => void add(event)} className="flex flex-wrap items-start gap-2">
+    <Form onSubmit={() => void add()} className="flex flex-wrap items-start gap-2">
       <div className="min-w-60 flex-1">
         <TextField
           label={t("Or the address of a page or file")}
@@ -127,6 +127,6 @@ function AddAddress({ target, onAdded }: { target: string; onAdded: () => void }
           {t("Add")}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

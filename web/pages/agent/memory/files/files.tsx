@@ -1,11 +1,10 @@
 // The files that an agent searches: add, watch their reading, try a search, delete.
 
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "wouter";
+import { useQueryClient } from "@tanstack/react-query";
 import { useParameter } from "../../../../app/address.ts";
 import { api, path } from "../../../../app/api.ts";
 import { useLive } from "../../../../app/events.ts";
-import { formatBytes, formatNumber, rich, t } from "../../../../app/language.ts";
+import { formatBytes, formatNumber, t, text } from "../../../../app/language.ts";
 import { EmptyState } from "../../../../parts/empty-state.tsx";
 import { ErrorNote, messageOf } from "../../../../parts/error-note.tsx";
 import { Meter } from "../../../../parts/meter.tsx";
@@ -13,9 +12,9 @@ import { MoreButton } from "../../../../parts/more-button.tsx";
 import { Section } from "../../../../parts/page.tsx";
 import { SearchField } from "../../../../parts/search-field.tsx";
 import { Skeleton } from "../../../../parts/skeleton.tsx";
-import { Notice } from "../../../../parts/status.tsx";
 import { showError, withUndo } from "../../../../parts/toast.tsx";
 import { useAgent } from "../../agent.tsx";
+import { SkillIsOff } from "../skill-is-off.tsx";
 import { AddFiles } from "./add-files.tsx";
 import { type FilePage, filesKey, type KnownFile, useFiles, useHiddenFile } from "./data.ts";
 import { FileRow } from "./file-row.tsx";
@@ -60,7 +59,11 @@ export function Files() {
       )}
     >
       <div className="flex flex-col gap-4">
-        <FilesAreOff agentId={agentId} />
+        <SkillIsOff
+          agentId={agentId}
+          skill="files"
+          words={text("The skill “Files” is switched off, so they are not searched. <a>Switch it on under Skills.</a>")}
+        />
         <AddFiles agentId={agentId} onAdded={refresh} />
         {files.error && !items && <ErrorNote error={files.error} onRetry={() => void files.refetch()} />}
         {!items && !files.error && <FilesSkeleton />}
@@ -126,28 +129,6 @@ function Limits({ page: { used, limits } }: { page: FilePage }) {
         words={t("{used} of {limit}", { used: formatNumber(used.chunks), limit: formatNumber(limits.chunks) })}
       />
     </div>
-  );
-}
-
-/** Says so where files have no effect, because the skill that searches them is off. */
-function FilesAreOff({ agentId }: { agentId: string }) {
-  const { data } = useQuery({
-    queryKey: ["agent", agentId, "skills"],
-    queryFn: () => api.get<{ skills: { id: string; enabled: boolean }[] }>(path`/api/agents/${agentId}/skills`),
-  });
-  if (data?.skills.find(({ id }) => id === "files")?.enabled !== false) return null;
-  return (
-    <Notice tone="warn">
-      <p>
-        {rich("The skill “Files” is switched off, so they are not searched. <a>Switch it on under Skills.</a>", {
-          a: (words, key) => (
-            <Link key={key} href={`/agents/${agentId}/skills`} className="underline">
-              {words}
-            </Link>
-          ),
-        })}
-      </p>
-    </Notice>
   );
 }
 

@@ -1,7 +1,7 @@
 // Adds an MCP server: by its address, or by a command if the operator allows some. It is tested at once.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ApiError } from "../../../../app/errors.ts";
 import { t } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
@@ -9,6 +9,7 @@ import { Choice } from "../../../../parts/choice.tsx";
 import { Dialog } from "../../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
 import { SelectField, TextField } from "../../../../parts/field.tsx";
+import { Form } from "../../../../parts/form.tsx";
 import { showToast } from "../../../../parts/toast.tsx";
 import type { Servers } from "./data.ts";
 
@@ -45,8 +46,7 @@ export function AddServer({ servers, onClose }: { servers: Servers; onClose: () 
   const issue = (field: string) =>
     add.error instanceof ApiError ? add.error.issueAt(`mcpServers.${name.trim()}.${field}`) : undefined;
   const nameIssue = taken ?? (add.error instanceof ApiError ? add.error.issueAt("config.mcpServers") : undefined);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (!taken) add.mutate();
   };
   return (
@@ -62,12 +62,13 @@ export function AddServer({ servers, onClose }: { servers: Servers; onClose: () 
         </>
       }
     >
-      <form id={FORM} onSubmit={submit} className="flex flex-col gap-4">
+      <Form id={FORM} onSubmit={submit} className="flex flex-col gap-4">
         <TextField
           label={t("Name")}
           required
           data-autofocus
           pattern={NAME.source}
+          data-pattern-words={t("Letters, digits, spaces, dots, - and _, beginning with a letter or digit.")}
           maxLength={64}
           value={name}
           error={nameIssue}
@@ -129,7 +130,7 @@ export function AddServer({ servers, onClose }: { servers: Servers; onClose: () 
           </>
         )}
         {add.error && !issue("url") && !issue("command") && !nameIssue && <ErrorNote error={add.error} />}
-      </form>
+      </Form>
     </Dialog>
   );
 }

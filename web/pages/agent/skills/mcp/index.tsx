@@ -20,7 +20,7 @@ const AddServer = lazyDialog(async () => ({ default: (await import("./add-server
 export function McpServers({ agentId, agentName }: { agentId: string; agentName: string }) {
   const servers = useServers(agentId);
   const { isLocked } = servers;
-  const [isAdding, setAdding] = useState(false);
+  const [adding, setAdding] = useParameter("add");
   const [hidden, setHidden] = useState<readonly string[]>([]);
   useReturnFromSignIn();
 
@@ -39,7 +39,7 @@ export function McpServers({ agentId, agentName }: { agentId: string; agentName:
 
   const shown = servers.servers?.filter(({ name }) => !hidden.includes(name));
   const add = (
-    <Button onClick={() => setAdding(true)}>
+    <Button onClick={() => setAdding("server")}>
       <Plus aria-hidden="true" />
       {t("Add a server")}
     </Button>
@@ -75,7 +75,7 @@ export function McpServers({ agentId, agentName }: { agentId: string; agentName:
           ))}
         </ul>
       )}
-      {isAdding && <AddServer servers={servers} onClose={() => setAdding(false)} />}
+      {adding === "server" && !isLocked && <AddServer servers={servers} onClose={() => setAdding("")} />}
     </Section>
   );
 }
