@@ -8,7 +8,7 @@ const root = join(import.meta.dir, "../..");
 /** The code in `new AppError(409, "CODE", …)` and in the functions that make one. */
 const CODE = /\b(?:AppError\(\s*\w+,|forbidden\(|notFound\(\s*[^,;]*,)\s*"([A-Z][A-Z_0-9]+)"/g;
 
-/** Errors that only programs, the command line, visitors of public pages or the plain forms of sign-in meet. */
+/** Errors that only programs and agents, the command line, visitors of public pages or the plain forms of sign-in meet. */
 const ELSEWHERE = new Set([
   "ADDRESS_NOT_PROVEN",
   "AGENT_BUSY",
@@ -17,6 +17,8 @@ const ELSEWHERE = new Set([
   "CHAT_OFF",
   "CLIENT_GONE",
   "CONSOLE_NOT_BUILT",
+  "FILE_EMPTY",
+  "FILE_TOO_LARGE",
   "FID_NOT_PROVEN",
   "INSUFFICIENT_BALANCE",
   "INVALID_ACTION",
@@ -24,6 +26,7 @@ const ELSEWHERE = new Set([
   "INVALID_DAYS",
   "METRICS_CLOSED",
   "TOKEN_REQUIRED",
+  "TOO_MANY_FILES",
   "UNKNOWN_COMMAND",
   "UNKNOWN_PLAN",
   "UNSUPPORTED_FIELD",

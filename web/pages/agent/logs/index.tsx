@@ -1,9 +1,10 @@
 // What an agent did, line by line, as it is written.
 
 import { Download, Pause, Play } from "lucide-react";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { useParameter } from "../../../app/address.ts";
 import { t, tn } from "../../../app/language.ts";
+import { lazyDialog } from "../../../app/lazy.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { copyText } from "../../../parts/copy-button.tsx";
 import { downloadText } from "../../../parts/download.ts";
@@ -19,7 +20,7 @@ import { LogBox } from "./log-box.tsx";
 import { LEVELS, lineAsText } from "./log-line.tsx";
 import { useLog } from "./use-log.ts";
 
-const TurnPanel = lazy(() => import("../chat/messages/turn-panel.tsx"));
+const TurnPanel = lazyDialog(() => import("../chat/messages/turn-panel.tsx"));
 
 export default function LogsPage() {
   const { id, name } = useAgent();
@@ -95,11 +96,7 @@ export default function LogsPage() {
           onOpenTurn={setTurn}
         />
       )}
-      {turn !== "" && (
-        <Suspense>
-          <TurnPanel agentId={id} turnId={turn} onClose={() => setTurn("")} />
-        </Suspense>
-      )}
+      {turn !== "" && <TurnPanel agentId={id} turnId={turn} onClose={() => setTurn("")} />}
       {!log.isPending && !log.error && shown.length === 0 && <Nothing isFiltered={query !== "" || level !== ""} />}
       {query !== "" && log.hasOlder && (
         <footer className="border-edge border-t px-3 py-2">
