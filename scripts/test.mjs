@@ -13,6 +13,8 @@ import { build, bun, exitWithError, install, print, root, run, seconds, tool } f
 const startedAt = performance.now();
 const limitMs = 14.5 * 60_000;
 const reports = mkdtempSync(join(tmpdir(), "berth-tests-"));
+// Where tests share a migrated database (tests/support/migrated.ts).
+process.env.BERTH_TEST_TEMPLATES = reports;
 const total = { passed: 0, failed: 0 };
 /** The time of each stage, for the summary. */
 const stages = [];

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Migration } from "../../migrations/index.ts";
 import { type Database, openDatabase } from "../../src/kernel/database/database.ts";
 import { createLog } from "../../src/kernel/telemetry/log.ts";
+import { placeMigratedDatabase } from "./migrated.ts";
 import { temporaryDir } from "./process.ts";
 import { startSqld } from "./sqld.ts";
 
@@ -20,6 +21,7 @@ export interface TestDatabase {
 export async function fileDatabase(migrations?: readonly Migration[]): Promise<TestDatabase> {
   const dir = temporaryDir();
   const url = `file:${join(dir.path, "berth.db")}`;
+  if (!migrations) await placeMigratedDatabase(dir.path);
   const database = await openDatabase({ url, dataDir: dir.path, log: silent, ...(migrations && { migrations }) });
   return {
     database,

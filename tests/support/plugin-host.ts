@@ -9,6 +9,7 @@ import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
 import { createLateRouter } from "../../src/kernel/late-routes.ts";
 import { createHost } from "../../src/kernel/plugin-host.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
+import { placeMigratedDatabase } from "./migrated.ts";
 import { temporaryDir } from "./process.ts";
 
 export interface PluginHostOptions {
@@ -40,7 +41,8 @@ export interface PluginHost extends AsyncDisposable {
 export async function openPluginHost({ env, dir, log, wrapDatabase }: PluginHostOptions = {}): Promise<PluginHost> {
   const temporary = dir === undefined ? temporaryDir() : undefined;
   const folder = dir ?? temporary?.path ?? "";
-  const settings = { DATA_DIR: folder, RATE_LIMITS: "off", LOG_LEVEL: "error", ...env };
+  const settings: Record<string, string> = { DATA_DIR: folder, RATE_LIMITS: "off", LOG_LEVEL: "error", ...env };
+  if (temporary && !settings.DATABASE_URL) await placeMigratedDatabase(folder);
   const opened = await openKernel(loadConfig(settings, { cwd: folder }));
   const kernel = {
     ...opened,

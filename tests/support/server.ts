@@ -9,6 +9,7 @@ import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
 import type { Plugin } from "../../src/kernel/plugin.ts";
 import { type App, createApp } from "../../src/server/app.ts";
 import { settingsWith } from "../../src/server/settings.ts";
+import { placeMigratedDatabase } from "./migrated.ts";
 import { temporaryDir } from "./process.ts";
 
 export interface TestServerOptions {
@@ -42,6 +43,7 @@ export async function openServer({
   const temporary = dir === undefined ? temporaryDir() : undefined;
   const folder = dir ?? temporary?.path ?? "";
   const settings = { DATA_DIR: join(folder, "data"), RATE_LIMITS: "off", LOG_LEVEL: "error", ...env };
+  if (temporary && !env.DATABASE_URL && !env.DATA_DIR) await placeMigratedDatabase(settings.DATA_DIR);
   const kernel = await openKernel(loadConfig(settings, { cwd: folder, settings: settingsWith(...sections) }));
   const app = await built(kernel, plugins);
   const web = listen(app.web);
