@@ -249,7 +249,7 @@ describe("nothing is spent, sent, revealed or remembered without the owner, afte
       aim: "remember",
       name: "keep_file",
       arguments: { name: "offer.txt" },
-      words: 'Keep the file "offer.txt", to find what is in it in all conversations',
+      words: 'Keep "offer.txt", to find what is in it in all conversations',
     };
     obeyed = [...callsOf(site.url.href, stranger), keep];
     const file = await uploaded(id, "offer.txt", ORDER);

@@ -82,10 +82,12 @@ const keepTool = ({ service, agentOf, sentFiles }: Deps): Tool =>
     description:
       "Keeps a file that your owner has sent, so that you can search it in all conversations. Only when asked to keep it.",
     input: t.Object({ name: t.Optional(t.String({ maxLength: 200, description: "Of several files: which one." })) }),
-    summarize: ({ name }) =>
-      name === undefined
-        ? "Keep the file that you have sent, to find what is in it in all conversations"
-        : `Keep the file "${oneLine(name)}", to find what is in it in all conversations`,
+    summarize({ name }, { files = [] }) {
+      const names = files.map((file) => file.name).filter((one) => name === undefined || isCalled(one, name));
+      const known = names.length > 0 ? names : name === undefined ? [] : [name];
+      if (known.length === 0) return "Keep the file that you have sent, to find what is in it in all conversations";
+      return `Keep "${known.map(oneLine).join('", "')}", to find what is in it in all conversations`;
+    },
     async execute({ name }, context) {
       const { agentId, signal } = context;
       const agent = await agentOf(agentId);

@@ -376,7 +376,7 @@ describe("the agent", () => {
     const request = await eventually(
       async () => (await ada.get<{ approvals: { id: string; summary: string }[] }>(path)).body.approvals[0],
     );
-    expect(request.summary).toBe("Keep the file that you have sent, to find what is in it in all conversations");
+    expect(request.summary).toBe('Keep "matcha.txt", to find what is in it in all conversations');
     expect((await files.list()).files).toEqual([]);
     await ada.post(`${path}/${request.id}`, { decision: "approve" });
     const kept = await eventually(async () => (await files.list()).files.find(({ status }) => status === "ready"));

@@ -407,7 +407,9 @@ describe("budgets", () => {
     // Only the owner sees that it is the budget of the agent, and for which period.
     expect(fixture.sent.map(({ body }) => body)).toEqual([
       "Sorry, I can't answer right now. My budget is used up for now.",
-      "Sorry, I can't answer right now. This agent has used up its budget for this day.",
+      expect.stringMatching(
+        /^Sorry, I can't answer right now\. This agent has used up its budget for this day\. Raise the budget, or wait until \d{4}-\d\d-\d\d \(UTC\)\.$/,
+      ),
     ]);
     expect(fixture.upstream.chats).toHaveLength(0);
     expect((await fixture.inbox(poor)).map(({ status }) => status)).toEqual(["failed", "failed", "failed"]);

@@ -59,7 +59,7 @@ export interface CallToApprove {
 }
 
 /** What decides about a call. */
-export type CheckContext = Pick<ToolContext, "agentId" | "byOwner" | "approvals" | "taint" | "hasRead">;
+export type CheckContext = Pick<ToolContext, "agentId" | "byOwner" | "approvals" | "taint" | "hasRead" | "files">;
 
 /** A call that is refused with a text for the model, or may run with this input, once the owner has approved it if `asks`. */
 export type CheckedCall = { refusal: string } | { input: unknown; asks: CallToApprove | undefined };

@@ -89,6 +89,9 @@ export interface ToolContext extends Audience {
   signal: AbortSignal;
 }
 
+/** What a tool may look at to say a call in words. */
+export type SummaryContext = Pick<ToolContext, "agentId" | "files">;
+
 /**
  * `read` changes nothing, `write` changes data of the agent, `spend` moves money, `outside` sends to somebody or changes
  * something outside Berth.
@@ -150,7 +153,7 @@ export interface Tool {
    * The call in words, for the owner who decides about it: what it does, to what, by names instead of ids. Called with input that fits
    * the schema.
    */
-  summarize?(input: unknown, context: { agentId: string }): string | Promise<string>;
+  summarize?(input: unknown, context: SummaryContext): string | Promise<string>;
 }
 
 /** The turn for which a skill writes its instructions. */
@@ -228,7 +231,7 @@ export function defineTool<Schema extends TSchema>({
 }: Omit<Tool, "inputSchema" | "execute" | "summarize" | "sends"> & {
   input: Schema;
   execute(input: Static<Schema>, context: ToolContext): Promise<Json | ToolOutput> | Json | ToolOutput;
-  summarize?(input: Static<Schema>, context: { agentId: string }): string | Promise<string>;
+  summarize?(input: Static<Schema>, context: SummaryContext): string | Promise<string>;
   sends?(input: Static<Schema>): string | undefined;
 }): Tool {
   return {

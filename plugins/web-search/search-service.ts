@@ -126,7 +126,7 @@ export function createSearchService(deps: Deps) {
 
 function failedWith({ label, needs }: SearchProvider, status: number): AppError {
   const why =
-    status === 429 || status === 432
+    status === 429 || status === 432 || status === 433
       ? "has no searches left for now"
       : status === 401 || status === 403
         ? needs === "key"

@@ -78,6 +78,12 @@ describe("a search", () => {
     expect(taints).toEqual([TAINT.outside]);
   });
 
+  test("with more words than Brave takes asks with the first ones", async () => {
+    const { search } = toolWith({ brave: searchKeys.brave });
+    expect((await search({ query: "tea ".repeat(80).trim() })).ok).toBe(true);
+    expect(engines.searches[0]?.query).toBe("tea ".repeat(50).trim());
+  });
+
   test("without a result says so", async () => {
     engines.hits.splice(0);
     for (const access of [{ brave: searchKeys.brave }, { tavily: searchKeys.tavily }, { searxng: engines.url }]) {
@@ -126,6 +132,9 @@ describe("a failure", () => {
   test.each([
     [401, "refused the key"],
     [429, "no searches left"],
+    // Tavily's, for a used-up plan and a used-up limit.
+    [432, "no searches left"],
+    [433, "no searches left"],
     [500, "status 500"],
   ])("with %d says %s, and never the key", async (status, words) => {
     engines.failWith(status);

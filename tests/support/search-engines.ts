@@ -1,4 +1,6 @@
-// Stand-ins for Brave Search, Tavily and SearXNG: each takes only what its API documents, with the right key.
+// Stand-ins for Brave Search, Tavily and SearXNG: each takes only what its API documents, with the right key. Compared on 2026-11-23
+// with Brave's skill `web-search` (github.com/brave/brave-search-skills), Tavily's client (github.com/tavily-ai/tavily-python) and
+// docs.searxng.org/dev/search_api.html.
 import { serve } from "bun";
 
 export interface SearchHit {
@@ -30,6 +32,9 @@ const BRAVE_PARAMETERS = new Set([
   "safesearch",
   "freshness",
   "text_decorations",
+  "spellcheck",
+  "result_filter",
+  "extra_snippets",
 ]);
 const TAVILY_FIELDS = new Set(["query", "max_results", "search_depth", "topic", "time_range", "include_answer"]);
 const SEARXNG_PARAMETERS = new Set([
@@ -72,7 +77,7 @@ export function startSearchEngines(): SearchEngines {
         if (unknown || !(count >= 1 && count <= 20) || (period && !/^p[dwmy]$/.test(period)))
           return refuse(422, "VALIDATION");
         const query = searchParams.get("q") ?? "";
-        if (query === "" || query.length > 400) return refuse(422, "VALIDATION");
+        if (query === "" || query.length > 400 || query.split(/\s+/).length > 50) return refuse(422, "VALIDATION");
         searches.push({ engine: "brave", query, count, ...(period && { period }) });
         const results = hits.slice(0, count).map(({ title, url, text, date }) => ({
           type: "search_result",
@@ -115,6 +120,7 @@ export function startSearchEngines(): SearchEngines {
 
   function searxng(parameters: URLSearchParams): Response {
     if (onlyKnown(parameters.keys(), SEARXNG_PARAMETERS)) return refuse(400, "unknown parameter");
+    // A format that is not switched on in its settings is 403.
     if (parameters.get("format") !== "json")
       return new Response("<html>", { headers: { "content-type": "text/html" } });
     const query = parameters.get("q") ?? "";

@@ -3244,8 +3244,8 @@ export const german = {
       "Remember in all later conversations: {fact}": "Für alle späteren Gespräche merken: {fact}",
       "Keep the file that you have sent, to find what is in it in all conversations":
         "Die Datei behalten, die du geschickt hast, um in allen Gesprächen zu finden, was darin steht",
-      'Keep the file "{name}", to find what is in it in all conversations':
-        "Die Datei „{name}“ behalten, um in allen Gesprächen zu finden, was darin steht",
+      'Keep "{name}", to find what is in it in all conversations':
+        "„{name}“ behalten, um in allen Gesprächen zu finden, was darin steht",
       "Delete the kept file {file} for good": "Die behaltene Datei {file} für immer löschen",
       "Ask your agent {name}: {question}": "Deinen Agenten {name} fragen: {question}",
       "Ask the agent of somebody else at {address}: {question}":

@@ -193,6 +193,6 @@ function refusalText(of: BudgetScope["of"], period: Period, resetDate: string): 
       `Take a plan, get credits, set a provider key of your own, or wait until ${resetDate} (UTC).`
     );
   }
-  const subject = of === "public" ? "Public use of AI" : "This agent";
-  return `${subject} has used up its budget for this ${period}.`;
+  if (of === "public") return `Public use of AI has used up its budget for this ${period}.`;
+  return `This agent has used up its budget for this ${period}. Raise the budget, or wait until ${resetDate} (UTC).`;
 }

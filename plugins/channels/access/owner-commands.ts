@@ -43,9 +43,13 @@ export function createOwnerCommands({ openConnections, pairings, intake, reportP
   return async (name, { agentId, platform }, text) => {
     const channel = isChannelId(platform) ? platform : undefined;
     if (name === "pair") return list(agentId, channel);
-    if (text === "") return replyOnly(`Which code? Send /${name} CODE; /pair lists the codes.`);
+    if (text === "")
+      return replyOnly(`Which code? It is in my question: /${name} CODE. /pair lists the codes of people who wait.`);
     const [found] = await pairings.listPending(agentId, channel, text);
-    if (!found) return replyOnly("This code is unknown, or older than one hour. /pair lists the codes.");
+    if (!found)
+      return replyOnly(
+        "This code is unknown. A person's code is good for one hour, that of a question of mine for a day. /pair lists the people who wait.",
+      );
     const who = plainName(found.senderName);
     if (name === "deny")
       return {

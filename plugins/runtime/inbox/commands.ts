@@ -5,20 +5,23 @@ export const COMMANDS = {
   start: "say hello",
   help: "what I understand",
   status: "how I am",
-  reset: "start a new conversation",
+  reset: "start a new conversation; /new does the same",
   model: "which model answers",
   stop: "stop what I am writing",
 } as const;
 
 /** Commands that only the owner may use. They are not in the platforms' menus, which everyone sees. */
 export const OWNER_COMMANDS = {
-  pair: "list who asks to talk to me",
-  approve: "allow what I have asked for, or let a person talk to me: /approve CODE",
-  deny: "refuse it: /deny CODE",
+  pair: "who asks to talk to me",
+  approve: "yes to a question of mine, or let a person in: /approve CODE",
+  deny: "no to it: /deny CODE",
 } as const;
 
 export type OwnerCommand = keyof typeof OWNER_COMMANDS;
 export type CommandName = keyof typeof COMMANDS | OwnerCommand;
+
+/** Names of commands that people know from other bots. */
+const ALIASES: Readonly<Record<string, CommandName>> = { new: "reset" };
 
 const COMMAND_PATTERN = /^\/([a-z]+)(?:@\w+)?(?:\s+|$)/i;
 
@@ -26,7 +29,8 @@ export const isOwnerCommand = (name: CommandName): name is OwnerCommand => Objec
 
 /** The command with which a text begins: `/reset`, `/reset@name_bot`. */
 export function parseCommand(text: string): CommandName | undefined {
-  const name = COMMAND_PATTERN.exec(text)?.[1]?.toLowerCase();
+  const given = COMMAND_PATTERN.exec(text)?.[1]?.toLowerCase();
+  const name = given !== undefined && Object.hasOwn(ALIASES, given) ? ALIASES[given] : given;
   const isCommand = name !== undefined && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(OWNER_COMMANDS, name));
   return isCommand ? (name as CommandName) : undefined;
 }

@@ -65,9 +65,14 @@ export async function runCommand(
           );
     default:
       return toResult(
-        Object.entries({ ...COMMANDS, ...(byOwner && ownerCommand ? OWNER_COMMANDS : {}) })
-          .map(([name, description]) => `/${name} · ${description}`)
-          .join("\n"),
+        [
+          byOwner
+            ? "Tell me in your own words what you want, such as “remind me at six” or “forget that”. I also understand:"
+            : "Write me anything. I also understand:",
+          ...Object.entries({ ...COMMANDS, ...(byOwner && ownerCommand ? OWNER_COMMANDS : {}) }).map(
+            ([name, description]) => `/${name} · ${description}`,
+          ),
+        ].join("\n"),
       );
   }
 }

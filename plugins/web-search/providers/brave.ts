@@ -1,6 +1,8 @@
-// Brave Search API: https://api-dashboard.search.brave.com/app/documentation/web-search
+// Brave Search API: https://api-dashboard.search.brave.com/app/documentation/web-search/query (parameters), .../responses (answer).
 import { listIn, type SearchProvider, textIn } from "./provider.ts";
 
+/** Of a query; more are refused with 422. */
+const MAX_WORDS = 50;
 const FRESHNESS = { day: "pd", week: "pw", month: "pm", year: "py" } as const;
 
 export const brave: SearchProvider = {
@@ -13,7 +15,7 @@ export const brave: SearchProvider = {
   howToGet: "Sign up at brave.com/search/api and create a key.",
   request({ text, count, period }, address, key) {
     const url = new URL("/res/v1/web/search", address);
-    url.searchParams.set("q", text);
+    url.searchParams.set("q", text.trim().split(/\s+/).slice(0, MAX_WORDS).join(" "));
     url.searchParams.set("count", String(count));
     url.searchParams.set("text_decorations", "false");
     if (period) url.searchParams.set("freshness", FRESHNESS[period]);

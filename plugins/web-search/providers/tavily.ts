@@ -1,4 +1,5 @@
-// Tavily Search: https://docs.tavily.com/documentation/api-reference/endpoint/search
+// Tavily Search: https://docs.tavily.com/documentation/api-reference/endpoint/search. A used-up plan is 432, a used-up pay-as-you-go
+// limit 433.
 import { listIn, type SearchProvider, textIn } from "./provider.ts";
 
 export const tavily: SearchProvider = {
