@@ -138,13 +138,16 @@ export const formatAmount = (decimal: string): string =>
     maximumFractionDigits: 18,
   });
 
-/** US dollars: two digits after the point, more for amounts below a cent. */
-export const formatUsd = (usd: number): string =>
-  formatNumber(usd, {
-    style: "currency",
-    currency: "USD",
-    maximumFractionDigits: usd !== 0 && Math.abs(usd) < 0.01 ? 5 : 2,
-  });
+/**
+ * US dollars: two digits after the point, more for amounts below a cent. The amounts of an axis lie `step` apart, and get as
+ * many digits as tell them apart.
+ */
+export function formatUsd(usd: number, step?: number): string {
+  const smallest = step ?? Math.abs(usd);
+  const digits = step ? 1 - Math.floor(Math.log10(step)) : 5;
+  const maximumFractionDigits = smallest > 0 && smallest < 0.01 ? digits : 2;
+  return formatNumber(usd, { style: "currency", currency: "USD", maximumFractionDigits });
+}
 
 const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 

@@ -10,7 +10,8 @@ export interface Series {
   label: string;
   /** One value for each time; null where there is none. */
   values: readonly (number | null)[];
-  format?: (value: number) => string;
+  /** `step` is the distance between two values of an axis. */
+  format?: (value: number, step?: number) => string;
 }
 
 export interface ChartProps {

@@ -62,7 +62,7 @@ export default function Plot({ label, times, series, kind = "line", isByDay = fa
           {
             ...axis,
             size: 64,
-            values: (_, ticks) => ticks.map((tick) => format(tick)),
+            values: (_, ticks) => ticks.map((tick) => format(tick, (ticks[1] ?? 0) - (ticks[0] ?? 0))),
             ...(isCount && { incrs: WHOLE_STEPS }),
           },
         ],
