@@ -315,6 +315,43 @@ for (const mode of ["development", "production"]) {
       });
     }
 
+    test("a field that a route does not know is ignored, and the answer says so", async () => {
+      const ignored = async (route: Pick<Route, "side" | "method" | "path">, body: object) => {
+        const answer = await send(route, JSON.stringify(body));
+        expect({ route: route.path, ok: answer.status < 300 }).toEqual({ route: route.path, ok: true });
+        const { warnings } = JSON.parse(answer.body) as { warnings?: { path: string; message: string }[] };
+        return warnings?.map(({ path, message }) => `${path}: ${message}`);
+      };
+      const extra = { purple: 1 };
+      const isUnknown = ["purple: This was ignored: there is no such field here."];
+      for (const side of ["web", "backend"] as const) {
+        for (const method of ["PATCH", "PUT"] as const) {
+          const change = { side, method, path: "/api/agents/:id" };
+          expect(await ignored(change, { approvals: { spend: "deny" } })).toEqual([
+            'approvals: This was ignored: it belongs into "config".',
+          ]);
+          expect(await ignored(change, { name: "Harbour" })).toBeUndefined();
+        }
+      }
+      const routes = [
+        ["POST", "/api/chat", { message: "Hi" }],
+        ["POST", "/api/agent", { action: "chat", message: "Hi" }],
+        ["POST", "/api/keys", { name: "script" }],
+        ["POST", "/api/agents/:id/schedules", { prompt: "Hi", cron: "0 9 * * *" }],
+        ["POST", "/api/agents/:id/memories", { text: "The pier is closed." }],
+        ["POST", "/api/agents/:id/restart", {}],
+        ["POST", "/api/webhooks", { url: "https://example.com/hook" }],
+        ["PUT", "/api/agents/:id/skills/clock", { enabled: true }],
+      ] as const;
+      for (const [method, path, good] of routes) {
+        const side = path.includes("/skills/") ? ("backend" as const) : ("web" as const);
+        expect({ path, said: await ignored({ side, method, path }, { ...good, ...extra }) }).toEqual({
+          path,
+          said: isUnknown,
+        });
+      }
+    });
+
     test("no content type at all: 415", async () => {
       for (const route of [...routes, ...anyObject]) {
         expectRefusal(await send(route, JSON.stringify(route.good), {}), 415, "UNSUPPORTED_MEDIA_TYPE");

@@ -1,6 +1,6 @@
 // Reads and sends the frames of the gateway, which are JSON objects with a type, and waits for slow readers.
 import type { ServerWebSocket } from "bun";
-import { parseJson } from "../../src/kernel/http/json-body.ts";
+import { parseJson } from "../../src/kernel/http/body/json-body.ts";
 import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
 
 export type Socket = ServerWebSocket<SocketSession>;

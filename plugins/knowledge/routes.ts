@@ -5,7 +5,7 @@ import { encodePathSegment } from "../../src/kernel/http/backend/backend-respons
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
-import { decodeBody, parseJson } from "../../src/kernel/http/json-body.ts";
+import { decodeBody, parseJson } from "../../src/kernel/http/body/json-body.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";

@@ -4,7 +4,7 @@
 import { Elysia } from "elysia";
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
-import { requireJsonType } from "../../src/kernel/http/json-body.ts";
+import { requireJsonType } from "../../src/kernel/http/body/json-body.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { guardedFile } from "../../src/kernel/http/route-guards.ts";

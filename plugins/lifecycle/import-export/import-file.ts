@@ -1,5 +1,5 @@
 // Reads the bytes of an exported agent: decodes, parses and validates them, and converts them to rows as JSON text.
-import { decodeBody, parseJson } from "../../../src/kernel/http/json-body.ts";
+import { decodeBody, parseJson } from "../../../src/kernel/http/body/json-body.ts";
 import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
 import type { ImportedPages } from "../../runtime/index.ts";
 import type { TakeoverFormat } from "../takeover/draft.ts";

@@ -1,6 +1,6 @@
 // Limits concurrent imports: their bodies may be larger than others, so at most two large ones are in memory.
 import { AppError } from "../../../src/kernel/errors.ts";
-import { MAX_BODY_BYTES } from "../../../src/kernel/http/json-body.ts";
+import { MAX_BODY_BYTES } from "../../../src/kernel/http/body/json-body.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 

@@ -2,7 +2,7 @@
 //
 // Takes up to a second for a large file: it runs on the thread of imports.
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
-import { decodeBody, parseJson } from "../../../src/kernel/http/json-body.ts";
+import { decodeBody, parseJson } from "../../../src/kernel/http/body/json-body.ts";
 import { UnusableZip, unzip, type ZipFault } from "../../../src/kernel/util/zip/unzip.ts";
 import { isCharacterCard, takeOverCard } from "./character-card.ts";
 import type { Takeover } from "./draft.ts";

@@ -1,7 +1,7 @@
 // Routes of connected apps: OAuth's endpoints for the apps, and for their owners the consent, the list and the end.
 import { Elysia } from "elysia";
 import { notFound } from "../../../src/kernel/errors.ts";
-import { decodeBody } from "../../../src/kernel/http/json-body.ts";
+import { decodeBody } from "../../../src/kernel/http/body/json-body.ts";
 import {
   documentErrors,
   documentGuard,

@@ -1,5 +1,6 @@
 // Keeps what Berth knows about each request beside the request: id, client address, cookies, and results of its guards.
 import { isLoopbackHost } from "../config/validation.ts";
+import type { Issue } from "../errors.ts";
 
 /** Facts about a request that the request itself does not carry. */
 export interface RequestContext {
@@ -14,6 +15,8 @@ export interface RequestContext {
   readonly pageOrigin?: string | undefined;
   /** The body's text, once it was read. */
   bodyText?: string;
+  /** Fields of the body that the route does not know, with what to say about each. */
+  ignoredFields?: readonly Issue[];
   /** The body as it came, where the route parses it itself. */
   bodyBytes?: Uint8Array<ArrayBuffer>;
   /** The route's own limit of body bytes, set by its guard; default: `MAX_BODY_BYTES`. */

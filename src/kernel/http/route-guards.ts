@@ -1,7 +1,8 @@
 // Makes the hooks of route macros: guards authorize the caller before the body is read, and again if the body was slow.
 import { Elysia } from "elysia";
 import { invalidInput } from "../errors.ts";
-import { readFileBody, readJsonBody, readRawBody, requireJsonType } from "./json-body.ts";
+import { createIgnoredFieldFinder } from "./body/ignored-fields.ts";
+import { readFileBody, readJsonBody, readRawBody, requireJsonType } from "./body/json-body.ts";
 import { documentGuard } from "./openapi/route-documentation.ts";
 import { contextOf } from "./request-context.ts";
 
@@ -30,6 +31,7 @@ function guardedReading(
   guards: readonly RouteGuard[],
   requireType = requireJsonType,
 ) {
+  let findIgnoredFields: ReturnType<typeof createIgnoredFieldFinder>;
   const runGuards = async ({ request, params }: HookContext) => {
     const context = contextOf(request);
     if (context.authorizedBy === runGuards) return;
@@ -44,6 +46,8 @@ function guardedReading(
   const readAndRecheck = async ({ request, params }: HookContext) => {
     const startedAt = performance.now();
     const body = await readBody({ request });
+    const ignored = findIgnoredFields?.(body);
+    if (ignored) contextOf(request).ignoredFields = ignored;
     if (performance.now() - startedAt > SLOW_BODY_MS) {
       // The caller may have been signed out while the body arrived.
       const context = contextOf(request);
@@ -55,7 +59,11 @@ function guardedReading(
   };
   const hooks = { parse: [runGuards, readAndRecheck], transform: runGuards };
   // Elysia runs `introspect` when it adds the route. Its type would hide what the macros give to handlers.
-  const withDetail: typeof hooks = Object.assign({ introspect: ownDetail }, hooks);
+  const introspect = (route: { detail?: Record<string, unknown>; body?: unknown }) => {
+    ownDetail(route);
+    findIgnoredFields = createIgnoredFieldFinder(route.body);
+  };
+  const withDetail: typeof hooks = Object.assign({ introspect }, hooks);
   return withDetail;
 }
 

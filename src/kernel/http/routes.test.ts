@@ -10,8 +10,8 @@ import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { AppError, invalidInput } from "../errors.ts";
 import { plugin } from "../plugin.ts";
 import { createLog } from "../telemetry/log.ts";
+import { MAX_BODY_BYTES } from "./body/json-body.ts";
 import { errorHandler, errorResponse } from "./error-response.ts";
-import { MAX_BODY_BYTES } from "./json-body.ts";
 import { attachContext, contextOf } from "./request-context.ts";
 import { guarded, openRoutes } from "./route-guards.ts";
 
@@ -262,9 +262,13 @@ describe("a body", () => {
     expect((await send({ body: text })).body).toEqual({ got: ["😀", "\\u0000", "\\ud800"] });
   });
 
-  test("can't change prototypes, and unknown fields are removed", async () => {
+  test("can't change prototypes, and unknown fields are removed, and named in the answer", async () => {
     const text = '{"name":"Ada","__proto__":{"count":1},"constructor":{"prototype":{"count":1}},"isAdmin":true}';
-    expect((await send({ path: "/probe/body", body: text })).body).toEqual({ name: "Ada" });
+    const { warnings, ...body } = (await send({ path: "/probe/body", body: text })).body as {
+      warnings: { path: string }[];
+    };
+    expect(body as object).toEqual({ name: "Ada" });
+    expect(warnings.map(({ path }) => path)).toEqual(["__proto__", "constructor", "isAdmin"]);
     expect(Reflect.get({}, "count")).toBeUndefined();
     for (const body of ["[]", "null", "1", '"x"', '[{"name":"Ada"}]']) {
       expectRefusal(await send({ path: "/probe/body", body }), 400, "INVALID_INPUT");

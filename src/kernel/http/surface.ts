@@ -2,6 +2,7 @@
 import type { AnyElysia } from "elysia";
 import { AppError, forbidden } from "../errors.ts";
 import type { Kernel } from "../plugin.ts";
+import { withWarnings } from "./body/ignored-fields.ts";
 import { createClientAddressResolver } from "./client-address.ts";
 import { errorResponse } from "./error-response.ts";
 import { attachContext, createRequestId, isLocalRequest, type RequestContext } from "./request-context.ts";
@@ -69,7 +70,9 @@ export function createSurface(
       }
       rejectForeignOrigin(request, origin, context);
       if (isFromNetwork) admitRequest(request, context);
-      return addHeaders(await app.fetch(request), context, origin);
+      const response = await app.fetch(request);
+      const { ignoredFields } = context;
+      return addHeaders(ignoredFields ? await withWarnings(response, ignoredFields) : response, context, origin);
     } catch (error) {
       return addHeaders(errorResponse(error, request, log, secretPaths), context, origin);
     }

@@ -1,8 +1,8 @@
 // Reads JSON request bodies within limits on bytes, time and nesting, and refuses text that could not be stored.
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { AppError, invalidInput } from "../errors.ts";
-import { readRequestBody } from "../util/limited-body.ts";
-import { contextOf } from "./request-context.ts";
+import { AppError, invalidInput } from "../../errors.ts";
+import { readRequestBody } from "../../util/limited-body.ts";
+import { contextOf } from "../request-context.ts";
 
 /** The most bytes that a request body may have, unless its route sets another limit. */
 export const MAX_BODY_BYTES = 1024 * 1024;
