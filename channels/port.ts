@@ -90,6 +90,11 @@ export interface Sink {
    * webhook with their statuses, so that the platform repeats it: a crash now would lose them.
    */
   areDeliveriesRecorded?(messageIds: string[]): Promise<boolean>;
+  /**
+   * Whether the sender of a stored message may answer the agent's questions: the buttons stay when somebody else presses one.
+   * Left out: everybody may.
+   */
+  mayAnswer?(message: IncomingMessage): Promise<boolean>;
   /** Reports that parts of sent replies did not reach their readers. The owner gets one notice for each reply. */
   reportUndelivered(failures: DeliveryFailure[]): Promise<void>;
   /** Charges unsigned webhook posts to the bot's rate limit; each costs as much as several signed ones. */

@@ -59,6 +59,7 @@ import webSearches from "./0080_web_searches.sql" with { type: "text" };
 import agentImports from "./0083_agent_imports.sql" with { type: "text" };
 import instanceRecords from "./0084_instance_records.sql" with { type: "text" };
 import logLinks from "./0085_log_links.sql" with { type: "text" };
+import waited from "./0086_waited.sql" with { type: "text" };
 import replyFiles from "./0087_reply_files.sql" with { type: "text" };
 import transcripts from "./0090_transcripts.sql" with { type: "text" };
 import approvalTaint from "./0093_approval_taint.sql" with { type: "text" };
@@ -127,6 +128,7 @@ export const migrations: readonly Migration[] = [
   { name: "0083_agent_imports", sql: agentImports },
   { name: "0084_instance_records", sql: instanceRecords },
   { name: "0085_log_links", sql: logLinks },
+  { name: "0086_waited", sql: waited },
   { name: "0087_reply_files", sql: replyFiles },
   { name: "0090_transcripts", sql: transcripts },
   { name: "0093_approval_taint", sql: approvalTaint },

@@ -26,4 +26,22 @@ export function defineChoiceScenarios(harness: Harness): void {
     await listening;
     expect(state.messages.length).toBe(2);
   });
+
+  test("keeps the buttons when somebody presses one who may not answer", async () => {
+    const choices = [{ label: "Approve", text: "/approve ABC" }] as const;
+    const [question = ""] = await harness.send(harness.message({ text: "May I?", choices }));
+    const { state, sink, waitFor } = createMemorySink();
+    state.mayAnswer = false;
+    const listening = harness.receive(sink);
+    await waitFor(() => state.alive > 0);
+    harness.platform.userChooses(question, choices[0]);
+    await waitFor(() => state.messages.length === 1);
+    // What was stored later is finished later.
+    harness.platform.userSays("well");
+    await waitFor(() => state.messages.length === 2);
+    await eventually(() => harness.platform.unconfirmedCount() === 0);
+    expect(harness.platform.visibleChoices(question)).toEqual([...choices]);
+    harness.stop();
+    await listening;
+  });
 }

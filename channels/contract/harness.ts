@@ -78,6 +78,7 @@ export function createMemorySink() {
     resume: undefined as string | undefined,
     alive: 0,
     broken: false,
+    mayAnswer: true,
     gate: Promise.resolve(),
   };
   const sink: Sink = {
@@ -95,6 +96,7 @@ export function createMemorySink() {
       state.resume = resume;
       watch.changed();
     },
+    mayAnswer: () => Promise.resolve(state.mayAnswer),
     reportUndelivered(failures) {
       state.undelivered.push(...failures);
       watch.changed();

@@ -69,11 +69,15 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
     }
   }
 
-  /** Ends the button's waiting state and removes the buttons of its message. Both are for the eye, so failures are only logged. */
-  function finishButton(binding: Binding, { id, message }: CallbackQuery): void {
+  /**
+   * Ends the button's waiting state, and removes the buttons of its message if it was answered. Both are for the eye, so
+   * failures are only logged.
+   */
+  function finishButton(binding: Binding, { id, message }: CallbackQuery, isAnswer: boolean): void {
     const signal = AbortSignal.timeout(MENU_TIMEOUT_MS);
-    const calls: [string, object][] = [["answerCallbackQuery", { callback_query_id: id }]];
-    if (message) {
+    const note = isAnswer ? {} : { text: "Only the owner of this bot can answer that." };
+    const calls: [string, object][] = [["answerCallbackQuery", { callback_query_id: id, ...note }]];
+    if (message && isAnswer) {
       calls.push(["editMessageReplyMarkup", { chat_id: message.chat.id, message_id: message.message_id }]);
     }
     for (const [method, params] of calls) {
@@ -99,7 +103,7 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
           const { agentId } = binding;
           await poll(clients, binding, sink, signal, {
             onConnected: () => publishCommandMenu(binding, signal),
-            onButtonPressed: (pressed) => finishButton(binding, pressed),
+            onButtonPressed: (pressed, isAnswer) => finishButton(binding, pressed, isAnswer),
             onUnreadableUpdate: (error) => log.warn("telegram: an update could not be read", { agentId, error }),
           });
         }),
@@ -122,7 +126,7 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
         receiveUpdate(binding, secret, request, sink, {
           onFailure: (error) =>
             log.warn("telegram: an update could not be stored", { agentId: binding.agentId, error }),
-          onButtonPressed: (pressed) => finishButton(binding, pressed),
+          onButtonPressed: (pressed, isAnswer) => finishButton(binding, pressed, isAnswer),
         }),
     },
 

@@ -5,7 +5,7 @@ import type { CallbackQuery, Update } from "grammy/types";
 import { type Binding, ChannelError, type Sink } from "../port.ts";
 import type { BotApiClients } from "./bot-api.ts";
 import { isWebhookActive } from "./errors.ts";
-import { ALLOWED_UPDATES, readUpdate } from "./updates.ts";
+import { ALLOWED_UPDATES, isAnswer, readUpdate } from "./updates.ts";
 
 /** Seconds that Telegram holds a poll open. The caller must abort a poll that is silent for much longer. */
 export const POLL_SECONDS = 30;
@@ -13,8 +13,8 @@ export const POLL_SECONDS = 30;
 export interface PollingHooks {
   /** Called once, after the first response. */
   onConnected(): Promise<void>;
-  /** Called for each pressed button, once its answer is stored. */
-  onButtonPressed(pressed: CallbackQuery): void;
+  /** Called for each pressed button, once its answer is stored. `isAnswer`: its presser may answer the question. */
+  onButtonPressed(pressed: CallbackQuery, isAnswer: boolean): void;
   /** Called for a malformed update. It is skipped, because Telegram would otherwise send it again for ever. */
   onUnreadableUpdate(error: unknown): void;
 }
@@ -59,7 +59,9 @@ export async function poll(
       }
     });
     if (messages.length > 0) await storeMessages(sink, messages);
-    for (const { callback_query: pressed } of updates) if (pressed) hooks.onButtonPressed(pressed);
+    for (const { callback_query: pressed } of updates) {
+      if (pressed) hooks.onButtonPressed(pressed, await isAnswer(sink, pressed));
+    }
     for (const update of updates) offset = Math.max(offset ?? 0, update.update_id + 1);
     if (first) await hooks.onConnected();
     // Avoids a tight loop if the server does not hold polls open.

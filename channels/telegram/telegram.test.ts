@@ -122,6 +122,26 @@ describe("sending", () => {
     await listening;
   });
 
+  test("leaves the buttons to those who may answer; somebody else is told so", async () => {
+    const { sink, messages, waitFor } = inbox();
+    const choices = [{ label: "Deny", text: "/deny ABC" }];
+    await send({ text: "May I?", choices });
+    const [question] = bot.sent(7);
+    let isOwner = false;
+    const guarded = { ...sink, mayAnswer: async () => isOwner };
+    bot.userPresses(7, question?.messageId ?? 0, "/deny ABC");
+    const listening = telegram.listener.listen(binding, guarded, stop.signal);
+    await waitFor(() => messages.some(({ text }) => text === "/deny ABC"));
+    await fake.waitFor(() => callsOf("answerCallbackQuery").length === 1);
+    expect(params("answerCallbackQuery")).toMatchObject({ text: "Only the owner of this bot can answer that." });
+    isOwner = true;
+    bot.userPresses(7, question?.messageId ?? 0, "/deny ABC");
+    await fake.waitFor(() => bot.sent(7)[0]?.buttons.length === 0);
+    expect(callsOf("editMessageReplyMarkup")).toHaveLength(1);
+    stop.abort();
+    await listening;
+  });
+
   test("sends plain text if Telegram can't parse the markup", async () => {
     fake.fail("sendMessage", { status: 400, description: "Bad Request: can't parse entities: no reason" });
     await send({ text: "**a** <b>" });

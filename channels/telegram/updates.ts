@@ -1,6 +1,6 @@
 // Converts Telegram's updates into the port's messages. Updates that are not for the agent become undefined.
 import type { CallbackQuery, Message, MessageEntity, Update } from "grammy/types";
-import type { BotIdentity, IncomingMessage } from "../port.ts";
+import type { BotIdentity, IncomingMessage, Sink } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
 import { attachmentsOf, contentOf, contextLineOf, nameOf, quotesOthers, repliedMessage } from "./message-content.ts";
 import { messageId, peerId } from "./peer.ts";
@@ -62,6 +62,12 @@ export function readUpdate(update: Update, bot: BotIdentity): IncomingMessage | 
     addressed: !group || isAddressed(message, bot),
     sentAt: message.date * 1000,
   };
+}
+
+/** Whether the presser may answer the question below which the button is. */
+export async function isAnswer(sink: Pick<Sink, "mayAnswer">, pressed: CallbackQuery): Promise<boolean> {
+  const message = readPressedButton(pressed);
+  return message !== undefined && ((await sink.mayAnswer?.(message)) ?? true);
 }
 
 /** The answer that a button stands for, as a message of the person who pressed it. */

@@ -1,9 +1,10 @@
 // Handles a post from Telegram: checks the secret before the body is read, and answers once the message is stored.
-import type { CallbackQuery, Update } from "grammy/types";
+import type { Update } from "grammy/types";
 import { readRequestBody } from "../../src/kernel/util/limited-body.ts";
 import type { Binding, IncomingMessage, Sink } from "../port.ts";
 import { errorResponse, isEqualSecret } from "../shared/webhook-answers.ts";
-import { isUpdate, readUpdate } from "./updates.ts";
+import type { PollingHooks } from "./long-polling.ts";
+import { isAnswer, isUpdate, readUpdate } from "./updates.ts";
 
 const SECRET_HEADER = "x-telegram-bot-api-secret-token";
 /** Updates have a few kB; even the longest message with every entity stays far below. */
@@ -19,7 +20,7 @@ export async function receiveUpdate(
   secret: string,
   request: Request,
   sink: Sink,
-  { onFailure, onButtonPressed }: { onFailure(error: unknown): void; onButtonPressed(pressed: CallbackQuery): void },
+  { onFailure, onButtonPressed }: Pick<PollingHooks, "onButtonPressed"> & { onFailure(error: unknown): void },
 ): Promise<Response> {
   if (!isEqualSecret(request.headers.get(SECRET_HEADER) ?? "", secret))
     return errorResponse(401, "UNAUTHORIZED", "The secret is missing or wrong.");
@@ -35,7 +36,8 @@ export async function receiveUpdate(
   }
   try {
     if (message) await sink.accept([message]);
-    if (update.callback_query) onButtonPressed(update.callback_query);
+    const { callback_query: pressed } = update;
+    if (pressed) onButtonPressed(pressed, await isAnswer(sink, pressed));
   } catch (error) {
     onFailure(error);
     return errorResponse(503, "UNAVAILABLE", "The message could not be stored. Send it again.");

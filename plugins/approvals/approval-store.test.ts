@@ -165,6 +165,7 @@ describe("a decision", () => {
     ]);
     expect(one).toMatchObject({ status: "fulfilled", value: { status: "denied", scope: null } });
     expect(other).toMatchObject({ status: "rejected", reason: { status: 409, code: "ALREADY_DECIDED" } });
+    expect(String((other as PromiseRejectedResult).reason)).toContain("denied already (on Telegram)");
     expect(await eventsOf("approval.decided")).toHaveLength(1);
     expect(resumed).toEqual([origin.turnId]);
     expect(lines.slice(1)).toEqual(["A call of wallet_send was denied."]);

@@ -1,4 +1,5 @@
 // Decides requests for approval, each once, and lets the turns go on that wait for them.
+import { channelDefinition, isChannelId } from "../../channels/registry.ts";
 import { GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
@@ -142,7 +143,7 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
 
 /** Who decided, for people who come too late. */
 export const decidedWords = ({ status, decidedOn }: Pick<Approval, "status" | "decidedOn">) =>
-  `${status} already${decidedOn === null ? "" : ` (${decidedOn === "web" ? "in the console" : `on ${decidedOn}`})`}`;
+  `${status} already${decidedOn === null ? "" : ` (${isChannelId(decidedOn) ? `on ${channelDefinition(decidedOn).label}` : "in the console"})`}`;
 
 const alreadyDecided = (approval: Approval) =>
   new AppError(409, "ALREADY_DECIDED", `This request was ${decidedWords(approval)}.`);

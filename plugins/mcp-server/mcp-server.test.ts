@@ -123,9 +123,11 @@ describe("asking an agent", () => {
       await ada.get<{ approvals: { id: string; status: string }[] }>(`/api/agents/${agentId}/approvals`)
     ).body;
     const [, conversation] = /Conversation: (\S+)\./.exec(asked.texts.at(-1) ?? "") ?? [];
-    const read = JSON.parse((await call(client, "read_conversation", { agent: agentId, conversation })).text);
-    const [command = ""] = /\/approve \w+/.exec(JSON.stringify(read)) ?? [];
-    expect(command).not.toBe("");
+    const read = await call(client, "read_conversation", { agent: agentId, conversation });
+    expect(read.text).toContain("May I do this?");
+    expect(read.text).not.toContain("/approve");
+    const { rows } = await fixture.kernel.database.read("SELECT code FROM approvals WHERE agent_id = ?", [agentId]);
+    const command = `/approve ${rows[0]?.code}`;
     expect((await call(client, toolNameOf(subdomain), { message: command })).text).toBe(`You said: ${command}`);
     const after = await ada.get<{ approvals: { status: string }[] }>(`/api/agents/${agentId}/approvals`);
     expect(after.body.approvals.map(({ status }) => status)).toEqual(approvals.map(() => "pending"));

@@ -54,6 +54,10 @@ export const inbox = sqliteTable("inbox", {
   hasSteps: integer("has_steps", { mode: "boolean" }).notNull(),
   /** Whether the turn waits for an approval; null if it never has. */
   suspended: integer("suspended", { mode: "boolean" }),
+  /** Epoch ms, while it waits. */
+  suspendedAt: integer("suspended_at"),
+  /** How long it has waited before. */
+  waitedMs: integer("waited_ms").notNull().default(0),
   previewId: text("preview_id"),
   reply: integer("reply"),
   error: text("error"),

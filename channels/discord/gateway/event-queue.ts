@@ -6,7 +6,7 @@ import { type Binding, ChannelError, type IncomingMessage, type RecordTraffic, t
 import type { ButtonPresses } from "../delivery/buttons.ts";
 import type { Interactions } from "../delivery/interactions.ts";
 import { isRefusal, toChannelError } from "../errors.ts";
-import { lowestIdAt } from "../ids.ts";
+import { buttonMessageId, lowestIdAt } from "../ids.ts";
 import type { RestClients } from "../rest/rest-clients.ts";
 import type { GatewaySession } from "./gateway-connection.ts";
 import {
@@ -147,19 +147,27 @@ export function createEventQueue(
     return messages;
   }
 
+  /** Whether the presser of a button may answer the question above it. */
+  async function isAnswer({ t, d }: GatewayDispatchPayload, messages: readonly IncomingMessage[]): Promise<boolean> {
+    const id = t === "INTERACTION_CREATE" ? buttonMessageId(d.id) : undefined;
+    const message = messages.find(({ platformMessageId }) => platformMessageId === id);
+    return message !== undefined && ((await sink.mayAnswer?.(message)) ?? true);
+  }
+
   async function store(): Promise<void> {
     while (queue.length > 0 && !stop.signal.aborted) {
       const batch = queue;
       queue = [];
+      let messages: IncomingMessage[] = [];
       try {
-        const messages = await readAll(batch);
+        messages = await readAll(batch);
         if (messages.length > 0) await sink.accept(messages);
       } catch (cause) {
         const text = "The messages could not be stored; Discord will send them again.";
         const refusal = isRefusal(cause) || cause instanceof ChannelError ? toChannelError(cause, "bot") : undefined;
         return fail(refusal ?? new ChannelError("unreachable", text, "bot", undefined, { cause }));
       }
-      for (const { onStored } of batch) onStored?.();
+      for (const { payload, onStored } of batch) if (onStored && (await isAnswer(payload, messages))) onStored();
       const last = batch.at(-1);
       if (last) stored = { session: last.session, seq: last.payload.s };
       saveResumePoint();

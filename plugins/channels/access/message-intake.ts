@@ -114,6 +114,12 @@ export function createMessageIntake({
     return undefined;
   }
 
+  async function mayAnswer({ connection: { agentId, channel, ownerId } }: OpenConnection, message: IncomingMessage) {
+    const settings = (await agents.settings(agentId)).channels?.[channel] ?? {};
+    const decision = decideAccess(message, settings, ownerId);
+    return decision.kind === "allowed" && decision.byOwner;
+  }
+
   async function offerPairing(openConnection: OpenConnection, message: IncomingMessage): Promise<void> {
     const { agentId, channel } = openConnection.connection;
     const code = await pairings.requestCode(agentId, channel, message);
@@ -154,6 +160,7 @@ export function createMessageIntake({
     createSink: (openConnection, reportAlive = () => undefined) => ({
       accept: (messages) => accept(openConnection, messages),
       reportAlive,
+      mayAnswer: (message) => mayAnswer(openConnection, message),
       saveResumePoint: (resume) => resumePoints.save(openConnection, resume),
       areDeliveriesRecorded: (ids) => runtime.areDeliveriesRecorded(openConnection.connection.agentId, ids),
       reportUndelivered: (failures) => reportLostReplies(openConnection.connection, failures),

@@ -1,7 +1,7 @@
 // Samples the figures of /metrics once a minute, so that admins see the last day without another tool, also after a restart.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { MINUTE, timeOfId } from "../../../src/kernel/util/time.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { FIGURES, type FigureName } from "./figure-names.ts";
 import { createFigureStore } from "./figure-store.ts";
 import { createMinuteRing } from "./minute-ring.ts";
@@ -12,7 +12,7 @@ export type Figures = Record<FigureName, (number | null)[]>;
 const CALL_FAILURES = ["failed", "timeout", "unreachable", "cut"];
 /** The search for the oldest pending message reads at most this many. */
 const MAX_PENDING = 2_000;
-const OLDEST = `SELECT min(id) AS oldest FROM (SELECT inbox.id FROM inbox JOIN agents ON agents.id = inbox.agent_id
+const OLDEST = `SELECT min(since) AS since FROM (SELECT inbox.received_at + inbox.waited_ms AS since FROM inbox JOIN agents ON agents.id = inbox.agent_id
   WHERE inbox.status = 'pending' AND inbox.suspended IS NOT 1 AND agents.status <> 'stopped' LIMIT ${MAX_PENDING})`;
 
 /** Minutes after which the samples of an idle service are stored. Those of a busy one are stored at once. */
@@ -77,8 +77,8 @@ export function createFigureRecorder({ database, log, metrics, runs }: Deps, now
   async function oldestMs(held: number): Promise<number> {
     if (held === 0) return 0;
     const { rows } = await database.read(OLDEST);
-    const oldest = rows[0]?.oldest;
-    return typeof oldest === "string" ? Math.max(0, now() - timeOfId(oldest)) : 0;
+    const since = rows[0]?.since;
+    return typeof since === "number" ? Math.max(0, now() - since) : 0;
   }
 
   function takeSample(oldest: number): Record<FigureName, number> {

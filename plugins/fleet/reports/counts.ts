@@ -39,7 +39,7 @@ const TODAY = `SELECT coalesce(sum(CASE WHEN agent_id <> '' THEN calls ELSE 0 EN
 const ERRORS =
   "SELECT count(*) AS count FROM agent_logs INDEXED BY agent_logs_errors WHERE level = 'error' AND id >= ?";
 /** Messages to a stopped agent, and turns that wait for approval, wait for their owner, not for the service. */
-const INBOX = `SELECT count(*) AS count, min(inbox.id) AS oldest FROM inbox
+const INBOX = `SELECT count(*) AS count, min(inbox.received_at + inbox.waited_ms) AS since FROM inbox
   JOIN agents ON agents.id = inbox.agent_id AND agents.status <> 'stopped'
   WHERE inbox.status = 'pending' AND inbox.suspended IS NOT 1`;
 const OUTBOX = `SELECT count(*) AS count, min(outbox.id) AS oldest FROM outbox
@@ -65,9 +65,10 @@ export function createFleetCounts({ database, usage }: Deps, now = Date.now) {
     const { rows } = await database.readLong(sql, args);
     return rows[0] ?? {};
   }
-  const queueOf = (row: Record<string, unknown>): Queue => ({
-    waiting: Number(row.count),
-    oldestAt: row.oldest === null || row.oldest === undefined ? null : timeOfId(String(row.oldest)),
+  /** `since` is the time of the oldest, or `oldest` its id, which has the time in it. */
+  const queueOf = ({ count, since, oldest }: Record<string, unknown>): Queue => ({
+    waiting: Number(count),
+    oldestAt: typeof since === "number" ? since : typeof oldest === "string" ? timeOfId(oldest) : null,
   });
   const usd = (micro: unknown) => Number(micro ?? 0) / 1e6;
 

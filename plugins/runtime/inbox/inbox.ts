@@ -23,6 +23,7 @@ type Column =
   | "previewId"
   | "hasSteps"
   | "suspended"
+  | "suspendedAt"
   | "content"
   | "attachments"
   | "transcribedBy";
@@ -163,6 +164,7 @@ const columns = {
   attempts: inbox.attempts,
   hasSteps: inbox.hasSteps,
   suspended: inbox.suspended,
+  waitedMs: inbox.waitedMs,
   previewId: inbox.previewId,
   receivedAt: inbox.receivedAt,
 };
@@ -241,6 +243,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       attempts: 0,
       hasSteps: false,
       suspended: null,
+      waitedMs: 0,
       previewId: null,
       receivedAt: Date.now(),
     };
@@ -345,12 +348,15 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
         args: [attempts, agentId, id],
       })),
     settleStatement(entry, status, error) {
-      const { agentId, kind, receivedAt } = entry;
+      const { agentId, kind, receivedAt, waitedMs } = entry;
       const at = Date.now();
       const settle = endStatement(entry, status, error, at);
       // The same turns as `IS_TURN` in turn-counter.ts.
       if (kind === "command" || status === "cancelled") return settle;
-      return { ...settle, after: () => recordTurn(agentId, { ok: status === "done", ms: at - receivedAt, at }) };
+      return {
+        ...settle,
+        after: () => recordTurn(agentId, { ok: status === "done", ms: at - receivedAt - waitedMs, at }),
+      };
     },
     rejectStatement: (entry) => endStatement(entry, "failed", "AGENT_STOPPED", Date.now()),
     saveWordsStatement: ({ agentId, id }, { content, attachments }, model) => ({

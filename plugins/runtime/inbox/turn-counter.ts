@@ -18,7 +18,7 @@ const END_OF_STEP = `SELECT max(id) AS id FROM (SELECT id FROM inbox WHERE agent
 /** Turns with ids after ?2 up to ?3, by the minute in which they ended; those that ended before ?4 are in minute 0. */
 const COUNT = `SELECT iif(settled_at >= ?4, settled_at / ${MINUTE}, 0) AS minute, count(*) AS turns FROM inbox
   WHERE agent_id = ?1 AND id > ?2 AND id <= ?3 AND ${IS_TURN} GROUP BY 1`;
-const LAST = `SELECT status = 'done' AS ok, settled_at - received_at AS ms FROM inbox
+const LAST = `SELECT status = 'done' AS ok, settled_at - received_at - waited_ms AS ms FROM inbox
   WHERE agent_id = ?1 AND ${IS_TURN} ORDER BY id DESC LIMIT ${RECENT_TURNS.outcomes}`;
 /** Sorts after every id. */
 const MAX_ID = "~";

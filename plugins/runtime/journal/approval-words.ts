@@ -14,18 +14,20 @@ const WARNINGS: Readonly<Record<Taint, string>> = {
     "I have read something here that you did not write, and it may be behind this. Approve only what you want yourself.",
 };
 
-/** Asks the owner, who decides by the codes where there are no buttons. */
-export function askingText(requests: readonly Asked[]): string {
-  const lines = requests.map(({ summary, code }) => `${summary}\n/approve ${code} or /deny ${code}`);
+/** Asks the owner. The console has buttons below the question; elsewhere, codes decide where buttons can't be shown. */
+export function askingText(requests: readonly Asked[], platform: string): string {
+  const lines = requests.map(({ summary, code }) =>
+    platform === "web" ? summary : `${summary}\n/approve ${code} or /deny ${code}`,
+  );
   const warning = WARNINGS[highestTaint(requests.map(({ taint }) => taint))];
   const question = lines.length === 1 ? "May I do this?" : `May I do these ${lines.length} things?`;
   return [question, ...lines, ...(warning === "" ? [] : [warning])].join("\n\n");
 }
 
 /** The notice in the conversation: to the owner alone the question itself, to others only that there is one. */
-export const noticeText = (requests: readonly Asked[], isOwnersChat: boolean): string =>
+export const noticeText = (requests: readonly Asked[], isOwnersChat: boolean, platform: string): string =>
   isOwnersChat
-    ? askingText(requests)
+    ? askingText(requests, platform)
     : "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.";
 
 /** The answers to a question, as the commands that give them. */

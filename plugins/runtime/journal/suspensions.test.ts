@@ -6,6 +6,7 @@ import { rejectionOf } from "../../../tests/support/rejection.ts";
 import type { Agent } from "../../agents/index.ts";
 import { approvals, type Decision } from "../../approvals/index.ts";
 import { defineTool, type Skill } from "../../skills/index.ts";
+import { createTurnCounter } from "../inbox/turn-counter.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 
 let fixture: RuntimeFixture;
@@ -138,12 +139,34 @@ test("a guest is told once that the owner is asked, who is asked in their own ch
   );
 });
 
+test("the time for which a turn waits is no time that the agent took to answer", async () => {
+  const agent = await fixture.agent();
+  await owner(agent, "Mail Bob");
+  await fixture.idle();
+  const hour = 3_600_000;
+  await fixture.kernel.database.write([
+    {
+      sql: "UPDATE inbox SET received_at = received_at - ?1, suspended_at = suspended_at - ?1 WHERE agent_id = ?2",
+      args: [hour, agent.id],
+    },
+  ]);
+  await decide(agent, 0, { decision: "approve" });
+  await untilReply(agent, "sent to Bob");
+  const [row] = await fixture.rows("SELECT waited_ms, settled_at, received_at FROM inbox WHERE agent_id = ?", agent.id);
+  expect(Number(row?.waited_ms)).toBeGreaterThanOrEqual(hour);
+  expect(Number(row?.settled_at) - Number(row?.received_at) - Number(row?.waited_ms)).toBeLessThan(hour);
+  const counted: { ms: number }[] = [];
+  await createTurnCounter(fixture.kernel)(agent.id, ({ recent }) => void counted.push(...recent));
+  expect(counted.map(({ ms }) => ms < hour)).toEqual([true]);
+});
+
 test("a caller who waits gets the question as the reply, and finds the result in the conversation", async () => {
   const agent = await fixture.agent();
   const heard: string[] = [];
   const observer = { delta: (text: string) => void heard.push(text), tool: () => undefined };
   const { reply } = await fixture.chat(agent, "Mail Bob", { observer });
-  expect(reply).toStartWith("May I do this?\n\nWrite to Bob");
+  // The console shows the question with buttons.
+  expect(reply).toBe("May I do this?\n\nWrite to Bob");
   expect(heard.join("")).toBe(reply);
   await decide(agent, 0, { decision: "approve" });
   await untilReply(agent, "sent to Bob");

@@ -40,10 +40,14 @@ interface SuspendedTurn {
 export const noticeIdOf = (entry: Pick<InboxEntry, "id">) => idOfCall(`${entry.id}.notice`);
 
 /** Only while a request is undecided: a decision that came meanwhile has found nothing to resume. */
-const SUSPEND = `UPDATE inbox SET suspended = 1, preview_id = NULL WHERE agent_id = ?1 AND id = ?2 AND status = 'pending'
+const SUSPEND = `UPDATE inbox SET suspended = 1, suspended_at = ?3, preview_id = NULL WHERE agent_id = ?1 AND id = ?2 AND status = 'pending'
   AND EXISTS (SELECT 1 FROM approvals WHERE agent_id = ?1 AND turn_id = ?2 AND status = 'pending')`;
-const RESUME = `UPDATE inbox SET suspended = 0 WHERE agent_id = ?1 AND id = ?2 AND suspended = 1 AND status = 'pending'
-  AND NOT EXISTS (SELECT 1 FROM approvals WHERE agent_id = ?1 AND turn_id = ?2 AND status = 'pending')`;
+/** ?1 now. */
+const GO_ON =
+  "UPDATE inbox SET suspended = 0, waited_ms = waited_ms + max(0, ?1 - coalesce(suspended_at, ?1)), suspended_at = NULL";
+const RESUME = `${GO_ON} WHERE agent_id = ?2 AND id = ?3 AND suspended = 1 AND status = 'pending'
+  AND NOT EXISTS (SELECT 1 FROM approvals WHERE agent_id = ?2 AND turn_id = ?3 AND status = 'pending')`;
+const RESUME_ALL = `${GO_ON} WHERE agent_id = ?2 AND status = 'pending' AND suspended = 1`;
 
 export function createSuspensions(deps: Deps) {
   const { database, approvals, inbox, sessions, outbox, ownerAlerts, scheduledPrompts, liveTurns, lanes, onError } =
@@ -61,7 +65,7 @@ export function createSuspensions(deps: Deps) {
   /** Lets a turn go on, unless another of its requests is undecided. */
   const resumeStatement = (agentId: string, id: string): Statement => ({
     sql: RESUME,
-    args: [agentId, id],
+    args: [Date.now(), agentId, id],
     after: ({ rowsAffected }) => {
       if (rowsAffected > 0) resume(agentId, id).catch(onError);
     },
@@ -81,10 +85,10 @@ export function createSuspensions(deps: Deps) {
       const unasked = waiting.filter(({ asked }) => !asked);
       // Another agent asks in the owner's name, but a model must not read the codes: the owner is asked elsewhere.
       const isToldAll = entry.byOwner && !entry.isGroup && platform !== "agent";
-      const notice = noticeText(waiting, isToldAll);
+      const notice = noticeText(waiting, isToldAll, platform);
       const asked: Statement[] = [];
       for (const request of unasked) {
-        const [question, choices] = [askingText([request]), choicesOf(request)];
+        const [question, choices] = [askingText([request], isToldAll ? platform : "channel"), choicesOf(request)];
         const to = isToldAll ? outbox.replyStatements({ ...entry, previewId: null }, question, { choices }) : undefined;
         asked.push(...(to ?? (await ownerAlerts.noticeStatements({ agentId, inboxId }, question, choices))));
       }
@@ -92,7 +96,7 @@ export function createSuspensions(deps: Deps) {
       try {
         await database.write([
           ...sessionStatements,
-          { sql: SUSPEND, args: [agentId, inboxId] },
+          { sql: SUSPEND, args: [agentId, inboxId, now] },
           guard("turn.undecided"),
           ...(isFirst
             ? sessions.appendStatements({ id: sessionId, agentId, platform, inboxId }, [
@@ -144,8 +148,8 @@ export function createSuspensions(deps: Deps) {
 
     /** Lets all suspended turns of an agent go on. */
     resumeAllStatement: (agentId: string): Statement => ({
-      sql: "UPDATE inbox SET suspended = 0 WHERE agent_id = ? AND status = 'pending' AND suspended = 1",
-      args: [agentId],
+      sql: RESUME_ALL,
+      args: [Date.now(), agentId],
       after: () => lanes.resume(agentId),
     }),
   };

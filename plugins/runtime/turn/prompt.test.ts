@@ -31,6 +31,7 @@ const entry: InboxEntry = {
   attempts: 1,
   hasSteps: false,
   suspended: null,
+  waitedMs: 0,
   previewId: null,
   receivedAt: 0,
 };
