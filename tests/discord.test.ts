@@ -114,8 +114,11 @@ describe("a bot", () => {
     await discord.waitFor(() => bot.sent(dm).length > before);
     expect(shown(bot, dm).at(-1)).toBe("Only my owner can do that, in a chat of our own.");
     expect(await statuses()).toEqual(["pending"]);
-    bot.userSays(dm, approve?.customId ?? "");
+    // The buttons are still there for the owner.
+    expect(bot.sent(dm).find(({ id }) => id === question?.id)?.buttons).toHaveLength(2);
+    bot.userPresses(question?.id ?? "", approve?.customId ?? "");
     await discord.waitFor(() => shown(bot, dm).at(-1) === "Done.");
+    await discord.waitFor(() => bot.sent(dm).every(({ buttons }) => buttons.length === 0));
 
     bot.userCommands(dm, "ask", { question: "Remind me again" });
     await discord.waitFor(() => bot.sent(dm).some(({ buttons }) => buttons.length === 2));

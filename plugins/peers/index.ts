@@ -12,13 +12,18 @@ import { createAgentSkill } from "./local/agent-skill.ts";
 import { createRemoteSkills } from "./remote/remote-skill.ts";
 import { webRoutes } from "./web-routes.ts";
 
+/** The tools by which an agent asks another one. */
+const CALLING_TOOLS = ["message_agent", "message_public_agent", "message_remote_agent"];
+
 export const peers = plugin("peers", ({ kernel, use }) => {
   const agentService = use(agents);
   const { identities, users } = use(auth);
   const pages = use(publicPage);
   const runtimeService = use(runtime);
   const directory = createAgentDirectory({ agents: agentService, users, publicPage: pages });
-  const budget = createCallBudget();
+  const budget = createCallBudget({
+    countEarlierCalls: (agentId, inboxId) => runtimeService.countEndedCalls(agentId, inboxId, CALLING_TOOLS),
+  });
   const available = [createAgentSkill({ ...pages, directory, messages: runtimeService.agentMessages, budget })];
   const skillService = use(skills);
   skillService.register({ id: "built-in", skillsFor: () => available });

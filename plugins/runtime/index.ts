@@ -22,6 +22,7 @@ import { parseCommand } from "./inbox/commands.ts";
 import { conversationKey, createInbox, type InboundMessage, type InboxEntry } from "./inbox/inbox.ts";
 import { createTurnCounter } from "./inbox/turn-counter.ts";
 import { createCodeDecisions } from "./journal/code-decisions.ts";
+import { createEndedCallCounter } from "./journal/ended-calls.ts";
 import { createJournal, sealContext } from "./journal/journal.ts";
 import { pruneJournal } from "./journal/journal-retention.ts";
 import { createSuspensions } from "./journal/suspensions.ts";
@@ -296,6 +297,8 @@ export function createRuntime(deps: Deps) {
       },
       /** Where the agent talks to people on channels. */
       channelConversations: createChannelConversations({ database, platforms }),
+      /** How many calls of these tools a turn has ended, also before a restart. */
+      countEndedCalls: createEndedCallCounter(database),
       /** Which of these entries still wait for their reply. */
       pendingEntries: inbox.pendingOf,
       listSentMessages: inbox.listSentMessages,

@@ -3,8 +3,8 @@
 // Skills belong to an account, so the web surface writes them; the backend reads them for its agents.
 import { Elysia } from "elysia";
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
-import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { requireJsonType } from "../../src/kernel/http/body/json-body.ts";
+import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { guardedFile } from "../../src/kernel/http/route-guards.ts";
