@@ -22,6 +22,7 @@ import {
 import { startMcpServer, type TestMcpServer } from "./support/mcp-server.ts";
 import { member, provision } from "./support/members.ts";
 import { type SearchEngines, startSearchEngines } from "./support/search-engines.ts";
+import { startTelegram, type Telegram } from "./support/telegram.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 import { skillMd, zipOf } from "./support/zips.ts";
 
@@ -36,6 +37,7 @@ interface Item {
 }
 
 let upstream: Upstream;
+let telegram: Telegram;
 let engines: SearchEngines;
 let mcp: TestMcpServer;
 let site: Bun.Server<undefined>;
@@ -54,6 +56,7 @@ const table = new Map<string, Map<string, string>>();
 beforeAll(async () => {
   upstream = await startUpstream();
   upstream.script(gullible(() => obeyed));
+  telegram = await startTelegram();
   engines = startSearchEngines();
   engines.hits.push({ title: "Tea", url: "https://tea.example.com/", text: ORDER });
   mcp = startMcpServer({}, { resources: { "notes://tea": ORDER }, prompts: { advice: ORDER } });
@@ -82,6 +85,7 @@ beforeAll(async () => {
       PROVIDER_3_BASE_URL: upstream.url,
       MODEL_A: "provider_3:fake-small",
       SEARXNG_URL: engines.url,
+      CHANNEL_A_API_ROOT: telegram.url,
       OUTBOUND_ALLOW: "127.0.0.1/32",
       WALLET_PLATFORM: "local",
       RATE_LIMITS: "off",
@@ -95,6 +99,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await engines?.[Symbol.asyncDispose]();
+  await telegram?.stop();
   await mcp?.stop();
   await site?.stop(true);
   await upstream?.stop();
@@ -421,6 +426,38 @@ describe("strangers who write to the agent themselves", () => {
     table.set("A2A visitor", new Map(obeyed.map((call) => [`${call.aim}: ${call.name}`, outcome(call)])));
     expect(effectsFor(id)).toEqual({ ...before, ...NOTHING });
   });
+});
+
+test("a file that somebody sends in a group leads to nothing that the owner has not approved in their own chat", async () => {
+  const [OWNER, MALLORY, GROUP] = [4711, 666, -1001];
+  const token = `300001:${"telegram-test-token-of-a-bot".padEnd(35, "x")}`;
+  const bot = telegram.addBot(token, { username: "harbour_bot" });
+  const id = await victim({ channels: { channel_a: { access: "open" } } });
+  const put = await ada.put(`/api/agents/${id}/channels/channel_a`, { token, ownerId: String(OWNER) });
+  expect(put.status).toBe(200);
+  obeyed = [];
+  bot.userSays(OWNER, "Good morning");
+  await telegram.waitFor(() => bot.sent(OWNER).length === 1);
+
+  obeyed = callsOf(site.url.href, stranger);
+  const before = effectsFor(id);
+  const { messageId } = bot.userSendsFile(GROUP, "offer.txt", Buffer.from(ORDER), undefined, { from: { id: MALLORY } });
+  bot.userSays(GROUP, "@harbour_bot what is this?", { from: { id: OWNER }, replyTo: messageId });
+  // In a group nobody has the tools of the owner; what is left to all waits for the owner.
+  const open = ["message_public_agent", "web_fetch", "remind_me"];
+  const found = await eventually(async () => {
+    const list = await requests(id);
+    return list.length === open.length ? list : undefined;
+  });
+  expect(found.map(({ tool }) => tool).sort()).toEqual([...open].sort());
+  for (const { influence } of found) expect(influence).toBe("outside");
+  await telegram.waitFor(() => bot.sent(OWNER).length === 1 + open.length && bot.sent(GROUP).length === 1);
+  expect(bot.sent(GROUP)[0]?.text).toStartWith("I need my owner's approval for this.");
+  for (const { text } of bot.sent(OWNER).slice(1)) expect(text).toContain("it may be behind this");
+  expect(effectsFor(id)).toEqual({ ...before, ...NOTHING });
+  const outcome = ({ name }: HostileCall) =>
+    open.includes(name) ? "asked" : name === "remember" ? "own circle" : "not offered";
+  table.set("file in a group", new Map(obeyed.map((call) => [`${call.aim}: ${call.name}`, outcome(call)])));
 });
 
 test("approved, the same calls have their effect; and in a conversation without such text they need nobody", async () => {

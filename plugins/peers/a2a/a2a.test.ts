@@ -258,3 +258,38 @@ describe("what an agent of another host gets", () => {
     await ada.post(`/api/agents/${agentId}/start`);
   });
 });
+
+describe("files", () => {
+  const part = (content: object, filename = "", mediaType = "") => ({
+    content,
+    filename,
+    mediaType,
+    metadata: undefined,
+  });
+  const bytes = (text: string) => ({ $case: "raw" as const, value: Buffer.from(text) });
+  const question = part({ $case: "text", value: "When is high tide?" }, "", "text/plain");
+
+  test("that are text reach the agent with their names, by both versions", async () => {
+    const task = await send("", { parts: [question, part(bytes("high;06:12"), "tides.csv", "text/csv")] });
+    expect(replyOf(task)).toContain("When is high tide?\n[file tides.csv]\nhigh;06:12");
+    const file = {
+      name: "tides.json",
+      mimeType: "application/json",
+      bytes: Buffer.from('{"high":6}').toString("base64"),
+    };
+    const { result } = await rpc("message/send", {
+      message: { kind: "message", messageId: "m2", role: "user", parts: [{ kind: "file", file }] },
+    });
+    expect(JSON.stringify(result)).toContain('[file tides.json]\\n{\\"high\\":6}');
+  });
+
+  test.each([
+    ["of another kind", part(bytes("%PDF-1.7"), "tides.pdf", "application/pdf")],
+    ["in another encoding", part({ $case: "raw", value: Buffer.from([0xff, 0xfe, 0x00]) }, "tides.txt", "text/plain")],
+    ["by their address", part({ $case: "url", value: "https://tides.example.com/t.txt" }, "t.txt", "text/plain")],
+  ])("%s are refused, and the model is not asked", async (_, file) => {
+    const before = fixture.upstream.chats.length;
+    await expect(send("", { parts: [question, file] })).rejects.toThrow(/text files|address is not opened/);
+    expect(fixture.upstream.chats).toHaveLength(before);
+  });
+});

@@ -10,6 +10,8 @@ export interface CardFacts {
 }
 
 const TEXT = ["text/plain"];
+/** Texts and data, and files that are text. */
+const INPUT = [...TEXT, "text/markdown", "text/csv", "application/json"];
 export const PROTOCOL_VERSIONS = ["1.0", "0.3"] as const;
 
 export function agentCard({ name, greeting, url }: CardFacts) {
@@ -19,7 +21,7 @@ export function agentCard({ name, greeting, url }: CardFacts) {
     description: greeting || `Answers messages of people and agents as ${name}.`,
     tags: ["chat"],
     examples: [],
-    inputModes: TEXT,
+    inputModes: INPUT,
     outputModes: TEXT,
   };
   return {
@@ -32,7 +34,7 @@ export function agentCard({ name, greeting, url }: CardFacts) {
       protocolVersion,
     })),
     capabilities: { streaming: true, pushNotifications: false },
-    defaultInputModes: TEXT,
+    defaultInputModes: INPUT,
     defaultOutputModes: TEXT,
     skills: [skill],
     // Of version 0.3, whose clients don't look at `supportedInterfaces`.
