@@ -126,6 +126,8 @@ export interface OutgoingFile {
   size: number;
   /** The text below it. */
   caption?: string;
+  /** What is said in it: sent as a text if the platform does not take the file. */
+  words?: string;
   /** Where its reader finds it if the platform does not take it. */
   address?: string;
   /** Calls `use` with its bytes, or with undefined if it was deleted; they count as memory until `use` has ended. */

@@ -1,6 +1,7 @@
-// Voice on the whole binary: recordings of all channels and the console are written down, once, also through kills.
+// Voice on the whole binary: recordings of all channels and the console are written down, and answered by voice, once, also
+// through kills.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { type Discord, type FakeBot as DiscordBot, startDiscord, tokenFor } from "./support/discord.ts";
@@ -52,7 +53,7 @@ beforeAll(async () => {
     },
   });
   owner = await member(berth, "enterprise");
-  agentId = await newAgent();
+  agentId = (await provision(owner, "Harbour", { model: "provider_5:fake-small", channels: CHANNELS })).id;
   onTelegram = telegram.addBot(`300001:${"telegram-test-token-of-a-bot".padEnd(35, "x")}`);
   const discordToken = tokenFor("515151515151515001");
   onDiscord = discord.addBot(discordToken, { username: "berth_1" });
@@ -71,10 +72,7 @@ afterAll(async () => {
 });
 
 const OPEN = { access: "open" };
-async function newAgent(config: object = {}): Promise<string> {
-  const channels = { channel_a: OPEN, channel_b: OPEN, channel_c: OPEN };
-  return (await provision(owner, "Harbour", { model: "provider_5:fake-small", channels, ...config })).id;
-}
+const CHANNELS = { channel_a: OPEN, channel_b: OPEN, channel_c: OPEN };
 async function connect(channel: string, token: string) {
   const { status, text } = await owner.put(`/api/agents/${agentId}/channels/${channel}`, { token });
   if (status !== 200) throw new Error(`${channel}: ${status} ${text}`);
@@ -112,12 +110,11 @@ describe("a voice message", () => {
 });
 
 interface Shown {
-  messages: { role: string; text: string; transcribedBy: string | null; attachments: object[] }[];
+  messages: { role: string; text: string; transcribedBy: string | null; attachments: { id: string }[] }[];
 }
 
-test("a recording of the console is shown with its words and the model that wrote them down", async () => {
-  hears("Ahoy from the console");
-  const wav = await sound("wav", 2);
+/** Sends a recording as the console does; returns the messages of its conversation once it is answered, the reply first. */
+async function sendRecording(wav: Buffer<ArrayBuffer>): Promise<Shown["messages"]> {
   const uploaded = await fetch(`${berth.web}/api/agents/${agentId}/uploads?name=recording.wav`, {
     method: "POST",
     body: wav,
@@ -129,10 +126,17 @@ test("a recording of the console is shown with its words and the model that wrot
     voice: [upload],
   });
   const path = `/api/agents/${agentId}/conversations/${body.conversationId}/messages`;
-  const shown = await eventually(async () => {
+  return eventually(async () => {
     const { messages } = (await owner.get<Shown>(path)).body;
     return messages.length === 2 ? messages : undefined;
   });
+}
+const recorded = async (wav: Buffer<ArrayBuffer>) =>
+  (await sendRecording(wav)).find(({ role }) => role === "assistant");
+
+test("a recording of the console is shown with its words and the model that wrote them down", async () => {
+  hears("Ahoy from the console");
+  const shown = await sendRecording(await sound("wav", 2));
   expect(shown.find(({ role }) => role === "user")).toMatchObject({
     text: "[audio: recording.wav]\nAhoy from the console",
     transcribedBy: "provider_5:gpt-4o-mini-transcribe",
@@ -165,6 +169,81 @@ describe("a kill", () => {
     expect(onTelegram.sent(52)).toMatchObject([{ text: "echo: [voice message]\nOnly once" }]);
     expect(upstream.heard.length).toBe(1);
   }, 40_000);
+});
+
+describe("with “when spoken to”", () => {
+  /** What the fakes have got: the same sound that the provider has made. */
+  const spoken = (as: string) => ({ as, bytes: new Uint8Array(ogg) });
+  beforeAll(async () => {
+    const { status } = await owner.patch(`/api/agents/${agentId}`, {
+      config: { model: "provider_5:fake-small", channels: CHANNELS, voice: "when spoken to" },
+    });
+    expect(status).toBe(200);
+  });
+  beforeEach(() => upstream.scriptAudio({ hears: () => "Is it open?", speaks: () => new Uint8Array(ogg) }));
+
+  test("a voice message on Telegram is answered by one; a text by a text", async () => {
+    onTelegram.userSendsFile(71, "v.ogg", ogg, undefined, { as: "voice" });
+    await eventually(() => onTelegram.sent(71).length === 1);
+    expect(onTelegram.sent(71)).toMatchObject([{ text: "", file: spoken("voice") }]);
+    onTelegram.userSays(71, "And now?");
+    await eventually(() => onTelegram.sent(71).length === 2);
+    expect(onTelegram.sent(71)[1]).toMatchObject({ text: "echo: And now?" });
+    expect(upstream.spoken.map(({ input }) => input)).toEqual(["echo: [voice message]\nIs it open?"]);
+  });
+
+  test("a voice message on Discord is answered by one, with its length and its picture", async () => {
+    const dm = onDiscord.dm("700000000000000002");
+    const files = [{ name: "voice-message.ogg", type: "audio/ogg", bytes: ogg }];
+    onDiscord.userSays(dm, "", { files, isVoice: true });
+    await eventually(() => onDiscord.sent(dm).length === 1);
+    expect(onDiscord.sent(dm)).toMatchObject([{ text: "", files: [spoken("voice")] }]);
+  });
+
+  test("a voice message on WhatsApp is answered by one", async () => {
+    const from = "15550002222";
+    onWhatsApp.sendsFile("audio", ogg, { mime: "audio/ogg; codecs=opus", voice: true, from });
+    await eventually(() => onWhatsApp.sent(from).length === 1);
+    expect(onWhatsApp.sent(from)).toMatchObject([{ text: "", file: spoken("voice") }]);
+  });
+
+  test("a recording of the console is answered by text and a sound that it can play", async () => {
+    const reply = await recorded(await sound("wav", 2));
+    expect(reply).toMatchObject({
+      text: "echo: [audio: recording.wav]\nIs it open?",
+      attachments: [{ kind: "voice", type: "audio/ogg", size: ogg.length }],
+    });
+    const [{ id } = { id: "" }] = reply?.attachments ?? [];
+    const file = await fetch(`${berth.web}/api/agents/${agentId}/uploads/${id}`, { headers: { cookie: owner.cookie } });
+    expect(file.headers.get("content-type")).toBe("audio/ogg");
+    expect(new Uint8Array(await file.arrayBuffer())).toEqual(new Uint8Array(ogg));
+  });
+
+  test("a kill while the answer is read aloud: it arrives once, and the model is not asked again", async () => {
+    upstream.scriptAudio({ speaks: () => ({ hang: true }) });
+    onTelegram.userSendsFile(72, "v.ogg", ogg, undefined, { as: "voice" });
+    await upstream.waitFor(({ spoken }) => spoken.length === 1);
+    await berth.kill();
+    upstream.scriptAudio({ speaks: () => new Uint8Array(ogg) });
+    await berth.restart({ keepPorts: true });
+    await eventually(() => onTelegram.sent(72).length === 1, { timeoutMs: 20_000 });
+    expect(onTelegram.sent(72)).toMatchObject([{ text: "", file: spoken("voice") }]);
+    expect([upstream.heard.length, upstream.chats.length, upstream.spoken.length]).toEqual([1, 1, 2]);
+  }, 40_000);
+
+  test("a provider that can't speak leaves the text", async () => {
+    upstream.scriptAudio({ speaks: () => ({ status: 503 }) });
+    onTelegram.userSendsFile(73, "v.ogg", ogg, undefined, { as: "voice" });
+    await eventually(() => onTelegram.sent(73).length === 1);
+    expect(onTelegram.sent(73)[0]?.text).toBe("echo: [voice message]\nIs it open?");
+  });
+
+  test("a platform that does not take voice messages from the bot gets the words", async () => {
+    for (const method of ["sendVoice", "sendDocument"]) telegram.fail(method, { status: 400 });
+    onTelegram.userSendsFile(74, "v.ogg", ogg, undefined, { as: "voice" });
+    await eventually(() => onTelegram.sent(74).length === 1);
+    expect(onTelegram.sent(74)[0]?.text).toBe("echo: [voice message]\nIs it open?");
+  });
 });
 
 test("a provider that is down is asked again, and then the sender is told what to do", async () => {

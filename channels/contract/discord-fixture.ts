@@ -106,7 +106,7 @@ export async function createDiscordFixture(): Promise<PlatformFixture> {
       fault === "lost"
         ? fake.fail("createMessage", "cut", { when: "after" })
         : fake.fail("createMessage", faults[fault]),
-    shownAs: { picture: "attachment", voice: "attachment", audio: "attachment", document: "attachment" },
+    shownAs: { picture: "attachment", voice: "voice", audio: "attachment", document: "attachment" },
     failNextFiles(fault) {
       if (fault === "lost") fake.fail("createMessage", "cut", { when: "after" });
       else fake.fail("createMessage", fault === "refused" ? { status: 413, code: 40005 } : faults[fault]);

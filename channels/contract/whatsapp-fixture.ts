@@ -92,7 +92,7 @@ export async function createWhatsAppFixture(): Promise<PlatformFixture> {
     typingCount: () => account.typing().length,
     failNextSend: (fault) =>
       fault === "lost" ? fake.fail("messages", "cut", { when: "after" }) : fake.fail("messages", faults[fault]),
-    shownAs: { picture: "image", voice: "audio", audio: "audio", document: "document" },
+    shownAs: { picture: "image", voice: "voice", audio: "audio", document: "document" },
     failNextFiles(fault) {
       if (fault === "lost") fake.fail("messages", "cut", { when: "after" });
       else if (fault === "refused") fake.fail("upload", { status: 400, code: 100 }, { times: 2 });

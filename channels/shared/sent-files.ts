@@ -8,7 +8,8 @@ export const notTaken = (platform: string) => `${platform} did not take it.`;
 const GONE = "it was deleted meanwhile.";
 
 /** The text in place of a file. */
-function notice({ name, size, address }: OutgoingFile, reason: string): string {
+function notice({ name, size, address, words }: OutgoingFile, reason: string): string {
+  if (words !== undefined) return words;
   const where = address === undefined ? "The owner of this agent can pass it on." : `You find it here: ${address}`;
   return `${name} (${inMegabytes(size)}) can't be sent here: ${reason} ${reason === GONE ? "" : where}`.trimEnd();
 }

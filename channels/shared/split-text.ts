@@ -1,7 +1,8 @@
 // Splits a long reply at paragraphs, lines or words. Marked ranges are split with the text, so each part is
 // well-formed.
+
+import type { RichText, Span } from "../../src/kernel/util/markdown/rich-text.ts";
 import { findCut } from "./cut-position.ts";
-import type { RichText, Span } from "./rich-text.ts";
 
 /**
  * Splits a text into parts of at most `limit` UTF-16 units. A block of code is cut only if it does not fit into one

@@ -1,8 +1,8 @@
 // Tests the HTML that Telegram gets for a Markdown reply.
 import { describe, expect, test } from "bun:test";
+import { parseMarkdown } from "../../src/kernel/util/markdown/markdown.ts";
 import { seeded } from "../../tests/support/eventually.ts";
 import { parseMarkup } from "../../tests/support/telegram-markup.ts";
-import { parseMarkdown } from "../shared/markdown.ts";
 import { toHtml } from "./html.ts";
 import { toMessageParts } from "./message-parts.ts";
 

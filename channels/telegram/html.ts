@@ -1,5 +1,5 @@
 // Converts text and marked ranges into Telegram's HTML, in which only `&`, `<` and `>` are escaped.
-import type { RichText, Span } from "../shared/rich-text.ts";
+import type { RichText, Span } from "../../src/kernel/util/markdown/rich-text.ts";
 
 const escapeHtml = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 

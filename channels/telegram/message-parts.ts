@@ -1,5 +1,5 @@
 // Converts a reply into the messages that carry it on Telegram.
-import { parseMarkdown } from "../shared/markdown.ts";
+import { parseMarkdown } from "../../src/kernel/util/markdown/markdown.ts";
 import { splitText } from "../shared/split-text.ts";
 import { toHtml } from "./html.ts";
 

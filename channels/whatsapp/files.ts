@@ -46,8 +46,16 @@ export function uploadForm({ name }: OutgoingFile, bytes: Uint8Array<ArrayBuffer
 }
 
 /** The part of a message that shows an uploaded file. */
-export function mediaContent({ name, caption }: OutgoingFile, { type }: MediaMessage, id: string): object {
+export function mediaContent(
+  { name, caption, kind }: OutgoingFile,
+  { type, mimeType }: MediaMessage,
+  id: string,
+): object {
   const words =
     caption === undefined || type === "audio" ? {} : { caption: caption.slice(0, MAX_CAPTION).toWellFormed() };
-  return { type, [type]: { id, ...words, ...(type === "document" && { filename: name }) } };
+  const isVoice = type === "audio" && kind === "voice" && mimeType === "audio/ogg";
+  return {
+    type,
+    [type]: { id, ...words, ...(type === "document" && { filename: name }), ...(isVoice && { voice: true }) },
+  };
 }

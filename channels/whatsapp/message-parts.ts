@@ -1,8 +1,8 @@
 // Converts a reply into WhatsApp's messages: its few marks stand around each line, everything else is text.
 // https://faq.whatsapp.com/539178204879377
 
-import { parseMarkdown } from "../shared/markdown.ts";
-import type { RichText, Span } from "../shared/rich-text.ts";
+import { parseMarkdown } from "../../src/kernel/util/markdown/markdown.ts";
+import type { RichText, Span } from "../../src/kernel/util/markdown/rich-text.ts";
 import { splitText } from "../shared/split-text.ts";
 
 /**

@@ -35,7 +35,7 @@ import { createProviderReports } from "./reports/provider-reports.ts";
 import { audioSettings, budgetSettings, embeddingSettings, providerSettings } from "./settings.ts";
 import { createAgentCosts } from "./usage/agent-costs.ts";
 
-export type { Transcriber } from "./audio/audio.ts";
+export type { Speaker, Transcriber } from "./audio/audio.ts";
 export type { AudioPayment } from "./audio/audio-calls.ts";
 export { MAX_AGE_S } from "./cache/response-cache.ts";
 export type { TurnCache } from "./cache/turn-caches.ts";
@@ -146,6 +146,8 @@ export const ai = plugin("ai", (host) => {
       embedder: embeddingModel === undefined ? undefined : createEmbedder(open, embeddingModel),
       /** The model that writes down recordings for an agent. */
       transcriberFor: async (agent: Pick<Agent, "id" | "userId">) => (await audio()).transcriberFor(agent),
+      /** The model that reads replies of an agent aloud. */
+      speakerFor: async (agent: Pick<Agent, "id" | "userId">) => (await audio()).speakerFor(agent),
       /** Each provider with its health and its last calls, for admins. */
       providerReports: createProviderReports({ providers, health, catalogue, calls: recorder }),
       isOperator: billing.isOperator,

@@ -138,7 +138,7 @@ export const embeddingSettings = defineSettings({
   build: (v) => ({ model: v.EMBEDDING_MODEL }),
 });
 
-/** The models by which agents hear. */
+/** The models by which agents hear and speak. */
 export const audioSettings = defineSettings({
   name: "audio",
   variables: {
@@ -146,8 +146,12 @@ export const audioSettings = defineSettings({
       anyText,
       "Model that writes down voice messages for models that don't hear, such as `provider_3:whisper-large-v3-turbo`. Without it: the first that the configured providers are known to have.",
     ),
+    SPEECH_MODEL: optional(
+      anyText,
+      "Model that reads replies aloud, such as `provider_5:gpt-4o-mini-tts`. Without it: the first that the configured providers are known to have.",
+    ),
   },
-  build: (v) => ({ transcription: v.TRANSCRIPTION_MODEL }),
+  build: (v) => ({ transcription: v.TRANSCRIPTION_MODEL, speech: v.SPEECH_MODEL }),
 });
 
 /** What each plan includes, in whole micro-USD a month. */

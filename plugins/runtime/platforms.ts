@@ -12,6 +12,8 @@ import type { Observer } from "./turn/tool-calls.ts";
 export interface DeliveryFile extends ReplyFile {
   /** Where its reader finds it if the platform does not take it. */
   address?: string;
+  /** What is said in it, if nothing else says it. */
+  words?: string;
 }
 
 /** A reply to be delivered. */

@@ -5,7 +5,7 @@ import type { BotState, Draft, Interaction } from "./discord-bot.ts";
 import { componentsOf } from "./discord-components.ts";
 import { DiscordRefusal, invalid, unknown } from "./discord-refusal.ts";
 import type { Route } from "./discord-types.ts";
-import type { SentFile } from "./sent-file.ts";
+import { type SentFile, sniffed } from "./sent-file.ts";
 
 export interface Call {
   route: Route;
@@ -88,19 +88,38 @@ function checkMentions({ allowed_mentions: allowed }: Record<string, unknown>): 
   if (typeof replied !== "boolean") throw invalid("allowed_mentions", "BASE_TYPE_BOOLEAN", "Must be a boolean.");
 }
 
+const IS_VOICE_MESSAGE = 1 << 13;
+
+/** https://discord.com/developers/docs/resources/message#voice-messages */
+function checkVoice(described: Record<string, unknown>, files: Call["files"], content: unknown): void {
+  const { duration_secs: seconds, waveform } = described;
+  if (content !== undefined && content !== "")
+    throw new DiscordRefusal(400, 50159, "Voice messages do not support additional content.");
+  const points = typeof waveform === "string" ? Buffer.from(waveform, "base64").length : 0;
+  if (typeof seconds !== "number" || seconds <= 0 || points === 0 || points > 256)
+    throw new DiscordRefusal(400, 50162, "Voice messages must have supporting metadata.");
+  for (const { bytes } of files.values())
+    if (sniffed(bytes) !== "audio/ogg")
+      throw new DiscordRefusal(400, 50160, "Voice messages must have an audio attachment.");
+}
+
 /** Each file has one entry in `attachments`, with its name: https://discord.com/developers/docs/reference#uploading-files */
 function filesOf({ body, files }: Pick<Call, "body" | "files">): SentFile[] {
-  const { attachments = [] } = body;
+  const { attachments = [], flags } = body;
+  const isVoice = (Number(flags ?? 0) & IS_VOICE_MESSAGE) !== 0;
+  if (isVoice && files.size !== 1)
+    throw new DiscordRefusal(400, 50161, "Voice messages must have a single audio attachment.");
   if (!Array.isArray(attachments)) throw invalid("attachments", "LIST_TYPE_CONVERT", "Only iterables may be used.");
   const described = attachments.map((one: Record<string, unknown>) => {
-    only(one, "id", "filename", "description");
+    only(one, "id", "filename", "description", ...(isVoice ? ["duration_secs", "waveform"] : []));
     const { id, filename, description } = one;
+    if (isVoice) checkVoice(one, files, body.content);
     const file = files.get(Number(id));
     if (!file || file.name !== filename)
       throw invalid("attachments", "ATTACHMENT_NOT_FOUND", `No file ${id} of this name.`);
     if (description !== undefined && (typeof description !== "string" || description.length > 1024))
       throw invalid("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 1024 or fewer in length.");
-    return file;
+    return isVoice ? { ...file, as: "voice" } : file;
   });
   if (described.length !== files.size)
     throw invalid("attachments", "ATTACHMENT_NOT_FOUND", "Each file needs an entry.");
@@ -134,7 +153,7 @@ function draftOf({ bot, body: given, files: sent }: Pick<Call, "bot" | "body" | 
     content: contentOf(body, files.length > 0),
     files,
     enforceNonce,
-    flags: flagsOf(body, SUPPRESS_EMBEDS | SUPPRESS_NOTIFICATIONS),
+    flags: flagsOf(body, SUPPRESS_EMBEDS | SUPPRESS_NOTIFICATIONS | IS_VOICE_MESSAGE),
     components: componentsOf(body) ?? [],
     ...(nonce === undefined ? {} : { nonce }),
   };

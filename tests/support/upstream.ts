@@ -112,6 +112,17 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
   let audio: AudioScript = defaultAudio;
   let failures: Exclude<Reply, string>[] = [];
   const count = { open: 0, total: 0, aborted: 0, made: 0 };
+  /** The script of the audio endpoints, for whose requests tests wait. */
+  const announced: AudioScript = {
+    hears(recording) {
+      watch.changed();
+      return audio.hears(recording);
+    },
+    speaks(text) {
+      watch.changed();
+      return audio.speaks(text);
+    },
+  };
   const closing = new AbortController();
   /** Streamed responses, which record their own end. */
   const streams = new WeakSet<Response>();
@@ -165,7 +176,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     authorize(headers.authorization);
     if (requiredMethod === "GET") return Response.json({ object: "list", data: models.map(modelItem) });
     if (path === "/v1/audio/transcriptions") {
-      return writeDown(bytes, headers["content-type"] ?? "", audio, heard, signal);
+      return writeDown(bytes, headers["content-type"] ?? "", announced, heard, signal);
     }
     if (!/^application\/json\s*(;|$)/.test(headers["content-type"] ?? "")) {
       throw new RefusalError(
@@ -174,7 +185,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
       );
     }
     if (text === "" || body === text) throw new RefusalError(400, "We could not parse the JSON body of your request.");
-    if (path === "/v1/audio/speech") return readAloud(body, audio, spoken, signal);
+    if (path === "/v1/audio/speech") return readAloud(body, announced, spoken, signal);
     if (path === "/v1/embeddings") return Response.json(embeddings(body));
     assertChat(body, options.extraParameters);
     if (options.models && !models.some(({ id }) => id === body.model)) {

@@ -128,11 +128,12 @@ export function createAccount(options: AccountOptions) {
   }
 
   /** The uploaded file that a message names. */
-  function fileOf({ as, id, name, caption }: NonNullable<TextMessage["media"]>): SentFile {
+  function fileOf({ as, id, name, caption, isVoice }: NonNullable<TextMessage["media"]>): SentFile {
     const stored = media.get(id);
     if (stored?.name === undefined) throw bad("Param id is not the id of an uploaded file.");
     if (!isSendable(as, stored.mime)) throw new GraphRefusal(131053, `Unsupported ${as} mime type ${stored.mime}.`);
-    const shown = { as, name: name ?? stored.name, type: stored.mime, bytes: stored.bytes };
+    if (isVoice && stored.mime !== "audio/ogg") throw new GraphRefusal(131053, "Voice messages are Ogg with Opus.");
+    const shown = { as: isVoice ? "voice" : as, name: name ?? stored.name, type: stored.mime, bytes: stored.bytes };
     return { ...shown, ...(caption === undefined ? {} : { caption }) };
   }
 

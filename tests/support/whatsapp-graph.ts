@@ -63,7 +63,7 @@ export interface TextMessage {
   previewUrl: boolean;
   buttons?: { id: string; title: string }[];
   /** A file that was uploaded before. */
-  media?: { as: "image" | "audio" | "document"; id: string; name?: string; caption?: string };
+  media?: { as: "image" | "audio" | "document"; id: string; isVoice: boolean; name?: string; caption?: string };
   replyTo?: string;
   callbackData?: string;
 }
@@ -151,7 +151,15 @@ function readMedia(
   const id = text(given, "id", 64);
   if (id === undefined) throw bad(`The parameter ${as}['id'] is required.`);
   const [caption, name] = [text(given, "caption", 1024), text(given, "filename", 240)];
-  const media = { as, id, ...(caption === undefined ? {} : { caption }), ...(name === undefined ? {} : { name }) };
+  if (given.voice !== undefined && typeof given.voice !== "boolean")
+    throw bad("Param audio['voice'] must be a boolean.");
+  const media = {
+    as,
+    id,
+    isVoice: given.voice === true,
+    ...(caption === undefined ? {} : { caption }),
+    ...(name === undefined ? {} : { name }),
+  };
   return { text: "", previewUrl: false, media };
 }
 

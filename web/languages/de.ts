@@ -1457,8 +1457,8 @@ export const german = {
     "Kept in this browser, and with effect at once.": "Wird in diesem Browser gemerkt und wirkt sofort.",
     "Time zone": "Zeitzone",
     Voice: "Stimme",
-    "A voice message that the model can't hear is written down by another model, which costs a little.":
-      "Eine Sprachnachricht, die das Modell nicht hören kann, schreibt ein anderes Modell auf. Das kostet ein wenig.",
+    "A voice message that the model can't hear is written down by another model, and replies are spoken by one. Both cost a little.":
+      "Eine Sprachnachricht, die das Modell nicht hören kann, schreibt ein anderes Modell auf, und eines spricht die Antworten. Beides kostet ein wenig.",
     "Write recordings down": "Aufnahmen aufschreiben",
     "If the model can't hear": "Wenn das Modell nicht hören kann",
     "Always, so that it remembers them": "Immer, damit er sie sich merkt",
@@ -1468,6 +1468,14 @@ export const german = {
     "Spoken language": "Gesprochene Sprache",
     "Two letters, such as en. Empty: the model finds it out.":
       "Zwei Buchstaben, etwa de. Leer: Das Modell findet sie heraus.",
+    "Speak replies": "Antworten sprechen",
+    "To voice messages": "Auf Sprachnachrichten",
+    Always: "Immer",
+    "Model that speaks": "Modell, das spricht",
+    "Name of the voice": "Name der Stimme",
+    "As the provider calls it. Empty: its usual one.": "Wie sie beim Anbieter heißt. Leer: seine übliche.",
+    "Spoken replies": "Gesprochene Antworten",
+    "When replies are spoken": "Wann Antworten gesprochen werden",
     Recordings: "Aufnahmen",
     "When recordings are written down": "Wann Aufnahmen aufgeschrieben werden",
     "It is {time} there.": "Dort ist es {time}.",
@@ -3453,6 +3461,7 @@ export const german = {
       "A tool call waits for your approval: {text}": "Ein Aufruf wartet auf deine Freigabe: {text}",
       "@{name} serves another agent by now and stays there":
         "@{name} dient inzwischen einem anderen Agenten und bleibt dort",
+      "The reply was not read aloud. {text}": "Die Antwort wurde nicht vorgelesen. {text}",
       "A recording was not written down. {text}": "Eine Aufnahme wurde nicht aufgeschrieben. {text}",
       "A reply did not reach its reader: {text}": "Eine Antwort kam nicht an: {text}",
       "A reply was not delivered: {text}": "Eine Antwort wurde nicht zugestellt: {text}",
@@ -3659,6 +3668,8 @@ export const german = {
         "Adresse, an der ein Ollama gesucht wird; er wird benutzt, solange kein Schlüssel da ist. In Docker: `http://host.docker.internal:11434`.",
       "Model that writes down voice messages for models that don't hear, such as `provider_3:whisper-large-v3-turbo`. Without it: the first that the configured providers are known to have.":
         "Modell, das Sprachnachrichten für Modelle aufschreibt, die nicht hören, etwa `provider_3:whisper-large-v3-turbo`. Ohne es: das erste, das die eingerichteten Anbieter haben.",
+      "Model that reads replies aloud, such as `provider_5:gpt-4o-mini-tts`. Without it: the first that the configured providers are known to have.":
+        "Modell, das Antworten vorliest, etwa `provider_5:gpt-4o-mini-tts`. Ohne es: das erste, das die eingerichteten Anbieter haben.",
       "Model that makes vectors of files and facts, such as `provider_5:text-embedding-3-small`, so that agents also find what is said in other words; owners pay for it like for turns. Without it they search by words.":
         "Modell, das Vektoren von Dateien und Wissen macht, etwa `provider_5:text-embedding-3-small`. Damit finden Agenten auch, was mit anderen Worten dasteht; Besitzer zahlen dafür wie für Antworten. Ohne es suchen sie nach Wörtern.",
       "Telegram Bot API.": "Bot-API von Telegram.",

@@ -16,7 +16,7 @@ import { isSnowflake, parsePeer } from "../ids.ts";
 import type { DiscordRateRules } from "../rate-rules.ts";
 import type { Call, RestClients } from "../rest/rest-clients.ts";
 import { buttonFields } from "./buttons.ts";
-import { captionOf, describeFile, type FileToSend, toRawFile, waysFor } from "./files.ts";
+import { captionOf, describeFile, type FileToSend, flagsOf, toRawFile, type Way, waysFor } from "./files.ts";
 import { type InteractionReply, type Interactions, notCaughtUpError } from "./interactions.ts";
 import { toMessageParts } from "./message-parts.ts";
 
@@ -75,7 +75,9 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
   const contentOf = ({ text, file, choices = [] }: PartToSend) => ({
     content: text,
     ...MESSAGE_OPTIONS,
-    ...(file ? { attachments: [describeFile(file)] } : buttonFields(choices)),
+    ...(file
+      ? { attachments: [describeFile(file)], flags: MESSAGE_OPTIONS.flags | flagsOf(file) }
+      : buttonFields(choices)),
   });
   const filesOf = ({ file }: PartToSend) => (file ? { files: [toRawFile(file)] } : {});
 
@@ -146,13 +148,14 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
 
   const sendFilePart = (
     file: OutgoingFile,
+    ways: readonly Way[] | string,
     sendPart: (content: Pick<PartToSend, "text" | "file">) => Promise<string>,
   ): Promise<string> =>
     sendFile({
       file,
-      ways: waysFor(file),
+      ways,
       platform: "Discord",
-      send: (_, bytes) => sendPart({ text: captionOf(file), file: { ...file, bytes } }),
+      send: (way, bytes) => sendPart({ text: captionOf(file, way), file: { ...file, bytes, way } }),
       isRefused: isFileRefusal,
       sendText: (text) => sendPart({ text }),
     });
@@ -176,9 +179,12 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
               ? sendFirstPart({ ...common, ...content, replyTo }, interaction, message.previewMessageId)
               : sendNextPart({ ...common, ...content }, interaction);
           const choices = index === texts.length - 1 ? message.choices : undefined;
-          onPartDelivered(
-            typeof part === "string" ? await sendPart({ text: part, choices }) : await sendFilePart(part, sendPart),
-          );
+          if (typeof part === "string") onPartDelivered(await sendPart({ text: part, choices }));
+          else {
+            // The answer to a command is an edit, and no message becomes a voice message by one.
+            const ways = interaction && index === 0 ? waysFor({ ...part, kind: "audio" }) : waysFor(part);
+            onPartDelivered(await sendFilePart(part, ways, sendPart));
+          }
           if (index === 0 && interaction) interactions.markAnswered(interaction.id);
         }
       }),

@@ -3,8 +3,8 @@
 // rules, task lists and images change.
 // https://support.discord.com/hc/en-us/articles/210298617
 
-import { isTableRule, layOutTable } from "../../shared/markdown-table.ts";
-import { joinTexts, plainText, type RichText, wrapInSpan } from "../../shared/rich-text.ts";
+import { isTableRule, layOutTable } from "../../../src/kernel/util/markdown/markdown-table.ts";
+import { joinTexts, plainText, type RichText, wrapInSpan } from "../../../src/kernel/util/markdown/rich-text.ts";
 
 // Each pattern stays linear on hostile lines: no two open-ended repeats that could share a character.
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;

@@ -1,5 +1,5 @@
 // Converts a reply into Discord's messages. A code block that is split is fenced in each part.
-import type { RichText } from "../../shared/rich-text.ts";
+import type { RichText } from "../../../src/kernel/util/markdown/rich-text.ts";
 import { splitText } from "../../shared/split-text.ts";
 import { parseDiscordMarkdown, toMarkdown } from "./discord-markdown.ts";
 

@@ -9,6 +9,7 @@ import {
   mapOf,
   object,
   oneOf,
+  type Reader,
   reader,
   string,
 } from "./value-readers.ts";
@@ -135,3 +136,25 @@ export const TRANSCRIPTION = object({
     description: "The language that is spoken, as two letters (ISO 639-1). Left out: the model finds it out.",
   }),
 });
+
+const spokenReplies = oneOf("never", "when spoken to", "always");
+const voiceFields = object({
+  replies: described(spokenReplies, {
+    description: "When replies are spoken: never, in answer to a voice message, or always.",
+    default: "never",
+  }),
+  model: described(string(200, 1), {
+    description:
+      "The model that speaks, as `provider_N:id`. Left out: the operator's, else the first that a provider of the agent or the operator is known to have.",
+  }),
+  voice: described(string(100, 1), {
+    description: "The provider's name of the voice, such as `nova`. Left out: the usual one of the model.",
+  }),
+});
+
+/** One of the words means the object with it. */
+export const VOICE: Reader<ReturnType<typeof voiceFields>> = reader(
+  () => ({ anyOf: [spokenReplies.schema(), voiceFields.schema()] }),
+  (value, path, onUnknown) =>
+    typeof value === "string" ? { replies: spokenReplies(value, path) } : voiceFields(value, path, onUnknown),
+);

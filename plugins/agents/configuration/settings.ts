@@ -3,7 +3,7 @@
 import type { ChannelId } from "../../../channels/port.ts";
 import { mapChannels } from "../../../channels/registry.ts";
 import type { Issue } from "../../../src/kernel/errors.ts";
-import { CHANNEL, MCP_SERVERS, REMOTE_AGENTS, TRANSCRIPTION } from "./nested-settings.ts";
+import { CHANNEL, MCP_SERVERS, REMOTE_AGENTS, TRANSCRIPTION, VOICE } from "./nested-settings.ts";
 import { MAX_SCHEDULES, schedule } from "./schedule-settings.ts";
 import {
   deferred,
@@ -124,6 +124,12 @@ export const SETTINGS = {
   transcription: described(TRANSCRIPTION, {
     description: "How recordings and voice messages are written down: see docs/voice.md.",
     examples: [{ model: "provider_3:whisper-large-v3-turbo", language: "de" }],
+  }),
+  voice: described(VOICE, {
+    description:
+      "Whether replies are spoken, as voice messages of the platform and with a player in the console: see docs/voice.md.",
+    examples: ["when spoken to", { replies: "always", model: "provider_5:gpt-4o-mini-tts", voice: "nova" }],
+    default: "never",
   }),
   timezone: described(timezone, {
     description: "The time zone in which the agent tells times and in which schedules without one of their own run.",

@@ -3,7 +3,7 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import type { Candidate } from "../providers/candidates.ts";
 import type { UnknownPrice } from "../providers/price-check.ts";
 import { FREE } from "../providers/pricing.ts";
-import type { ProviderDefinition, ProviderId, TranscriptionModel } from "../providers/provider.ts";
+import type { ProviderDefinition, ProviderId, SpeechModel, TranscriptionModel } from "../providers/provider.ts";
 import type { Providers, Upstream } from "../providers/providers.ts";
 
 /** What models of one kind have in common. */
@@ -18,6 +18,18 @@ const most = (prices: readonly number[]) => Math.max(0, ...prices);
 export const TRANSCRIPTION: AudioKind<TranscriptionModel> = {
   modelsOf: ({ transcriptionModels = [] }) => transcriptionModels,
   priced: (id, known) => ({ id, perMinute: most(known.map(({ perMinute }) => perMinute)) }),
+};
+
+/** For a server whose models have names of their own: the format that chat apps take. */
+const USUAL = { voice: "alloy", format: "opus" } as const;
+
+export const SPEECH: AudioKind<SpeechModel> = {
+  modelsOf: ({ speechModels = [] }) => speechModels,
+  priced: (id, known) => ({
+    ...{ id, ...USUAL },
+    perMinute: most(known.map(({ perMinute }) => perMinute)),
+    perMillionCharacters: most(known.map(({ perMillionCharacters }) => perMillionCharacters)),
+  }),
 };
 
 /** An upstream that can serve a call; its price is in `model`. */

@@ -1,9 +1,10 @@
-// Gives agents the models by which they hear: by their configuration, their keys and the operator's settings.
+// Gives agents the models by which they hear and speak: by their configuration, their keys and the operator's settings.
 import type { Agent, AgentSettings } from "../../agents/index.ts";
 import type { ProviderId } from "../providers/provider.ts";
 import { type AudioAnswer, createAudioCalls } from "./audio-calls.ts";
-import { createAudioModels, TRANSCRIPTION } from "./audio-models.ts";
+import { createAudioModels, SPEECH, TRANSCRIPTION } from "./audio-models.ts";
 import { type Recording, recordingOf } from "./recording.ts";
+import { type Speech, type SpeechRequest, speak } from "./speech.ts";
 import { type TranscriptionRequest, transcribe } from "./transcription.ts";
 
 export interface Transcriber {
@@ -19,6 +20,13 @@ export interface Transcriber {
   ): Promise<AudioAnswer<string>>;
 }
 
+export interface Speaker {
+  /** The key is the agent's or its owner's. */
+  readonly ownKey: boolean;
+  /** @throws as `speech.ts` */
+  speak(request: Pick<SpeechRequest, "text" | "signal"> & { turnId: string }): Promise<AudioAnswer<Speech>>;
+}
+
 interface Deps {
   models: Parameters<typeof createAudioModels>[0];
   calls: Parameters<typeof createAudioCalls>[0];
@@ -27,7 +35,7 @@ interface Deps {
     credentials: { providerKeys(agentId: string): Promise<Partial<Record<ProviderId, string>>> };
   };
   /** The models that the operator has set. */
-  operator: { readonly transcription: string | undefined };
+  operator: { readonly transcription: string | undefined; readonly speech: string | undefined };
 }
 
 export function createAudio({ models, calls, agents, operator }: Deps) {
@@ -54,5 +62,18 @@ export function createAudio({ models, calls, agents, operator }: Deps) {
     };
   }
 
-  return { transcriberFor };
+  /** Undefined if no provider of the agent or the operator has a model that reads aloud. */
+  async function speakerFor({ id, userId }: Pick<Agent, "id" | "userId">): Promise<Speaker | undefined> {
+    const { voice = {}, budget } = await agents.settings(id);
+    const keys = await agents.credentials.providerKeys(id);
+    const choice = modelsFor(SPEECH, voice.model ?? operator.speech, keys);
+    if (choice.candidates.length === 0) return undefined;
+    return {
+      ownKey: choice.ownKey,
+      speak: ({ turnId, ...request }) =>
+        speak(call, choice, { ...request, payer: { agent: { id, userId }, turnId, budget }, voice: voice.voice }),
+    };
+  }
+
+  return { transcriberFor, speakerFor };
 }

@@ -1,4 +1,5 @@
 // Tells the kind and the length of a recording by its bytes, without decoding it.
+import { oggSeconds } from "../../../src/kernel/util/sound/ogg.ts";
 
 export interface Recording {
   /** One that providers take. */
@@ -40,25 +41,6 @@ const LENGTHS: Readonly<Partial<Record<Recording["mediaType"], (buffer: Buffer) 
   "audio/mp4": mp4Seconds,
   "audio/flac": flacSeconds,
 };
-
-/** Granules of Opus are 1/48,000 s, whatever its input was (RFC 7845 §4). */
-const OPUS_RATE = 48_000;
-
-/** The position at the end of the last page (RFC 3533 §6), less the samples that a player skips. */
-function oggSeconds(buffer: Buffer): number | undefined {
-  const start = buffer.subarray(0, 200);
-  const opus = start.indexOf("OpusHead");
-  const vorbis = start.indexOf("\x01vorbis", 0, "latin1");
-  const skipped = opus >= 0 && opus + 12 <= start.length ? start.readUInt16LE(opus + 10) : 0;
-  const rate = vorbis >= 0 && vorbis + 16 <= start.length ? start.readUInt32LE(vorbis + 12) : OPUS_RATE;
-  for (let at = buffer.lastIndexOf("OggS"); at >= 0; at = at === 0 ? -1 : buffer.lastIndexOf("OggS", at - 1)) {
-    if (at + 14 > buffer.length) continue;
-    const granule = buffer.readBigInt64LE(at + 6);
-    // No packet ends on this page.
-    if (granule >= 0n) return Math.max(0, Number(granule) - skipped) / rate;
-  }
-  return undefined;
-}
 
 function wavSeconds(buffer: Buffer): number | undefined {
   let bytesPerSecond = 0;

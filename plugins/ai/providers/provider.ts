@@ -37,6 +37,19 @@ export interface TranscriptionModel {
   readonly perMillion?: { readonly audio: number; readonly text: number; readonly output: number };
 }
 
+/** A model that reads texts aloud. Prices are USD, and are added up. */
+export interface SpeechModel {
+  /** The provider's own. */
+  readonly id: string;
+  readonly perMillionCharacters: number;
+  /** Of what is spoken. */
+  readonly perMinute: number;
+  /** The voice where the agent names none. */
+  readonly voice: string;
+  /** What the provider can make: Ogg Opus is what chat apps take as a voice message. */
+  readonly format: "opus" | "mp3";
+}
+
 /** A model that is known for its price alone: provider's id, USD per million input and output tokens. */
 export type DearRow = readonly [id: string, input: number, output: number];
 
@@ -98,6 +111,8 @@ export interface ProviderDefinition {
   readonly transcriptionModels?: readonly TranscriptionModel[];
   /** How recordings are sent: as the form of OpenAI, or in base64 as a member of a JSON body. Left out: as a form. */
   readonly transcriptionBody?: "form" | "json";
+  /** The first is used where nobody names one. */
+  readonly speechModels?: readonly SpeechModel[];
   /** Models that are still served, but not offered here, and cost more than those of `models`: none may pass for one of them. */
   readonly dearModels?: readonly DearRow[];
 }

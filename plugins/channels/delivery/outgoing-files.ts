@@ -12,10 +12,11 @@ export type OutgoingFiles = (agentId: string, files: readonly DeliveryFile[], si
 export function createOutgoingFiles(uploads: Pick<UploadService, "read">): OutgoingFiles {
   const memory = createSemaphore(MEMORY);
   return (agentId, files, signal) =>
-    files.map(({ id, name, type, size, kind, caption, address }) => ({
+    files.map(({ id, name, type, size, kind, caption, address, words }) => ({
       ...{ kind, name, size, mimeType: type },
       ...(caption !== null && { caption }),
       ...(address !== undefined && { address }),
+      ...(words !== undefined && { words }),
       async withBytes(use) {
         const release = await memory.acquire(size, { signal });
         try {

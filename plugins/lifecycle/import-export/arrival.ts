@@ -47,6 +47,7 @@ const ARRIVALS: { [Key in keyof AgentSettings]-?: Arrival } = {
   budget: kept,
   timezone: kept,
   transcription: kept,
+  voice: kept,
   // The switches of `switchesOnArrival` override it.
   skills: kept,
   channels: removed,

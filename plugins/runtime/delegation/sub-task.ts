@@ -82,8 +82,10 @@ export async function runSubTask(deps: SubTaskDeps, subTask: SubTask, context: T
   });
   if ("waiting" in result) throw new Error("A sub-task waited for an approval, which is refused above.");
   const { lastCall } = result;
-  count(lastCall);
-  await lastCall.spending.record(lastCall.usage, lastCall.latencyMs);
+  if (lastCall) {
+    count(lastCall);
+    await lastCall.spending.record(lastCall.usage, lastCall.latencyMs);
+  }
   return { text: result.text, steps: result.steps, tokens: used, taint: result.taint };
 }
 

@@ -10,6 +10,8 @@ export interface TurnFiles {
    * Rejects as `UploadService.addToReply`.
    */
   attach(key: string, file: NewReplyFile): Promise<ReplyFile>;
+  /** The file that an earlier try has attached under this key. */
+  find(key: string): Promise<ReplyFile | undefined>;
   /** All files of the turn, also those of earlier tries. */
   list(): Promise<readonly ReplyFile[]>;
 }
@@ -26,13 +28,16 @@ export function createTurnFiles(
   if (TEXT_ONLY.includes(platform)) return undefined;
   // Only an earlier try can have left files that this one does not know: usually nothing has to be read.
   let mayHaveFiles = hasSteps || attempts > 0;
+  const fileIdOf = (key: string) => idOfCall(`${key}.file`);
+  async function list(): Promise<readonly ReplyFile[]> {
+    return mayHaveFiles ? ((await uploads.ofReplies(agent.id, [turnId])).get(turnId) ?? []) : [];
+  }
   return {
     async attach(key, file) {
       mayHaveFiles = true;
-      return uploads.addToReply(agent, turnId, idOfCall(`${key}.file`), file);
+      return uploads.addToReply(agent, turnId, fileIdOf(key), file);
     },
-    async list() {
-      return mayHaveFiles ? ((await uploads.ofReplies(agent.id, [turnId])).get(turnId) ?? []) : [];
-    },
+    find: async (key) => (await list()).find(({ id }) => id === fileIdOf(key)),
+    list,
   };
 }

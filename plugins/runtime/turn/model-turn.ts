@@ -25,6 +25,7 @@ import type { FactExtraction } from "../sessions/fact-extraction.ts";
 import type { History } from "../sessions/history.ts";
 import { createQuotedResults, givenTexts } from "../sessions/read-texts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
+import { isToSpeak } from "../voice/speaking.ts";
 import { loadCompactedHistory } from "./compaction.ts";
 import type { FailedTurn } from "./failed-turn.ts";
 import type { LoadedFiles } from "./file-loading.ts";
@@ -54,6 +55,8 @@ export interface RunningTurn extends FailedTurn {
   calls: number;
   /** The files of the reply; undefined where a reply is text alone, and for commands. */
   files: TurnFiles | undefined;
+  /** Its reply is to be spoken. */
+  speaks: boolean;
   /** Its readers; undefined for a turn without a stream. */
   readonly live: LiveObserver | undefined;
 }
@@ -131,7 +134,10 @@ export function createModelTurn(deps: ModelTurnDeps) {
       ai.turnCache(agent, chosen, entry.id),
     ]);
     const history = withoutOwn(wholeHistory, entry);
-    const preview = waiter?.observer ? undefined : platforms.of(entry.platform)?.preview?.(entry, savePreview);
+    turn.speaks = turnFiles !== undefined && isToSpeak(settings, entry);
+    // A spoken reply would leave its preview behind.
+    const preview =
+      waiter?.observer || turn.speaks ? undefined : platforms.of(entry.platform)?.preview?.(entry, savePreview);
     const observer = teeObserver(
       waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id)),
       live,
@@ -147,6 +153,7 @@ export function createModelTurn(deps: ModelTurnDeps) {
       return await runToolLoop({
         model: language,
         journal,
+        keepsAnswer: turn.speaks,
         attach,
         prompt: buildPrompt({ agent, settings, entry, skillInstructions: instructions.text, history, files }),
         taint: highestTaint([

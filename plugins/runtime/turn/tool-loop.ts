@@ -34,6 +34,8 @@ export interface ToolLoopRequest extends ToolCallRequest {
   model: LanguageModelV4;
   /** Keeps the steps, and has those of earlier tries; without one nothing is kept. */
   journal?: TurnJournal;
+  /** Work follows the last answer, so that the journal keeps it, too. */
+  keepsAnswer?: boolean;
   prompt: LanguageModelV4Prompt;
   settings: Pick<LanguageModelV4CallOptions, "temperature" | "topP" | "maxOutputTokens">;
   /** Reserves the most that one call of the model may cost; the call is made only after it. */
@@ -66,8 +68,8 @@ export interface ToolLoopOutput {
 }
 
 export interface ToolLoopResult extends ToolLoopOutput {
-  /** The last call, which the write that settles the turn pays; the earlier ones are paid already. */
-  lastCall: ModelCall;
+  /** The last call, which the write that settles the turn pays; undefined if it is paid already, as the earlier ones are. */
+  lastCall: ModelCall | undefined;
 }
 
 interface ModelOutput {
@@ -110,6 +112,7 @@ async function runSteps(
   steps: Step[],
 ): Promise<ToolLoopResult | SuspendedLoop> {
   const { observer, model } = request;
+  const modelName = `${model.provider}:${model.modelId}`;
   const prompt: LanguageModelV4Prompt = [...request.prompt];
   const { offeredTools } = toolCalls;
   let text = "";
@@ -125,10 +128,18 @@ async function runSteps(
     return [];
   }
 
+  const ended = (lastCall: ModelCall | undefined, end = ""): ToolLoopResult => ({
+    text: toStorableText(text).trimEnd() + end,
+    steps,
+    taint: toolCalls.taint(),
+    lastCall,
+  });
+
   for (const answer of journal.answers) {
     if (answer.text !== "") observer?.delta(gap() + answer.text);
     const waiting = await runCalls(answer);
     if (waiting.length > 0) return { text, taint: toolCalls.taint(), waiting };
+    if (answer.calls.length === 0) return ended(undefined);
   }
   for (let step = journal.answers.length + 1; ; step++) {
     const last = step >= MAX_STEPS;
@@ -148,9 +159,11 @@ async function runSteps(
     if (output.calls.length === 0 || last || output.truncated) {
       if (output.text !== "") text += gap() + output.text;
       const end = output.truncated ? `\n\n[The reply was longer than ${MAX_REPLY} characters and was cut here.]` : "";
-      return { text: toStorableText(text).trimEnd() + end, steps, taint: toolCalls.taint(), lastCall: modelCall };
+      if (!request.keepsAnswer || output.truncated) return ended(modelCall, end);
+      await journal.record(toolCalls.toAnswer(modelName, output.text, [], startedAt), modelCall);
+      return ended(undefined);
     }
-    const answer = toolCalls.toAnswer(`${model.provider}:${model.modelId}`, output.text, output.calls, startedAt);
+    const answer = toolCalls.toAnswer(modelName, output.text, output.calls, startedAt);
     await journal.record(answer, modelCall);
     const waiting = await runCalls(answer);
     if (waiting.length > 0) return { text, taint: toolCalls.taint(), waiting };

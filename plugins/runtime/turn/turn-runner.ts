@@ -22,6 +22,7 @@ import { withFiles } from "../reply-files/sent-files.ts";
 import { createTurnFiles } from "../reply-files/turn-files.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import { createHearing } from "../voice/hearing.ts";
+import { createSpeaking, type SpokenReply } from "../voice/speaking.ts";
 import { type CommandDeps, runCommand } from "./command-runner.ts";
 import { createFailureHandler, toReply } from "./failed-turn.ts";
 import { isRequestRejected } from "./failure.ts";
@@ -60,6 +61,7 @@ export function createTurnRunner(deps: Deps) {
   const handleFailure = createFailureHandler(deps);
   const runModelTurn = createModelTurn(deps);
   const hear = createHearing(deps);
+  const speak = createSpeaking(deps);
 
   async function run(queued: InboxEntry): Promise<RunResult> {
     slowReplies.begin(queued);
@@ -77,6 +79,7 @@ export function createTurnRunner(deps: Deps) {
       model: "its model",
       redactKeys: (text) => text,
       usesOperatorKey: true,
+      speaks: false,
       files: undefined,
       live: liveTurns.begin(queued),
       ...runningTurns.begin(queued),
@@ -172,9 +175,12 @@ export function createTurnRunner(deps: Deps) {
     if ("waiting" in result) {
       return (await suspensions.suspend(turn, result)) ? undefined : { retryInMs: 0 };
     }
-    const { spending, usage, latencyMs } = result.lastCall;
+    const spoken = turn.speaks ? await speak(turn, agent, result.text) : undefined;
+    const { lastCall } = result;
+    if (!lastCall) return settle(turn, agent, result, [], spoken);
+    const { spending, usage, latencyMs } = lastCall;
     try {
-      await settle(turn, agent, result, [spending.settleStatement(usage, latencyMs)]);
+      await settle(turn, agent, result, [spending.settleStatement(usage, latencyMs)], spoken);
     } catch (error) {
       // The reply was not stored, but the provider charges for it.
       await spending.record(usage, latencyMs);
@@ -189,6 +195,7 @@ export function createTurnRunner(deps: Deps) {
     agent: Agent,
     output: ToolLoopOutput,
     extraStatements: Statement[],
+    spoken?: SpokenReply,
   ): Promise<undefined> {
     const now = Date.now();
     const { id: inboxId, sessionId, agentId, platform } = entry;
@@ -211,7 +218,8 @@ export function createTurnRunner(deps: Deps) {
       guard("settled"),
       ...extraStatements,
       ...ofSchedule,
-      ...outbox.replyStatements(entry, text, { files: readerFiles(entry, files) }),
+      // A voice message that says everything stands alone.
+      ...outbox.replyStatements(entry, spoken?.isWhole ? "" : text, { files: readerFiles(entry, files, spoken) }),
       events.recordStatement("agent.message", {
         userId,
         agentId,
@@ -225,9 +233,17 @@ export function createTurnRunner(deps: Deps) {
   }
 
   /** In private its owner can open a file in the console that the platform does not take. */
-  function readerFiles({ agentId, byOwner, isGroup }: InboxEntry, files: readonly ReplyFile[]): DeliveryFile[] {
+  function readerFiles(
+    { agentId, byOwner, isGroup }: InboxEntry,
+    files: readonly ReplyFile[],
+    spoken: SpokenReply | undefined,
+  ): DeliveryFile[] {
     const address = ({ id }: ReplyFile) => `${deps.config.baseUrl}/api/agents/${agentId}/uploads/${id}`;
-    return files.map((file) => (byOwner && !isGroup ? { ...file, address: address(file) } : file));
+    return files.map((file) => ({
+      ...file,
+      ...(byOwner && !isGroup && { address: address(file) }),
+      ...(spoken?.isWhole && spoken.fileId === file.id && { words: spoken.words }),
+    }));
   }
 
   return run;

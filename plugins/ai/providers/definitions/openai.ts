@@ -60,6 +60,11 @@ export const openAi: ProviderDefinition = {
     { id: "gpt-4o-transcribe", perMinute: 0.006, perMillion: { audio: 6, text: 2.5, output: 10 } },
     { id: "whisper-1", perMinute: 0.006 },
   ],
+  speechModels: [
+    { id: "gpt-4o-mini-tts", perMillionCharacters: 0.6, perMinute: 0.015, voice: "alloy", format: "opus" },
+    { id: "tts-1", perMillionCharacters: 15, perMinute: 0, voice: "alloy", format: "opus" },
+    { id: "tts-1-hd", perMillionCharacters: 30, perMinute: 0, voice: "alloy", format: "opus" },
+  ],
   // https://platform.openai.com/docs/pricing
   // biome-ignore format: a table is read in rows
   dearModels: [

@@ -77,4 +77,14 @@ export const openRouter: ProviderDefinition = {
     { id: "openai/whisper-large-v3-turbo", perMinute: 0.04 / 60, leastSeconds: 10 },
     { id: "openai/whisper-1", perMinute: 0.006 },
   ],
+  // https://openrouter.ai/docs/guides/overview/multimodal/tts: MP3 and raw samples alone.
+  speechModels: [
+    {
+      id: "openai/gpt-4o-mini-tts-2025-12-15",
+      perMillionCharacters: 0.6,
+      perMinute: 0.015,
+      voice: "alloy",
+      format: "mp3",
+    },
+  ],
 };

@@ -23,6 +23,10 @@ const KEYS: Readonly<Record<string, Text>> = {
   "transcription.when": text("When recordings are written down"),
   "transcription.model": text("Model for recordings"),
   "transcription.language": text("Spoken language"),
+  voice: text("Spoken replies"),
+  "voice.replies": text("When replies are spoken"),
+  "voice.model": text("Model that speaks"),
+  "voice.voice": text("Name of the voice"),
   timezone: text("Time zone"),
 };
 

@@ -41,7 +41,17 @@ export default function SetUpPage() {
 }
 
 /** The paths that have a field of their own. */
-const FIELDS = ["instructions", "model", "temperature", "topP", "maxTokens", "budget", "timezone", "transcription"];
+const FIELDS = [
+  "instructions",
+  "model",
+  "temperature",
+  "topP",
+  "maxTokens",
+  "budget",
+  "timezone",
+  "transcription",
+  "voice",
+];
 
 function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
   const draft = useDraft(id, stored);

@@ -1,21 +1,36 @@
-// How an agent hears: whether, by which model and in which language its recordings are written down.
+// How an agent hears and speaks: when, by which models, in which language and with which voice.
 
-import { t } from "../../../app/language.ts";
+import { type Text, t, text } from "../../../app/language.ts";
 import { SelectField, TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
 import type { FieldProps } from "./index.tsx";
 
+type Members = Record<string, unknown>;
+
+const SPOKEN: readonly (readonly [value: string, label: Text])[] = [
+  ["", text("Never")],
+  ["when spoken to", text("To voice messages")],
+  ["always", text("Always")],
+];
+
 export function Voice({ config, setKey, noteAt }: FieldProps) {
   const hearing = membersOf(config.transcription);
-  const setHearing = (name: string, value: string) => {
-    const { [name]: _, ...others } = hearing;
+  // One word means the object with it.
+  const voice: Members = typeof config.voice === "string" ? { replies: config.voice } : membersOf(config.voice);
+  const setter = (key: string, members: Members) => (name: string, value: string) => {
+    const { [name]: _, ...others } = members;
     const next = value === "" ? others : { ...others, [name]: value };
-    setKey("transcription", Object.keys(next).length > 0 ? next : undefined);
+    setKey(key, Object.keys(next).length > 0 ? next : undefined);
   };
+  const setHearing = setter("transcription", hearing);
+  const setVoice = setter("voice", voice);
+  const replies = voice.replies === "never" ? "" : textOf(voice.replies);
   return (
     <Section
       title={t("Voice")}
-      hint={t("A voice message that the model can't hear is written down by another model, which costs a little.")}
+      hint={t(
+        "A voice message that the model can't hear is written down by another model, and replies are spoken by one. Both cost a little.",
+      )}
     >
       <div className="grid gap-4 sm:grid-cols-3">
         <SelectField
@@ -44,11 +59,39 @@ export function Voice({ config, setKey, noteAt }: FieldProps) {
           error={noteAt("transcription.language")}
           onChange={({ target }) => setHearing("language", target.value)}
         />
+        <SelectField
+          label={t("Speak replies")}
+          value={replies}
+          error={noteAt("voice.replies") ?? (typeof config.voice === "string" ? noteAt("voice") : undefined)}
+          onChange={({ currentTarget }) => setVoice("replies", currentTarget.value)}
+        >
+          {SPOKEN.map(([value, label]) => (
+            <option key={value} value={value}>
+              {t(label)}
+            </option>
+          ))}
+        </SelectField>
+        <TextField
+          label={t("Model that speaks")}
+          hint={t("As provider_N:id. Empty: the first that your providers have.")}
+          placeholder="provider_5:gpt-4o-mini-tts"
+          value={textOf(voice.model)}
+          error={noteAt("voice.model")}
+          onChange={({ target }) => setVoice("model", target.value)}
+        />
+        <TextField
+          label={t("Name of the voice")}
+          hint={t("As the provider calls it. Empty: its usual one.")}
+          placeholder="nova"
+          value={textOf(voice.voice)}
+          error={noteAt("voice.voice")}
+          onChange={({ target }) => setVoice("voice", target.value)}
+        />
       </div>
     </Section>
   );
 }
 
-const membersOf = (value: unknown): Record<string, unknown> =>
+const membersOf = (value: unknown): Members =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");

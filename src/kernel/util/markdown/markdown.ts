@@ -13,7 +13,7 @@ const QUOTE = /^ {0,3}>(?: {0,4}>)* ?(.*)$/s;
 const BULLET = /^(\s*)[-*+]\s+(?:\[([ xX])\]\s+)?(.*)$/;
 const NUMBER = /^(\s*\d{1,9}[.)]\s+)(.*)$/;
 const LANGUAGE = /^[\w+#.-]{1,32}$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: Telegram rejects exactly these characters, and no platform needs them
+// biome-ignore lint/suspicious/noControlCharactersInRegex: chat apps reject exactly these characters, and no reader needs them
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /** Parses Markdown. The result is well-formed for any input; text that is not Markdown stays as written. */

@@ -1,0 +1,68 @@
+// Reads texts aloud with a provider's model for it.
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { SpeechModel } from "../providers/provider.ts";
+import type { AudioAnswer, AudioCalls, AudioPayer } from "./audio-calls.ts";
+import type { AudioChoice } from "./audio-models.ts";
+import { type Recording, recordingOf } from "./recording.ts";
+
+export interface SpeechRequest {
+  payer: AudioPayer;
+  /** As it is spoken: without markup. */
+  text: string;
+  /** The provider's name of a voice; left out: the usual one of the model. */
+  voice?: string | undefined;
+  signal: AbortSignal;
+}
+
+/** Spoken words. */
+export interface Speech extends Recording {
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+const PATH = "/audio/speech";
+const MAX_BYTES = 10_000_000;
+/** Characters that a slow voice speaks in a minute. */
+const SLOW_PACE = 500;
+
+/** @throws as `audio-calls.ts`, and AppError 502 `PROVIDER_FAILED` for an answer that is no sound */
+export const speak = (
+  call: AudioCalls,
+  choice: AudioChoice<SpeechModel>,
+  { payer, text, voice, signal }: SpeechRequest,
+): Promise<AudioAnswer<Speech>> =>
+  call({
+    ...choice,
+    payer,
+    path: PATH,
+    signal,
+    bodyFor: ({ model, modelId }) => ({
+      body: JSON.stringify({
+        ...{ model: modelId, input: text },
+        ...{ voice: voice ?? model.voice, response_format: model.format },
+      }),
+      headers: { "content-type": "application/json" },
+    }),
+    mostUsd: ({ model }) => priceOf(model, text, (60 * text.length) / SLOW_PACE + 1),
+    async read(response, { model, upstream }) {
+      const bytes = await readSound(response);
+      const recording = bytes && recordingOf(bytes);
+      if (!recording) throw new AppError(502, "PROVIDER_FAILED", `${upstream.label} did not read the text aloud.`);
+      const usd = priceOf(model, text, recording.seconds);
+      return { result: { ...recording, bytes }, usage: { inputTokens: 0, outputTokens: 0, usd } };
+    },
+  });
+
+const priceOf = ({ perMillionCharacters, perMinute }: SpeechModel, { length }: string, seconds: number) =>
+  (length * perMillionCharacters) / 1e6 + (seconds / 60) * perMinute;
+
+/** Undefined if it is too large. */
+async function readSound(response: Response): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
