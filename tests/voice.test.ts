@@ -110,7 +110,13 @@ describe("a voice message", () => {
 });
 
 interface Shown {
-  messages: { role: string; text: string; transcribedBy: string | null; attachments: { id: string }[] }[];
+  messages: {
+    role: string;
+    text: string;
+    transcribedBy: string | null;
+    attachments: { id: string }[];
+    usage: object | null;
+  }[];
 }
 
 /** Sends a recording as the console does; returns the messages of its conversation once it is answered, the reply first. */
@@ -212,6 +218,8 @@ describe("with “when spoken to”", () => {
     expect(reply).toMatchObject({
       text: "echo: [audio: recording.wav]\nIs it open?",
       attachments: [{ kind: "voice", type: "audio/ogg", size: ogg.length }],
+      // The model that answered, and neither that which heard nor that which speaks.
+      usage: { model: expect.not.stringMatching(/tts|transcribe/) },
     });
     const [{ id } = { id: "" }] = reply?.attachments ?? [];
     const file = await fetch(`${berth.web}/api/agents/${agentId}/uploads/${id}`, { headers: { cookie: owner.cookie } });

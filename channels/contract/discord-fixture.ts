@@ -75,6 +75,11 @@ export async function createDiscordFixture(): Promise<PlatformFixture> {
       said.push(bot.userSays(channels.private, words, { files }));
       return last();
     },
+    userSendsVoice(bytes) {
+      const files = [{ name: "voice-message.ogg", type: "audio/ogg", bytes }];
+      said.push(bot.userSays(channels.private, "", { files, isVoice: true }));
+      return last();
+    },
     deleteLast: () => bot.userDeletes(last()),
     userSaysOutOfOrder(texts) {
       bot.hold();

@@ -72,6 +72,12 @@ export function defineFileScenarios(harness: Harness): void {
       expect(shown()).toHaveLength(2);
     });
 
+    test("that hold spoken words leave the words where the sound can't be sent", async () => {
+      const files = [fileOf("voice", { words: "Ahoy there", withBytes: (use) => use(undefined) })];
+      await harness.send(harness.message({ text: "", files }));
+      expect(shown().map(({ text }) => text)).toEqual(["Ahoy there"]);
+    });
+
     test("that were delivered are not sent again", async () => {
       const files = [fileOf("picture"), fileOf("document")];
       await harness.send(harness.message({ files, attempts: 1, deliveredParts: ["text", "picture"] }));

@@ -119,6 +119,26 @@ export function defineReceivingScenarios(harness: Harness): void {
       await listening;
     });
 
+    test("a voice message is the sender's own words, and its sound can be fetched", async () => {
+      const sound = Buffer.from("OggS spoken words");
+      const { state, sink, waitFor } = createMemorySink();
+      const receiving = harness.receive(sink);
+      await waitFor(() => state.alive > 0);
+      const id = harness.platform.userSendsVoice(sound);
+      await waitFor(() => state.messages.length === 1);
+      const [message] = state.messages;
+      expect(message).toMatchObject({ platformMessageId: id, attachments: [{ kind: "audio", voice: true }] });
+      // Nothing but the note that names it: the words are not known yet.
+      expect(message?.text).toMatch(/^\[[^\n]+\]$/);
+      const [file] = message?.attachments ?? [];
+      if (!file) throw new Error("There is no file.");
+      expect(file.mimeType).toStartWith("audio/ogg");
+      const { channel, binding } = harness.platform;
+      expect(Buffer.compare(await channel.fetchFile(binding, file, sound.length, harness.signal), sound)).toBe(0);
+      harness.stop();
+      await receiving;
+    });
+
     test("names a file and fetches it up to a limit", async () => {
       const { state, sink, waitFor } = createMemorySink();
       const listening = harness.receive(sink);

@@ -49,6 +49,10 @@ export async function createTelegramFixture(): Promise<PlatformFixture> {
       const { messageId } = bot.userSendsFile(chats.private, "picture.jpg", bytes, words, { as: "photo" });
       return `${chats.private}:${messageId}`;
     },
+    userSendsVoice(bytes) {
+      const { messageId } = bot.userSendsFile(chats.private, "voice.ogg", bytes, undefined, { as: "voice" });
+      return `${chats.private}:${messageId}`;
+    },
     redeliverLast: () => bot.repeats(last.updateId),
     editLast: (text) => void bot.userEdits(last.chatId, last.messageId, text),
     deleteLast: () => bot.userDeletes(last.chatId, last.messageId),

@@ -61,6 +61,8 @@ export async function createWhatsAppFixture(): Promise<PlatformFixture> {
     userSays: say,
     userSendsPicture: (bytes, caption) =>
       account.sendsFile("image", bytes, { mime: "image/jpeg", caption, from: PEOPLE.private }),
+    userSendsVoice: (bytes) =>
+      account.sendsFile("audio", bytes, { mime: "audio/ogg; codecs=opus", voice: true, from: PEOPLE.private }),
     redeliverLast: () => account.repeats(last),
     editLast: (text) => account.edits(last, text),
     deleteLast: () => account.deletes(last),

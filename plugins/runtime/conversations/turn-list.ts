@@ -189,7 +189,8 @@ export type TurnList = ReturnType<typeof createTurnList>;
 type UsedField = "model" | "inputTokens" | "outputTokens" | "costUsd";
 
 function toUsed(calls: readonly TurnCall[]): Pick<TurnView, UsedField> {
-  const last = calls.at(-1);
+  // The model that answered: one that reads the answer aloud afterwards writes nothing.
+  const last = calls.findLast(({ outputTokens }) => outputTokens > 0) ?? calls.at(-1);
   const sum = (of: (call: TurnCall) => number) => calls.reduce((total, call) => total + of(call), 0);
   return {
     model: last ? modelName(last) : null,
