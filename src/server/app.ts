@@ -24,6 +24,7 @@ import { peers } from "../../plugins/peers/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
 import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
+import { pictures } from "../../plugins/pictures/index.ts";
 import { sandbox } from "../../plugins/sandbox/index.ts";
 import { schedules } from "../../plugins/schedules/index.ts";
 import { setup } from "../../plugins/setup/index.ts";
@@ -56,6 +57,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   documents,
   skills,
   sandbox,
+  pictures,
   webSearch,
   mcp,
   approvals,

@@ -3,6 +3,12 @@
 import type { ProviderDefinition } from "../provider.ts";
 import { anyValue, isOneOf } from "./request-fields.ts";
 
+/** These models answer with the picture itself, and take no `response_format`. */
+const GPT_IMAGE = {
+  fields: { quality: "medium", output_format: "png" },
+  sizes: { square: "1024x1024", wide: "1536x1024", tall: "1024x1536" },
+} as const;
+
 export const openAi: ProviderDefinition = {
   id: "provider_5",
   label: "OpenAI",
@@ -59,6 +65,12 @@ export const openAi: ProviderDefinition = {
     { id: "gpt-4o-mini-transcribe", perMinute: 0.003, perMillion: { audio: 3, text: 1.25, output: 5 } },
     { id: "gpt-4o-transcribe", perMinute: 0.006, perMillion: { audio: 6, text: 2.5, output: 10 } },
     { id: "whisper-1", perMinute: 0.006 },
+  ],
+  // https://platform.openai.com/docs/pricing, at medium quality
+  pictureModels: [
+    { id: "gpt-image-1-mini", perPicture: 0.015, perMillion: { input: 2, output: 8 }, ...GPT_IMAGE },
+    { id: "gpt-image-1.5", perPicture: 0.05, perMillion: { input: 5, output: 32 }, ...GPT_IMAGE },
+    { id: "gpt-image-1", perPicture: 0.063, perMillion: { input: 5, output: 40 }, ...GPT_IMAGE },
   ],
   // https://platform.openai.com/docs/pricing
   // biome-ignore format: a table is read in rows
