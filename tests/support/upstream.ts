@@ -3,8 +3,8 @@
 
 import { createWatch } from "./eventually.ts";
 import { type AudioScript, type HeardRecording, readAloud, type SpokenText, writeDown } from "./upstream-audio.ts";
-import { ONE_POINT_PNG, type PaintedPicture, type Painting, paint } from "./upstream-pictures.ts";
 import { serveFast } from "./upstream-fast.ts";
+import { ONE_POINT_PNG, type PaintedPicture, type Painting, paint } from "./upstream-pictures.ts";
 import { assertChat, type ChatBody, type ChatMessage, RefusalError, textOf } from "./upstream-protocol.ts";
 import {
   type Answer,

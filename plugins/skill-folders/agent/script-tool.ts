@@ -7,9 +7,9 @@ import {
   loadMessageFiles,
   RUN_TIMEOUT_MS,
   resultText,
+  type Sandbox,
   SEND,
   sendFiles,
-  type Sandbox,
   toToolFiles,
 } from "../../sandbox/index.ts";
 import {

@@ -273,7 +273,12 @@ function AttachedFile({ file: { name, type, size, caption }, address }: { file: 
   if (SHOWN_PICTURES.test(type)) {
     return (
       <FileLink href={address}>
-        <img src={address} alt={caption ?? name} loading="lazy" className="h-40 max-w-full rounded-large object-contain" />
+        <img
+          src={address}
+          alt={caption ?? name}
+          loading="lazy"
+          className="h-40 max-w-full rounded-large object-contain"
+        />
       </FileLink>
     );
   }
