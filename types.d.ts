@@ -15,6 +15,14 @@ declare module "*.css" {
   const text: string;
   export default text;
 }
+declare module "*.wasm" {
+  const path: string;
+  export default path;
+}
+declare module "*.ttf" {
+  const path: string;
+  export default path;
+}
 declare module "*/marked.umd.js" {
   const path: string;
   export default path;

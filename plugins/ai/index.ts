@@ -32,7 +32,7 @@ import { createProviders } from "./providers/providers.ts";
 import { warnAboutUnknownModels } from "./providers/unknown-model-warnings.ts";
 import { createCallRecorder } from "./reports/call-figures.ts";
 import { createProviderReports } from "./reports/provider-reports.ts";
-import { audioSettings, budgetSettings, embeddingSettings, providerSettings } from "./settings.ts";
+import { audioSettings, budgetSettings, embeddingSettings, pictureSettings, providerSettings } from "./settings.ts";
 import { createAgentCosts } from "./usage/agent-costs.ts";
 
 export type { Speaker, Transcriber } from "./audio/audio.ts";
@@ -49,8 +49,9 @@ export type { BudgetScope, Reservation } from "./ledger/ledger.ts";
 export { TURN_CALLS_SQL, type TurnCall } from "./ledger/turn-calls.ts";
 export type { OperatorProviders } from "./operator/operator-providers.ts";
 export { TRY_FAILURES } from "./operator/try-provider.ts";
+export type { Painter } from "./pictures/pictures.ts";
 export type { Model } from "./providers/catalogue-entry.ts";
-export type { InputModality } from "./providers/provider.ts";
+export type { InputModality, PictureShape } from "./providers/provider.ts";
 export type { ProviderReport } from "./reports/provider-reports.ts";
 export { type DayRange, dateOf, MAX_DAYS, parseDayRange, type UsageTotals } from "./usage/usage-reports.ts";
 
@@ -110,6 +111,16 @@ export const ai = plugin("ai", (host) => {
     });
   });
 
+  const pictures = once(async () => {
+    const { createPictures } = await import("./pictures/pictures.ts");
+    return createPictures({
+      models: { providers, isDown, unknownPrice },
+      calls: { calls, ledger, registry },
+      agents: agentService,
+      operatorModel: config.of(pictureSettings).model,
+    });
+  });
+
   const { model: embeddingModel } = config.of(embeddingSettings);
   const backend = apiRoutes({ billing, candidates, catalogue, health, identities, limits, open, providers, registry });
 
@@ -148,6 +159,8 @@ export const ai = plugin("ai", (host) => {
       transcriberFor: async (agent: Pick<Agent, "id" | "userId">) => (await audio()).transcriberFor(agent),
       /** The model that reads replies of an agent aloud. */
       speakerFor: async (agent: Pick<Agent, "id" | "userId">) => (await audio()).speakerFor(agent),
+      /** The model that makes pictures for an agent; undefined if no provider of the agent or the operator has one. */
+      painterFor: async (agent: Pick<Agent, "id" | "userId">) => (await pictures()).painterFor(agent),
       /** Each provider with its health and its last calls, for admins. */
       providerReports: createProviderReports({ providers, health, catalogue, calls: recorder }),
       isOperator: billing.isOperator,

@@ -154,6 +154,18 @@ export const audioSettings = defineSettings({
   build: (v) => ({ transcription: v.TRANSCRIPTION_MODEL, speech: v.SPEECH_MODEL }),
 });
 
+/** The model that makes pictures. */
+export const pictureSettings = defineSettings({
+  name: "pictures",
+  variables: {
+    PICTURE_MODEL: optional(
+      anyText,
+      "Model that makes pictures, such as `provider_5:gpt-image-1`; also one of your own server with `/images/generations`. Without it: the first that the configured providers are known to have.",
+    ),
+  },
+  build: (v) => ({ model: v.PICTURE_MODEL }),
+});
+
 /** What each plan includes, in whole micro-USD a month. */
 type PlanBudgets = Record<"free" | "starter" | "pro" | "enterprise", number>;
 

@@ -9,6 +9,7 @@ export { resultText, toToolFiles } from "./result.ts";
 export { RUN_TIMEOUT_MS } from "./run-code-skill.ts";
 export { LIMITS } from "./runner/limits.ts";
 export type { Sandbox } from "./runner/sandbox.ts";
+export { SEND, sendFiles } from "./sending/send-files.ts";
 
 export const sandbox = plugin("sandbox", (host) => {
   const runner = createSandbox();

@@ -8,11 +8,12 @@ import { loadMessageFiles } from "./message-files.ts";
 import { resultText, toToolFiles } from "./result.ts";
 import { LIMITS, QUEUE } from "./runner/limits.ts";
 import type { Sandbox } from "./runner/sandbox.ts";
+import { SEND, sendFiles } from "./sending/send-files.ts";
 
 const NAME = "run_code";
 
-/** Waiting, the program itself, and time to fetch its files. */
-export const RUN_TIMEOUT_MS = QUEUE.waitMs + 2 * LIMITS.timeMs;
+/** Waiting, the program itself, and time to fetch its files and to draw those that are sent. */
+export const RUN_TIMEOUT_MS = QUEUE.waitMs + 4 * LIMITS.timeMs;
 
 export function createRunCodeSkill(sandbox: Sandbox): Skill {
   const tools = [
@@ -24,7 +25,7 @@ export function createRunCodeSkill(sandbox: Sandbox): Skill {
         "Returns what the code prints with console.log, and the value that it returns. No network, packages or timers; " +
         `${LIMITS.timeMs / 1000} s and ${LIMITS.memoryBytes / 1024 / 1024} MB. ` +
         "Files of the person's latest message, also those that you can't see: files.list(), files.read(name) as text, files.readBytes(name). " +
-        "files.write(name, textOrBytes) keeps a file with the result.",
+        "files.write(name, textOrBytes) keeps a file with the result; `send` sends it to the person.",
       timeoutMs: RUN_TIMEOUT_MS,
       input: t.Object({
         code: t.String({
@@ -32,14 +33,15 @@ export function createRunCodeSkill(sandbox: Sandbox): Skill {
           maxLength: LIMITS.sourceBytes / 4,
           description: "The body of an async function.",
         }),
+        send: t.Optional(t.Array(t.String({ maxLength: 200 }), SEND)),
       }),
-      async execute({ code }, context) {
+      async execute({ code, send = [] }, context) {
         const { agentId, signal, raiseTaint } = context;
         const files = NAMES_FILES.test(code) ? await loadMessageFiles(context) : [];
         // Their texts come from outside, even if the turn ends before the program does.
         if (files.length > 0) raiseTaint(TAINT.outside);
         const outcome = await sandbox.run({ agentId, program: { code }, files, signal });
-        const text = resultText(outcome);
+        const text = resultText(outcome, await sendFiles(context, send, outcome.files));
         return new ToolOutput(files.length > 0 ? wrapUntrusted(NAME, text) : text, toToolFiles(outcome.files));
       },
     }),

@@ -4,8 +4,9 @@ import { silent } from "../../tests/support/database.ts";
 import { callTool, toolContext } from "../../tests/support/skills.ts";
 import type { Agent } from "../agents/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../runtime/support.test.ts";
-import { type MessageFile, skills, TAINT, type Taint } from "../skills/index.ts";
+import { type MessageFile, skills, TAINT, type Taint, type ToolContext } from "../skills/index.ts";
 import { prepareTool } from "../skills/prepared-tool.ts";
+import type { NewReplyFile, ReplyFileMaker } from "../uploads/index.ts";
 import { sandbox as sandboxPlugin } from "./index.ts";
 import { createRunCodeSkill } from "./run-code-skill.ts";
 import { createSandbox } from "./runner/sandbox.ts";
@@ -59,12 +60,20 @@ describe("files", () => {
   const runner = createSandbox();
   afterAll(() => runner.stop());
 
-  async function call(code: string, files: readonly MessageFile[] = []) {
+  async function call(
+    code: string,
+    files: readonly MessageFile[] = [],
+    more: Pick<ToolContext, "attach"> = {},
+    send?: readonly string[],
+  ) {
     const [tool] = createRunCodeSkill(runner).tools("agent");
     if (!tool) throw new Error("No tool.");
     const taints: Taint[] = [];
-    const context = toolContext("agent", { files, raiseTaint: (taint) => void taints.push(taint) });
-    return { ...(await callTool(prepareTool(tool, "run-code", silent), { code }, context)), taints };
+    const context = toolContext("agent", { ...more, files, raiseTaint: (taint) => void taints.push(taint) });
+    return {
+      ...(await callTool(prepareTool(tool, "run-code", silent), { code, ...(send && { send }) }, context)),
+      taints,
+    };
   }
   const file = (name: string, content: string, more: Partial<MessageFile> = {}): MessageFile => ({
     name,
@@ -102,13 +111,41 @@ describe("files", () => {
     const { text, files } = await call(
       "files.write('chart.svg', '<svg/>'); files.write('data.bin', new Uint8Array(2))",
     );
-    expect(text).toStartWith(
-      "Wrote: chart.svg (6 bytes), data.bin (2 bytes). Files of programs are not sent to people",
-    );
+    expect(text).toStartWith("Wrote: chart.svg (6 bytes), data.bin (2 bytes). They were not sent:");
     expect(files).toEqual([
       { name: "chart.svg", mediaType: "image/svg+xml", data: btoa("<svg/>") },
       { name: "data.bin", mediaType: "application/octet-stream", data: "AAA=" },
     ]);
+  });
+
+  test("that the model names are sent; an SVG as a picture", async () => {
+    const sent: NewReplyFile[] = [];
+    const attach = async (file: NewReplyFile | ReplyFileMaker) => {
+      if (typeof file === "function") throw new Error("The file is there already.");
+      sent.push(file);
+      return { ...file, id: "1", size: file.bytes.length, kind: "document" as const, caption: null };
+    };
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><text y="15">Ä</text></svg>';
+    const code = `files.write('chart.svg', ${JSON.stringify(svg)}); files.write('a.csv', '1;2'); files.write('b.svg', 'none')`;
+    const names = ["chart.svg", "a.csv", "b.svg", "c.txt"];
+    const { text } = await call(code, [], { attach }, names);
+    expect(sent.map(({ name, type }) => [name, type])).toEqual([
+      ["chart.png", "image/png"],
+      ["a.csv", "text/csv"],
+    ]);
+    // The width in a PNG's header: small charts are drawn larger.
+    expect(Buffer.from(sent[0]?.bytes ?? []).readUInt32BE(16)).toBe(1_200);
+    expect(text.split("\n\n").at(-1)?.split("\n")).toEqual([
+      "chart.png is sent with your reply. Don't repeat its content.",
+      "a.csv is sent with your reply. Don't repeat its content.",
+      expect.stringMatching(/^b\.svg was not sent\. The SVG can't be drawn/),
+      "c.txt was not sent, because the program has not written it.",
+    ]);
+  });
+
+  test("are not sent where a reply is text alone", async () => {
+    const { text } = await call("files.write('a.csv', '1;2')", [], {}, ["a.csv"]);
+    expect(text).toContain("Files can't be sent in this conversation");
   });
 
   test("a program that fails says why, and one without output says what to do", async () => {

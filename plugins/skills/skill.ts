@@ -3,7 +3,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Approval } from "../agents/index.ts";
-import type { NewReplyFile, ReplyFile } from "../uploads/index.ts";
+import type { NewReplyFile, ReplyFile, ReplyFileMaker } from "../uploads/index.ts";
 import type { Taint } from "./taint.ts";
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -78,9 +78,9 @@ export interface ToolContext extends Audience {
   approved: boolean;
   /**
    * Sends a file with the reply; undefined where a reply is text alone. The file is stored when it resolves, and a call that is
-   * repeated after a crash finds those it had attached, in their order. Rejects with an AppError that the model may read.
+   * repeated after a crash finds those it had attached, in their order: a function is called only for one that is missing. Rejects with an AppError that the model may read.
    */
-  attach?(file: NewReplyFile): Promise<ReplyFile>;
+  attach?(file: NewReplyFile | ReplyFileMaker): Promise<ReplyFile>;
   /** The files of the message that is answered, also those that the model does not accept. */
   files?: readonly MessageFile[];
   /** What the owner's configuration says about tools and classes of tools, by their names. */

@@ -5,7 +5,7 @@ import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createUploadService } from "./upload-service.ts";
 
-export { type NewReplyFile, type ReplyFile, replyFileNotes } from "./reply-files.ts";
+export { type NewReplyFile, type ReplyFile, type ReplyFileMaker, replyFileNotes } from "./reply-files.ts";
 export { createUploadGate, MAX_UPLOAD_BYTES, readUpload, type UploadedFile } from "./upload-body.ts";
 export { createUploadFiles, type UploadFiles } from "./upload-files.ts";
 export type { UploadAttachment, UploadService } from "./upload-service.ts";

@@ -23,6 +23,17 @@ export interface NewReplyFile {
   caption?: string | undefined;
 }
 
+/** A file that was made for the reply. */
+export interface MadeReplyFile extends NewReplyFile {
+  /** Of the write that stores it, such as the one that pays for it. */
+  statements?: readonly Statement[];
+  /** Called if it can't be stored. */
+  onFailure?(): Promise<unknown>;
+}
+
+/** Called only if the file is missing. */
+export type ReplyFileMaker = () => Promise<MadeReplyFile>;
+
 export interface ReplyFile {
   /** The upload's id. */
   id: string;
@@ -62,11 +73,27 @@ export function createReplyFiles({ database, store }: Deps) {
     return new Map([...ofTurn].map(([turnId, found]) => [turnId, found.map(toReplyFile)]));
   }
 
-  async function add(agent: AgentKey, turnId: string, id: string, file: NewReplyFile): Promise<ReplyFile> {
+  async function add(
+    agent: AgentKey,
+    turnId: string,
+    id: string,
+    given: NewReplyFile | ReplyFileMaker,
+  ): Promise<ReplyFile> {
     const agentId = agent.id;
     const known = (await ofTurns(agentId, [turnId])).get(turnId) ?? [];
     const same = known.find((one) => one.id === id);
     if (same) return same;
+    if (known.length >= MAX_REPLY_FILES) throw tooMany();
+    const file: MadeReplyFile = typeof given === "function" ? await given() : given;
+    try {
+      return await addNew(agent, turnId, id, file);
+    } catch (error) {
+      await file.onFailure?.();
+      throw error;
+    }
+  }
+
+  async function addNew(agent: AgentKey, turnId: string, id: string, file: MadeReplyFile): Promise<ReplyFile> {
     const { name, type, bytes } = file;
     if (bytes.byteLength === 0) throw new AppError(400, "FILE_EMPTY", "The file is empty, so it can't be sent.");
     if (bytes.byteLength > MAX_UPLOAD_BYTES) throw tooLarge();
@@ -75,8 +102,9 @@ export function createReplyFiles({ database, store }: Deps) {
     const caption = file.caption?.trim().slice(0, MAX_CAPTION).toWellFormed() || null;
     try {
       await store(agent, { ...upload, createdAt: Date.now() }, bytes, [
-        { sql: INSERT_USE, args: [agentId, turnId, id, kind, caption] },
+        { sql: INSERT_USE, args: [agent.id, turnId, id, kind, caption] },
         guard("reply-files.limit"),
+        ...(file.statements ?? []),
       ]);
     } catch (error) {
       if (error instanceof GuardFailed && error.guard === "reply-files.limit") throw tooMany();

@@ -6,7 +6,7 @@ import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { bracketNote } from "../../src/kernel/util/text/quoted-text.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
-import { createReplyFiles, type NewReplyFile, type ReplyFile } from "./reply-files.ts";
+import { createReplyFiles, type NewReplyFile, type ReplyFile, type ReplyFileMaker } from "./reply-files.ts";
 import type { UploadedFile } from "./upload-body.ts";
 import { createUploadFiles } from "./upload-files.ts";
 import { createUploadStore, type Upload, uploadNotFound } from "./upload-store.ts";
@@ -62,7 +62,12 @@ export interface UploadService {
    * repeated after a crash, that one stays, and is returned.
    * @throws AppError 400 `FILE_EMPTY`, 409 `TOO_MANY_FILES`, 413 `FILE_TOO_LARGE`, and as `add`
    */
-  addToReply(agent: Pick<Agent, "id" | "userId">, turnId: string, id: string, file: NewReplyFile): Promise<ReplyFile>;
+  addToReply(
+    agent: Pick<Agent, "id" | "userId">,
+    turnId: string,
+    id: string,
+    file: NewReplyFile | ReplyFileMaker,
+  ): Promise<ReplyFile>;
   /** The files of the replies of these turns, in their order; turns without one are left out. */
   ofReplies(agentId: string, turnIds: readonly string[]): Promise<Map<string, ReplyFile[]>>;
   /** The bytes of an upload; undefined when it is gone. */

@@ -21,6 +21,7 @@ import { mcpServer } from "../../plugins/mcp-server/index.ts";
 import { modelProviders } from "../../plugins/model-providers/index.ts";
 import { overview } from "../../plugins/overview/index.ts";
 import { peers } from "../../plugins/peers/index.ts";
+import { pictures } from "../../plugins/pictures/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
 import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
@@ -56,6 +57,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   documents,
   skills,
   sandbox,
+  pictures,
   webSearch,
   mcp,
   approvals,

@@ -60,6 +60,7 @@ const THREADS = [
   "plugins/documents/document-worker.ts",
   "plugins/lifecycle/import-export/import-worker.ts",
   "plugins/sandbox/runner/sandbox-thread.ts",
+  "plugins/sandbox/sending/svg-worker.ts",
   "plugins/skill-folders/reading/folder-worker.ts",
 ];
 

@@ -1,6 +1,12 @@
 // Lists every setting of Berth, in the order of docs/configuration.md and `berth doctor`.
 
-import { audioSettings, budgetSettings, embeddingSettings, providerSettings } from "../../plugins/ai/settings.ts";
+import {
+  audioSettings,
+  budgetSettings,
+  embeddingSettings,
+  pictureSettings,
+  providerSettings,
+} from "../../plugins/ai/settings.ts";
 import { adminSettings, signInSettings, signUpSettings, trialSettings } from "../../plugins/auth/settings.ts";
 import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
@@ -33,6 +39,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   providerSettings,
   embeddingSettings,
   audioSettings,
+  pictureSettings,
   channelSettings,
   chainSettings,
   gatingSettings,

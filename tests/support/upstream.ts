@@ -4,6 +4,7 @@
 import { createWatch } from "./eventually.ts";
 import { type AudioScript, type HeardRecording, readAloud, type SpokenText, writeDown } from "./upstream-audio.ts";
 import { serveFast } from "./upstream-fast.ts";
+import { ONE_POINT_PNG, type PaintedPicture, type Painting, paint } from "./upstream-pictures.ts";
 import { assertChat, type ChatBody, type ChatMessage, RefusalError, textOf } from "./upstream-protocol.ts";
 import {
   type Answer,
@@ -77,6 +78,10 @@ export interface Upstream extends AsyncDisposable {
   readonly aborted: number;
   /** Sets the reply from now on. `undefined` (also from a function) is the default, `echo: <last user text>`. */
   script(script: Script | Reply | undefined): void;
+  /** The accepted requests for pictures. */
+  readonly painted: PaintedPicture[];
+  /** Sets the pictures that are made from now on. */
+  scriptPictures(paints: Painting): void;
   /** Sets what the audio endpoints answer from now on. */
   scriptAudio(script: Partial<AudioScript>): void;
   /** The next `count` chat requests fail; the script does not run for them. */
@@ -87,7 +92,10 @@ export interface Upstream extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const POSTS = ["/v1/chat/completions", "/v1/embeddings", "/v1/audio/transcriptions", "/v1/audio/speech"];
+const POSTS = [
+  ...["/v1/chat/completions", "/v1/embeddings", "/v1/audio/transcriptions", "/v1/audio/speech"],
+  "/v1/images/generations",
+];
 const defaultAudio: AudioScript = {
   hears: ({ bytes }) => `I hear ${bytes.length} bytes.`,
   speaks: () => ({ status: 500, message: "No sound is scripted." }),
@@ -110,6 +118,8 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
   let spoken: SpokenText[] = [];
   let script: Script = () => undefined;
   let audio: AudioScript = defaultAudio;
+  let painted: PaintedPicture[] = [];
+  let paints: Painting = () => ONE_POINT_PNG;
   let failures: Exclude<Reply, string>[] = [];
   const count = { open: 0, total: 0, aborted: 0, made: 0 };
   /** The script of the audio endpoints, for whose requests tests wait. */
@@ -186,6 +196,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     }
     if (text === "" || body === text) throw new RefusalError(400, "We could not parse the JSON body of your request.");
     if (path === "/v1/audio/speech") return readAloud(body, announced, spoken, signal);
+    if (path === "/v1/images/generations") return paint(body, paints, painted);
     if (path === "/v1/embeddings") return Response.json(embeddings(body));
     assertChat(body, options.extraParameters);
     if (options.models && !models.some(({ id }) => id === body.model)) {
@@ -288,6 +299,12 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     get chats() {
       return chats;
     },
+    get painted() {
+      return painted;
+    },
+    scriptPictures(next) {
+      paints = next;
+    },
     get heard() {
       return heard;
     },
@@ -320,6 +337,8 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
       heard = [];
       spoken = [];
       audio = defaultAudio;
+      painted = [];
+      paints = () => ONE_POINT_PNG;
       failures = [];
       script = () => undefined;
     },

@@ -49,6 +49,10 @@ const TOOLS: Readonly<Record<string, ToolWords>> = {
     label: text("Run a program"),
     about: text("Computes with a small program, shut off from everything else."),
   },
+  make_picture: {
+    label: text("Make a picture"),
+    about: text("Makes a picture with an image model and sends it. Each costs a few cents of the budget."),
+  },
   web_search: { label: text("Search the web"), about: text("Finds pages with a search provider.") },
   delegate: {
     label: text("Split the task"),

@@ -2113,6 +2113,11 @@ export const german = {
     "Run code": "Programme",
     "Computes with JavaScript in a closed sandbox, and reads the files that people send.":
       "Rechnet mit JavaScript in einer geschlossenen Sandbox und liest Dateien, die man ihm schickt.",
+    Pictures: "Bilder",
+    "Makes pictures with an image model and sends them. Each costs a few cents of the budget.":
+      "Macht Bilder mit einem Bildmodell und schickt sie. Jedes kostet ein paar Cent vom Budget.",
+    "a key of OpenAI or Google Gemini, or a model for pictures that the server names.":
+      "einen Schlüssel von OpenAI oder Google Gemini oder ein Bildmodell, das der Server nennt.",
     Reminders: "Erinnerungen",
     "Comes back to something once, in the same conversation, at the time that you say.":
       "Kommt einmal auf etwas zurück, im selben Gespräch, wann du willst.",
@@ -2931,6 +2936,9 @@ export const german = {
     "Ask a public agent": "Einen öffentlichen Agenten fragen",
     "Sends a message to a public agent of somebody else.":
       "Schickt einem öffentlichen Agenten von anderen eine Nachricht.",
+    "Make a picture": "Bild machen",
+    "Makes a picture with an image model and sends it. Each costs a few cents of the budget.":
+      "Macht ein Bild mit einem Bildmodell und schickt es. Jedes kostet ein paar Cent vom Budget.",
     "Run a program": "Programm ausführen",
     "Computes with a small program, shut off from everything else.":
       "Rechnet mit einem kleinen Programm, abgeschottet von allem anderen.",

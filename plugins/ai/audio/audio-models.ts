@@ -7,7 +7,7 @@ import type { ProviderDefinition, ProviderId, SpeechModel, TranscriptionModel } 
 import type { Providers, Upstream } from "../providers/providers.ts";
 
 /** What models of one kind have in common. */
-interface AudioKind<Model extends { id: string; perMinute: number }> {
+export interface ModelKind<Model extends { id: string }> {
   modelsOf(definition: ProviderDefinition): readonly Model[];
   /** A model that costs as much as the dearest of these; nothing if there are none. */
   priced(id: string, known: readonly Model[]): Model;
@@ -15,7 +15,7 @@ interface AudioKind<Model extends { id: string; perMinute: number }> {
 
 const most = (prices: readonly number[]) => Math.max(0, ...prices);
 
-export const TRANSCRIPTION: AudioKind<TranscriptionModel> = {
+export const TRANSCRIPTION: ModelKind<TranscriptionModel> = {
   modelsOf: ({ transcriptionModels = [] }) => transcriptionModels,
   priced: (id, known) => ({ id, perMinute: most(known.map(({ perMinute }) => perMinute)) }),
 };
@@ -23,7 +23,7 @@ export const TRANSCRIPTION: AudioKind<TranscriptionModel> = {
 /** For a server whose models have names of their own: the format that chat apps take. */
 const USUAL = { voice: "alloy", format: "opus" } as const;
 
-export const SPEECH: AudioKind<SpeechModel> = {
+export const SPEECH: ModelKind<SpeechModel> = {
   modelsOf: ({ speechModels = [] }) => speechModels,
   priced: (id, known) => ({
     ...{ id, ...USUAL },
@@ -60,8 +60,8 @@ export function createAudioModels({ providers, isDown, unknownPrice }: Deps) {
    * or its owner are preferred and have no fallback. Empty if no provider can do it.
    * @throws AppError 402 `PRICE_UNKNOWN` for a model that must not be called for want of a price
    */
-  return <Model extends { id: string; perMinute: number }>(
-    { modelsOf, priced }: AudioKind<Model>,
+  return <Model extends { id: string }>(
+    { modelsOf, priced }: ModelKind<Model>,
     reference: string | undefined,
     keys: OwnKeys,
   ): AudioChoice<Model> => {

@@ -50,6 +50,22 @@ export interface SpeechModel {
   readonly format: "opus" | "mp3";
 }
 
+/** A model that makes pictures. Prices are USD. */
+export interface PictureModel {
+  /** The provider's own. */
+  readonly id: string;
+  /** The most that one picture costs: reserved before the call, and charged where the answer counts no tokens. */
+  readonly perPicture: number;
+  /** Per million tokens, where the answer counts them. */
+  readonly perMillion?: { readonly input: number; readonly output: number };
+  /** Fields of the request besides model and prompt, such as the quality on which the price depends. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** The provider's words for the shapes of a picture; left out where it takes none. */
+  readonly sizes?: Readonly<Record<PictureShape, string>>;
+}
+
+export type PictureShape = "square" | "wide" | "tall";
+
 /** A model that is known for its price alone: provider's id, USD per million input and output tokens. */
 export type DearRow = readonly [id: string, input: number, output: number];
 
@@ -113,6 +129,7 @@ export interface ProviderDefinition {
   readonly transcriptionBody?: "form" | "json";
   /** The first is used where nobody names one. */
   readonly speechModels?: readonly SpeechModel[];
+  readonly pictureModels?: readonly PictureModel[];
   /** Models that are still served, but not offered here, and cost more than those of `models`: none may pass for one of them. */
   readonly dearModels?: readonly DearRow[];
 }

@@ -1,7 +1,7 @@
 // Collects the files that a turn sends with its reply. They are stored when a tool attaches them, so that none is lost in a crash.
 import type { Agent } from "../../agents/index.ts";
 import { idOfCall } from "../../skills/index.ts";
-import type { NewReplyFile, ReplyFile, UploadService } from "../../uploads/index.ts";
+import type { NewReplyFile, ReplyFile, ReplyFileMaker, UploadService } from "../../uploads/index.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
 
 export interface TurnFiles {
@@ -9,7 +9,7 @@ export interface TurnFiles {
    * Stores a file. `key`: the same when the turn is repeated after a crash; the file that it had stored is returned then.
    * Rejects as `UploadService.addToReply`.
    */
-  attach(key: string, file: NewReplyFile): Promise<ReplyFile>;
+  attach(key: string, file: NewReplyFile | ReplyFileMaker): Promise<ReplyFile>;
   /** The file that an earlier try has attached under this key. */
   find(key: string): Promise<ReplyFile | undefined>;
   /** All files of the turn, also those of earlier tries. */

@@ -8,6 +8,8 @@ import {
   RUN_TIMEOUT_MS,
   resultText,
   type Sandbox,
+  SEND,
+  sendFiles,
   toToolFiles,
 } from "../../sandbox/index.ts";
 import {
@@ -45,8 +47,9 @@ export const createScriptTool = ({ sandbox, requireSkill, nameOfSkill }: Deps): 
       skill: nameOfSkill,
       script: t.String({ minLength: 1, maxLength: 300, description: "Its path, such as scripts/convert.js." }),
       args: t.Optional(t.Array(t.String({ maxLength: 4_000 }), { maxItems: 20, description: "Its arguments." })),
+      send: t.Optional(t.Array(t.String({ maxLength: 200 }), SEND)),
     }),
-    async execute({ skill: name, script: path, args = [] }, context) {
+    async execute({ skill: name, script: path, args = [], send = [] }, context) {
       const { agentId, signal, raiseTaint } = context;
       const skill = await requireSkill(name, context);
       const script = path.replace(/^\.\//, "");
@@ -72,7 +75,7 @@ export const createScriptTool = ({ sandbox, requireSkill, nameOfSkill }: Deps): 
         files: [...own, ...sent.map((file) => ({ ...file, name: `${INPUT}${file.name}` }))],
         signal,
       });
-      const text = resultText(outcome);
+      const text = resultText(outcome, await sendFiles(context, send, outcome.files));
       const isOwn = skill.trusted && sent.length === 0;
       return new ToolOutput(isOwn ? text : wrapUntrusted(NAME, text), toToolFiles(outcome.files));
     },

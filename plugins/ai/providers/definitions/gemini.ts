@@ -37,4 +37,9 @@ export const gemini: ProviderDefinition = {
   embeddingModels: [
     ["gemini-embedding-001", 0.15],
   ],
+  // https://ai.google.dev/gemini-api/docs/pricing
+  pictureModels: [
+    { id: "imagen-4.0-fast-generate-001", perPicture: 0.02, fields: { response_format: "b64_json" } },
+    { id: "imagen-4.0-generate-001", perPicture: 0.04, fields: { response_format: "b64_json" } },
+  ],
 };

@@ -3,6 +3,12 @@
 import type { ProviderDefinition } from "../provider.ts";
 import { anyValue, isOneOf } from "./request-fields.ts";
 
+/** These models answer with the picture itself, and take no `response_format`. */
+const GPT_IMAGE = {
+  fields: { quality: "medium", output_format: "png" },
+  sizes: { square: "1024x1024", wide: "1536x1024", tall: "1024x1536" },
+} as const;
+
 export const openAi: ProviderDefinition = {
   id: "provider_5",
   label: "OpenAI",
@@ -64,6 +70,12 @@ export const openAi: ProviderDefinition = {
     { id: "gpt-4o-mini-tts", perMillionCharacters: 0.6, perMinute: 0.015, voice: "alloy", format: "opus" },
     { id: "tts-1", perMillionCharacters: 15, perMinute: 0, voice: "alloy", format: "opus" },
     { id: "tts-1-hd", perMillionCharacters: 30, perMinute: 0, voice: "alloy", format: "opus" },
+  ],
+  // https://platform.openai.com/docs/pricing, at medium quality
+  pictureModels: [
+    { id: "gpt-image-1-mini", perPicture: 0.015, perMillion: { input: 2, output: 8 }, ...GPT_IMAGE },
+    { id: "gpt-image-1.5", perPicture: 0.05, perMillion: { input: 5, output: 32 }, ...GPT_IMAGE },
+    { id: "gpt-image-1", perPicture: 0.063, perMillion: { input: 5, output: 40 }, ...GPT_IMAGE },
   ],
   // https://platform.openai.com/docs/pricing
   // biome-ignore format: a table is read in rows

@@ -112,6 +112,7 @@ export function Conversation({ agent, id, onBegun }: Props) {
       const question = messages.find(({ id: of }) => of === message.turnId);
       return (
         <Reply
+          agentId={agent.id}
           name={agent.name}
           message={message}
           onOpenTurn={() => setPanelTurn(message.turnId)}
@@ -145,7 +146,7 @@ export function Conversation({ agent, id, onBegun }: Props) {
     if (item.type === "message") return renderMessage(item.message);
     if (item.type === "unsent") return <NotSent agentId={agent.id} message={item.message} {...sending} />;
     return (
-      <LiveReply name={agent.name} turn={item.turn}>
+      <LiveReply agentId={agent.id} name={agent.name} turn={item.turn}>
         {approvalsOf(item.turn.turnId)}
       </LiveReply>
     );

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "react";
 import { path, send } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
+import type { Attached } from "./chat-data.ts";
 
 export interface LiveStep {
   id: string;
@@ -18,6 +19,7 @@ export interface LiveTurn {
   status: "waiting" | "running" | "done" | "failed" | "cancelled";
   text: string;
   steps: readonly LiveStep[];
+  files: readonly Attached[];
   /** Calls that wait for approval. */
   approvals: number;
   /** Why it does not go on now. */
@@ -38,6 +40,7 @@ const blank = (turnId: string): LiveTurn => ({
   status: "waiting",
   text: "",
   steps: [],
+  files: [],
   approvals: 0,
   pause: undefined,
   isConnected: true,
@@ -170,6 +173,11 @@ function apply(turn: LiveTurn, { event, data }: Frame): LiveTurn {
         ...now,
         steps: isKnown ? turn.steps.map((one) => (one.id === step.id ? step : one)) : [...turn.steps, step],
       };
+    }
+    case "file": {
+      const { id, name, type, size, caption } = data as unknown as Attached;
+      const file = { id, name, type, size, ...(caption && { caption }) };
+      return { ...now, files: [...turn.files.filter((one) => one.id !== id), file] };
     }
     case "approval":
       return { ...now, approvals: turn.approvals + 1 };

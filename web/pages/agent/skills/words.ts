@@ -10,6 +10,7 @@ import {
   Files,
   Globe,
   HandCoins,
+  ImagePlus,
   type LucideIcon,
   MessagesSquare,
   PenLine,
@@ -123,6 +124,12 @@ const BUILT_IN: Readonly<Record<string, SkillWords>> = {
     Icon: SquareTerminal,
     name: text("Run code"),
     description: text("Computes with JavaScript in a closed sandbox, and reads the files that people send."),
+  },
+  pictures: {
+    Icon: ImagePlus,
+    name: text("Pictures"),
+    description: text("Makes pictures with an image model and sends them. Each costs a few cents of the budget."),
+    needs: text("a key of OpenAI or Google Gemini, or a model for pictures that the server names."),
   },
   reminder: {
     Icon: AlarmClock,

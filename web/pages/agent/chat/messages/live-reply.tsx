@@ -6,11 +6,18 @@ import { t } from "../../../../app/language.ts";
 import { CopyButton } from "../../../../parts/copy-button.tsx";
 import { Markdown } from "../../../../parts/markdown.tsx";
 import type { LiveTurn } from "../live-turn.ts";
-import { Column, ReplyHead, reasonOf } from "./message.tsx";
+import { Attachments, Column, ReplyHead, reasonOf } from "./message.tsx";
 import { Steps } from "./steps.tsx";
 
-export function LiveReply({ name, turn, children }: { name: string; turn: LiveTurn; children?: ReactNode }) {
-  const { steps, text, status, pause } = turn;
+interface LiveReplyProps {
+  agentId: string;
+  name: string;
+  turn: LiveTurn;
+  children?: ReactNode;
+}
+
+export function LiveReply({ agentId, name, turn, children }: LiveReplyProps) {
+  const { steps, text, files, status, pause } = turn;
   const isOver = status === "done";
   return (
     <Column className="py-2">
@@ -19,6 +26,7 @@ export function LiveReply({ name, turn, children }: { name: string; turn: LiveTu
       <div dir="auto" aria-busy={!isOver}>
         <Markdown text={text} />
       </div>
+      {files.length > 0 && <Attachments agentId={agentId} files={files} isReply />}
       {children}
       <div className="mt-1 flex min-h-8 items-center gap-2 text-soft text-sm">
         {pause ? <Pause {...pause} /> : !isOver && <Working turn={turn} />}

@@ -115,6 +115,7 @@ const Reminder = ({ text }: { text: string }) => (
 const Words = memo(({ text }: { text: string }) => <Markdown text={text} />);
 
 interface ReplyProps {
+  agentId: string;
   name: string;
   message: MessageView;
   /** Requests for approval, or others, below the text. */
@@ -124,15 +125,16 @@ interface ReplyProps {
 }
 
 /** A reply of the agent. */
-export function Reply({ name, message, children, onOpenTurn, onRetry }: ReplyProps) {
-  const { text, steps, usage, createdAt, state } = message;
+export function Reply({ agentId, name, message, children, onOpenTurn, onRetry }: ReplyProps) {
+  const { text, steps, usage, createdAt, state, attachments } = message;
   return (
     <Column className="group py-2">
       <ReplyHead name={name} at={createdAt} />
       <Steps steps={toShown(steps)} />
       <div dir="auto">
-        <LongText text={text}>{(shown) => <Words text={shown} />}</LongText>
+        <LongText text={isFilesAlone(message) ? "" : text}>{(shown) => <Words text={shown} />}</LongText>
       </div>
+      {attachments.length > 0 && <Attachments agentId={agentId} files={attachments} isReply />}
       {children}
       <div className="mt-1 flex min-h-8 flex-wrap items-center gap-x-0.5 text-soft text-xs">
         {state === "cancelled" && <span className="mr-1.5 text-sm">{t("Stopped here.")}</span>}
@@ -233,20 +235,37 @@ export function wordsOf({ text, attachments }: Pick<MessageView, "text" | "attac
   return lines.slice(notes).join("\n");
 }
 
+/** A reply without words has a line for each of its files instead, for the model. */
+const isFilesAlone = ({ text, attachments }: Pick<MessageView, "text" | "attachments">) =>
+  attachments.length > 0 && text.split("\n").every((line) => /^\[sent .*\]$/.test(line));
+
 const SHOWN_PICTURES = /^image\/(?:png|jpeg|webp|gif)$/;
 
 /** Files of a message, from this server alone. */
-const Attachments = ({ agentId, files }: { agentId: string; files: readonly Attached[] }) => (
-  <ul aria-label={t("Files")} className="mt-1 flex flex-wrap justify-end gap-2">
+export const Attachments = ({
+  agentId,
+  files,
+  isReply = false,
+}: {
+  agentId: string;
+  files: readonly Attached[];
+  isReply?: boolean;
+}) => (
+  <ul aria-label={t("Files")} className={`mt-1 flex flex-wrap gap-2 ${isReply ? "" : "justify-end"}`}>
     {files.map((file) => (
-      <li key={file.id}>
+      <li key={file.id} className="max-w-full">
         <AttachedFile file={file} address={path`/api/agents/${agentId}/uploads/${file.id}`} />
+        {file.caption && (
+          <p dir="auto" className="mt-0.5 max-w-80 text-soft text-sm">
+            {file.caption}
+          </p>
+        )}
       </li>
     ))}
   </ul>
 );
 
-function AttachedFile({ file: { name, type, size }, address }: { file: Attached; address: string }) {
+function AttachedFile({ file: { name, type, size, caption }, address }: { file: Attached; address: string }) {
   if (type.startsWith("audio/")) {
     // biome-ignore lint/a11y/useMediaCaption: what a person has just recorded has no captions
     return <audio controls preload="none" src={address} aria-label={name} className="h-10 max-w-full" />;
@@ -254,7 +273,12 @@ function AttachedFile({ file: { name, type, size }, address }: { file: Attached;
   if (SHOWN_PICTURES.test(type)) {
     return (
       <FileLink href={address}>
-        <img src={address} alt={name} loading="lazy" className="h-40 max-w-full rounded-large object-contain" />
+        <img
+          src={address}
+          alt={caption ?? name}
+          loading="lazy"
+          className="h-40 max-w-full rounded-large object-contain"
+        />
       </FileLink>
     );
   }
