@@ -6,7 +6,6 @@ import { createAccountPage } from "../auth/index.ts";
 import type { Access } from "./access.ts";
 import { type Addresses, MCP_PATH, RESOURCE_METADATA_PATH } from "./addresses.ts";
 import consent from "./consent.htm" with { type: "text" };
-import { german } from "./german.ts";
 import { message, resourceMetadata, serverMetadata } from "./model.ts";
 import type { McpEndpoint } from "./tools/endpoint.ts";
 
@@ -70,6 +69,6 @@ export function webRoutes({ access, addresses, endpoint }: Deps) {
       .get(AUTHORIZATION_SERVER, ({ request }) => addresses.serverMetadata(request), server)
       // Where some clients look, though the issuer has no path.
       .get(`${AUTHORIZATION_SERVER}${MCP_PATH}`, ({ request }) => addresses.serverMetadata(request), hidden)
-      .get("/oauth/authorize", createAccountPage(consent, "Connect an app", german), hidden)
+      .get("/oauth/authorize", createAccountPage(consent, "Connect an app"), hidden)
   );
 }

@@ -13,7 +13,6 @@ import { providerSettings } from "../ai/settings.ts";
 import { type auth, createAccountPage, type Identity } from "../auth/index.ts";
 import { requireAnonymousAllowed } from "./anonymous-caller.ts";
 import claimPage from "./claim.htm" with { type: "text" };
-import { german } from "./german.ts";
 import {
   CLAIM_ACTION,
   CLAIM_ERRORS,
@@ -125,5 +124,5 @@ export function webRoutes({ config, backend, identities, limits }: Deps) {
         ...documentErrors({ ...CLAIM_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
       },
     })
-    .get("/claim", createAccountPage(claimPage, "Claim an agent", german), { open: true, detail: { hide: true } });
+    .get("/claim", createAccountPage(claimPage, "Claim an agent"), { open: true, detail: { hide: true } });
 }

@@ -5,10 +5,9 @@ import type { Config } from "../../src/kernel/config/config.ts";
 import { trustedOrigins } from "../../src/kernel/http/trusted-origins.ts";
 import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../src/kernel/pages/html.ts";
 import type { Language } from "../../src/kernel/pages/language.ts";
-import { messagePage } from "../../src/kernel/pages/message-page.ts";
-import { pageTemplate } from "../../src/kernel/pages/page-template.ts";
+import { messagePage, type PageMessage } from "../../src/kernel/pages/message-page.ts";
+import { pageTemplate, pageText, translateText } from "../../src/kernel/pages/page-template.ts";
 import chat from "./chat.htm" with { type: "text" };
-import { german } from "./german.ts";
 import layout from "./layout.htm" with { type: "text" };
 import type { Card } from "./model.ts";
 
@@ -31,41 +30,25 @@ export interface PageRenderer {
 /** The file that the page's script reads Markdown with, beside the page. */
 export const MARKDOWN_FILE = "markdown.js";
 
-const TEXTS = {
-  en: {
-    status: { online: "Online", asleep: "Asleep", unwell: "Not well right now" },
-    verified: "Verified",
-    verification: {
-      attestation: "on-chain attestation",
-      exchange: "exchange account",
-      name_service: "name service",
-      webauthn: "security key",
-    },
-    startOver: "Start over",
-    silent: "An AI agent. It does not talk to visitors here.",
-    notFound: { title: "Nobody is here", text: "There is no agent at this address. It may have moved on." },
-  },
-  de: {
-    status: { online: "Online", asleep: "Schläft", unwell: "Gerade nicht wohlauf" },
-    verified: "Geprüft",
-    verification: {
-      attestation: "Attest in der Blockchain",
-      exchange: "Börsenkonto",
-      name_service: "Namensdienst",
-      webauthn: "Sicherheitsschlüssel",
-    },
-    startOver: "Neu beginnen",
-    silent: "Ein KI-Agent. Hier spricht er nicht mit Besuchern.",
-    notFound: {
-      title: "Hier ist niemand",
-      text: "Unter dieser Adresse gibt es keinen Agenten. Vielleicht ist er weitergezogen.",
-    },
-  },
+const STATUS_TEXTS = {
+  online: pageText("Online"),
+  asleep: pageText("Asleep"),
+  unwell: pageText("Not well right now"),
 } as const;
+const VERIFICATION_TEXTS: Readonly<Record<string, string>> = {
+  attestation: pageText("on-chain attestation"),
+  exchange: pageText("exchange account"),
+  name_service: pageText("name service"),
+  webauthn: pageText("security key"),
+};
+const NOT_FOUND: PageMessage = {
+  title: pageText("Nobody is here"),
+  text: pageText("There is no agent at this address. It may have moved on."),
+};
 const NOINDEX = '<meta name="robots" content="noindex">';
 
-const layoutIn = pageTemplate(layout, { de: german });
-const chatIn = pageTemplate(chat, { de: german });
+const layoutIn = pageTemplate(layout);
+const chatIn = pageTemplate(chat, { errors: "visitors" });
 
 export function createPageRenderer(config: Pick<Config, "baseUrl" | "backend">): PageRenderer {
   // A content security policy can't name IPv6 addresses (CSP level 3 §2.3.1).
@@ -99,26 +82,29 @@ export function createPageRenderer(config: Pick<Config, "baseUrl" | "backend">):
 
   return {
     agentPage,
-    notFoundPage: (language) => messagePage(TEXTS[language].notFound, language, 404),
+    notFoundPage: (language) => messagePage(NOT_FOUND, language, 404),
   };
 }
 
 function renderHeader({ name, status, verified, verificationType, chat: hasChat }: Card, language: Language): string {
-  const texts = TEXTS[language];
   const [initial = ""] = [...new Intl.Segmenter().segment(name)].map(({ segment }) => segment.toUpperCase());
-  const method = Object.entries(texts.verification).find(([id]) => id === verificationType)?.[1];
+  const method = Object.entries(VERIFICATION_TEXTS).find(([id]) => id === verificationType)?.[1];
   const facts = [
-    `<span class="${status}">${texts.status[status]}</span>`,
-    ...(verified ? [`<span class="verified">✓ ${texts.verified}${method ? ` · ${method}` : ""}</span>`] : []),
+    `<span class="${status}">${translateText(STATUS_TEXTS[status], language)}</span>`,
+    ...(verified
+      ? [
+          `<span class="verified">✓ ${translateText("Verified", language)}${method ? ` · ${translateText(method, language)}` : ""}</span>`,
+        ]
+      : []),
   ];
   return `<header>
 <div class="face" aria-hidden="true">${escapeHtml(initial)}</div>
 <div><h1><bdi>${escapeHtml(name)}</bdi></h1><p class="facts">${facts.join("")}</p></div>
-${hasChat ? `<button id="reset" type="button" hidden>${texts.startOver}</button>` : ""}</header>`;
+${hasChat ? `<button id="reset" type="button" hidden>${translateText("Start over", language)}</button>` : ""}</header>`;
 }
 
 function renderBody({ chat: hasChat, greeting }: Card, chatBody: string, language: Language): string {
-  if (!hasChat) return `<p>${TEXTS[language].silent}</p>`;
+  if (!hasChat) return `<p>${translateText("An AI agent. It does not talk to visitors here.", language)}</p>`;
   // The language of the owner's text is not known.
   const greetingBlock =
     greeting === "" ? "" : `<div class="first plain" dir="auto" lang="">${escapeHtml(greeting)}</div>`;

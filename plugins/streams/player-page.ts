@@ -3,16 +3,15 @@
 import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../src/kernel/pages/html.ts";
 import type { Language } from "../../src/kernel/pages/language.ts";
 import { messagePage, type PageMessage } from "../../src/kernel/pages/message-page.ts";
-import { pageTemplate, translateText } from "../../src/kernel/pages/page-template.ts";
-import { german } from "./german.ts";
+import { pageTemplate, pageText, translateText } from "../../src/kernel/pages/page-template.ts";
 import source from "./player-page.htm" with { type: "text" };
 
-const NOT_FOUND: Readonly<Record<Language, PageMessage>> = {
-  en: { title: "Nothing is shown here", text: "There is no live stream at this address." },
-  de: { title: "Hier läuft nichts", text: "Unter dieser Adresse gibt es keinen Livestream." },
+const NOT_FOUND: PageMessage = {
+  title: pageText("Nothing is shown here"),
+  text: pageText("There is no live stream at this address."),
 };
 
-const template = pageTemplate(source, { de: german });
+const template = pageTemplate(source);
 
 /** `name`: the agent's name where its public page is on, else null. */
 export function playerPage(name: string | null, language: Language): Response {
@@ -22,9 +21,9 @@ export function playerPage(name: string | null, language: Language): Response {
   const frameAncestors = ["'self'"];
   const media = ["'self'", "blob:"];
   const policy = contentPolicy({ styles: page, scripts: page, connect: ["'self'"], media, frameAncestors });
-  const title = escapeHtml(name ?? translateText("Live stream", language, { de: german }));
+  const title = escapeHtml(name ?? translateText("Live stream", language));
   return new Response(fillTemplate(page, { title }), { headers: pageHeaders(policy) });
 }
 
 /** Status 404. */
-export const streamNotFoundPage = (language: Language): Response => messagePage(NOT_FOUND[language], language, 404);
+export const streamNotFoundPage = (language: Language): Response => messagePage(NOT_FOUND, language, 404);

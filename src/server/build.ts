@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import type { BunPlugin } from "bun";
 import { buildConsole } from "../../web/build/build.ts";
+import { languageEmbedder } from "./language-embedder.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -81,7 +82,7 @@ export async function compile(entry: string, outfile: string): Promise<void> {
     // Elysia reads the source of its handlers, so identifiers must keep their names.
     minify: { whitespace: true, syntax: true, identifiers: false },
     compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
-    plugins: [addon],
+    plugins: [addon, languageEmbedder],
   });
   if (!addon.isEmbedded()) throw new Error("libSQL is not in the bundle, so its addon could not be embedded.");
 }

@@ -10,7 +10,9 @@ import { addressesOf } from "./support/pages.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 const web = resolve(import.meta.dir, "../../web");
-const { german } = (await import(resolve(web, "languages/de.ts"))) as { german: { texts: Record<string, string> } };
+const { translation: german } = (await import(resolve(web, "languages/de.ts"))) as {
+  translation: { texts: Record<string, string> };
+};
 
 let world: World;
 beforeAll(async () => {

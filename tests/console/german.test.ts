@@ -4,7 +4,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { german } from "../../web/languages/de.ts";
+import { translation as german } from "../../web/languages/de.ts";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { member, provision } from "../support/members.ts";

@@ -25,7 +25,7 @@ const { ACTIONS, ADMIN_ACTIONS } =
 const { AGENT_ACTIONS } = await importFrom<{ AGENT_ACTIONS: readonly (Action & { path: string })[] }>(
   "pages/agent/actions.ts",
 );
-const { german } = await importFrom<{ german: { texts: Record<string, string> } }>("languages/de.ts");
+const { translation: german } = await importFrom<{ translation: { texts: Record<string, string> } }>("languages/de.ts");
 const { rank, wordsOf } = await importFrom<{
   rank: <Item>(items: readonly Item[], words: readonly string[]) => Item[];
   wordsOf: (text: string) => string[];

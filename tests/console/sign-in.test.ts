@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import type { Language } from "../../web/languages/languages.ts";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { createClient } from "../support/client.ts";
 import { type Mailbox, openMailbox } from "../support/mailbox.ts";
@@ -41,8 +42,7 @@ afterAll(async () => {
   await mailbox?.[Symbol.asyncDispose]();
 });
 
-const visitor = (language: "en" | "de" = "en") =>
-  openConsole(berth, undefined, { theme: "light", width: 1280, language });
+const visitor = (language: Language = "en") => openConsole(berth, undefined, { theme: "light", width: 1280, language });
 const signInAs = async (page: Page, { email, password }: { email: string; password: string }) => {
   await page.getByLabel("Email").first().fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);

@@ -1,11 +1,11 @@
 // Translates the texts of the console. The source language is English: a text is written where it is shown, and
 // web/languages holds one file for each other language. A test finds texts without a translation.
 
+import { isLanguage, type Language } from "../languages/languages.ts";
 import { createSentences } from "./sentences.ts";
 import { timeZone } from "./time-zone.ts";
 
-export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
-export type Language = keyof typeof LANGUAGES;
+export { LANGUAGES, type Language } from "../languages/languages.ts";
 
 /** A text that was marked by `text()` in a table, for `t()` to translate when it is shown. */
 export type Text = string & { readonly __text: true };
@@ -34,9 +34,8 @@ export const timeLocale: string =
   globalThis.navigator?.languages?.find((code) => code.split("-")[0] === language) ?? language;
 
 function chooseLanguage(): Language {
-  const isKnown = (code: string): code is Language => Object.hasOwn(LANGUAGES, code);
   const wished = [readStored(), ...(globalThis.navigator?.languages ?? [])].map((code) => code?.split("-")[0] ?? "");
-  return wished.find(isKnown) ?? "en";
+  return wished.find(isLanguage) ?? "en";
 }
 
 function readStored(): string | undefined {

@@ -6,7 +6,8 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { BunPlugin } from "bun";
 import tailwind from "bun-plugin-tailwind";
-import { german } from "../languages/de.ts";
+import { TRANSLATED } from "../languages/languages.ts";
+import { readTranslation } from "../languages/read-translation.ts";
 import { replaceImports } from "./imports.ts";
 import { preactPlugin } from "./preact.ts";
 import { textsByArea } from "./texts.ts";
@@ -14,18 +15,8 @@ import { textsByArea } from "./texts.ts";
 const web = join(import.meta.dir, "..");
 export const outputFolder = join(web, "../dist/web");
 
-interface Tables {
-  texts: Readonly<Record<string, string>>;
-  /** Sentences of the server, by the area that shows them. */
-  server: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  errors: Readonly<Record<string, string>>;
-}
-
 /** The area with the texts of the API's errors, by their codes. */
 const ERRORS = "errors";
-
-/** The tables of texts by language; English needs none. */
-const LANGUAGES: Readonly<Record<string, Tables>> = { de: german };
 
 /**
  * Provides `berth:texts`: for each language and area a function that loads the area's translations, which are a chunk of
@@ -37,10 +28,11 @@ const languagePlugin: BunPlugin = {
     const namespace = "berth-texts";
     build.onResolve({ filter: /^berth:texts/ }, ({ path }) => ({ path, namespace }));
     build.onLoad({ filter: /.*/, namespace }, async ({ path }) => {
-      const [, language, area] = path.split("/");
+      const [, code, area] = path.split("/");
+      const language = TRANSLATED.find((one) => one === code);
       const areas = await textsByArea();
       if (language === undefined || area === undefined) {
-        const loaders = Object.keys(LANGUAGES).map((code) => {
+        const loaders = TRANSLATED.map((code) => {
           const rows = [...areas.keys(), ERRORS].map(
             (one) => `${JSON.stringify(one)}: () => import("berth:texts/${code}/${one}").then((m) => m.default)`,
           );
@@ -48,8 +40,7 @@ const languagePlugin: BunPlugin = {
         });
         return { contents: `export const loaders = { ${loaders.join(", ")} };`, loader: "js" };
       }
-      const tables = LANGUAGES[language];
-      if (!tables) throw new Error(`There is no language ${language}.`);
+      const tables = await readTranslation(language);
       const own = [...(areas.get(area) ?? [])].map((english) => [english, tables.texts[english]]);
       const texts = area === ERRORS ? tables.errors : Object.fromEntries(own);
       const contents = JSON.stringify({ texts, server: tables.server[area] ?? {} });

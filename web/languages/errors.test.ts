@@ -1,8 +1,9 @@
-// Every error of the API that a page of the console can show has a German text.
+// Every error of the API that a page of the console can show has a text in every language.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
-import { german } from "./de.ts";
+import { TRANSLATED } from "./languages.ts";
+import { readTranslation } from "./read-translation.ts";
 
 const root = join(import.meta.dir, "../..");
 /** The code in `new AppError(409, "CODE", …)` and in the functions that make one. */
@@ -53,11 +54,11 @@ async function codes(): Promise<Set<string>> {
   return found;
 }
 
-test("each has one, unless it is met elsewhere only, or says why", async () => {
+test.each(TRANSLATED)("each has one in %s, unless it is met elsewhere only, or says why", async (language) => {
   const known = await codes();
   expect(known.size).toBeGreaterThan(150);
   const exceptions = [...ELSEWHERE, ...SAY_WHY];
-  const texts = Object.keys(german.errors);
+  const texts = Object.keys((await readTranslation(language)).errors);
   expect([...known].filter((code) => !texts.includes(code) && !exceptions.includes(code)).sort()).toEqual([]);
   expect(exceptions.filter((code) => !known.has(code) || texts.includes(code))).toEqual([]);
 });

@@ -1,7 +1,8 @@
-// Each sentence of the server that pages show has a German one, and none is left over.
+// Each sentence of the server that pages show has a translation, and none is left over.
 import { describe, expect, test } from "bun:test";
 import { allSettings } from "../../src/server/settings.ts";
-import { german } from "./de.ts";
+import { TRANSLATED } from "./languages.ts";
+import { readTranslation } from "./read-translation.ts";
 import { sentencesInSource, shapeOf } from "./server-sentences.ts";
 
 /** Files whose sentences only programs, visitors of public pages, the plain forms of sign-in or the command line meet. */
@@ -33,9 +34,11 @@ const NOT_SHOWN = [
 const { sentences, texts } = await sentencesInSource();
 const described = allSettings.flatMap(({ variables }) => Object.values(variables));
 const meanings = described.map(({ description }) => description.replace(/(?<=provider )\d/, "{}"));
-const known = new Set(Object.values(german.server).flatMap((table) => Object.keys(table).map(shapeOf)));
 
-describe("German", () => {
+describe.each(TRANSLATED)("the language %s", async (language) => {
+  const { server } = await readTranslation(language);
+  const known = new Set(Object.values(server).flatMap((table) => Object.keys(table).map(shapeOf)));
+
   test("has every sentence of the server that pages show", () => {
     const missing = sentences.filter(
       ({ where, shape }) =>
@@ -58,7 +61,7 @@ describe("German", () => {
 
   test("has the same places in each", () => {
     const places = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort().join();
-    const different = Object.values(german.server).flatMap((table) =>
+    const different = Object.values(server).flatMap((table) =>
       Object.entries<string>(table).filter(([english, other]) => places(english) !== places(other)),
     );
     expect(different).toEqual([]);

@@ -1,7 +1,8 @@
-// Every text of the console has a German one, with the same places and marks, and none is left over.
+// Every text of the console has a translation, with the same places and marks, and none is left over.
 import { describe, expect, test } from "bun:test";
 import { textsByArea, textsIn } from "../build/texts.ts";
-import { german } from "./de.ts";
+import { TRANSLATED } from "./languages.ts";
+import { readTranslation } from "./read-translation.ts";
 
 test("finds the texts of each kind of call", () => {
   const source = `t("One"); tn("{n} agent", "{n} agents", list.length); text("Two"); rich("Read <a>it</a>", { a }); useEffect("no");
@@ -20,9 +21,9 @@ test("finds the texts of each kind of call", () => {
   ]);
 });
 
-describe("German", async () => {
+describe.each(TRANSLATED)("the language %s", async (language) => {
   const inSource = new Set([...(await textsByArea()).values()].flatMap((texts) => [...texts]));
-  const translated: Record<string, string> = german.texts;
+  const { texts: translated } = await readTranslation(language);
 
   test("has every text", () => {
     expect([...inSource].filter((english) => !Object.hasOwn(translated, english))).toEqual([]);

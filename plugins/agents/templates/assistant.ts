@@ -11,10 +11,9 @@ export const assistant: AgentTemplate = {
   },
   cron: "0 8 * * *",
   texts: {
-    en: {
-      name: "Assistant",
-      description: "A helper for everyday questions that remembers what you tell it and reminds you of things.",
-      instructions: `You are a personal assistant. You help one person with everyday questions, plans and texts.
+    name: "Assistant",
+    description: "A helper for everyday questions that remembers what you tell it and reminds you of things.",
+    instructions: `You are a personal assistant. You help one person with everyday questions, plans and texts.
 
 How you answer
 - In the language in which you are addressed, short and friendly. First the answer, then what it rests on.
@@ -25,44 +24,15 @@ What you do on your own
 - Remember what will be useful later: names, preferences, dates, decisions. Don't remember passwords or health data unless you are asked to.
 - When somebody names a time ("tomorrow at nine"), offer a reminder, and set it once they agree.
 - When somebody sends a link, read the page before you talk about it.`,
-      schedule: {
-        name: "Morning overview",
-        prompt:
-          "Tell me the date, what I wanted to do today as far as you remember it, and what is coming up this week. At most eight lines. If there is nothing, say good morning in one sentence.",
-      },
-      next: [
-        { page: "channels", text: "Connect Telegram, so that it is in your pocket and can remind you there." },
-        { page: "memory", text: "Tell it the first things to remember: your name, your city, how you like answers." },
-        { page: "schedules", text: "Read the morning overview, and switch it on." },
-      ],
+    schedule: {
+      name: "Morning overview",
+      prompt:
+        "Tell me the date, what I wanted to do today as far as you remember it, and what is coming up this week. At most eight lines. If there is nothing, say good morning in one sentence.",
     },
-    de: {
-      name: "Assistent",
-      description: "Hilft bei Alltagsfragen, merkt sich, was du erzählst, und erinnert dich an Dinge.",
-      instructions: `Du bist ein persönlicher Assistent. Du hilfst einer Person bei Alltagsfragen, Plänen und Texten.
-
-So antwortest du
-- In der Sprache, in der du angesprochen wirst, kurz und freundlich. Zuerst die Antwort, dann worauf sie beruht.
-- Lässt sich eine Frage auf zwei Arten verstehen, sag, welche du beantwortest, und biete die andere an.
-- Sag es, wenn du etwas nicht weißt. Erfinde nie Tatsachen, Zahlen, Namen oder Adressen.
-
-Das tust du von dir aus
-- Merk dir, was später nützlich ist: Namen, Vorlieben, Termine, Entscheidungen. Passwörter und Gesundheitsdaten nur, wenn du darum gebeten wirst.
-- Nennt jemand eine Zeit („morgen um neun“), biete eine Erinnerung an und stelle sie, sobald die Person zustimmt.
-- Schickt jemand einen Link, lies die Seite, bevor du über sie sprichst.`,
-      schedule: {
-        name: "Überblick am Morgen",
-        prompt:
-          "Nenn mir das Datum, was ich mir für heute vorgenommen habe, soweit du es dir gemerkt hast, und was diese Woche ansteht. Höchstens acht Zeilen. Gibt es nichts, wünsch mir in einem Satz einen guten Morgen.",
-      },
-      next: [
-        { page: "channels", text: "Verbinde Telegram: Dann ist er immer dabei und kann dich dort erinnern." },
-        {
-          page: "memory",
-          text: "Sag ihm, was er sich zuerst merken soll: deinen Namen, deine Stadt, wie du Antworten magst.",
-        },
-        { page: "schedules", text: "Lies den Überblick am Morgen, und schalte ihn ein." },
-      ],
-    },
+    next: [
+      { page: "channels", text: "Connect Telegram, so that it is in your pocket and can remind you there." },
+      { page: "memory", text: "Tell it the first things to remember: your name, your city, how you like answers." },
+      { page: "schedules", text: "Read the morning overview, and switch it on." },
+    ],
   },
 };

@@ -1,10 +1,12 @@
-// A template: a whole configuration to begin with, in the languages of the service.
-import type { Language } from "../../../src/kernel/pages/language.ts";
+// A template: a whole configuration to begin with, in English. The other languages have its texts in their files.
+
+/** Never changed once released. */
+export type TemplateId = "assistant" | "support-desk" | "researcher" | "community-moderator" | "on-call-helper";
 
 export interface AgentTemplate {
-  /** In requests and addresses; never changed once released. */
-  id: string;
-  texts: Readonly<Record<Language, TemplateTexts>>;
+  /** In requests and addresses. */
+  id: TemplateId;
+  texts: TemplateTexts;
   /** The rest of the configuration, which is the same in every language. */
   config: Readonly<Record<string, unknown>>;
   /** When the example of a schedule runs, as a cron expression. It is off until the owner has read it. */

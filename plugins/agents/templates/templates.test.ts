@@ -1,10 +1,12 @@
 // Tests the templates: each makes an agent that talks, in both languages, and settings of the caller's own win.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { serverTexts } from "../../../src/kernel/pages/translations.ts";
 import { createMember } from "../../../tests/support/account-setup.ts";
 import type { Client } from "../../../tests/support/client.ts";
 import type { AgentItem } from "../../../tests/support/members.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
+import { TRANSLATED } from "../../../web/languages/languages.ts";
 import { findSecret } from "../configuration/secret-detection.ts";
 import { NEXT_PAGES } from "./template.ts";
 import { configOfTemplate, mergePatch, TEMPLATES } from "./templates.ts";
@@ -49,9 +51,10 @@ describe("GET /api/templates", () => {
   });
 });
 
-describe.each(TEMPLATES)("the texts of $id", ({ id, texts, config }) => {
+describe.each(TEMPLATES)("the texts of $id", ({ id, texts: english, config }) => {
   test("are whole in each language, and say what to do next", () => {
-    for (const { instructions, next, schedule, description } of Object.values(texts)) {
+    const texts = [english, ...TRANSLATED.map((language) => serverTexts(language).templates[id])];
+    for (const { instructions, next, schedule, description } of texts) {
       expect(instructions.length).toBeGreaterThan(500);
       expect(description).toMatch(/^[^.]+\.$/);
       expect(schedule.prompt).toMatch(/^\S.*\.$/s);
@@ -60,8 +63,8 @@ describe.each(TEMPLATES)("the texts of $id", ({ id, texts, config }) => {
         expect(text).toMatch(/^\S.*\.$/);
         expect(NEXT_PAGES).toContain(page);
       }
+      expect(next.map(({ page }) => page)).toEqual(english.next.map(({ page }) => page));
     }
-    expect(texts.de.next.map(({ page }) => page)).toEqual(texts.en.next.map(({ page }) => page));
     expect(Object.keys(config.approvals as object)).toEqual(["outside", "spend"]);
     expect({ id, key: findSecret(config, []) }).toEqual({ id, key: undefined });
   });

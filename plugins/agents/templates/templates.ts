@@ -1,6 +1,7 @@
 // The list of templates, and the configuration that a template and the caller's own settings make together.
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import type { Language } from "../../../src/kernel/pages/language.ts";
+import { serverTexts } from "../../../src/kernel/pages/translations.ts";
 import { unknownName } from "../configuration/config-check.ts";
 import { assistant } from "./assistant.ts";
 import { communityModerator } from "./community-moderator.ts";
@@ -28,7 +29,8 @@ export interface TemplateView {
 
 /** A template as it is shown and used in one language. */
 export function templateView({ id, texts, config, cron }: AgentTemplate, language: Language): TemplateView {
-  const { name, description, instructions, schedule, next } = texts[language];
+  const { name, description, instructions, schedule, next } =
+    language === "en" ? texts : serverTexts(language).templates[id];
   const schedules = [{ ...schedule, cron, enabled: false }];
   return { id, name, description, config: { instructions, ...config, schedules }, next: [...next] };
 }

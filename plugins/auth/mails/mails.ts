@@ -1,7 +1,8 @@
 // Builds the mails about accounts: chooses recipient, language and template, and applies notification settings.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { renderMail } from "../../../src/kernel/mail/mail-template.ts";
-import type { Language } from "../../../src/kernel/pages/language.ts";
+import { type Language, languageOfLocale } from "../../../src/kernel/pages/language.ts";
+import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Decision } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { HOUR } from "../../../src/kernel/util/time.ts";
@@ -9,7 +10,8 @@ import { isInternalEmail } from "../email.ts";
 import type { LinkedProvider } from "../oauth/linked-accounts.ts";
 import { signInSettings } from "../settings.ts";
 import type { NotificationTopic, User } from "../users.ts";
-import { type MailName, templates } from "./templates.ts";
+import type { MailName } from "./mail-name.ts";
+import { mailTemplate } from "./templates.ts";
 
 /** The recipient of a mail. */
 export type MailRecipient = Pick<User, "email" | "name" | "locale" | "notifications" | "emailVerified">;
@@ -70,7 +72,7 @@ export function createMails({ mail, config, limits }: Deps): Mails {
   const { host } = new URL(config.baseUrl);
   const { oauth } = config.of(signInSettings);
   const methodLabel = (method: LinkedProvider, language: Language) =>
-    method === "wallet" ? WALLET_LABELS[language] : oauth[method].name;
+    method === "wallet" ? translateText("your wallet", language) : oauth[method].name;
   const forgot = `${config.baseUrl}/login#forgot`;
 
   function mailStatements(
@@ -85,7 +87,7 @@ export function createMails({ mail, config, limits }: Deps): Mails {
     if (topic && !limits.take("forgot-password", `mail ${name} ${to.email}`).allowed) return [];
     const language = languageOf(to);
     const all = { greeting: greeting(to.name, language), email: to.email, host, forgot, ...values };
-    const rendered = renderMail(templates[language][name], all, language);
+    const rendered = renderMail(mailTemplate(name, language), all, language);
     return [mail.sendStatement({ to: to.email, ...rendered, ...(expiresAt !== undefined && { expiresAt }) })];
   }
 
@@ -125,42 +127,32 @@ export function createMails({ mail, config, limits }: Deps): Mails {
       mailStatements(to, "plan-changed", { plan, until: formatDate(languageOf(to), until) }, { topic: "billing" }),
     budgetSpentStatements(to, { agent, period, limitUsd, until }) {
       const language = languageOf(to);
-      const { account, agentOf, periods } = BUDGET_TEXTS[language];
       // Empty if nothing of the name may appear in a mail: then the text has no name.
       const name = agent === undefined ? "" : stripLinkCharacters(agent);
-      const values = { whose: agent === undefined ? account : agentOf(name), period: periods[period] };
+      const whose =
+        agent === undefined
+          ? translateText("your account", language)
+          : translateText("your agent {name}", language, { name }).trim();
+      const values = { whose, period: translateText(PERIOD_TEXTS[period], language) };
       const about = { ...values, limit: String(limitUsd), until: formatDate(language, until) };
       return mailStatements(to, "budget-spent", about, { topic: "billing" });
     },
   };
 }
 
-const WALLET_LABELS: Record<Language, string> = { en: "your wallet", de: "deinem Wallet" };
+const PERIOD_TEXTS = { day: pageText("a day"), month: pageText("a month") } as const;
 
-const BUDGET_TEXTS = {
-  en: {
-    account: "your account",
-    agentOf: (name: string) => `your agent ${name}`.trim(),
-    periods: { day: "a day", month: "a month" },
-  },
-  de: {
-    account: "dein Konto",
-    agentOf: (name: string) => `deinen Agenten ${name}`.trim(),
-    periods: { day: "einen Tag", month: "einen Monat" },
-  },
-} as const;
-
-const languageOf = ({ locale }: MailRecipient): Language => (locale === "de" ? "de" : "en");
+const languageOf = ({ locale }: MailRecipient): Language => languageOfLocale(locale);
 
 const formatDate = (language: Language, time: number) =>
-  new Intl.DateTimeFormat(language === "de" ? "de-DE" : "en-GB", { dateStyle: "long", timeZone: "UTC" }).format(time);
+  new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { dateStyle: "long", timeZone: "UTC" }).format(time);
 
 /**
  * Includes the name only if it looks like one: sign-up accepts any name with the address of a stranger, and a mail must
  * not deliver messages or links of the sender.
  */
 function greeting(name: string, language: Language): string {
-  const salutation = language === "de" ? "Hallo" : "Hello";
+  const salutation = translateText("Hello", language);
   return /^\p{L}[\p{L}\p{M}'’ -]{0,39}$/u.test(name) ? `${salutation} ${name}` : salutation;
 }
 

@@ -5,7 +5,7 @@ import { Elysia } from "elysia";
 import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
 import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../../src/kernel/pages/html.ts";
 import { type Language, languageOf } from "../../../src/kernel/pages/language.ts";
-import { pageTemplate, type Translation, translateText } from "../../../src/kernel/pages/page-template.ts";
+import { pageTemplate, translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { OneTimeLinks } from "../one-time-links.ts";
 import { MIN_PASSWORD_LENGTH } from "../password/length.ts";
@@ -13,7 +13,6 @@ import { signUpSettings } from "../settings.ts";
 import type { Users } from "../users.ts";
 import formStyle from "./forms.css" with { type: "text" };
 import fresh from "./fresh.htm" with { type: "text" };
-import { german, germanLayout } from "./german.ts";
 import home from "./home.htm" with { type: "text" };
 import layout from "./layout.htm" with { type: "text" };
 import layoutScript from "./layout-script.htm" with { type: "text" };
@@ -45,8 +44,8 @@ export function createHasAccounts(users: Pick<Users, "hasAny">): HasAccounts {
  */
 export function createHomePage({ config }: Pick<Kernel, "config">, hasAccounts: HasAccounts) {
   const { mode } = config.of(signUpSettings);
-  const homePage = createAccountPage(offered(home, mode), "Home", german);
-  const freshPage = createAccountPage(fresh, "Home", german);
+  const homePage = createAccountPage(offered(home, mode), "Home");
+  const freshPage = createAccountPage(fresh, "Home");
   return async (context: { request: Request }): Promise<Response> =>
     (await hasAccounts()) ? homePage(context) : freshPage(context);
 }
@@ -61,9 +60,9 @@ interface SetupDeps {
  * or where the right link is.
  */
 function createSetupPage({ hasAccounts, oneTimeLinks }: SetupDeps) {
-  const form = createAccountPage(setup, "First admin", german);
-  const over = createAccountPage(setupOver, "First admin", german);
-  const noLink = createAccountPage(fresh, "First admin", german);
+  const form = createAccountPage(setup, "First admin");
+  const over = createAccountPage(setupOver, "First admin");
+  const noLink = createAccountPage(fresh, "First admin");
   return async (context: { request: Request }): Promise<Response> => {
     if (await hasAccounts()) return over(context);
     const token = new URL(context.request.url).searchParams.get("token") ?? "";
@@ -82,10 +81,10 @@ export function pageRoutes({ config }: Pick<Kernel, "config">, setupDeps: SetupD
   });
   return new Elysia({ name: "auth.pages" })
     .use(openRoutes)
-    .get("/login", createAccountPage(offered(login, mode), "Sign in", german, values), hiddenRoute)
-    .get("/register", createAccountPage(register, "Create an account", german, values), hiddenRoute)
-    .get("/reset-password", createAccountPage(resetPassword, "Choose a new password", german), hiddenRoute)
-    .get("/verify-email", createAccountPage(verifyEmail, "Confirm your email address", german), hiddenRoute)
+    .get("/login", createAccountPage(offered(login, mode), "Sign in", values), hiddenRoute)
+    .get("/register", createAccountPage(register, "Create an account", values), hiddenRoute)
+    .get("/reset-password", createAccountPage(resetPassword, "Choose a new password"), hiddenRoute)
+    .get("/verify-email", createAccountPage(verifyEmail, "Confirm your email address"), hiddenRoute)
     .get("/setup", createSetupPage(setupDeps), hiddenRoute);
 }
 
@@ -97,16 +96,14 @@ const offered = (page: string, mode: "open" | "invite" | "closed") =>
  * A route handler for a page in the common layout, in the language that the client prefers. `source` holds the sections,
  * then one script; see `pageTemplate` for its texts. Built at the first request in a language.
  *
- * @param texts the German texts of `source` and `title`
+ * @param title in English
  * @param values fills the places of these names, as HTML
  */
 export function createAccountPage(
   source: string,
   title: string,
-  texts: Translation,
   values: (language: Language) => Readonly<Record<string, string>> = () => ({}),
 ): PageHandler {
-  const translations = { de: { ...germanLayout, texts: { ...germanLayout.texts, ...texts.texts } } };
   const [body = "", script = ""] = source.split(/(?=<script>)/);
   const parts: Readonly<Record<string, string>> = {
     "/* forms */": formStyle,
@@ -116,7 +113,7 @@ export function createAccountPage(
     "{{script}}": script,
   };
   const whole = Object.entries(parts).reduce((page, [place, part]) => page.replace(place, () => part), layout);
-  const template = pageTemplate(whole, translations);
+  const template = pageTemplate(whole, { errors: "accounts" });
   const built: Partial<Record<Language, { html: string; headers: Record<string, string> }>> = {};
 
   function build(language: Language) {
@@ -124,7 +121,7 @@ export function createAccountPage(
     const all = {
       ...values(language),
       minPasswordLength,
-      title: escapeHtml(translateText(title, language, translations)),
+      title: escapeHtml(translateText(title, language)),
     };
     const html = fillTemplate(template(language), all);
     return { html, headers: pageHeaders(contentPolicy({ styles: html, scripts: html, connect: ["'self'"] })) };

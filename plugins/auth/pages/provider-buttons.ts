@@ -2,9 +2,9 @@
 import type { Config } from "../../../src/kernel/config/config.ts";
 import { escapeHtml } from "../../../src/kernel/pages/html.ts";
 import type { Language } from "../../../src/kernel/pages/language.ts";
+import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import { configuredProviders } from "../oauth/configured-providers.ts";
 import type { ProviderName } from "../oauth/provider.ts";
-import { continueWith } from "./german.ts";
 
 /** The providers' own marks, in one colour; a key for a provider of the operator's. */
 const MARKS: Readonly<Record<ProviderName, string>> = {
@@ -20,7 +20,7 @@ export function providerButtons(config: Pick<Config, "of">, language: Language):
   const links = configuredProviders(config).map(
     ({ id, name }) =>
       `<a class="button other keep" href="/api/auth/oauth/${id}"><svg viewBox="0 0 24 24" aria-hidden="true">` +
-      `<path d="${MARKS[id]}"/></svg>${escapeHtml(continueWith[language](name))}</a>\n`,
+      `<path d="${MARKS[id]}"/></svg>${escapeHtml(translateText("Continue with {name}", language, { name }))}</a>\n`,
   );
   return links.join("");
 }

@@ -2,28 +2,21 @@
 import { Elysia } from "elysia";
 import { openRoutes } from "../http/route-guards.ts";
 import { prefersHtml } from "./accept.ts";
-import { type Language, languageOf } from "./language.ts";
+import { languageOf } from "./language.ts";
 import { messagePage, type PageMessage } from "./message-page.ts";
+import { pageText } from "./page-template.ts";
 
-const MESSAGES: Readonly<Record<Language, PageMessage>> = {
-  en: {
-    title: "Berth backend",
-    text: "This address serves operators and other services. People use the web address.",
-    links: { "/swagger": "API documentation", "/healthz": "Health" },
-  },
-  de: {
-    title: "Berth-Backend",
-    text: "Diese Adresse ist für Betreiber und andere Dienste. Menschen nutzen die Web-Adresse.",
-    links: { "/swagger": "API-Dokumentation", "/healthz": "Zustand" },
-  },
+const MESSAGE: PageMessage = {
+  title: pageText("Berth backend"),
+  text: pageText("This address serves operators and other services. People use the web address."),
+  links: { "/swagger": pageText("API documentation"), "/healthz": pageText("Health") },
 };
 
 export const backendHome = () =>
   new Elysia({ name: "backend-home" }).use(openRoutes).get(
     "/",
     ({ request }) => {
-      const language = languageOf(request);
-      if (prefersHtml(request)) return messagePage(MESSAGES[language], language);
+      if (prefersHtml(request)) return messagePage(MESSAGE, languageOf(request));
       return Response.json(
         { name: "Berth backend API", docs: "/swagger", openapi: "/swagger/json" },
         { headers: HEADERS },

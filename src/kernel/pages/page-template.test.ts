@@ -9,13 +9,11 @@ const source = `<html lang="en"><style>
 const texts = { /* errors */ };
 say("[[It's over]]");
 </script></html>`;
-const translations = {
-  de: {
-    texts: { 'Hello <b id="name"></b>': 'Hallo <b id="name"></b>', "It's over": 'Es ist "aus" </script> $&' },
-    errors: { GONE: "Weg </script>" },
-  },
+const german = {
+  pages: { 'Hello <b id="name"></b>': 'Hallo <b id="name"></b>', "It's over": 'Es ist "aus" </script> $&' },
+  pageErrors: { accounts: { GONE: "Weg </script>" }, visitors: {} },
 };
-const page = pageTemplate(source, translations);
+const page = pageTemplate(source, { errors: "accounts", textsOf: () => german });
 
 describe("a page template", () => {
   test("is English by default, with the texts of the API for errors", () => {
@@ -41,9 +39,9 @@ describe("a page template", () => {
   });
 
   test("is not made without all its texts", () => {
-    const incomplete = pageTemplate(source, { de: { texts: {} } });
+    const incomplete = pageTemplate(source, { textsOf: () => ({ ...german, pages: {} }) });
     expect(() => incomplete("de")).toThrow('The text "Hello <b id="name"></b>" has no translation to "de".');
-    expect(() => translateText("toString", "de", { de: { texts: {} } })).toThrow("has no translation");
+    expect(() => translateText("toString", "de", {}, () => ({ pages: {} }))).toThrow("has no translation");
   });
 
   test("has borders and focus rings of at least 3:1 to what they are on, in both themes", () => {

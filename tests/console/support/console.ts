@@ -4,6 +4,7 @@ import { expect } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Language } from "../../../web/languages/languages.ts";
 import type { Berth } from "../../support/berth.ts";
 import type { Client } from "../../support/client.ts";
 
@@ -11,7 +12,9 @@ import type { Client } from "../../support/client.ts";
 export interface View {
   theme: "light" | "dark";
   width: 390 | 1280;
-  language?: "en" | "de";
+  language?: Language;
+  /** The browser's, such as "fr-FR". Default: one of the language. */
+  locale?: string;
 }
 
 /** Both themes on a phone and a desktop; the dark ones in German. */
@@ -71,7 +74,7 @@ export async function openConsole(
     baseURL: berth.web,
     viewport: { width: view.width, height: view.width === 390 ? 844 : 900 },
     colorScheme: view.theme,
-    locale: view.language === "de" ? "de-AT" : "en-GB",
+    locale: view.locale ?? (view.language === "de" ? "de-AT" : "en-GB"),
     timezoneId: "Europe/Vienna",
     reducedMotion: "reduce",
     // Proxies of tests sign their certificates themselves.

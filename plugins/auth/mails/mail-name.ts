@@ -1,0 +1,18 @@
+// The names of all mails, without the templates, for the types of translations.
+
+export type MailName =
+  | "account-deleted"
+  | "api-key-created"
+  | "budget-spent"
+  | "email-changed"
+  | "password-changed"
+  | "plan-changed"
+  | "referral-credited"
+  | "reset-password"
+  | "sign-in-method-added"
+  | "sign-in-method-removed"
+  | "social-linked"
+  | "two-factor-off"
+  | "two-factor-on"
+  | "two-factor-removed"
+  | "verify-email";
