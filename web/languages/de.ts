@@ -3683,6 +3683,8 @@ export const translation = {
         "Modell, das Sprachnachrichten für Modelle aufschreibt, die nicht hören, etwa `provider_3:whisper-large-v3-turbo`. Ohne es: das erste, das die eingerichteten Anbieter haben.",
       "Model that reads replies aloud, such as `provider_5:gpt-4o-mini-tts`. Without it: the first that the configured providers are known to have.":
         "Modell, das Antworten vorliest, etwa `provider_5:gpt-4o-mini-tts`. Ohne es: das erste, das die eingerichteten Anbieter haben.",
+      "Model that makes pictures, such as `provider_5:gpt-image-1`; also one of your own server with `/images/generations`. Without it: the first that the configured providers are known to have.":
+        "Modell, das Bilder macht, etwa `provider_5:gpt-image-1`; auch eines eines eigenen Servers mit `/images/generations`. Ohne es: das erste, das die eingerichteten Anbieter haben.",
       "Model that makes vectors of files and facts, such as `provider_5:text-embedding-3-small`, so that agents also find what is said in other words; owners pay for it like for turns. Without it they search by words.":
         "Modell, das Vektoren von Dateien und Wissen macht, etwa `provider_5:text-embedding-3-small`. Damit finden Agenten auch, was mit anderen Worten dasteht; Besitzer zahlen dafür wie für Antworten. Ohne es suchen sie nach Wörtern.",
       "Telegram Bot API.": "Bot-API von Telegram.",

@@ -41,22 +41,21 @@ export function Dialog({ title, onClose, actions, width = "narrow", children }: 
       onPointerDown={(event) => {
         if (event.target === event.currentTarget) onClose();
       }}
-      className={`m-auto max-h-[min(44rem,calc(100dvh-2rem))] max-w-[calc(100vw-2rem)] rounded-large border border-edge bg-raised p-0 shadow-raised backdrop:bg-[#06141a99] ${WIDTHS[width]}`}
+      className={`m-auto max-h-[min(44rem,calc(100dvh-2rem))] flex-col overflow-hidden open:flex max-w-[calc(100vw-2rem)] rounded-large border border-edge bg-raised p-0 shadow-raised backdrop:bg-[#06141a99] ${WIDTHS[width]}`}
     >
-      <div className="flex max-h-[inherit] flex-col">
-        <header className="flex items-center gap-2 border-edge border-b py-2 pr-2 pl-4">
-          <h2 id={titleId} className="flex-1 font-semibold text-md">
-            {title}
-          </h2>
-          <IconButton label={t("Close")} onClick={onClose}>
-            <X />
-          </IconButton>
-        </header>
-        <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
-        {actions && (
-          <footer className="flex flex-wrap justify-end gap-2 border-edge border-t px-4 py-3">{actions}</footer>
-        )}
-      </div>
+      <header className="flex items-center gap-2 border-edge border-b py-2 pr-2 pl-4">
+        <h2 id={titleId} className="flex-1 font-semibold text-md">
+          {title}
+        </h2>
+        <IconButton label={t("Close")} onClick={onClose}>
+          <X />
+        </IconButton>
+      </header>
+      {/* Positioned, so that what is hidden from sight in it scrolls with it. */}
+      <div className="relative min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
+      {actions && (
+        <footer className="flex flex-wrap justify-end gap-2 border-edge border-t px-4 py-3">{actions}</footer>
+      )}
     </dialog>
   );
 }

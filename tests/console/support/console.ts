@@ -33,7 +33,7 @@ export interface Console extends AsyncDisposable {
   open(path: string): Promise<void>;
   /** What is wrong by now: errors of scripts, blocked or foreign requests. Tests expect none. */
   complaints(): string[];
-  /** What axe finds on the page as it is now. */
+  /** What axe finds on the page as it is now, and dialogs that scroll as a whole. */
   violations(): Promise<{ rule: string; elements: string[] }[]>;
   /** Writes a picture to the folder of BERTH_SHOTS, if that is set: for looking at it. */
   shoot(name: string): Promise<void>;
@@ -132,6 +132,10 @@ function cookiesOf(client: Client, url: string) {
 
 const axe = resolve(import.meta.dir, "../../../node_modules/axe-core/axe.min.js");
 
+/** What is in a dialog scrolls, and the dialog itself never: its title and buttons stay where they are. */
+const SCROLLING_DIALOGS =
+  "[...document.querySelectorAll('dialog[open]')].filter((one) => one.scrollHeight > one.clientHeight).map((one) => one.innerText.slice(0, 80))";
+
 /** axe must go through the debugger: the pages' policy forbids other scripts. */
 async function violationsOf(context: BrowserContext, page: Page): Promise<{ rule: string; elements: string[] }[]> {
   const session = await context.newCDPSession(page);
@@ -143,7 +147,9 @@ async function violationsOf(context: BrowserContext, page: Page): Promise<{ rule
       awaitPromise: true,
       returnByValue: true,
     });
-    return JSON.parse(String(result.value)) as { rule: string; elements: string[] }[];
+    const found = JSON.parse(String(result.value)) as { rule: string; elements: string[] }[];
+    const elements = await page.evaluate<string[]>(SCROLLING_DIALOGS);
+    return elements.length > 0 ? [...found, { rule: "a dialog scrolls as a whole", elements }] : found;
   } finally {
     await session.detach();
   }

@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { api, path } from "../../app/api.ts";
+import { type Approval, CLASSES, WARNINGS } from "../../app/approval.ts";
 import { ApiError } from "../../app/errors.ts";
 import { said, t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
@@ -12,7 +13,6 @@ import { Badge } from "../../parts/status.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { When } from "../../parts/when.tsx";
-import { type Approval, CLASSES, WARNINGS } from "./approval.ts";
 import { CallInput } from "./call-input.tsx";
 
 interface Decision {

@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useParameter } from "../../app/address.ts";
 import { api } from "../../app/api.ts";
+import { type Approval, OUTCOMES } from "../../app/approval.ts";
 import { useLive } from "../../app/events.ts";
 import { said, t, tn } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
@@ -16,7 +17,6 @@ import { Skeleton } from "../../parts/skeleton.tsx";
 import { Status } from "../../parts/status.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { When } from "../../parts/when.tsx";
-import { type Approval, OUTCOMES } from "./approval.ts";
 import { ApprovalCard } from "./approval-card.tsx";
 
 interface Props {

@@ -10,8 +10,8 @@ import type {
   messageItem,
 } from "../../../../plugins/runtime/conversations/model.ts";
 import { api, path } from "../../../app/api.ts";
+import type { Influence } from "../../../app/approval.ts";
 import { useEvents, useLive } from "../../../app/events.ts";
-import type { Influence } from "../../approvals/approval.ts";
 
 type ConversationPage = typeof conversationList.static;
 export type ConversationView = typeof conversationItem.static;

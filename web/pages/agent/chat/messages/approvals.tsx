@@ -3,13 +3,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ShieldAlert } from "lucide-react";
 import { api, path } from "../../../../app/api.ts";
+import { WARNINGS } from "../../../../app/approval.ts";
 import { said, t, text } from "../../../../app/language.ts";
 import { toolLabel } from "../../../../app/tools.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { Status } from "../../../../parts/status.tsx";
 import { showError } from "../../../../parts/toast.tsx";
-import { WARNINGS } from "../../../approvals/approval.ts";
 import { type Approval, approvalsKey } from "../chat-data.ts";
 import { Detail } from "./steps.tsx";
 

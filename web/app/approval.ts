@@ -1,8 +1,8 @@
 // What a request for approval is, and how its parts are called.
 
-import { type Text, text } from "../../app/language.ts";
-import type { Tone } from "../../parts/status.tsx";
-import { visibleText } from "../../parts/visible-text.ts";
+import type { Tone } from "../parts/status.tsx";
+import { visibleText } from "../parts/visible-text.ts";
+import { type Text, text } from "./language.ts";
 
 /** An item of `GET /api/approvals`. */
 export interface Approval {
