@@ -704,5 +704,9 @@ for (const mode of ["development", "production"]) {
       const lines = berth.output().stderr.split("\n");
       expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
     });
+
+    test("and no library has written its own warnings", () => {
+      expect(berth.output().stdout).not.toMatch(/warning/i);
+    });
   });
 }

@@ -16,6 +16,7 @@ import { createLedger } from "./ledger/ledger.ts";
 import { createOwnershipTransfer } from "./ledger/ownership-transfer.ts";
 import { allowanceOf } from "./ledger/plan-allowance.ts";
 import { pruneLedger } from "./ledger/retention.ts";
+import { DEMO_ENTRY } from "./providers/catalogue-entry.ts";
 import { budgetSettings, providerSettings } from "./settings.ts";
 import { usageDetailRoutes } from "./usage/usage-detail-routes.ts";
 import { usageRoutes } from "./usage/usage-routes.ts";
@@ -58,7 +59,8 @@ export function createBilling({ kernel, authService, agents }: Deps) {
   agents.onTransfer(transfer.transferStatements);
   kernel.jobs.every("ai.prune-ledger", DAY, async () => void (await pruneLedger(database)));
 
-  const labelOf = (provider: string) => {
+  const labelOf = (provider: string, model: string) => {
+    if (provider === DEMO_ENTRY.provider && model === DEMO_ENTRY.id) return DEMO_ENTRY.name;
     const definition = config.of(providerSettings).registry.find(provider);
     return definition ? config.of(providerSettings).of(definition.id).label : provider;
   };

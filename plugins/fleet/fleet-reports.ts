@@ -79,7 +79,7 @@ export function createFleetReports(deps: ReportDeps) {
   }
 
   return {
-    async overview(): Promise<Static<typeof overviewResponse>> {
+    overview: async (): Promise<Static<typeof overviewResponse>> => {
       const { problems, counts: counted, channels: states, storage } = await deps.overview();
       const { jobs: jobCounts, webhooks, today, monthUsd, inbox, outbox, users, agents: totals } = counted;
       const { waiting, late, running, failed } = jobCounts;
@@ -142,7 +142,7 @@ export function createFleetReports(deps: ReportDeps) {
       return { channels: items, counts: states, next: next ?? null };
     },
 
-    async providers(): Promise<Static<typeof providersResponse>> {
+    providers: async (): Promise<Static<typeof providersResponse>> => {
       const today = dayOf(Date.now());
       const [day, month] = await Promise.all([
         usage({ from: today, to: today }, "provider"),
@@ -186,14 +186,14 @@ export function createFleetReports(deps: ReportDeps) {
 
     settings: deps.settings,
 
-    async storage(): Promise<Static<typeof storageResponse>> {
+    storage: async (): Promise<Static<typeof storageResponse>> => {
       const [report, list] = await Promise.all([deps.storage(), backups.list()]);
       return { ...report, backups: list.map(toBackupItem) };
     },
 
     backups: async () => ({ backups: (await backups.list()).map(toBackupItem) }),
 
-    async versions(): Promise<Static<typeof versionsResponse>> {
+    versions: async (): Promise<Static<typeof versionsResponse>> => {
       const [{ runtimes }, { rows }] = await Promise.all([
         counts(),
         database.read("SELECT max(name) AS name FROM migrations"),

@@ -134,7 +134,7 @@ describe("the overview", () => {
     expect(body).toMatchObject({
       users: { total: 2, disabled: 0 },
       agents: { total: 3, error: 1 },
-      today: { turns: 4, calls: 4, costUsd: 4, errors: 1 },
+      today: { calls: 4, agentCalls: 4, costUsd: 4, errors: 1 },
       jobs: { failed: 1 },
       channels: { failed: 0 },
       database: { kind: "file" },

@@ -46,8 +46,8 @@ export const overviewResponse = t.Object({
     stopped: t.Integer({ description: "Bots of stopped agents" }),
   }),
   today: t.Object({
-    turns: t.Integer({ description: "Turns of agents that called a model" }),
     calls: t.Integer({ description: "Calls of models" }),
+    agentCalls: t.Integer({ description: "Of them by agents: one or more for each reply" }),
     costUsd: t.Number(),
     ownKeyUsd: t.Number({ description: "Part of the cost on keys of users" }),
     errors: t.Integer({ description: "Error lines in the logs of agents" }),
@@ -187,6 +187,7 @@ export const providersResponse = t.Object({
         { description: "The last calls since the start, at most 256" },
       ),
       models: t.Integer({ description: "In the catalogue" }),
+      name: t.String({ description: "The provider's own name" }),
       keySetting: t.String({ description: "The setting that takes its key" }),
       todayUsd: t.Number(),
       monthUsd: t.Number(),

@@ -98,7 +98,10 @@ const detailOf = (
   more: Record<number, string | string[]> = {},
 ) => ({ tags, summary, ...(description && { description }), ...documentErrors({ ...errors, ...more }) });
 
-/** The reading routes, which are the same on both surfaces. */
+/**
+ * The reading routes, which are the same on both surfaces. They are arrow functions, because Elysia misreads the minified source of
+ * some methods, and says so on standard output.
+ */
 function createReaders({ store, service, runtime }: Deps) {
   return {
     async list({ agent, query }: { agent: Agent; query: Static<typeof listQuery> }) {
@@ -135,7 +138,7 @@ function createReaders({ store, service, runtime }: Deps) {
         nextCursor,
       };
     },
-    async targets({ agent }: { agent: Agent }) {
+    targets: async ({ agent }: { agent: Agent }) => {
       const targets = (await runtime.channelConversations(agent.id)).map(
         ({ isGroup, isOwner, lastMessageAt, ...rest }) => ({
           ...rest,
@@ -146,7 +149,7 @@ function createReaders({ store, service, runtime }: Deps) {
       );
       return { targets, count: targets.length };
     },
-    async preview({ agent, body }: { agent: Agent; body: Static<typeof previewBody> }) {
+    preview: async ({ agent, body }: { agent: Agent; body: Static<typeof previewBody> }) => {
       const { next, ...rest } = await service.preview(agent, body);
       return { next: next.map((at) => new Date(at).toISOString()), ...rest };
     },

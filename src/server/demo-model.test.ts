@@ -95,6 +95,13 @@ describe.each([
   }, 60_000);
 });
 
+test("usage names the demo model, and no provider that was never asked", async () => {
+  const { say } = await overRest();
+  await say("Hello");
+  const { body } = await ada.get<{ models: object[] }>("/api/usage");
+  expect(body.models).toMatchObject([{ model: "demo", providerName: "Demo model" }]);
+});
+
 test("on a public page the demo model proposes only what reaches the visitor", async () => {
   const { say } = await overPublicPage();
   const first = await say("Hello! What time is it?");

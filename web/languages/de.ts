@@ -2707,8 +2707,8 @@ export const translation = {
     "{waiting} wait for their next try, {failed} failed":
       "{waiting} warten auf den nächsten Versuch, {failed} gescheitert",
     "{amount} this month": "{amount} diesen Monat",
-    "in {n} reply of agents": "in {n} Antwort von Agenten",
-    "in {n} replies of agents": "in {n} Antworten von Agenten",
+    "in {n} call of models by agents": "in {n} Modellaufruf von Agenten",
+    "in {n} calls of models by agents": "in {n} Modellaufrufen von Agenten",
     "{n} background job failed": "{n} Hintergrundaufgabe gescheitert",
     "{n} background jobs failed": "{n} Hintergrundaufgaben gescheitert",
     "{n} new today": "{n} neu heute",
@@ -2788,7 +2788,8 @@ export const translation = {
     "model openrouter openai anthropic gemini groq ollama new":
       "modell openrouter openai anthropic gemini groq ollama neu",
     "Choose the default models": "Standardmodelle wählen",
-    change: "ändern",
+    "Choose its model": "Sein Modell wählen",
+    "switch change select llm": "wechseln ändern auswählen sprachmodell",
     "Try failed jobs again": "Gescheiterte Aufträge noch einmal versuchen",
     "repeat queue": "wiederholen warteschlange jobs",
     "new database copy": "neu datenbank kopie backup",

@@ -9,8 +9,10 @@ import type { CallFigures, CallRecorder } from "./call-figures.ts";
 
 export interface ProviderReport extends CallFigures {
   id: ProviderId;
-  /** For people. */
+  /** For people: what answers, which may be a local server or the demo model in place of the provider. */
   label: string;
+  /** The provider's own name. */
+  name: string;
   /** Whether it is called with the operator's key or address. Agents with keys of their own may call any provider. */
   configured: boolean;
   /** The built-in demo model stands for it. */
@@ -44,6 +46,7 @@ export const createProviderReports =
       return {
         id,
         label: upstream?.label ?? label,
+        name: label,
         configured: upstream !== undefined && !upstream.demo,
         demo: upstream?.demo ?? false,
         reachable: upstream && health.reachabilityOf(upstream),

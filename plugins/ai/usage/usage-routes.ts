@@ -18,8 +18,8 @@ interface Deps extends Pick<Kernel, "database"> {
   budgets: SettingsOf<typeof budgetSettings>["planMicroUsd"];
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "find" | "settings">;
-  /** A provider's name for people. */
-  labelOf(provider: string): string;
+  /** The name for people of what serves a model: the provider's, or the demo model's. */
+  labelOf(provider: string, model: string): string;
 }
 
 export const description = `Days are UTC; without \`from\` the last 30, at most ${MAX_DAYS}. Calls in progress are not included.`;
@@ -37,9 +37,9 @@ export function usageRoutes({ database, budgets, authService, agents, labelOf }:
 
   const { namesOf } = createAgentNames(agents);
   /** A provider that this build does not have any more keeps its id. */
-  const withProviderName = <Item extends { provider: string }>(item: Item) => ({
+  const withProviderName = <Item extends { provider: string; model: string }>(item: Item) => ({
     ...item,
-    providerName: labelOf(item.provider),
+    providerName: labelOf(item.provider, item.model),
   });
 
   return new Elysia({ name: "ai.usage" })

@@ -10,7 +10,7 @@ export interface FleetCounts {
   users: { total: number; disabled: number; newToday: number };
   agents: { total: number; up: number; stopped: number; error: number };
   runtimes: { version: string; agents: number }[];
-  today: { turns: number; calls: number; costUsd: number; ownKeyUsd: number; errors: number };
+  today: { calls: number; agentCalls: number; costUsd: number; ownKeyUsd: number; errors: number };
   monthUsd: number;
   inbox: Queue;
   outbox: Queue;
@@ -32,7 +32,7 @@ const USERS = `SELECT count(*) AS total, coalesce(sum(disabled_at IS NOT NULL), 
 const AGENTS = "SELECT status, count(*) AS count FROM agents GROUP BY status";
 const RUNTIMES =
   "SELECT runtime_version AS version, count(*) AS count FROM agents GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50";
-const TODAY = `SELECT coalesce(sum(CASE WHEN agent_id <> '' THEN calls ELSE 0 END), 0) AS turns, coalesce(sum(calls), 0) AS calls,
+const TODAY = `SELECT coalesce(sum(CASE WHEN agent_id <> '' THEN calls ELSE 0 END), 0) AS agentCalls, coalesce(sum(calls), 0) AS calls,
     coalesce(sum(cost_micro_usd), 0) AS cost, coalesce(sum(cost_micro_usd * own_key), 0) AS own
   FROM usage_days WHERE day = ?`;
 // Without the name of the index, SQLite would read all of today's lines.
@@ -97,8 +97,8 @@ export function createFleetCounts({ database, usage }: Deps, now = Date.now) {
       agents: { total, up: total - stopped - error, stopped, error },
       runtimes: runtimes.rows.map(({ version, count }) => ({ version: String(version), agents: Number(count) })),
       today: {
-        turns: Number(today.turns),
         calls: Number(today.calls),
+        agentCalls: Number(today.agentCalls),
         costUsd,
         ownKeyUsd: usd(today.own),
         errors: Number(errors.count),

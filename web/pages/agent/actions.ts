@@ -3,6 +3,7 @@
 import {
   BadgeCheck,
   Blocks,
+  BrainCircuit,
   Cable,
   CalendarPlus,
   Coins,
@@ -35,6 +36,7 @@ export interface AgentAction {
 }
 
 export const AGENT_ACTIONS: readonly AgentAction[] = [
+  { path: "/set-up", label: text("Choose its model"), Icon: BrainCircuit, keywords: text("switch change select llm") },
   {
     path: "/schedules?edit=new",
     label: text("New schedule"),

@@ -178,7 +178,7 @@ export const ADMIN_ACTIONS: readonly Action[] = [
   {
     label: text("Choose the default models"),
     Icon: BrainCircuit,
-    keywords: text("change"),
+    keywords: text("switch change select llm"),
     path: "/admin/models",
   },
   {

@@ -25,6 +25,9 @@ const toPage = ({ path, label, keywords, Icon }: NavigationEntry): Command => ({
   ...(keywords && { keywords: t(keywords) }),
 });
 
+/** In the present language: "German". */
+const nameOfLanguage = (code: Language) => new Intl.DisplayNames([language], { type: "language" }).of(code) ?? "";
+
 /** Each in its own name, too: that is how somebody finds it who can't read the present one. */
 const languageCommands = (): Command[] =>
   (Object.entries(LANGUAGES) as [Language, string][])
@@ -34,7 +37,7 @@ const languageCommands = (): Command[] =>
       label: `${t("Language")}: ${name}`,
       kind: t("Action"),
       Icon: Languages,
-      keywords: code,
+      keywords: `${code} ${nameOfLanguage(code)}`,
       run: () => changeLanguage(code),
     }));
 

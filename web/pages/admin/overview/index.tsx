@@ -71,7 +71,7 @@ function KeyFigures({ agents, channels, users, today, month, inbox, outbox, jobs
         {t("{amount} this month", { amount: formatUsd(month.costUsd) })}
       </Tile>
       <Tile href="/admin/agents?sort=errors" label={t("Errors today")} value={formatNumber(today.errors)}>
-        {tn("in {n} reply of agents", "in {n} replies of agents", today.turns)}
+        {tn("in {n} call of models by agents", "in {n} calls of models by agents", today.agentCalls)}
       </Tile>
       <Tile href="/admin/jobs" label={t("Messages without a reply")} value={formatNumber(inbox.waiting)}>
         <Oldest {...inbox} />

@@ -34,7 +34,7 @@ export default function ProvidersPage() {
       <Loaded query={query} height="h-96">
         {({ providers }) => {
           const used = providers.filter(isUsed);
-          const others = providers.filter((provider) => !isUsed(provider));
+          const others = providers.filter((provider) => provider.demo || !isUsed(provider));
           return (
             <>
               {providers.some(({ demo }) => demo) && (
@@ -57,7 +57,7 @@ export default function ProvidersPage() {
               </ul>
               {others.length > 0 && (
                 <p className="mt-5 text-soft">
-                  {t("Not set up: {names}.", { names: others.map(({ label }) => said(label)).join(", ") })}
+                  {t("Not set up: {names}.", { names: others.map(({ name }) => name).join(", ") })}
                 </p>
               )}
             </>
