@@ -99,7 +99,8 @@ test("a page is read as its article, and a PDF by page", async () => {
   expect(article).toContain(SENTENCE);
   expect(article).not.toContain("Menu");
   call("web_fetch", { url: `${site.url}tea.pdf` });
-  expect(await ask("Read the paper.")).toContain("[Page 1]\nPage of tea.");
+  // An address that the owner names needs no approval, although the article was read before.
+  expect(await ask(`Read ${site.url}tea.pdf`)).toContain("[Page 1]\nPage of tea.");
 }, 20_000);
 
 test("parts of a task run at once, and compute with programs of their own", async () => {

@@ -37,7 +37,7 @@ interface Deps {
   findExpired<Each extends CredentialHolder>(holders: readonly Each[]): Promise<Each[]>;
   /** Follows the new lines of an agent's log. */
   follow(agentId: string, listener: (line: LogLine) => void): () => void;
-  line(line: LogLine): { id: string };
+  line(line: LogLine): { id: string; links: object };
   chat(client: AuthenticatedClient, isStopping: () => boolean, onIdle: () => void): SocketChat;
 }
 
@@ -141,8 +141,8 @@ export function createGatewaySockets(deps: Deps): GatewaySockets {
         watch();
         send(socket, { type: "status", status, reason: statusReason, agentId, name });
         unfollow = follow(agentId, (written) => {
-          // In frames, `id` is the id of a message.
-          const { id: _id, ...lineView } = line(written);
+          // In frames, `id` is the id of a message. Links are for the console, which reads the log by itself.
+          const { id: _id, links: _links, ...lineView } = line(written);
           sendUnlessBehind(socket, { type: "log", ...lineView });
         });
       },

@@ -50,8 +50,7 @@ const list = async () => (await ada.get<{ schedules: Item[] }>(path())).body.sch
 const runsOf = async (id: string) => (await ada.get<{ runs: Run[] }>(`${path()}/${id}/runs`)).body.runs;
 
 /** Makes the next run of a schedule due, as if its time had come `ago` ms before. */
-async function makeDue(id: string, ago = 0): Promise<void> {
-  const at = Date.now() - ago;
+async function makeDue(id: string, at = Date.now()): Promise<void> {
   const { database, jobs } = fixture.kernel;
   await database.write([
     { sql: "UPDATE schedules SET next_run_at = ? WHERE id = ?", args: [at, id] },
@@ -198,7 +197,7 @@ describe("a run", () => {
     // The last time is half an hour ago: one of the last minutes would still count as on time.
     const last = Math.floor(Date.now() / 60_000) * 60_000 - 30 * 60_000;
     const { id } = await create({ prompt: "Hi", cron: `${new Date(last).getUTCMinutes()} * * * *`, missed });
-    await makeDue(id, Date.now() - (last - 2 * 3_600_000));
+    await makeDue(id, last - 2 * 3_600_000);
     await settled(id, causes.length);
     const runs = await runsOf(id);
     expect(runs.map(({ cause }) => cause)).toEqual(causes);
@@ -225,7 +224,7 @@ describe("a run", () => {
     await makeDue(id);
     await settled(id, 1);
     const [{ due_at: due } = {}] = await fixture.rows("SELECT due_at FROM schedule_runs WHERE schedule_id = ?", id);
-    await makeDue(id, Date.now() - Number(due));
+    await makeDue(id, Number(due));
     await eventually(async () => Date.parse((await one(id)).nextRunAt ?? "") > Date.now());
     expect(await runsOf(id)).toHaveLength(1);
   });

@@ -3316,7 +3316,6 @@ export const translation = {
       'This was ignored: it belongs into "{name}".': "Das wurde übergangen: Es gehört in „{name}“.",
       'This was ignored: there is no such field here. Is "{name}" meant?':
         "Das wurde übergangen: Dieses Feld gibt es hier nicht. Ist „{name}“ gemeint?",
-      "This was ignored: there is no such field here.": "Das wurde übergangen: Dieses Feld gibt es hier nicht.",
       "An MCP server has either a url or a command.": "Ein MCP-Server hat entweder eine Adresse oder einen Befehl.",
       "An agent has at most {n} MCP servers.": "Ein Agent hat höchstens {n} MCP-Server.",
       "The name of an MCP server is 1 to 64 letters, digits, spaces, dots, - and _.":

@@ -262,13 +262,9 @@ describe("a body", () => {
     expect((await send({ body: text })).body).toEqual({ got: ["😀", "\\u0000", "\\ud800"] });
   });
 
-  test("can't change prototypes, and unknown fields are removed, and named in the answer", async () => {
+  test("can't change prototypes, and unknown fields are removed", async () => {
     const text = '{"name":"Ada","__proto__":{"count":1},"constructor":{"prototype":{"count":1}},"isAdmin":true}';
-    const { warnings, ...body } = (await send({ path: "/probe/body", body: text })).body as {
-      warnings: { path: string }[];
-    };
-    expect(body as object).toEqual({ name: "Ada" });
-    expect(warnings.map(({ path }) => path)).toEqual(["__proto__", "constructor", "isAdmin"]);
+    expect((await send({ path: "/probe/body", body: text })).body).toEqual({ name: "Ada" });
     expect(Reflect.get({}, "count")).toBeUndefined();
     for (const body of ["[]", "null", "1", '"x"', '[{"name":"Ada"}]']) {
       expectRefusal(await send({ path: "/probe/body", body }), 400, "INVALID_INPUT");

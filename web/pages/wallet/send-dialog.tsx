@@ -48,7 +48,6 @@ export default function SendDialog({ from, network, balances, onClose }: Props) 
       title={t("Send digital dollars")}
       action={isUnknown ? t("Try again") : t("Send")}
       isBusy={isPending}
-      isIncomplete={to.trim() === "" || amount.trim() === ""}
       onSubmit={() => mutate()}
       onClose={onClose}
       error={toError || amountError || isUnknown ? undefined : error}
@@ -61,6 +60,7 @@ export default function SendDialog({ from, network, balances, onClose }: Props) 
       )}
       <TextField
         label={t("To address")}
+        required
         placeholder="0x…"
         className="font-mono text-sm"
         value={to}
@@ -73,6 +73,7 @@ export default function SendDialog({ from, network, balances, onClose }: Props) 
       />
       <TextField
         label={t("Amount in US dollars")}
+        required
         inputMode="decimal"
         placeholder="1.50"
         value={amount}

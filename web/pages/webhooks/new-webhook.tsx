@@ -57,7 +57,7 @@ export function NewWebhook({ events = ["*"], onClose }: Props) {
       title={t("New webhook")}
       action={t("Make the webhook")}
       isBusy={isPending}
-      isIncomplete={url.trim() === "" || types.length === 0}
+      isIncomplete={types.length === 0}
       onSubmit={() => mutate()}
       onClose={onClose}
       error={urlError ? undefined : error}
@@ -65,6 +65,7 @@ export function NewWebhook({ events = ["*"], onClose }: Props) {
       <TextField
         label={t("Address")}
         type="url"
+        required
         placeholder="https://example.com/berth"
         value={url}
         onChange={({ target }) => setUrl(target.value)}

@@ -1,4 +1,4 @@
-// Fields that a route does not know: which are named, what is said about them, and where the warnings go.
+// Fields in the wrong place or misspelt: which are named, what is said about them, and where the warnings go.
 import { describe, expect, test } from "bun:test";
 import { t } from "elysia";
 import { documentedAs } from "../openapi/schema-simplifier.ts";
@@ -18,17 +18,19 @@ describe("a field that the route does not know", () => {
     expect(messages({ name: "a", approvals: {}, modle: "b", purple: 1, ["__proto__"]: 2 })).toEqual([
       'approvals: This was ignored: it belongs into "config".',
       'modle: This was ignored: there is no such field here. Is "model" meant?',
-      "purple: This was ignored: there is no such field here.",
-      "__proto__: This was ignored: there is no such field here.",
     ]);
-    expect(messages({ constructor: 1 })).toEqual(["constructor: This was ignored: there is no such field here."]);
   });
 
-  test("is one of twenty at most, with a short name", () => {
-    const many = Object.fromEntries(Array.from({ length: 50 }, (_, n) => ["x".repeat(500) + n, 1]));
-    const found = find?.(many) ?? [];
+  test("is not named if nothing tells what is meant, such as an id that a client sends back", () => {
+    for (const body of [{ id: "1", createdAt: "now" }, { constructor: 1 }, { ["x".repeat(500)]: 1 }, { md: 1 }]) {
+      expect(messages(body)).toBeUndefined();
+    }
+  });
+
+  test("is one of twenty at most", () => {
+    const letters = "abcdefghijklmnopqrstuvwxyz".split("");
+    const found = find?.(Object.fromEntries(letters.map((letter) => [`model${letter}`, 1]))) ?? [];
     expect(found).toHaveLength(20);
-    expect(found[0]?.path).toHaveLength(100);
   });
 
   test("does not exist where all are known, nor for a body that is no object, nor for a route that takes any field", () => {

@@ -1,5 +1,6 @@
-// Names the fields of a body that its route does not know. They are ignored, as the interface says; so that nobody takes them
-// for accepted, the answer has a warning about each.
+// Finds the fields of a body that stand in the wrong place or are misspelt. All fields that a route does not know are ignored, as the
+// interface says; so that nobody takes these for accepted, the answer has a warning about each. Others get none: clients
+// may send back what they got, with its id and times.
 import type { Issue } from "../../errors.ts";
 import { setJsonMembers } from "../../util/json-text.ts";
 import { nearestName } from "../../util/nearest-name.ts";
@@ -14,8 +15,8 @@ interface BodySchema {
 
 /** Warnings of one answer; the other fields are ignored, too. */
 const MAX_WARNINGS = 20;
-/** Characters of a field's name in a warning. */
-const MAX_NAME = 100;
+/** Characters that differ in a misspelt name. */
+const MAX_CHANGES = 2;
 
 /** The function that finds these fields for a route with this schema; undefined where every field is taken. */
 export function createIgnoredFieldFinder(schema: unknown): ((body: unknown) => Issue[] | undefined) | undefined {
@@ -26,23 +27,22 @@ export function createIgnoredFieldFinder(schema: unknown): ((body: unknown) => I
     let ignored: Issue[] | undefined;
     for (const name of Object.keys(body)) {
       if (Object.hasOwn(properties, name)) continue;
+      const message = describe(name, properties);
+      if (message === undefined) continue;
       ignored ??= [];
-      if (ignored.length < MAX_WARNINGS) ignored.push(describe(name, properties));
+      if (ignored.length < MAX_WARNINGS) ignored.push({ path: name, message });
     }
     return ignored;
   };
 }
 
-function describe(name: string, properties: Readonly<Record<string, BodySchema>>): Issue {
-  const path = name.slice(0, MAX_NAME);
+function describe(name: string, properties: Readonly<Record<string, BodySchema>>): string | undefined {
   const parent = Object.entries(properties).find(([, { properties, documentedAs }]) =>
     Object.hasOwn(properties ?? documentedAs?.properties ?? {}, name),
   );
-  if (parent) return { path, message: `This was ignored: it belongs into "${parent[0]}".` };
-  const meant = nearestName(name, Object.keys(properties));
-  if (meant !== undefined)
-    return { path, message: `This was ignored: there is no such field here. Is "${meant}" meant?` };
-  return { path, message: "This was ignored: there is no such field here." };
+  if (parent) return `This was ignored: it belongs into "${parent[0]}".`;
+  const meant = nearestName(name, Object.keys(properties), Math.min(MAX_CHANGES, Math.ceil(name.length / 3)));
+  return meant === undefined ? undefined : `This was ignored: there is no such field here. Is "${meant}" meant?`;
 }
 
 /** The response with the warnings added to its member `warnings`, if it is a JSON object that says that all went well. */

@@ -54,7 +54,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
       title={t("New API key")}
       action={t("Make the key")}
       isBusy={make.isPending}
-      isIncomplete={!name.trim() || scopes.size === 0}
+      isIncomplete={scopes.size === 0}
       onSubmit={() => make.mutate()}
       onClose={onClose}
       error={nameError ? undefined : make.error}

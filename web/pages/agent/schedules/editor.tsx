@@ -77,7 +77,7 @@ export function Editor({ agentId, schedule, onSaved, onClose }: Props) {
       width="wide"
       action={schedule === undefined ? t("Make the schedule") : t("Save")}
       isBusy={save.isPending}
-      isIncomplete={request === undefined || prompt.trim() === ""}
+      isIncomplete={request === undefined}
       onSubmit={() => save.mutate()}
       onClose={onClose}
       error={refused === save.error ? undefined : save.error}
