@@ -47,10 +47,10 @@ async function check(name, command, ...args) {
 const UNIT = ["./src", "./web", "./plugins", "./channels", "./migrations", "./bench"];
 /** Whole-binary tests that compare times: nothing else runs beside them. */
 const TIMED = ["timing", "login-storm"];
-/** Four files at a time on two cores, because tests wait: for time limits or the browser. */
-const SIDE_BY_SIDE = "--parallel=4";
-/** Five, for tests that mostly wait for the service. */
-const WAITING = "--parallel=5";
+/** Three files at a time on two cores, because tests wait: for time limits or the browser. */
+const SIDE_BY_SIDE = "--parallel=3";
+/** Four, for tests that mostly wait for the service. */
+const WAITING = "--parallel=4";
 /** The same requests in every run; `npm run fuzz` tries others. */
 const FUZZ_SEED = "20261122";
 /** Up to this many files with failures run once more. More failures have a common cause. */
