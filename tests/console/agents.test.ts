@@ -223,7 +223,10 @@ describe("a new agent", () => {
     const { page } = console;
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Page, agent or action" }).fill("new agent");
-    await page.getByRole("option", { name: /New agent/ }).waitFor();
+    await page
+      .getByRole("option", { name: /New agent/ })
+      .first()
+      .waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "New agent" }).waitFor();
     await console.open("/agents?new=support-desk");

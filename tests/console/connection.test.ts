@@ -84,6 +84,7 @@ describe("code that can't be loaded", () => {
     await context.setOffline(true);
     await page.locator("#rail [aria-haspopup=menu]").click();
     await note.waitFor();
+    expect(await console.violations()).toEqual([]);
     await page.keyboard.press("Escape");
     await note.waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");

@@ -44,7 +44,11 @@ const OVERLAYS: readonly Overlay[] = [
     at: "/",
     press: ["Select several", "main [type=checkbox]", "Delete"],
   },
-  { file: "pages/model-picker/index.tsx", at: "/agents/:id/set-up", press: ["label:has-text('model') >> nth=-1"] },
+  {
+    file: "pages/model-picker/index.tsx",
+    at: "/agents/:id/set-up",
+    press: ["label:has(input[type=radio]):has-text('model') >> nth=-1"],
+  },
   { file: "pages/account/keys/new-key-dialog.tsx", at: "/account/keys?new=1" },
   { file: "pages/account/profile/email-section.tsx", at: "/account", press: ["Change"] },
   { file: "pages/account/profile/deletion-section.tsx", at: "/account", press: ["Delete the account…"] },
@@ -73,6 +77,8 @@ const OVERLAYS: readonly Overlay[] = [
 
 /** Those that need what this world has not; the named test looks at them with axe. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
+  // It takes the place of a dialog whose code can't be loaded.
+  "app/lazy.tsx": "connection.test.ts",
   "app/sign-in-dialog.tsx": "every-overlay.test.ts",
   "pages/as-code/index.tsx": "every-overlay.test.ts",
   // It wants a provider with models.

@@ -41,7 +41,7 @@ export function Dialog({ title, onClose, actions, width = "narrow", children }: 
       onPointerDown={(event) => {
         if (event.target === event.currentTarget) onClose();
       }}
-      className={`m-auto max-h-[min(44rem,calc(100dvh-2rem))] flex-col overflow-hidden open:flex max-w-[calc(100vw-2rem)] rounded-large border border-edge bg-raised p-0 shadow-raised backdrop:bg-[#06141a99] ${WIDTHS[width]}`}
+      className={`m-auto max-h-[min(44rem,calc(100dvh-2rem))] flex-col overflow-hidden open:flex max-w-[calc(100vw-2rem)] rounded-large border border-edge bg-raised p-0 text-ink shadow-raised backdrop:bg-[#06141a99] ${WIDTHS[width]}`}
     >
       <header className="flex items-center gap-2 border-edge border-b py-2 pr-2 pl-4">
         <h2 id={titleId} className="flex-1 font-semibold text-md">
