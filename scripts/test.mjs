@@ -1,4 +1,4 @@
-// Runs `npm test`: static checks, unit tests, the build, whole-binary tests and a minute of fuzzing. The last line is "N passed, N failed".
+// Runs `npm test`: static checks, unit tests, the build, whole-binary tests and half a minute of fuzzing. The last line is "N passed, N failed".
 //
 //   npm test                    everything
 //   npm test -- FILE…           these test files, or all below these folders
@@ -153,7 +153,7 @@ async function runAll() {
   );
   await runTestStage("tests of the console", files.filter(isOfConsole), SIDE_BY_SIDE);
   await runTestStage("timed tests", files.filter(isTimed));
-  await check("fuzz", bun, "tests/fuzz/main.ts", "--seconds", "60", "--seed", FUZZ_SEED);
+  await check("fuzz", bun, "tests/fuzz/main.ts", "--seconds", "30", "--seed", FUZZ_SEED);
 }
 
 async function runPaths(paths) {
