@@ -54,7 +54,8 @@ test("a kill is in the overview and in the log of the agent whose turn it interr
   await berth.restart({ keepPorts: true });
   const found = await eventually(async () => (await codesOf(root)).find(({ code }) => code === "STOPPED_SUDDENLY"));
   expect(found).toMatchObject({ values: { turns: 1, times: 1 } });
-  expect(berth.output().stderr + berth.output().stdout).toContain("stopped without warning");
+  const { output } = berth;
+  await eventually(() => (output().stderr + output().stdout).includes("stopped without warning"));
   const line = (await linesOf(root, id)).find(({ message }) => message.startsWith("Berth was restarted"));
   expect(line).toMatchObject({ level: "info", source: "runtime", links: { turn: sent.body.turnId } });
   await upstream.stop();

@@ -5,6 +5,7 @@ import type { Config } from "../../src/kernel/config/config.ts";
 import type { Agent } from "./agent-store.ts";
 import { configErrors, configField, warningsField } from "./configuration/config-response.ts";
 import type { ConfigVersion } from "./configuration/config-store.ts";
+import { logLinks } from "./logs/log-links.ts";
 import type { LogLine } from "./logs/log-store.ts";
 import { MODEL_CHOICES } from "./schema.ts";
 
@@ -158,19 +159,7 @@ export const logsResponse = t.Object({
       message: t.String(),
       source: t.String(),
       agentId: t.String(),
-      links: t.Object(
-        {
-          turn: t.Optional(t.String()),
-          schedule: t.Optional(t.String()),
-          approval: t.Optional(t.String()),
-          file: t.Optional(t.String()),
-          channel: t.Optional(t.String()),
-          server: t.Optional(t.String({ description: "The name of an MCP server" })),
-          skill: t.Optional(t.String()),
-          version: t.Optional(t.Integer({ description: "Of the configuration" })),
-        },
-        { description: "What the line is about, by id" },
-      ),
+      links: logLinks,
     }),
   ),
   total: t.Integer({ description: "All stored lines that match, not only those returned" }),

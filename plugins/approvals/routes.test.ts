@@ -6,6 +6,7 @@ import { type InteractionFixture, openInteractionFixture } from "../interaction/
 
 interface Item {
   id: string;
+  turnId: string;
   status: string;
   usedAt: string | null;
 }
@@ -54,7 +55,7 @@ const turn = async (id: string) =>
 
 test("the owner sees a request and approves it; the turn goes on with the call", async () => {
   const item = await requested();
-  expect(item).toEqual({
+  expect<object>(item).toEqual({
     id: expect.any(String),
     agentId,
     turnId: expect.any(String),
@@ -72,8 +73,8 @@ test("the owner sees a request and approves it; the turn goes on with the call",
     decidedOn: null,
     usedAt: null,
     platform: "web",
-  } as never);
-  const { turnId } = item as unknown as { turnId: string };
+  });
+  const { turnId } = item;
   const waiting = await turn(turnId);
   expect(waiting.turn.status).toBe("waiting");
   expect(waiting.steps.at(-1)).toMatchObject({ name: "remind_me", state: "waiting", output: null, startedAt: null });

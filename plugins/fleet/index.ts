@@ -23,7 +23,7 @@ export type { SettingsReport } from "./instance/settings-report.ts";
 /** Days that are summed in advance: the reports that open first show a month. */
 const SUMMED_DAYS = 32;
 
-/** Milliseconds after the start at which the run is recorded: nobody has to wait for it. */
+/** The run is recorded this many milliseconds after the start, so that the start does not wait for the write. */
 const OPENING_DELAY_MS = 1_000;
 
 export const fleet = plugin("fleet", (host) => {

@@ -25,24 +25,24 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
 });
 
+/** 320 px is what a phone has at twice the size, 640 px a desktop (WCAG 2.2, 1.4.10). */
+const WIDTHS = [1280, 640, 320];
+/** Rotates through the ways to walk: forwards on a phone, backwards on a desktop. */
+let walks = 0;
+
 describe.each(ROUTES)("%s", (route) => {
   test("is used by keyboard, at any size", async () => {
     for (const path of addressesOf(route, world)) {
-      // 320 px is what a phone has at twice the size, 640 px a desktop (WCAG 2.2, 1.4.10).
-      for (const width of [1280, 640, 320]) {
+      const [first, key] = walks++ % 2 === 0 ? ([320, "Tab"] as const) : ([1280, "Shift+Tab"] as const);
+      await resize(page, { width: first, height: 800 });
+      await goTo(page, path);
+      const { reached, ...found } = await walk(page, key);
+      const nothing = { missed: [], unseen: [], pointerOnly: [], stuck: [] };
+      expect({ path, first, ...found }).toEqual({ path, first, ...nothing });
+      expect(reached).toBeGreaterThan(0);
+      for (const width of [first, ...WIDTHS.filter((width) => width !== first)]) {
         await resize(page, { width, height: 800 });
-        await goTo(page, path);
-        // There and back: once by Tab, once by Shift+Tab.
-        const { reached, ...found } =
-          width === 640 ? { reached: 1 } : await walk(page, width === 320 ? "Tab" : "Shift+Tab");
-        expect({ path, width, ...found, ...(await layoutOf(page)) }).toEqual({
-          path,
-          width,
-          ...(width !== 640 && { missed: [], unseen: [], pointerOnly: [], stuck: [] }),
-          cut: [],
-          moving: [],
-        });
-        expect(reached).toBeGreaterThan(0);
+        expect({ path, width, ...(await layoutOf(page)) }).toEqual({ path, width, cut: [], moving: [] });
       }
       expect(console.complaints().splice(0)).toEqual([]);
     }

@@ -8,6 +8,7 @@ import { translation as german } from "../../web/languages/de.ts";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { member, provision } from "../support/members.ts";
+import { addAudit, goTo } from "./support/audit.ts";
 import { type Console, openConsole } from "./support/console.ts";
 import { storeConversation } from "./support/conversations.ts";
 
@@ -20,10 +21,10 @@ const ENGLISH =
   /\b(the|is|are|of|and|or|not|no|with|for|from|has|have|it|its|this|that|your|you|by|be|can|can't|when|which|what|to)\b/i;
 /** Names that are the same in both languages, and words of other services' pages, which are English there. */
 const SAME =
-  /\b(Berth|Telegram|Discord|WhatsApp|BotFather|GitHub|Google Gemini|OpenRouter|Groq|Anthropic|OpenAI|Ollama|Bun|TypeScript|Python|Shell|New Application|Configuration|Verify and save|Reset Token|Message Content Intent|messages|demo|CSV|JSON|English|Deutsch)\b/g;
+  /\b(Berth|Telegram|Discord|WhatsApp|BotFather|GitHub|Google Gemini|OpenRouter|Groq|Anthropic|OpenAI|Ollama|Bun|TypeScript|Python|Shell|New Application|Configuration|Verify and save|Reset Token|Message Content Intent|messages|demo|CSV|JSON|nova|English|Deutsch)\b/g;
 /** Names, addresses, versions and zones. */
 const NAMES =
-  /\S+@\S+|\bhttps?:\/\/\S*|\blocalhost:\S+|\b\d[\w.]*_\w+|\b[A-Z][\w-]+\/[\w/+ -]+|\b\w+-x64|\b(ms|min|kB|MB|GB|TB)\b|berth-tests\/1.0/g;
+  /\bprovider_\d:\S+|\S+@\S+|\bhttps?:\/\/\S*|\blocalhost:\S+|\b\d[\w.]*_\w+|\b[A-Z][\w-]+\/[\w/+ -]+|\b\w+-x64|\b(ms|min|kB|MB|GB|TB)\b|berth-tests\/1.0/g;
 
 let berth: Berth;
 let root: Client;
@@ -152,8 +153,7 @@ const TEXTS = `(() => {
 
 async function textsOf(console: Console, path: string): Promise<string[]> {
   const { page } = console;
-  await console.open(path);
-  await page.locator(".skeleton").first().waitFor({ state: "detached" });
+  await goTo(page, path);
   return page.evaluate<string[]>(TEXTS);
 }
 
@@ -180,6 +180,8 @@ const linksIn = async (console: Console, path: string, navigation: RegExp): Prom
 test("no page shows English", async () => {
   await using english = await openConsole(berth, root, { theme: "light", width: 1280, language: "en" });
   await using console = await openConsole(berth, root, { theme: "dark", width: 1280, language: "de" });
+  for (const { page } of [english, console]) await addAudit(page);
+  await console.open("/");
   const paths = [
     ...(await linksIn(english, "/", /^Pages$/)),
     ...(await linksIn(english, "/account", /^Pages of your account$/)),

@@ -10,6 +10,7 @@ import { type Client, createClient } from "../support/client.ts";
 import { startMcpServer, type TestMcpServer } from "../support/mcp-server.ts";
 import { member, provision } from "../support/members.ts";
 import { zipOf } from "../support/zips.ts";
+import { addAudit, goTo } from "./support/audit.ts";
 import { type Console, openConsole } from "./support/console.ts";
 import { storeConversation } from "./support/conversations.ts";
 import { HOSTILE_TEXTS } from "./support/hostile.ts";
@@ -181,8 +182,7 @@ const SHOWS_TEXT = `[document.querySelector("main").textContent,
 
 async function look(console: Console, path: string): Promise<{ showsText: boolean }> {
   const { page } = console;
-  await console.open(path);
-  await page.locator(".skeleton").first().waitFor({ state: "detached" });
+  await goTo(page, path);
   const harmless = { path, hacked: undefined, elements: [], complaints: [] };
   const found = {
     path,
@@ -206,6 +206,8 @@ test.each([390, 1280] as const)(
   "every page shows them as texts, %i wide",
   async (width) => {
     await using console = await openConsole(berth, root, { theme: "light", width });
+    await addAudit(console.page);
+    await console.open("/");
     const wide = await openConsole(berth, root);
     const paths = [
       ...(await linksIn(wide, "/", "Pages")),

@@ -5,6 +5,7 @@ import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { type AgentItem, member, provision } from "../support/members.ts";
 import { type Sqld, startSqld } from "../support/sqld.ts";
+import { addAudit, goTo } from "./support/audit.ts";
 import { openConsole } from "./support/console.ts";
 
 const SECRET_KEY = "console-split-test-root-key-0123456789";
@@ -32,6 +33,7 @@ afterAll(async () => {
 
 test("each page opens, and none of its requests is refused", async () => {
   await using console = await openConsole(web, root);
+  await addAudit(console.page);
   const refused: string[] = [];
   console.page.on("response", (response) => {
     const { pathname } = new URL(response.url());
@@ -51,8 +53,7 @@ test("each page opens, and none of its requests is refused", async () => {
   ];
   expect(paths.length).toBeGreaterThan(40);
   for (const path of paths) {
-    await console.open(path);
-    await console.page.locator(".skeleton").first().waitFor({ state: "detached" });
+    await goTo(console.page, path);
     expect({ path, alerts: await console.page.getByRole("alert").allTextContents() }).toEqual({ path, alerts: [] });
   }
   expect(refused.filter((line) => !notMadeYet.includes(line))).toEqual([]);

@@ -64,7 +64,7 @@ test("a program is shown as code, with what it printed", async () => {
     .getByRole("listitem")
     .getByText(/^(Run a program|Programm ausführen)$/)
     .click();
-  const shown = page.getByRole("region", { name: "Code" });
+  const shown = page.getByRole("group", { name: "Code" });
   expect(await shown.textContent()).toBe(code);
   await page.getByText("Returned: 7").waitFor();
   const prepare = async (view: Page) => {

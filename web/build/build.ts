@@ -4,10 +4,11 @@ import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import type { BunPlugin } from "bun";
+import type { BuildConfig, BunPlugin } from "bun";
 import tailwind from "bun-plugin-tailwind";
 import { TRANSLATED } from "../languages/languages.ts";
 import { readTranslation } from "../languages/read-translation.ts";
+import { commonPlugin } from "./common.ts";
 import { replaceImports } from "./imports.ts";
 import { preactPlugin } from "./preact.ts";
 import { textsByArea } from "./texts.ts";
@@ -63,7 +64,7 @@ interface BuiltFile {
 export async function buildConsole({ fast = false } = {}): Promise<BuiltFile[]> {
   await rm(outputFolder, { recursive: true, force: true });
   await mkdir(outputFolder, { recursive: true });
-  const { outputs } = await Bun.build({
+  const config: BuildConfig = {
     entrypoints: [join(web, "index.html")],
     target: "browser",
     format: "esm",
@@ -76,7 +77,9 @@ export async function buildConsole({ fast = false } = {}): Promise<BuiltFile[]> 
     modulePreload: false,
     naming: { entry: "[name].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     plugins: [tailwind, languagePlugin, preactPlugin],
-  });
+  };
+  const common = await commonPlugin(join(web, "main.tsx"), config);
+  const { outputs } = await Bun.build({ ...config, plugins: [...(config.plugins ?? []), common] });
   const files = await Promise.all(
     outputs.map(async (output) => ({
       name: basename(output.path),

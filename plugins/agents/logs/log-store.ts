@@ -3,23 +3,10 @@ import type { InValue, Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
+import type { LogLinks } from "./log-links.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** What a line is about: ids and names that the console makes links of. */
-export interface LogLinks {
-  turn?: string;
-  schedule?: string;
-  approval?: string;
-  file?: string;
-  channel?: string;
-  /** The name of an MCP server. */
-  server?: string;
-  skill?: string;
-  /** The version of a configuration. */
-  version?: number;
-}
 
 export interface LogLine {
   /** A UUIDv7, so that ids sort by time. */

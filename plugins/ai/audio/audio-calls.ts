@@ -123,7 +123,7 @@ function paymentOf(
   };
 }
 
-/** Nobody knows what a call has cost that was broken off. */
+/** The usage of a call that ended without an answer: its cost is unknown, so it is an estimate. */
 const unanswered = (microUsd: number): CallUsage => ({
   inputTokens: 0,
   outputTokens: 0,

@@ -70,7 +70,7 @@ export async function tryProvider(
     bytes = await readLimited(response);
   } catch (error) {
     if (error instanceof Error && error.name === "TimeoutError") return failed("timeout");
-    // Nobody has chosen the provider's own address, so there is none to check.
+    // The provider's own address was not typed by anybody, so the message must not ask to check it.
     return failed(upstream.baseUrl === upstream.definition.baseUrl ? "no_connection" : "unreachable");
   }
   if (!response.ok) {

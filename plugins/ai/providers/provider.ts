@@ -123,11 +123,11 @@ export interface ProviderDefinition {
   /** Well-known models: shown before, and beside, the provider's live list. */
   readonly models: readonly CatalogueRow[];
   readonly embeddingModels: readonly EmbeddingRow[];
-  /** The first is used where nobody names one. */
+  /** The first is the default. */
   readonly transcriptionModels?: readonly TranscriptionModel[];
   /** How recordings are sent: as the form of OpenAI, or in base64 as a member of a JSON body. Left out: as a form. */
   readonly transcriptionBody?: "form" | "json";
-  /** The first is used where nobody names one. */
+  /** The first is the default. */
   readonly speechModels?: readonly SpeechModel[];
   readonly pictureModels?: readonly PictureModel[];
   /** Models that are still served, but not offered here, and cost more than those of `models`: none may pass for one of them. */

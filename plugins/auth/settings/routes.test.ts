@@ -391,7 +391,7 @@ describe("the password", () => {
     expect(await queuedMailsTo(server, email)).toHaveLength(2);
     const { rows } = await server.kernel.database.read("SELECT * FROM users WHERE id = ?", [id]);
     expect(JSON.stringify(rows)).not.toContain(good.newPassword);
-    expect(String(rows[0]?.password_hash)).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
+    expect(String(rows[0]?.password_hash)).toStartWith("$argon2id$");
   });
 
   test("change: sends no mail if security mails are off", async () => {

@@ -106,7 +106,7 @@ describe("a voice message", () => {
 
   test("in which nobody speaks says so to the model", async () => {
     hearing("  ");
-    expect(await answered(await fixture.agent(), "[voice message]")).toEndWith("\n[Nobody can be heard in it.]");
+    expect(await answered(await fixture.agent(), "[voice message]")).toEndWith("\n[No speech was recognised in it.]");
   });
 
   test("is not written down twice when the model fails afterwards", async () => {

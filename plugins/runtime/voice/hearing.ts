@@ -41,7 +41,7 @@ const LONGEST_MINUTES = 20;
 const TOO_LONG = `This recording is too long for me: ${LONGEST_MINUTES} minutes are the most. Send it in parts, or write it to me.`;
 const AWAY = "I can't listen to recordings right now. Write it to me, or send it again later.";
 const NOT_UNDERSTOOD = "I could not make out this recording. Write it to me, or send it as an MP3 or WAV file.";
-const SILENT = "[Nobody can be heard in it.]";
+const SILENT = "[No speech was recognised in it.]";
 
 export function createHearing({ ai, agents, database, log, inbox }: Deps) {
   /** The words of a recording, and their payment; a sentence for the sender if there are none to be had. */

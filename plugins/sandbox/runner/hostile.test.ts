@@ -7,6 +7,7 @@ import { families } from "../../../tests/support/hostile-programs.ts";
 import { createSandbox } from "./sandbox.ts";
 
 const PROGRAMS = Number(process.env.HOSTILE_PROGRAMS ?? 1000);
+const WARM_UP = PROGRAMS / 4;
 const SECRET = "a-secret-of-the-process";
 const THREADS = 4;
 const MB = 1024 * 1024;
@@ -52,8 +53,8 @@ test.skipIf(process.platform !== "linux")(
     const prototypes = [Object, Array, Function, Promise, String].map(({ prototype }) =>
       Object.getOwnPropertyNames(prototype),
     );
-    // The first programs start the threads, whose memory is not that of the others.
-    await Promise.all(programs.slice(0, count).map((code) => run(code)));
+    // The first programs start the threads and fill their pools, whose memory is not that of the others.
+    await Promise.all(programs.slice(0, WARM_UP).map((code) => run(code)));
     Bun.gc(true);
     const rss = process.memoryUsage.rss();
     const longestTurn = watchLoop();

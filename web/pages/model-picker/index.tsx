@@ -4,7 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../app/api.ts";
-import { t, tn } from "../../app/language.ts";
+import { said, t, tn } from "../../app/language.ts";
 import { type Model, type ModelList, priceText, windowText } from "../../app/models.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -117,7 +117,7 @@ function ModelRow({ model, isChosen, onChoose }: { model: Model; isChosen: boole
       <span className="flex min-w-0 flex-wrap items-center gap-x-2">
         {isChosen && <Check className="size-4 text-sea" aria-hidden="true" />}
         <span className="font-medium">{name}</span>
-        <span className="text-soft text-sm">{providerName}</span>
+        <span className="text-soft text-sm">{said(providerName)}</span>
         {!available && <Badge tone="warn">{t("needs a key")}</Badge>}
       </span>
       <span className="text-right text-sm">{priceText(model)}</span>

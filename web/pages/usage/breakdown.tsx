@@ -2,7 +2,7 @@
 
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { formatNumber, formatUsd, t } from "../../app/language.ts";
+import { formatNumber, formatUsd, said, t } from "../../app/language.ts";
 import { Section } from "../../parts/page.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import type { Report, Sums } from "./usage.ts";
@@ -41,7 +41,7 @@ const Share = ({ share }: { share: number }) => (
 export function Breakdown({ report: { models, agents, total } }: { report: Report }) {
   const modelName = ({ providerName, model }: Report["models"][number]): ReactNode => (
     <div className="min-w-44">
-      <span className="font-mono text-sm">{model}</span> <span className="text-soft text-sm">{providerName}</span>
+      <span className="font-mono text-sm">{model}</span> <span className="text-soft text-sm">{said(providerName)}</span>
     </div>
   );
   return (

@@ -156,6 +156,14 @@ const toStep = ({ id, name, input, state, result, ms }: Frame["data"]): LiveStep
   ...(typeof ms === "number" && { ms }),
 });
 
+const toFile = ({ id, name, type, size, caption }: Frame["data"]): Attached => ({
+  id: String(id),
+  name: String(name),
+  type: String(type),
+  size: Number(size),
+  ...(typeof caption === "string" && caption && { caption }),
+});
+
 function apply(turn: LiveTurn, { event, data }: Frame): LiveTurn {
   const now = { ...turn, isConnected: true };
   switch (event) {
@@ -175,9 +183,8 @@ function apply(turn: LiveTurn, { event, data }: Frame): LiveTurn {
       };
     }
     case "file": {
-      const { id, name, type, size, caption } = data as unknown as Attached;
-      const file = { id, name, type, size, ...(caption && { caption }) };
-      return { ...now, files: [...turn.files.filter((one) => one.id !== id), file] };
+      const file = toFile(data);
+      return { ...now, files: [...turn.files.filter(({ id }) => id !== file.id), file] };
     }
     case "approval":
       return { ...now, approvals: turn.approvals + 1 };

@@ -2,9 +2,9 @@
 
 import { ArrowRight } from "lucide-react";
 import { Link } from "wouter";
+import type { LogLinks } from "../../../../plugins/agents/logs/log-links.ts";
 import { path } from "../../../app/api.ts";
 import { type Text, t, text } from "../../../app/language.ts";
-import type { LogLinks } from "./log-line.tsx";
 
 interface Target {
   label: Text;

@@ -1,6 +1,7 @@
 // One line of an agent's log. Its text may come from anybody, and is shown as text.
 
 import type { ReactNode } from "react";
+import type { LogLinks } from "../../../../plugins/agents/logs/log-links.ts";
 import { dayOf, formatTime, said, type Text, t, text } from "../../../app/language.ts";
 import { Status, type Tone } from "../../../parts/status.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
@@ -13,18 +14,6 @@ export interface LogLine {
   message: string;
   source: string;
   links: LogLinks;
-}
-
-/** What a line is about. */
-export interface LogLinks {
-  turn?: string;
-  schedule?: string;
-  approval?: string;
-  file?: string;
-  channel?: string;
-  server?: string;
-  skill?: string;
-  version?: number;
 }
 
 export const LEVELS: Readonly<Record<string, { label: Text; tone: Tone }>> = {
