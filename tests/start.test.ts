@@ -211,7 +211,7 @@ describe("a folder that can't be written", () => {
 describe("already in use:", () => {
   test("a port of another Berth", async () => {
     const dir = temporaryDir();
-    await using first = await startBerth();
+    await using first = await startBerth({ isEmpty: true });
     const { port } = new URL(first.web);
     await refused(dir.path, new RegExp(`^berth: PORT: .*${port}.* in use`), { PORT: port });
     expect(readdirSync(dir.path)).toEqual([]);
@@ -229,7 +229,7 @@ describe("already in use:", () => {
   });
 
   test("a database file: a second process fails and the first goes on; after a kill the file is free", async () => {
-    await using first = await startBerth();
+    await using first = await startBerth({ isEmpty: true });
     const ada = await member(first);
     const second = await runBerth(["serve"], quiet, first.dir);
     expectOneLine(second, /Another process is using the database/);

@@ -1,4 +1,4 @@
-// Starts the compiled binary (or the source, with BERTH_FROM_SOURCE=1) in an empty folder with an empty environment.
+// Starts the compiled binary (or the source, with BERTH_FROM_SOURCE=1) in a new folder with an empty environment.
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,8 +12,10 @@ const defaults = { PORT: "0", BACKEND_PORT: "0", RTMP_PORT: "0", LOG_FORMAT: "js
 export interface BerthOptions {
   /** Added to `PORT=0`, `BACKEND_PORT=0`, `RTMP_PORT=0`, `LOG_FORMAT=json`; no other variable is set. */
   env?: Record<string, string>;
-  /** The working folder, which is kept. Default: a new empty one, which is removed afterwards. */
+  /** The working folder, which is kept. Default: a new one with nothing but a database without rows, which is removed afterwards. */
   dir?: string;
+  /** Whether a new folder is empty, so that the start makes the database. */
+  isEmpty?: boolean;
   /** Default: `dist/berth`. */
   binary?: string;
   /** After `serve --ready-fd 3`. */
@@ -51,6 +53,13 @@ export interface Ran {
   stderr: string;
 }
 
+/** Spares a start the migrations. The code for it is only loaded in a run of all tests, which shares the copy. */
+async function placeDatabase(dataDir: string): Promise<void> {
+  if (!process.env.BERTH_TEST_TEMPLATES) return;
+  const { placeMigratedDatabase } = await import("./migrated.ts");
+  await placeMigratedDatabase(dataDir);
+}
+
 /**
  * Starts Berth and waits for its ready line. Throws with the output when the start fails.
  *
@@ -63,6 +72,8 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
   const dir = options.dir ?? temporary?.path ?? "";
   const program = programOf(options.binary);
   let env: Record<string, string> = { ...defaults, ...options.env };
+  const hasOwnPlace = options.binary ?? env.DATABASE_URL ?? env.DATA_DIR;
+  if (temporary && !options.isEmpty && !hasOwnPlace) await placeDatabase(join(dir, "data"));
   const earlier = { stdout: "", stderr: "" };
   let child: Child | undefined;
   let address = { web: "", backend: "" };
