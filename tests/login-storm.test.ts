@@ -14,7 +14,7 @@ let berth: Berth;
 let people: Client[];
 beforeAll(async () => {
   // The sign-in limits are the default ones; only the general limit is off for the samples of this test.
-  berth = await startBerth({ env: { RATE_LIMITS: '{"default":"100000000/m"}' } });
+  berth = await startBerth({ isAsShipped: true, env: { RATE_LIMITS: '{"default":"100000000/m"}' } });
   people = Array.from({ length: 5 }, () => createClient(berth));
   await Promise.all(people.map((client) => client.signUp()));
 });

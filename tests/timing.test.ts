@@ -14,7 +14,7 @@ const unknown = `other-${crypto.randomUUID()}@example.com`;
 let berth: Berth;
 let client: Client;
 beforeAll(async () => {
-  berth = await startBerth({ env: { RATE_LIMITS: "off" } });
+  berth = await startBerth({ isAsShipped: true, env: { RATE_LIMITS: "off" } });
   client = createClient(berth);
   await client.signUp({ email: known });
 });

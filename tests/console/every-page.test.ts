@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { eventually } from "../support/eventually.ts";
 import { addAudit, goTo, layoutOf, ready, resize, stateOf, walk } from "./support/audit.ts";
 import { type Console, openConsole } from "./support/console.ts";
-import { addressesOf, PLACES, ROUTES } from "./support/pages.ts";
+import { addressesOf, half, PLACES, ROUTES } from "./support/pages.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -30,7 +30,7 @@ const WIDTHS = [1280, 640, 320];
 /** Rotates through the ways to walk: forwards on a phone, backwards on a desktop. */
 let walks = 0;
 
-describe.each(ROUTES)("%s", (route) => {
+describe.each(half(0))("%s", (route) => {
   test("is used by keyboard, at any size", async () => {
     for (const path of addressesOf(route, world)) {
       const [first, key] = walks++ % 2 === 0 ? ([320, "Tab"] as const) : ([1280, "Shift+Tab"] as const);

@@ -129,7 +129,9 @@ describe("in the browser", () => {
         ...[...ACTIONS, ...ADMIN_ACTIONS].map(({ label, path }) => ({ label, wanted: path, before: "" })),
         ...AGENT_ACTIONS.map(({ label, path }) => ({ label, wanted: ofAgent + path, before: ": " })),
       ];
-      for (const { label, wanted, before } of actions) {
+      // The tables are the same in both languages: one is tried whole.
+      const tried = language === "en" ? actions : actions.filter((_, place) => place % 3 === 0);
+      for (const { label, wanted, before } of tried) {
         if (wanted === undefined) continue;
         const name = inLanguage(language, label);
         // A guided path has no palette.

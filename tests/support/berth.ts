@@ -8,12 +8,19 @@ const root = resolve(import.meta.dir, "../..");
 
 /** Free ports, so that several services can run on one machine; every other setting has Berth's own default. */
 const defaults = { PORT: "0", BACKEND_PORT: "0", RTMP_PORT: "0", LOG_FORMAT: "json" };
+/** Read by the runtime, not by Berth. Compiling code for the long run costs a service of a few seconds more than it saves. */
+const shortLived = {
+  BUN_OPTIONS: `--preload=${join(import.meta.dir, "cheap-passwords.mjs")}`,
+  BUN_JSC_useDFGJIT: "0",
+};
 
 export interface BerthOptions {
-  /** Added to `PORT=0`, `BACKEND_PORT=0`, `RTMP_PORT=0`, `LOG_FORMAT=json`; no other variable is set. */
+  /** Added to `PORT=0`, `BACKEND_PORT=0`, `RTMP_PORT=0`, `LOG_FORMAT=json`; no other variable of Berth is set. */
   env?: Record<string, string>;
   /** The working folder, which is kept. Default: a new one with nothing but a database without rows, which is removed afterwards. */
   dir?: string;
+  /** Whether passwords cost what they cost users, and code is compiled as it is for them; always with `binary`. */
+  isAsShipped?: boolean;
   /** Whether a new folder is empty, so that the start makes the database. */
   isEmpty?: boolean;
   /** Default: `dist/berth`. */
@@ -71,7 +78,8 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
   const temporary = options.dir === undefined ? temporaryDir() : undefined;
   const dir = options.dir ?? temporary?.path ?? "";
   const program = programOf(options.binary);
-  let env: Record<string, string> = { ...defaults, ...options.env };
+  const isShortLived = options.binary === undefined && !options.isAsShipped;
+  let env: Record<string, string> = { ...defaults, ...(isShortLived && shortLived), ...options.env };
   const hasOwnPlace = options.binary ?? env.DATABASE_URL ?? env.DATA_DIR;
   if (temporary && !options.isEmpty && !hasOwnPlace) await placeDatabase(join(dir, "data"));
   const earlier = { stdout: "", stderr: "" };

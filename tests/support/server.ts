@@ -9,7 +9,7 @@ import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
 import type { Plugin } from "../../src/kernel/plugin.ts";
 import { type App, createApp } from "../../src/server/app.ts";
 import { settingsWith } from "../../src/server/settings.ts";
-import "./cheap-passwords.ts";
+import "./cheap-passwords.mjs";
 import { placeMigratedDatabase } from "./migrated.ts";
 import { temporaryDir } from "./process.ts";
 

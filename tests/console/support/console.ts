@@ -49,7 +49,12 @@ const executablePath = [
 ];
 
 /** Draws without the pieces that a test does not need. */
-const args = ["--no-sandbox", "--disable-gpu", "--enable-features=NetworkServiceInProcess2"];
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--enable-features=NetworkServiceInProcess2",
+  "--js-flags=--no-opt,--no-maglev",
+];
 
 /** One browser for all tests of a file; it ends with the process. */
 function sharedBrowser(): Promise<Browser> {

@@ -22,6 +22,13 @@ export const ROUTES: readonly string[] = pages.flatMap(({ path }) => {
   return [path];
 });
 
+/**
+ * Every second route, from the first or the second on: the pages share their parts, so two sweeps of all pages divide them. All
+ * of them with BERTH_ALL_VIEWS.
+ */
+export const half = (first: 0 | 1): readonly string[] =>
+  ROUTES.filter((_, place) => process.env.BERTH_ALL_VIEWS || place % 2 === first);
+
 /** The addresses of a route in a world with something on each page. */
 export function addressesOf(route: string, { agentId, webhookId, otherId, conversationId }: World): string[] {
   const path = route.replace("/agents/:id", `/agents/${agentId}`).replace("/webhooks/:id", `/webhooks/${webhookId}`);
