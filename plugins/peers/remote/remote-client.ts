@@ -7,6 +7,7 @@ import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportF
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
+import { abortable } from "../../../src/kernel/util/timeout.ts";
 import { toolDeclined } from "../../skills/index.ts";
 import { PATH_KEY } from "../a2a/metadata.ts";
 
@@ -26,7 +27,6 @@ export interface RemoteQuestion {
 
 const MAX_BYTES = 2_000_000;
 const REQUEST_MS = 30 * SECOND;
-const CANCEL_MS = 5 * SECOND;
 /** Between two looks at a task that goes on: at first, and at most. */
 const LOOK_MS = { first: 200, last: 2 * SECOND };
 const CARD = "/.well-known/agent-card.json";
@@ -59,8 +59,8 @@ async function ask(
   question: RemoteQuestion,
 ): Promise<{ text: string; contextId: string }> {
   const { text, contextId, path, messageId, signal } = question;
-  const client = await connect(outbound, question, signal);
-  const result = await client.sendMessage({
+  const client = await abortable(connect(outbound, question), signal);
+  const sending = client.sendMessage({
     tenant: "",
     message: {
       messageId,
@@ -79,19 +79,22 @@ async function ask(
     },
     metadata: undefined,
   });
-  if (!isTask(result)) return { text: textIn([result]), contextId: result.contextId };
-  const task = await untilOver(client, result, signal).catch(async (error: unknown) => {
-    // Best effort: nobody waits for the task any more.
-    if (signal.aborted) await cancel(outbound, question, result.id).catch(() => undefined);
-    throw error;
+  const answering = sending.then(async (result) => {
+    if (!isTask(result)) return { text: textIn([result]), contextId: result.contextId };
+    const task = await untilOver(client, result, signal).catch(async (error: unknown) => {
+      // Best effort: nobody waits for the task any more.
+      if (signal.aborted) await client.cancelTask({ tenant: "", id: result.id, metadata: undefined });
+      throw error;
+    });
+    return { text: resultOf(task), contextId: task.contextId };
   });
-  return { text: resultOf(task), contextId: task.contextId };
+  // Requests are not broken off with the turn: only the answer to the first one names the task that is then cancelled.
+  return abortable(answering, signal);
 }
 
 function connect(
   outbound: Kernel["outbound"],
   { url, headers }: Pick<RemoteQuestion, "url" | "headers">,
-  signal: AbortSignal,
 ): Promise<Client> {
   const { origin } = new URL(url);
   const guarded = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -104,7 +107,7 @@ function connect(
       method: init.method ?? "GET",
       headers: all,
       ...(typeof init.body === "string" && { body: init.body }),
-      signal: init.signal ? AbortSignal.any([signal, init.signal]) : signal,
+      ...(init.signal && { signal: init.signal }),
       timeoutMs: REQUEST_MS,
       maxBytes: MAX_BYTES,
       maxRedirects: 0,
@@ -128,11 +131,6 @@ async function untilOver(client: Client, started: Task, signal: AbortSignal): Pr
     task = await client.getTask({ tenant: "", id: task.id });
   }
   return task;
-}
-
-async function cancel(outbound: Kernel["outbound"], question: RemoteQuestion, id: string): Promise<void> {
-  const client = await connect(outbound, question, AbortSignal.timeout(CANCEL_MS));
-  await client.cancelTask({ tenant: "", id, metadata: undefined });
 }
 
 const isTask = (result: Message | Task): result is Task => "artifacts" in result;
