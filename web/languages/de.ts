@@ -1,4 +1,4 @@
-// German: everything that people read in it. The key of a text is its English. Tests name what is missing and what is not used.
+// The German translation of all texts that people read. The key of a text is its English. Tests name texts that are missing or unused.
 import type { Translation } from "./translation.ts";
 
 export const translation = {

@@ -82,13 +82,13 @@ async function ask(
   const answering = sending.then(async (result) => {
     if (!isTask(result)) return { text: textIn([result]), contextId: result.contextId };
     const task = await untilOver(client, result, signal).catch(async (error: unknown) => {
-      // Best effort: nobody waits for the task any more.
+      // The turn is over, so a failure of this request is not told.
       if (signal.aborted) await client.cancelTask({ tenant: "", id: result.id, metadata: undefined });
       throw error;
     });
     return { text: resultOf(task), contextId: task.contextId };
   });
-  // Requests are not broken off with the turn: only the answer to the first one names the task that is then cancelled.
+  // A cancelled turn does not abort these requests: the answer to the first one names the task that must be cancelled.
   return abortable(answering, signal);
 }
 

@@ -11,6 +11,8 @@ let ada: Person;
 let there: InteractionFixture;
 let bob: Person;
 let gate: Bun.Server<undefined>;
+/** What the gate waits for before it passes the answer to a message on. */
+let held: Promise<void> | undefined;
 let tides: { id: string; url: string };
 
 async function publicAgent(fixture: InteractionFixture, owner: Person, origin: string) {
@@ -27,7 +29,11 @@ beforeAll(async () => {
     port: 0,
     hostname: "127.0.0.1",
     idleTimeout: 0,
-    fetch: (request) => fetch(there.origin + new URL(request.url).pathname, request),
+    fetch: async (request) => {
+      const answer = await fetch(there.origin + new URL(request.url).pathname, request);
+      if (request.method === "POST") await held;
+      return answer;
+    },
   });
   const origin = `http://127.0.0.1:${gate.port}`;
   there = await openInteractionFixture({ BASE_URL: origin });
@@ -85,9 +91,11 @@ describe("an agent of another host", () => {
     });
   });
 
-  test("is cancelled with the turn that asks it", async () => {
+  test.each(["after", "before"])("is cancelled with the turn that asks it, %s it has named the task", async (when) => {
     const agentId = await agentWith({ tides: { url: tides.url } });
     const asked = Promise.withResolvers<void>();
+    const named = Promise.withResolvers<void>();
+    held = when === "before" ? named.promise : undefined;
     here.upstream.script(asks("tides", "Wait."));
     there.upstream.script(async ({ signal }) => {
       asked.resolve();
@@ -97,6 +105,8 @@ describe("an agent of another host", () => {
     const sent = await ada.post<{ turnId: string }>(`/api/agents/${agentId}/conversations`, { message: "Ask." });
     await asked.promise;
     expect((await ada.post(`/api/agents/${agentId}/turns/${sent.body.turnId}/cancel`)).status).toBe(202);
+    named.resolve();
+    held = undefined;
     await eventually(async () => {
       const { turns } = (await bob.get<{ turns: { status: string }[] }>(`/api/agents/${tides.id}/turns`)).body;
       return turns[0]?.status === "cancelled";

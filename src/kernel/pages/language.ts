@@ -16,5 +16,5 @@ export function preferredLanguage(header: string | null): Language {
 export const languageOf = ({ headers }: Pick<Request, "headers">): Language =>
   preferredLanguage(headers.get("accept-language"));
 
-/** The language of a stored locale; English if it is none of ours. */
+/** The language of a stored locale; English if Berth does not speak it. */
 export const languageOfLocale = (locale: string): Language => (isLanguage(locale) ? locale : "en");

@@ -22,10 +22,7 @@ export const ROUTES: readonly string[] = pages.flatMap(({ path }) => {
   return [path];
 });
 
-/**
- * Every second route, from the first or the second on: the pages share their parts, so two sweeps of all pages divide them. All
- * of them with BERTH_ALL_VIEWS.
- */
+/** Every second route, for one of two tests that divide the pages, because these share their parts; with BERTH_ALL_VIEWS all. */
 export const half = (first: 0 | 1): readonly string[] =>
   ROUTES.filter((_, place) => process.env.BERTH_ALL_VIEWS || place % 2 === first);
 

@@ -1,6 +1,6 @@
 // Finds the fields of a body that stand in the wrong place or are misspelt. All fields that a route does not know are ignored, as the
-// interface says; so that nobody takes these for accepted, the answer has a warning about each. Others get none: clients
-// may send back what they got, with its id and times.
+// interface says; the answer has a warning about each of these, since its sender believes it was accepted. Others get none:
+// clients may send back what they got, with its id and times.
 import type { Issue } from "../../errors.ts";
 import { setJsonMembers } from "../../util/json-text.ts";
 import { nearestName } from "../../util/nearest-name.ts";

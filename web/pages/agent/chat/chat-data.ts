@@ -10,7 +10,7 @@ import type {
   messageItem,
 } from "../../../../plugins/runtime/conversations/model.ts";
 import { api, path } from "../../../app/api.ts";
-import type { Influence } from "../../../app/approval.ts";
+import type { Approval as ApprovalItem } from "../../../app/approval.ts";
 import { useEvents, useLive } from "../../../app/events.ts";
 
 type ConversationPage = typeof conversationList.static;
@@ -159,18 +159,11 @@ export function useOtherTabs(agentId: string): void {
   }, []);
 }
 
-/** `GET /api/agents/:id/approvals`, as far as it is shown here. */
-export interface Approval {
-  id: string;
-  turnId: string;
-  tool: string;
-  class: "read" | "write" | "spend" | "outside";
-  summary: string;
-  input: unknown;
-  influence: Influence;
-  status: "pending" | "approved" | "denied" | "expired";
-  usedAt: string | null;
-}
+/** An item of `GET /api/agents/:id/approvals`, as far as it is shown here. */
+export type Approval = Pick<
+  ApprovalItem,
+  "id" | "tool" | "class" | "summary" | "input" | "influence" | "status" | "usedAt"
+> & { turnId: string };
 
 export const approvalsKey = (agentId: string) => ["approvals", agentId, "of-turns"] as const;
 
