@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { type Console, closeBrowser, openConsole } from "../tests/console/support/console.ts";
+import { type Console, closeBrowser, openConsole, startBrowser } from "../tests/console/support/console.ts";
 import type { Berth } from "../tests/support/berth.ts";
 import { temporaryDir } from "../tests/support/process.ts";
 import { type Benchmark, type Figure, median, ms, quantile } from "./support/figures.ts";
@@ -23,6 +23,7 @@ export const consolePages: Benchmark = {
     await using upstream = await startUpstream();
     await using berth = await startService(upstream, { BOT_DETECTION: "off" }, dir.path);
     try {
+      await startBrowser({ asPeopleHaveIt: true });
       const owner = await ownerOf(berth, 1);
       const chatPath = await seedRows(berth, owner);
       return [

@@ -119,6 +119,28 @@ describe("code that can't be loaded", () => {
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 
+  test("is told in the place of the first page, which comes when Berth is back", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await addAudit(page);
+    let lost = 0;
+    await page.route("**/assets/*.js", async (route) => {
+      const own = await page.locator("script[type=module]").getAttribute("src");
+      if (own && route.request().url().endsWith(own)) return route.fallback();
+      lost += 1;
+      return route.abort();
+    });
+    await page.goto(`/agents/${agentId}/memory`);
+    await heading(page, "No connection").waitFor();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await heading(page, "No connection").waitFor();
+    expect(lost).toBeGreaterThan(2);
+    await page.unroute("**/assets/*.js");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Memory" }).waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
   test("of the console itself is told by the page that has come", async () => {
     await using console = await openConsole(berth, ada);
     await console.page.route("**/assets/*", (route) => route.abort());

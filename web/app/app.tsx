@@ -1,7 +1,7 @@
 // Chooses the page of the address and shows it in the shell, once the account is known.
 
-import { useEffect } from "react";
-import { Route, Switch } from "wouter";
+import { useEffect, useLayoutEffect } from "react";
+import { matchRoute, Route, Switch, useLocation, useRouter } from "wouter";
 import { ErrorPage } from "../parts/error-note.tsx";
 import { PageSkeleton } from "../parts/skeleton.tsx";
 import { Toasts } from "../parts/toast.tsx";
@@ -22,6 +22,7 @@ export function App() {
   useChangesOfOtherTabs();
   useFocusKept();
   useReloadAfterUpdate();
+  useCodeOfPage();
   const isVisitor = !user && error instanceof ApiError && error.status === 401;
   useEffect(() => {
     if (isVisitor) signInAgain();
@@ -50,6 +51,17 @@ export function App() {
       <SignedOut />
     </UserProvider>
   );
+}
+
+/** Loads the code of the address's page while the account is still asked for. */
+function useCodeOfPage(): void {
+  const { parser } = useRouter();
+  const [location] = useLocation();
+  useLayoutEffect(() => {
+    const page = PAGES.find(({ path }) => matchRoute(parser, path, location)[0]);
+    // The page itself tells what failed, where it would be.
+    page?.Component.load().catch(() => undefined);
+  }, [parser, location]);
 }
 
 const toRoutes = (pages: readonly Page[]) =>

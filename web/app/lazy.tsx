@@ -18,17 +18,34 @@ interface Shown<Props> {
   failed: (error: unknown, retry: () => void, props: Props) => ReactNode;
 }
 
+/** A component that loads its code when it is shown first, or before that by `load()`. */
+export type LazyComponent<Props = object> = ComponentType<Props> & { load: () => Promise<void> };
+
 const nothing = () => null;
 
-function lazyComponent<Props extends object>(load: Load<Props>, { waiting, failed }: Shown<Props>) {
+function lazyComponent<Props extends object>(
+  load: Load<Props>,
+  { waiting, failed }: Shown<Props>,
+): LazyComponent<Props> {
   let Loaded: ComponentType<Props> | undefined;
-  return function Lazy(props: Props) {
+  let loading: Promise<void> | undefined;
+  const loadOnce = async () => {
+    if (Loaded) return;
+    loading ??= load()
+      .then((module) => {
+        Loaded = module.default;
+      })
+      .finally(() => {
+        loading = undefined;
+      });
+    await loading;
+  };
+  function Lazy(props: Props) {
     const [, setThere] = useState(Loaded !== undefined);
     const [failure, setFailure] = useState<{ error: unknown }>();
     const [start] = useState(() => () => {
-      load().then(
-        (module) => {
-          Loaded = module.default;
+      loadOnce().then(
+        () => {
           setThere(true);
           setFailure(undefined);
         },
@@ -46,7 +63,8 @@ function lazyComponent<Props extends object>(load: Load<Props>, { waiting, faile
     // A fault in the code itself is one of the page: its boundary tells it.
     if (!(error instanceof UnreachableError || error instanceof OutdatedError)) throw error;
     return failed(error, start, props);
-  };
+  }
+  return Object.assign(Lazy, { load: loadOnce });
 }
 
 type Note = ComponentType<{ error: unknown; onRetry: () => void }>;
@@ -56,11 +74,11 @@ const pageFailed = (Note: Note) => (error: unknown, retry: () => void) =>
   error instanceof OutdatedError && reloadIfOutdated() ? null : <Note error={error} onRetry={retry} />;
 
 /** A whole page, inside of the shell. */
-export const lazyPage = (load: Load<object>): ComponentType =>
+export const lazyPage = (load: Load<object>): LazyComponent =>
   lazyComponent(load, { waiting: () => <PageSkeleton />, failed: pageFailed(ErrorPage) });
 
 /** A page that is its own frame. */
-export const lazyBarePage = (load: Load<object>): ComponentType =>
+export const lazyBarePage = (load: Load<object>): LazyComponent =>
   lazyComponent(load, { waiting: inMain(PageSkeleton), failed: pageFailed(inMain(ErrorPage)) });
 
 const inMain =
@@ -72,7 +90,7 @@ const inMain =
   );
 
 /** A page below a frame of its own, such as one of an agent's. */
-export const lazyPagePart = (load: Load<object>): ComponentType =>
+export const lazyPagePart = (load: Load<object>): LazyComponent =>
   lazyComponent(load, { waiting: () => <Skeleton className="h-40" />, failed: pageFailed(ErrorNote) });
 
 /** A part of a page. `waiting` has the size of what comes. */

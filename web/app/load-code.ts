@@ -1,11 +1,13 @@
 // Loads the code of pages and dialogs when they are opened. The build calls `berthImport` in place of `import()`.
 //
 // Chromium keeps the failure of an `import()` as long as the page is open, also that of a file which the imported one needs. So
-// all files that a module needs are fetched first, into the browser's cache: a failed fetch can be repeated.
+// all files that a module needs are fetched first, into the browser's cache: a failed fetch can be repeated. Only the code of
+// the first page is imported at once, because each file is then asked for once: if that fails, a reload loses nothing.
 
 import { look, noteAnswer } from "./connection.ts";
 import { OutdatedError, UnreachableError } from "./errors.ts";
 import { t } from "./language.ts";
+import { noteUpdate } from "./update.ts";
 
 declare global {
   var berthImport: (file: string) => Promise<unknown>;
@@ -53,7 +55,41 @@ function fetchOnce(file: string): Promise<void> {
   return arrival;
 }
 
+/** Until somebody does something on the page. */
+let isUntouched = true;
+const touched = () => {
+  isUntouched = false;
+};
+for (const event of ["pointerdown", "keydown", "pushState"])
+  addEventListener(event, touched, { capture: true, once: true });
+
+/** What browsers say of a module whose files did not come. A fault in its code has other words. */
+const NOT_FETCHED = /dynamically imported module|Importing a module script failed/;
+
+/** Asks for all files at the same time: an import alone finds the next ones only in those that came. */
+function preload(file: string): void {
+  for (const href of filesOf(file)) {
+    if (fetched.has(href)) continue;
+    fetched.set(href, Promise.resolve());
+    document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", href }));
+  }
+}
+
 globalThis.berthImport = async (file) => {
+  if (isUntouched) {
+    preload(file);
+    try {
+      return await import(file);
+    } catch {
+      for (const one of filesOf(file)) fetched.delete(one);
+    }
+  }
   await Promise.all(filesOf(file).map(fetchOnce));
-  return import(file);
+  try {
+    return await import(file);
+  } catch (error) {
+    if (!NOT_FETCHED.test(String(error))) throw error;
+    noteUpdate();
+    throw new OutdatedError(t("A part of this page did not come. Load the page again to go on."));
+  }
 };

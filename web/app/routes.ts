@@ -2,7 +2,7 @@
 
 import type { ComponentType } from "react";
 import { loadTexts } from "./language.ts";
-import { lazyBarePage, lazyPage } from "./lazy.tsx";
+import { type LazyComponent, lazyBarePage, lazyPage } from "./lazy.tsx";
 
 export interface Page {
   path: string;
@@ -10,7 +10,7 @@ export interface Page {
   admin?: true;
   /** Without the rail, for guided paths. */
   bare?: true;
-  Component: ComponentType;
+  Component: LazyComponent;
 }
 
 type PageModule = { default: ComponentType };

@@ -517,6 +517,8 @@ export const translation = {
       "Nichts Gespeichertes ist verloren. Lade die Seite neu; wenn der Fehler bleibt, sag dem Betreiber, was du getan hast.",
     "This page has a fault": "Diese Seite hat einen Fehler",
     "Berth was updated": "Berth wurde aktualisiert",
+    "A part of this page did not come. Load the page again to go on.":
+      "Ein Teil dieser Seite ist nicht angekommen. Lade die Seite neu, um weiterzumachen.",
     "Berth was updated. Load this page again to go on.":
       "Berth wurde aktualisiert. Lade diese Seite neu, um weiterzumachen.",
     "Berth was updated. Finish what you type, then load the page again.":

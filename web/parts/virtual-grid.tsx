@@ -1,7 +1,7 @@
 // Very many items of one height, in as many columns as have room. Only those in view are in the page; it scrolls with the window.
 
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 
 interface Props {
   label: string;
@@ -12,6 +12,7 @@ interface Props {
   minWidth?: number;
   isBusy?: boolean;
   keyOf: (index: number) => string;
+  /** Called again when it is another function, and not while the list scrolls. */
   renderItem: (index: number) => ReactNode;
   /** Called with the first and the last index in view, to load them. */
   onVisible?: (first: number, last: number) => void;
@@ -43,25 +44,37 @@ function Grid(props: Props) {
         Array.from({ length: columns }, (_, column) => row * columns + column)
           .filter((index) => index < count)
           .map((index) => (
-            <li
-              key={keyOf(index)}
-              aria-setsize={count}
-              aria-posinset={index + 1}
-              className="absolute top-0"
-              style={{
-                height: rowHeight,
-                width: `${100 / columns}%`,
-                left: `${((index % columns) * 100) / columns}%`,
-                transform: `translateY(${start - top}px)`,
-              }}
-            >
-              {renderItem(index)}
-            </li>
+            <Cell key={keyOf(index)} {...{ index, count, columns, renderItem }} top={start - top} height={rowHeight} />
           )),
       )}
     </ul>
   );
 }
+
+interface CellProps extends Pick<Props, "count" | "renderItem"> {
+  index: number;
+  columns: number;
+  /** Pixels, as is `height`. */
+  top: number;
+  height: number;
+}
+
+/** Stays as it is while the list scrolls: rendering all cells for each frame would take longer than a frame. */
+const Cell = memo(({ index, count, columns, top, height, renderItem }: CellProps) => (
+  <li
+    aria-setsize={count}
+    aria-posinset={index + 1}
+    className="absolute top-0"
+    style={{
+      height,
+      width: `${100 / columns}%`,
+      left: `${((index % columns) * 100) / columns}%`,
+      transform: `translateY(${top}px)`,
+    }}
+  >
+    {renderItem(index)}
+  </li>
+));
 
 /** How many columns have room, and how far below the top of the page the list begins. */
 function usePlace(list: { current: HTMLElement | null }, minWidth: number | undefined) {

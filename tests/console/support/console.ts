@@ -48,19 +48,18 @@ const executablePath = [
   "/usr/bin/google-chrome",
 ];
 
-/** Draws without the pieces that a test does not need. */
-const args = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--enable-features=NetworkServiceInProcess2",
-  "--js-flags=--no-opt,--no-maglev",
-];
+/** What a test spares: a process for drawing and one for the network, and the compilers of code that runs often. */
+const SPARING = ["--disable-gpu", "--enable-features=NetworkServiceInProcess2", "--js-flags=--no-opt,--no-maglev"];
 
-/** One browser for all tests of a file; it ends with the process. */
-function sharedBrowser(): Promise<Browser> {
+/**
+ * Starts the one browser of this process, unless it runs. The first window does it too; a benchmark starts the browser before,
+ * as people have it.
+ */
+export function startBrowser({ asPeopleHaveIt = false } = {}): Promise<Browser> {
   browser ??= (async () => {
     const path = executablePath.find((one) => existsSync(one));
     if (!path) throw new Error("The tests of the console need Chromium: apt-get install chromium");
+    const args = ["--no-sandbox", ...(asPeopleHaveIt ? [] : SPARING)];
     return chromium.launch({ executablePath: path, args, timeout: 30_000 });
   })();
   return browser;
@@ -78,7 +77,7 @@ export async function openConsole(
   client?: Client,
   view: View = { theme: "light", width: 1280 },
 ): Promise<Console> {
-  const context = await (await sharedBrowser()).newContext({
+  const context = await (await startBrowser()).newContext({
     baseURL: berth.web,
     viewport: { width: view.width, height: view.width === 390 ? 844 : 900 },
     colorScheme: view.theme,

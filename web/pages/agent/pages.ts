@@ -22,9 +22,8 @@ import {
   Wallet,
   Webhook,
 } from "lucide-react";
-import type { ComponentType } from "react";
 import { type Text, text } from "../../app/language.ts";
-import { lazyPagePart } from "../../app/lazy.tsx";
+import { type LazyComponent, lazyPagePart } from "../../app/lazy.tsx";
 
 export interface AgentPage {
   /** Below /agents/:id; "" is the overview. May have parameters, such as "/chat/:conversationId?". */
@@ -37,7 +36,7 @@ export interface AgentPage {
   group?: AgentPageGroup;
   /** Takes the whole height and width beside the navigation and scrolls by itself, such as a chat. */
   isFull?: true;
-  Component: ComponentType;
+  Component: LazyComponent;
 }
 
 export const AGENT_PAGE_GROUPS = {

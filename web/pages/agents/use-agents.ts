@@ -32,7 +32,7 @@ const load = ({ query, state, sort }: Filters, page: number, signal?: AbortSigna
 
 export function useAgents(filters: Filters) {
   const client = useQueryClient();
-  const [range, setRange] = useState({ first: 0, last: 0 });
+  const [range, setRange] = useState(TOP);
   const shared = { refetchInterval: REFRESH_MS };
   // While another filter loads, the rows of the one before stay.
   const head = useQuery({
@@ -64,14 +64,24 @@ export function useAgents(filters: Filters) {
     refetch: head.refetch,
     isStale: head.isPlaceholderData,
     agentAt: (index: number): AgentOverview | undefined => pages.get(Math.floor(index / PAGE))?.[index % PAGE],
-    show: (first: number, last: number) => setRange({ first, last }),
+    show: (firstIndex: number, lastIndex: number) => {
+      const next = { first: Math.floor(firstIndex / PAGE), last: Math.floor(lastIndex / PAGE) };
+      setRange((before) => (before.first === next.first && before.last === next.last ? before : next));
+    },
   };
 }
 
-/** The pages after the first that hold this range. */
-function pagesOf({ first, last }: { first: number; last: number }, total: number): number[] {
-  const from = Math.max(1, Math.floor(first / PAGE));
-  const to = Math.floor(Math.min(last, total - 1) / PAGE);
+/** Numbers of pages in view. */
+interface Range {
+  first: number;
+  last: number;
+}
+const TOP: Range = { first: 0, last: 0 };
+
+/** The pages in view that exist, without the first. */
+function pagesOf({ first, last }: Range, total: number): number[] {
+  const from = Math.max(1, first);
+  const to = Math.min(last, Math.ceil(total / PAGE) - 1);
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }
 
