@@ -55,7 +55,7 @@ const OVERLAYS: readonly Overlay[] = [
   {
     file: "pages/account/security/enrolment-dialog.tsx",
     at: "/account/security",
-    press: ["main section:has(h2:text-matches('^(Two-factor|Zwei-Faktor)')) button"],
+    press: ["main section:has(h2:text-matches('^(Two-factor|Zweiter Faktor)')) button"],
   },
   { file: "pages/account/sign-ins/social-section.tsx", at: "/account/sign-ins", press: ["Link one…"] },
   { file: "pages/admin/users/new-account-dialog.tsx", at: "/admin/users?new=account" },
