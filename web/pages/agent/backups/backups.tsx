@@ -13,14 +13,8 @@ import { Rows } from "../../../parts/rows.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
 import { When } from "../../../parts/when.tsx";
+import { type Backup, backupsKey } from "./data.ts";
 import { RollbackDialog } from "./rollback-dialog.tsx";
-
-export interface Backup {
-  path: string;
-  size: number;
-  createdAt: string;
-  reason: "update" | "rollback" | "reset-memory" | "manual" | null;
-}
 
 const REASONS: Readonly<Record<NonNullable<Backup["reason"]>, Text>> = {
   update: text("Before an update"),
@@ -28,8 +22,6 @@ const REASONS: Readonly<Record<NonNullable<Backup["reason"]>, Text>> = {
   "reset-memory": text("Before forgetting everything"),
   manual: text("Made by you"),
 };
-
-export const backupsKey = (agentId: string) => ["backups", agentId] as const;
 
 export function Backups({ agentId }: { agentId: string }) {
   const client = useQueryClient();

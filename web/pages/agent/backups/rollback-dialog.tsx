@@ -7,7 +7,7 @@ import { FormDialog } from "../../../parts/form-dialog.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { When } from "../../../parts/when.tsx";
 import { agentKey } from "../agent.tsx";
-import { type Backup, backupsKey } from "./backups.tsx";
+import { type Backup, backupsKey } from "./data.ts";
 
 interface Props {
   agentId: string;

@@ -10,7 +10,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { agentKey } from "../agent.tsx";
-import { backupsKey } from "./backups.tsx";
+import { backupsKey } from "./data.ts";
 
 interface Updated {
   image: string;

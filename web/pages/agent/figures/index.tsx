@@ -14,20 +14,8 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { useAgent } from "../agent.tsx";
+import type { Figures } from "./data.ts";
 import { KeyFigures } from "./key-figures.tsx";
-
-/** Of one period, in `GET /api/agents/:id/figures`. */
-export interface Figures {
-  received: number;
-  sent: number;
-  turnsOk: number;
-  turnsFailed: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  averageAnswerMs: number | null;
-  p95AnswerMs: number | null;
-}
 
 interface Answer {
   points: (Figures & { at: string })[];

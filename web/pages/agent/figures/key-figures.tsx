@@ -2,7 +2,7 @@
 
 import { formatDuration, formatNumber, formatUsd, t, tn } from "../../../app/language.ts";
 import { Figure } from "../../../parts/page.tsx";
-import type { Figures } from "./index.tsx";
+import type { Figures } from "./data.ts";
 
 export function KeyFigures({ total }: { total: Figures }) {
   const turns = total.turnsOk + total.turnsFailed;

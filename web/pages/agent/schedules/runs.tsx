@@ -8,7 +8,7 @@ import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
 import { When } from "../../../parts/when.tsx";
 import { type Run, type Schedule, useRuns } from "./data.ts";
-import { STATUSES } from "./schedule-row.tsx";
+import { STATUSES } from "./statuses.ts";
 
 export function Runs({ agentId, schedule: { id, name } }: { agentId: string; schedule: Schedule }) {
   const runs = useRuns(agentId, id);

@@ -1,23 +1,16 @@
 // One schedule: when it runs in words, its next run, how the last one ended, and what can be done with it.
 
 import { ChevronDown, Pencil, Play, ShieldAlert, Trash2 } from "lucide-react";
-import { said, type Text, t, text, tn } from "../../../app/language.ts";
+import { said, t, tn } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Switch } from "../../../parts/field.tsx";
 import { IconButton } from "../../../parts/icon-button.tsx";
-import { Badge, Notice, Status, type Tone } from "../../../parts/status.tsx";
+import { Badge, Notice, Status } from "../../../parts/status.tsx";
 import { When } from "../../../parts/when.tsx";
-import type { RunStatus, Schedule } from "./data.ts";
+import type { Schedule } from "./data.ts";
 import { Runs } from "./runs.tsx";
+import { STATUSES } from "./statuses.ts";
 import { formatRun, inWords, OWN_ZONE } from "./timing.ts";
-
-export const STATUSES: Readonly<Record<RunStatus, { label: Text; tone: Tone }>> = {
-  running: { label: text("Running"), tone: "busy" },
-  done: { label: text("Done"), tone: "good" },
-  failed: { label: text("Failed"), tone: "bad" },
-  cancelled: { label: text("Cancelled"), tone: "idle" },
-  skipped: { label: text("Left out"), tone: "warn" },
-};
 
 interface Props {
   agentId: string;

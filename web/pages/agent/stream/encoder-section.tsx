@@ -11,7 +11,7 @@ import { Section } from "../../../parts/page.tsx";
 import { SecretValue } from "../../../parts/secret-value.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { useAgent } from "../agent.tsx";
-import { type Stream, streamKeyOf, streamPath } from "./index.tsx";
+import { type Stream, streamKeyOf, streamPath } from "./data.ts";
 
 export function EncoderSection({ stream }: { stream: Stream }) {
   const agent = useAgent();

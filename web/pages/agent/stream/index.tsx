@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ExternalLink } from "lucide-react";
-import { api, path } from "../../../app/api.ts";
+import { api } from "../../../app/api.ts";
 import { useLive } from "../../../app/events.ts";
 import { formatNumber, rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
@@ -16,22 +16,8 @@ import { Status } from "../../../parts/status.tsx";
 import { showError, withUndo } from "../../../parts/toast.tsx";
 import { When } from "../../../parts/when.tsx";
 import { useAgent } from "../agent.tsx";
+import { type Stream, streamKeyOf, streamPath } from "./data.ts";
 import { EncoderSection } from "./encoder-section.tsx";
-
-/** `GET /api/agents/:id/stream`. */
-export interface Stream {
-  liveStreamId: string | null;
-  streamKey: string | null;
-  rtmpServer: string | null;
-  hls: string | null;
-  playbackUrl: string | null;
-  state: "idle" | "active" | "unavailable" | "none";
-  since: string | null;
-  bitrate: number | null;
-}
-
-export const streamKeyOf = (agentId: string) => ["agent", agentId, "stream"] as const;
-export const streamPath = (agentId: string) => path`/api/agents/${agentId}/stream`;
 
 export default function StreamPage() {
   const agent = useAgent();
