@@ -5,7 +5,7 @@ import { basename, resolve } from "node:path";
 import type { BuildConfig, BunPlugin } from "bun";
 
 /** A file with a shared module is common if at least this many others import it. */
-const MIN_IMPORTERS = 4;
+const MIN_IMPORTERS = 3;
 /** Bytes before compression: larger files are worth a request of their own. */
 const MAX_BYTES = 4_000;
 
