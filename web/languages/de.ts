@@ -1475,6 +1475,9 @@ export const translation = {
     "Model that speaks": "Modell, das spricht",
     "Name of the voice": "Name der Stimme",
     "As the provider calls it. Empty: its usual one.": "Wie sie beim Anbieter heißt. Leer: seine übliche.",
+    "With the skill Make pictures the agent makes pictures by this model. Each costs a little.":
+      "Mit der Fähigkeit Bilder machen macht der Agent Bilder mit diesem Modell. Jedes kostet ein wenig.",
+    "Model for pictures": "Modell für Bilder",
     "Spoken replies": "Gesprochene Antworten",
     "When replies are spoken": "Wann Antworten gesprochen werden",
     Recordings: "Aufnahmen",
@@ -3344,6 +3347,12 @@ export const translation = {
       "This agent has no such tool, or class of tools.":
         "Dieses Werkzeug oder diese Art von Werkzeugen hat der Agent nicht.",
       "This server has no such tool.": "Dieses Werkzeug hat der Server nicht.",
+      "No provider has a model that speaks, so replies stay text. Add a key of a provider that has one, or name a model of your own server.":
+        "Kein Anbieter hat ein Modell, das spricht; Antworten bleiben also Text. Füge einen Schlüssel für einen Anbieter hinzu, der eins hat, oder nenne ein Modell auf deinem eigenen Server.",
+      "Nobody knows the price of {text}, so it is not used here. Choose another model.":
+        "Niemand kennt den Preis von {text}, also wird es hier nicht benutzt. Wähle ein anderes Modell.",
+      "There is no key for {text}, of the agent or the operator. Add one, or leave the model out.":
+        "Für {text} gibt es keinen Schlüssel, weder vom Agenten noch vom Betreiber. Füge einen hinzu, oder lass das Modell weg.",
       'The agent\'s own "model" is "custom", but its configuration names none: the default model answers.':
         "Der Agent soll ein eigenes Modell haben, aber die Konfiguration nennt keins: Es antwortet das übliche.",
       'This is used only if the agent\'s own "model" is "custom".':
