@@ -38,21 +38,26 @@ export const SPEECH: ModelKind<SpeechModel> = {
   }),
 };
 
+/** What stands before the number of a version, such as `gpt-image-`: models with the same take the same fields. */
+const familyOf = (id: string) => /^\D*/.exec(id)?.[0] ?? id;
+
 export const PICTURES: ModelKind<PictureModel> = {
   modelsOf: ({ pictureModels = [] }) => pictureModels,
   priced(id, known) {
     const counted = known.flatMap(({ perMillion = [] }) => perMillion);
+    const relative = known.find((one) => familyOf(one.id) === familyOf(id));
     return {
+      fields: { response_format: "b64_json" },
+      ...relative,
       id,
       perPicture: most(known.map(({ perPicture }) => perPicture)),
-      // Its quality, and so its price, is unknown: what the answer counts decides.
+      // The picture may be a dearer one than the dearest of these: the tokens that the answer counts decide.
       ...(counted.length > 0 && {
         perMillion: {
           input: most(counted.map(({ input }) => input)),
           output: most(counted.map(({ output }) => output)),
         },
       }),
-      fields: { response_format: "b64_json" },
     };
   },
 };
