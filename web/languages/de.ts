@@ -1475,8 +1475,8 @@ export const translation = {
     "Model that speaks": "Modell, das spricht",
     "Name of the voice": "Name der Stimme",
     "As the provider calls it. Empty: its usual one.": "Wie sie beim Anbieter heißt. Leer: seine übliche.",
-    "With the skill Make pictures the agent makes pictures by this model. Each costs a little.":
-      "Mit der Fähigkeit Bilder machen macht der Agent Bilder mit diesem Modell. Jedes kostet ein wenig.",
+    "The skill Pictures makes them with this model. Each costs a little.":
+      "Die Fähigkeit Bilder macht sie mit diesem Modell. Jedes kostet ein wenig.",
     "Model for pictures": "Modell für Bilder",
     "Spoken replies": "Gesprochene Antworten",
     "When replies are spoken": "Wann Antworten gesprochen werden",
@@ -2120,6 +2120,9 @@ export const translation = {
     Pictures: "Bilder",
     "Makes pictures with an image model and sends them. Each costs a few cents of the budget.":
       "Macht Bilder mit einem Bildmodell und schickt sie. Jedes kostet ein paar Cent vom Budget.",
+    Documents: "Dokumente",
+    "Writes PDF, Word, HTML, Markdown and CSV files, and sends them.":
+      "Schreibt PDF-, Word-, HTML-, Markdown- und CSV-Dateien und schickt sie.",
     "a key of OpenAI or Google Gemini, or a model for pictures that the server names.":
       "einen Schlüssel von OpenAI oder Google Gemini oder ein Bildmodell, das der Server nennt.",
     Reminders: "Erinnerungen",
@@ -2942,6 +2945,9 @@ export const translation = {
     "Sends a message to a public agent of somebody else.":
       "Schickt einem öffentlichen Agenten von anderen eine Nachricht.",
     "Make a picture": "Bild machen",
+    "Write a document": "Ein Dokument schreiben",
+    "Writes a PDF, Word, HTML, Markdown or CSV file and sends it.":
+      "Schreibt eine PDF-, Word-, HTML-, Markdown- oder CSV-Datei und schickt sie.",
     "Makes a picture with an image model and sends it. Each costs a few cents of the budget.":
       "Macht ein Bild mit einem Bildmodell und schickt es. Jedes kostet ein paar Cent vom Budget.",
     "Run a program": "Programm ausführen",

@@ -9,10 +9,7 @@ import { membersOf, setMember, textOf } from "./members.ts";
 export function Pictures({ config, setKey, noteAt }: FieldProps) {
   const pictures = membersOf(config.pictures);
   return (
-    <Section
-      title={t("Pictures")}
-      hint={t("With the skill Make pictures the agent makes pictures by this model. Each costs a little.")}
-    >
+    <Section title={t("Pictures")} hint={t("The skill Pictures makes them with this model. Each costs a little.")}>
       <div className="grid gap-4 sm:grid-cols-3">
         <TextField
           label={t("Model for pictures")}
