@@ -4,6 +4,7 @@ import { eventually } from "../../../tests/support/eventually.ts";
 import { rejectionOf } from "../../../tests/support/rejection.ts";
 import type { Agent } from "../../agents/index.ts";
 import { uploads } from "../../uploads/index.ts";
+import { createUploadService } from "../../uploads/upload-service.ts";
 import { type Harness, openHarness } from "../backups/support.test.ts";
 import type { ExportedAgent } from "./export-format.ts";
 import { MAX_EXPORTED_BYTES } from "./exported-files.ts";
@@ -515,12 +516,16 @@ describe("files of messages", () => {
     expect(await exported(await agentWithFiles(), false)).not.toContain("note.txt");
   });
 
-  test("of an agent that goes back to a backup are still there", async () => {
+  test("of an agent that goes back to a backup are still there, and stay", async () => {
     const agent = await agentWithFiles();
+    const [entry = ""] = await entriesOf(agent);
     const { path } = await harness.backups.write(agent.id);
     await harness.chat(agent, "later");
+    await harness.backups.eraseMemory(agent.id);
     await harness.backups.restore(agent.id, path);
-    const [entry = ""] = await entriesOf(agent);
+    await harness.run("UPDATE uploads SET created_at = 0");
+    const { agents, accounts } = harness.services;
+    await createUploadService({ ...harness.kernel, agents, users: accounts.users }).sweep();
     expect((await uploadService().ofMessages(agent.id, [entry])).get(entry)).toMatchObject([{ name: "note.txt" }]);
     expect((await uploadService().ofReplies(agent.id, [entry])).get(entry)).toMatchObject([{ name: "chart.svg" }]);
   });

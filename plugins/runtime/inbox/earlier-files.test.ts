@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { Type as t } from "@sinclair/typebox";
 import type { Agent } from "../../agents/index.ts";
 import { defineTool, type EarlierFile, type Skill } from "../../skills/index.ts";
+import { uploads } from "../../uploads/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 import type { InboundMessage } from "./inbox.ts";
 
@@ -110,6 +111,18 @@ describe("a tool that asks for earlier files", () => {
     await says(agent, "look");
     expect(names()).toEqual(["a.csv"]);
   });
+});
+
+test("uploads of a conversation without references, such as a restored one, are found, too", async () => {
+  const agent = await fixture.agent();
+  const service = fixture.host.use(uploads);
+  const bytes = new TextEncoder().encode("uploaded");
+  const { id } = await service.add(agent, { name: "up.txt", type: "text/plain", bytes });
+  const more = { platform: "web" as const, sender: { id: agent.userId, name: "" } };
+  await says(agent, "here", [], { ...more, attachments: await service.attachmentsOf(agent.id, [id]) });
+  await fixture.kernel.database.write([{ sql: "UPDATE inbox SET attachments = NULL", args: [] }]);
+  await says(agent, "look", [], more);
+  expect(found).toEqual([{ name: "up.txt", byAgent: false, text: "uploaded" }]);
 });
 
 test("the references go with the conversation", async () => {

@@ -1,7 +1,7 @@
 // Finds the files of earlier messages of a conversation for tools that ask for them; no other turn reads anything.
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import type { EarlierFile } from "../../skills/index.ts";
-import type { UploadService } from "../../uploads/index.ts";
+import type { EarlierFile, MessageFile } from "../../skills/index.ts";
+import type { Upload, UploadService } from "../../uploads/index.ts";
 import type { Platforms } from "../platforms.ts";
 import { parseAttachments } from "./attachments.ts";
 import type { InboxEntry } from "./inbox.ts";
@@ -20,8 +20,10 @@ const REPLIED = `SELECT id, attachments FROM inbox
 
 interface Deps extends Pick<Kernel, "database"> {
   platforms: Pick<Platforms, "of">;
-  uploads: Pick<UploadService, "fetchFile" | "ofReplies">;
+  uploads: Pick<UploadService, "fetchFile" | "ofMessages" | "ofReplies">;
 }
+
+type UploadFacts = Pick<Upload, "id" | "name" | "type" | "size">;
 
 interface EarlierMessage {
   id: string;
@@ -49,17 +51,26 @@ export function createEarlierFiles({ database, platforms, uploads }: Deps) {
     const own = { id, attachments: null };
     const messages = [...replied, own, ...latest.filter((one) => one.id !== id)];
     const turnIds = [...new Set(messages.map((one) => one.id))];
-    const sent = await uploads.ofReplies(agentId, turnIds);
+    // Messages of a restored or imported conversation have no references, but may have uploads.
+    const withoutReferences = messages.filter((one) => one.attachments === null && one.id !== id).map((one) => one.id);
+    const [sent, uploaded] = await Promise.all([
+      uploads.ofReplies(agentId, turnIds),
+      uploads.ofMessages(agentId, withoutReferences),
+    ]);
+    const toFile = ({ id: uploadId, name, type: mediaType, size }: UploadFacts): MessageFile => ({
+      ...{ name, mediaType, size },
+      read: (limit) => uploads.fetchFile(agentId, { ref: `upload:${uploadId}` }, limit),
+    });
     const fetch = platforms.of(platform)?.fetchFile ?? uploads.fetchFile;
     const seen = new Set<string>();
     return messages.flatMap((message) => {
       if (seen.has(message.id)) return [];
       seen.add(message.id);
-      const fromPerson = messageFiles(agentId, parseAttachments(message.attachments), fetch);
-      const fromAgent = (sent.get(message.id) ?? []).map(({ id: uploadId, name, type: mediaType, size }) => ({
-        ...{ name, mediaType, size },
-        read: (limit: number) => uploads.fetchFile(agentId, { ref: `upload:${uploadId}` }, limit),
-      }));
+      const fromPerson = [
+        ...messageFiles(agentId, parseAttachments(message.attachments), fetch),
+        ...(uploaded.get(message.id) ?? []).map(toFile),
+      ];
+      const fromAgent = (sent.get(message.id) ?? []).map(toFile);
       return [
         ...fromPerson.map((file) => ({ ...file, messageId: message.id, byAgent: false })),
         ...fromAgent.map((file) => ({ ...file, messageId: message.id, byAgent: true })),

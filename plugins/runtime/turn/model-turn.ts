@@ -47,7 +47,7 @@ export interface ModelTurnDeps extends Pick<Kernel, "database" | "log"> {
   ownerAlerts: OwnerAlerts;
   slowReplies: Pick<SlowReplies, "markShown">;
   platforms: Pick<Platforms, "of">;
-  uploads: Pick<UploadService, "fetchFile" | "ofReplies">;
+  uploads: Pick<UploadService, "fetchFile" | "ofMessages" | "ofReplies">;
 }
 
 /** The state of one run of an entry. */

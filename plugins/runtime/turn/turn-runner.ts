@@ -39,7 +39,7 @@ interface Deps extends ModelTurnDeps, Pick<Kernel, "events"> {
   suspensions: Pick<Suspensions, "suspend" | "cancelConversation">;
   /** Decides a request for approval by its code. */
   decideByCode: CommandDeps["decideByCode"];
-  uploads: Pick<UploadService, "fetchFile" | "addToReply" | "ofReplies">;
+  uploads: Pick<UploadService, "fetchFile" | "addToReply" | "ofMessages" | "ofReplies">;
   /** The form in which steps are stored with the reply. */
   steps: Pick<ShownSteps, "toStored">;
   outbox: Outbox;
