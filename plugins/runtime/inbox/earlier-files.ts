@@ -10,12 +10,13 @@ import { messageFiles } from "./message-files.ts";
 /** Messages of the conversation that are looked at, with replies. */
 const MAX_MESSAGES = 60;
 
-// A message that came later may be answered already, while the turn waited for an approval.
-const EARLIER = `SELECT i.id, i.attachments FROM
+// A message that came later may be answered already, while the turn waited for an approval. CROSS JOIN, so that SQLite begins with the
+// messages of the conversation, not with all entries of the agent.
+export const EARLIER = `SELECT i.id, i.attachments FROM
     (SELECT inbox_id, max(seq) AS seq FROM
       (SELECT inbox_id, seq FROM messages WHERE session_id = ?2 ORDER BY seq DESC LIMIT ${MAX_MESSAGES}) GROUP BY inbox_id) AS m
-  JOIN inbox AS i ON i.agent_id = ?1 AND i.id = m.inbox_id WHERE i.id <= ?3 ORDER BY m.seq DESC`;
-const REPLIED = `SELECT id, attachments FROM inbox
+  CROSS JOIN inbox AS i ON i.agent_id = ?1 AND i.id = m.inbox_id WHERE m.inbox_id <= ?3 ORDER BY m.seq DESC`;
+export const REPLIED = `SELECT id, attachments FROM inbox
   WHERE agent_id = ?1 AND platform = ?2 AND platform_message_id = ?3 AND peer = ?4 AND id < ?5`;
 
 interface Deps extends Pick<Kernel, "database"> {
