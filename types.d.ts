@@ -39,3 +39,56 @@ declare module "*/dist/web/assets.js" {
 declare module "@joplin/turndown-plugin-gfm" {
   export const gfm: (service: import("turndown")) => void;
 }
+/** The part of it that Berth uses; it has no types of its own. http://pdfmake.org */
+declare module "pdfmake" {
+  export interface TextContent {
+    text: string;
+    font?: string;
+    link?: string;
+    color?: string;
+    decoration?: ("underline" | "lineThrough")[];
+  }
+  interface Look {
+    alignment?: string;
+    color?: string;
+    fillColor?: string;
+    fontSize?: number;
+    /** Points: left, top, right, bottom. */
+    margin?: [number, number, number, number];
+    headlineLevel?: number;
+    preserveLeadingSpaces?: boolean;
+  }
+  type TableLayout = Record<string, number | string | ((n: number) => number | string)>;
+  export type Content = Look &
+    (
+      | { text: string | TextContent[] }
+      | { stack: Content[] }
+      | { ul: Content[] }
+      | { ol: Content[]; start: number }
+      | { table: { headerRows?: number; widths: ("auto" | "*")[]; body: Content[][] }; layout: TableLayout }
+      | { canvas: Record<string, number | string>[] }
+    );
+  interface DocumentDefinition {
+    content: Content[];
+    info: { title: string };
+    pageSize: string;
+    pageMargins: number;
+    defaultStyle: Record<string, number | string>;
+    footer(page: number, pages: number): Content | string;
+  }
+  const pdfmake: {
+    readonly virtualfs: { writeFileSync(name: string, bytes: Uint8Array): void };
+    addFonts(fonts: Record<string, { normal: string }>): void;
+    setUrlAccessPolicy(isAllowed: (url: string) => boolean): void;
+    setLocalAccessPolicy(isAllowed: (path: string) => boolean): void;
+    createPdf(definition: DocumentDefinition): { getBuffer(): Promise<Uint8Array> };
+  };
+  export default pdfmake;
+}
+/** The part of it that Berth uses; it has no types of its own. */
+declare module "fontkit" {
+  export interface Font {
+    hasGlyphForCodePoint(codePoint: number): boolean;
+  }
+  export function create(bytes: Uint8Array): Font;
+}

@@ -47,6 +47,11 @@ export interface IncomingMessage {
   quotesOthers?: true;
   /** The message's files, in order; `text` also names each one, in brackets on its own line. */
   attachments?: Attachment[];
+  /**
+   * The platform's id of the message that it replies to, where the platform does not pass that message. Where it does, its files
+   * are among the attachments, if this one has none of its own.
+   */
+  repliesTo?: string;
   /** More than two people can read it. */
   group: boolean;
   /** In a group: the message mentions the bot or replies to it. Always true in private. */

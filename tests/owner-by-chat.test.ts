@@ -41,6 +41,8 @@ const PLANS: Record<string, ((result: string) => ToolCall)[]> = {
     (result) => ({ name: "forget", arguments: { id: idIn(result) } }),
   ],
   "[document: guide.txt]": [() => ({ name: "keep_file", arguments: {} })],
+  "Keep what I sent": [() => ({ name: "keep_file", arguments: {} })],
+  "Keep this one": [() => ({ name: "keep_file", arguments: {} })],
   "How hot": [() => ({ name: "search_files", arguments: { query: "degrees" } })],
 };
 
@@ -165,6 +167,18 @@ test.each(PLATFORMS)(
         },
         { timeoutMs: 30_000 },
       );
+      // Files of earlier messages: by a reply to one, and the latest.
+      transcript.push("\nowner sends oolong.txt and pu-erh.txt");
+      const oolong = chat.sends("oolong.txt", "Oolong needs ninety degrees.", "Look at this");
+      await hears("[the model answers]");
+      chat.sends("pu-erh.txt", "Pu-erh needs boiling water.", "And at this");
+      await hears("[the model answers]");
+      await ask("Keep what I sent", 'Keep "pu-erh.txt"');
+      await press("Approve", "Kept: pu-erh.txt");
+      transcript.push("\nowner answers the message with oolong.txt: Keep this one");
+      chat.answers(oolong, "Keep this one");
+      await hears('Keep "oolong.txt"');
+      await press("Approve", "Kept: oolong.txt");
       await ask("/new", "new conversation");
       await ask("How hot is green tea?", "eighty degrees");
       await ask("/reset", "new conversation");

@@ -1,5 +1,6 @@
 // Tests files in replies on the compiled binary: pictures and charts arrive on every platform, and a kill loses and doubles none.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { createDocumentReader } from "../plugins/documents/document-reader.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { type Discord, startDiscord, tokenFor } from "./support/discord.ts";
@@ -11,6 +12,7 @@ import { startUpstream, type Upstream } from "./support/upstream.ts";
 import { ONE_POINT_PNG } from "./support/upstream-pictures.ts";
 import { startWhatsApp, type WhatsApp } from "./support/whatsapp.ts";
 
+const reader = createDocumentReader();
 let telegram: Telegram;
 let discord: Discord;
 let whatsapp: WhatsApp;
@@ -50,7 +52,7 @@ beforeAll(async () => {
   ada = await member(berth, "enterprise");
   const open = { access: "open" };
   agentId = (await provision(ada, "Harbour", { channels: { channel_a: open, channel_b: open, channel_c: open } })).id;
-  for (const skillId of ["run-code", "pictures"]) {
+  for (const skillId of ["run-code", "pictures", "documents"]) {
     await ada.post("/api/agent", { action: "update-skill", agentId, skillId, enabled: true });
   }
   const tokens = {
@@ -84,6 +86,7 @@ beforeAll(async () => {
 }, 60_000);
 beforeEach(() => upstream.reset());
 afterAll(async () => {
+  reader.stop();
   await berth?.[Symbol.asyncDispose]();
   await Promise.all([upstream, telegram, discord, whatsapp].map((one) => one?.stop()));
 }, 20_000);
@@ -99,6 +102,11 @@ const CALLS = {
     },
   },
 };
+/** Both at once, as models call tools. */
+const DOCUMENTS = ["Offer.pdf", "Offer.docx"].map((name) => ({
+  name: "write_document",
+  arguments: { name, content: "# Offer\n\nDear **Ada**,\n\n| Berth | Price |\n|---|---:|\n| small | 12.50 € |\n" },
+}));
 const scripted = (call: keyof typeof CALLS, text = "Here it is.") =>
   upstream.script(({ toolResults }) => (toolResults.length > 0 ? text : { toolCalls: [CALLS[call]] }));
 
@@ -118,6 +126,27 @@ test.each(["Telegram", "Discord", "WhatsApp"])(
     expect(Buffer.from(chart?.bytes ?? []).toString("latin1", 1, 4)).toBe("PNG");
     expect(table).toMatchObject({ name: "sales.csv" });
     expect(Buffer.from(table?.bytes ?? []).toString()).toBe("month;sum\nMay;7\n");
+  },
+  60_000,
+);
+
+test.each(["Telegram", "Discord", "WhatsApp"])(
+  "%s: a PDF and a Word document arrive, and can be read",
+  async (name) => {
+    const { ask, files } = platforms[name] ?? {};
+    if (!ask || !files) throw new Error(name);
+    const before = files().length;
+    upstream.script(({ toolResults }) => (toolResults.length > 0 ? "Here they are." : { toolCalls: DOCUMENTS }));
+    ask("Write an offer.");
+    await eventually(() => files().length === before + 2, { timeoutMs: 30_000, what: "both documents arrive" });
+    const documents = files().slice(before);
+    expect(documents.map((file) => file.name).sort()).toEqual(["Offer.docx", "Offer.pdf"]);
+    for (const { name: fileName, bytes } of documents) {
+      const { pages } = await reader.read({ bytes: new Uint8Array(bytes), name: fileName });
+      const text = pages.map((page) => page.text).join("\n");
+      expect(text).toContain("Offer");
+      expect(text).toMatch(/small[\s|]+12\.50 €/);
+    }
   },
   60_000,
 );

@@ -75,6 +75,7 @@ export async function createDiscordFixture(): Promise<PlatformFixture> {
       said.push(bot.userSays(channels.private, words, { files }));
       return last();
     },
+    userReplies: (replyTo, words) => void bot.userSays(channels.private, words, { replyTo }),
     userSendsVoice(bytes) {
       const files = [{ name: "voice-message.ogg", type: "audio/ogg", bytes }];
       said.push(bot.userSays(channels.private, "", { files, isVoice: true }));

@@ -37,6 +37,8 @@ export interface PlatformFixture extends AsyncDisposable {
   userSays(text: string, kind?: ConversationKind, isNamed?: boolean): string;
   /** A person sends a picture with this text, in private. Returns the platform's id of the message. */
   userSendsPicture(bytes: Uint8Array, words: string): string;
+  /** A person answers this message of their own, in private. */
+  userReplies(id: string, words: string): void;
   /** A person records a voice message (Ogg Opus), in private. Returns the platform's id of the message. */
   userSendsVoice(bytes: Uint8Array): string;
   /** Delivers the last message again, unchanged. */

@@ -168,6 +168,42 @@ export function defineReceivingScenarios(harness: Harness): void {
       await listening;
     });
 
+    test("a reply to a message with a file has the file, or says which message it is", async () => {
+      const { state, sink, waitFor } = createMemorySink();
+      const listening = harness.receive(sink);
+      await waitFor(() => state.alive > 0);
+      const picture = crypto.getRandomValues(new Uint8Array(1_000));
+      const id = harness.platform.userSendsPicture(picture, "look at this");
+      await waitFor(() => state.messages.length === 1);
+      harness.platform.userReplies(id, "keep it");
+      await waitFor(() => state.messages.length === 2);
+      const message = state.messages.at(-1);
+      expect(message?.text).toContain("keep it");
+      const [file] = message?.attachments ?? [];
+      if (!file) expect(message?.repliesTo).toBe(id);
+      else {
+        expect(message?.text).toMatch(/^\[.+\]\nkeep it$/);
+        const { channel, binding } = harness.platform;
+        const fetched = await channel.fetchFile(binding, file, picture.length, harness.signal);
+        expect(Buffer.compare(fetched, picture)).toBe(0);
+      }
+      harness.stop();
+      await listening;
+    });
+
+    test("a recording that is replied to was not spoken for the reply", async () => {
+      const { state, sink, waitFor } = createMemorySink();
+      const listening = harness.receive(sink);
+      await waitFor(() => state.alive > 0);
+      const id = harness.platform.userSendsVoice(Buffer.from("OggS spoken words"));
+      await waitFor(() => state.messages.length === 1);
+      harness.platform.userReplies(id, "what is said there?");
+      await waitFor(() => state.messages.length === 2);
+      expect(state.messages.at(-1)?.attachments ?? []).not.toContainEqual(expect.objectContaining({ voice: true }));
+      harness.stop();
+      await listening;
+    });
+
     test("does not deliver a deleted message again, and goes on with the next", async () => {
       const { state, sink, waitFor, texts } = createMemorySink();
       const listening = harness.receive(sink);

@@ -49,6 +49,7 @@ export async function createTelegramFixture(): Promise<PlatformFixture> {
       const { messageId } = bot.userSendsFile(chats.private, "picture.jpg", bytes, words, { as: "photo" });
       return `${chats.private}:${messageId}`;
     },
+    userReplies: (id, words) => void bot.userSays(chats.private, words, { replyTo: Number(id.split(":").at(-1)) }),
     userSendsVoice(bytes) {
       const { messageId } = bot.userSendsFile(chats.private, "voice.ogg", bytes, undefined, { as: "voice" });
       return `${chats.private}:${messageId}`;

@@ -61,6 +61,11 @@ export async function createWhatsAppFixture(): Promise<PlatformFixture> {
     userSays: say,
     userSendsPicture: (bytes, caption) =>
       account.sendsFile("image", bytes, { mime: "image/jpeg", caption, from: PEOPLE.private }),
+    userReplies: (id, body) =>
+      void account.pushes(
+        { type: "text", text: { body }, context: { from: PEOPLE.private, id } },
+        { from: PEOPLE.private },
+      ),
     userSendsVoice: (bytes) =>
       account.sendsFile("audio", bytes, { mime: "audio/ogg; codecs=opus", voice: true, from: PEOPLE.private }),
     redeliverLast: () => account.repeats(last),

@@ -68,8 +68,10 @@ function richMessageText(value: unknown, depth = 0): string {
 export function attachmentsOf(message: Message): Attachment[] {
   const own = fileOf(message);
   const replied = repliedMessage(message);
-  const file = own ?? (replied && fileOf(replied));
-  return file ? [file] : [];
+  if (own) return [own];
+  const { voice: _, ...file } = (replied && fileOf(replied)) ?? {};
+  // A recording there was not spoken for this message.
+  return "ref" in file ? [file] : [];
 }
 
 interface FileFields {

@@ -39,6 +39,7 @@ export const MAX_UPDATES = 1_000;
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const objects = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
+const isMessageId = (id: string) => /^[\x21-\x7e]{1,512}$/.test(id);
 
 /** Parses a post; undefined if it is not about WhatsApp. Entries of other business accounts are left out. */
 export function readEvent(value: unknown, waba: string, token: string): WebhookEvent | undefined {
@@ -77,7 +78,7 @@ function readMessage(message: Fields, contacts: Fields[], number: string): Incom
   const id = text(message.id);
   const [phone, authorId] = [text(message.from), text(message.from_user_id)];
   // Messages of groups are not for the agent.
-  if (!/^[\x21-\x7e]{1,512}$/.test(id) || message.group_id !== undefined) return undefined;
+  if (!isMessageId(id) || message.group_id !== undefined) return undefined;
   const content = readContent(message);
   if (content === undefined) return undefined;
   const matches = ({ wa_id, user_id }: Fields) =>
@@ -101,6 +102,7 @@ function readMessage(message: Fields, contacts: Fields[], number: string): Incom
       ...(userId !== "" && waId !== "" ? { alternateId: waId } : {}),
     },
     ...content,
+    ...(isMessageId(text(context.id)) ? { repliesTo: text(context.id) } : {}),
     ...(isForwarded || hasForeignNames ? { quotesOthers: true } : {}),
     group: false,
     addressed: true,

@@ -36,7 +36,6 @@ import { audioSettings, budgetSettings, embeddingSettings, pictureSettings, prov
 import { createAgentCosts } from "./usage/agent-costs.ts";
 
 export type { Speaker, Transcriber } from "./audio/audio.ts";
-export type { AudioPayment } from "./audio/audio-calls.ts";
 export { MAX_AGE_S } from "./cache/response-cache.ts";
 export type { TurnCache } from "./cache/turn-caches.ts";
 export { promptSize } from "./calls/prompt-size.ts";
@@ -47,6 +46,7 @@ export { fuse } from "./embeddings/fusion.ts";
 export { createVectorIndex, type VectorIndex } from "./embeddings/vector-index.ts";
 export type { BudgetScope, Reservation } from "./ledger/ledger.ts";
 export { TURN_CALLS_SQL, type TurnCall } from "./ledger/turn-calls.ts";
+export type { MediaPayment } from "./media/media-calls.ts";
 export type { OperatorProviders } from "./operator/operator-providers.ts";
 export { TRY_FAILURES } from "./operator/try-provider.ts";
 export type { Painter } from "./pictures/pictures.ts";
@@ -100,11 +100,12 @@ export const ai = plugin("ai", (host) => {
   });
 
   const { isDown } = candidates;
+  const mediaModels = { providers, isDown, unknownPrice };
   const audio = once(async () => {
     const { createAudio } = await import("./audio/audio.ts");
     const operator = config.of(audioSettings);
     return createAudio({
-      models: { providers, isDown, unknownPrice },
+      models: mediaModels,
       calls: { calls, ledger, registry },
       agents: agentService,
       operator,
@@ -114,11 +115,20 @@ export const ai = plugin("ai", (host) => {
   const pictures = once(async () => {
     const { createPictures } = await import("./pictures/pictures.ts");
     return createPictures({
-      models: { providers, isDown, unknownPrice },
+      models: mediaModels,
       calls: { calls, ledger, registry },
       agents: agentService,
       operatorModel: config.of(pictureSettings).model,
     });
+  });
+
+  agentService.registerConfigCheck(async (agentId, agentSettings) => {
+    const { voice, transcription, pictures: painting } = agentSettings;
+    if (!voice && !transcription?.model && !painting?.model) return [];
+    const { createMediaWarnings } = await import("./media/media-warnings.ts");
+    const operatorSpeech = config.of(audioSettings).speech;
+    const warnings = createMediaWarnings({ models: mediaModels, operatorSpeech });
+    return warnings(agentSettings, await agentService.credentials.providerKeys(agentId));
   });
 
   const { model: embeddingModel } = config.of(embeddingSettings);

@@ -6,7 +6,7 @@ import { ai, createVectorIndex } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { documents } from "../documents/index.ts";
 import { skills } from "../skills/index.ts";
-import { createUploadFiles, uploads } from "../uploads/index.ts";
+import { createUploadFiles } from "../uploads/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createChunkStore, PASSAGE_TEXTS } from "./chunk-store.ts";
 import { createFileService } from "./file-service.ts";
@@ -14,7 +14,6 @@ import { createFileStore } from "./file-store.ts";
 import { createIndexing } from "./indexing.ts";
 import { createKnowledgeSource } from "./knowledge-skill.ts";
 import { quotaOf } from "./quota.ts";
-import { createSentFiles } from "./sent-files.ts";
 
 export { exportedFile, MAX_IMPORTED_PASSAGES } from "./backup-rows.ts";
 
@@ -49,7 +48,6 @@ export const knowledge = plugin("knowledge", ({ kernel, use }) => {
       service,
       hasFiles: store.hasFiles,
       agentOf: agentService.find,
-      sentFiles: createSentFiles(use(uploads)),
     }),
   );
   agentService.beforeDelete(chunks.deleteOfAgent);

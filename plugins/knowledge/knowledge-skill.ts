@@ -2,18 +2,12 @@
 import { Type as t } from "@sinclair/typebox";
 import { oneLine } from "../../src/kernel/util/text/quoted-text.ts";
 import type { Agent } from "../agents/index.ts";
-import {
-  defineTool,
-  type Skill,
-  type SkillSource,
-  type Tool,
-  type ToolContext,
-  toolDeclined,
-} from "../skills/index.ts";
+import { defineTool, type Skill, type SkillSource, TAINT, type Tool, toolDeclined } from "../skills/index.ts";
+import { MAX_UPLOAD_BYTES } from "../uploads/index.ts";
 import type { Passage } from "./chunk-store.ts";
 import type { FileService } from "./file-service.ts";
 import type { KnowledgeFile } from "./file-store.ts";
-import type { SentFile } from "./sent-files.ts";
+import { findSentFiles } from "./sent-files.ts";
 
 /** Characters of all passages in a result, below what a tool's result may have. */
 const MAX_RESULT = 14_000;
@@ -23,8 +17,6 @@ interface Deps {
   service: FileService;
   hasFiles(agentId: string): Promise<boolean>;
   agentOf(agentId: string): Promise<Agent | undefined>;
-  /** The files of the message that is answered; if it has none, those that the owner has sent lately. */
-  sentFiles(context: ToolContext): Promise<SentFile[]>;
 }
 
 const INSTRUCTIONS =
@@ -73,37 +65,41 @@ const searchTool = ({ service }: Pick<Deps, "service">): Tool =>
     },
   });
 
-const keepTool = ({ service, agentOf, sentFiles }: Deps): Tool =>
+const keepTool = ({ service, agentOf }: Deps): Tool =>
   defineTool({
     name: "keep_file",
     class: "write",
     ownerOnly: true,
     timeoutMs: 60_000,
     description:
-      "Keeps a file that your owner has sent, so that you can search it in all conversations. Only when asked to keep it.",
-    input: t.Object({ name: t.Optional(t.String({ maxLength: 200, description: "Of several files: which one." })) }),
-    summarize({ name }, { files = [] }) {
-      const names = files.map((file) => file.name).filter((one) => name === undefined || isCalled(one, name));
+      "Keeps a file of this conversation, so that you can search it in all conversations: of the latest message, of the one that it replies to, or of an earlier one. Only when asked to keep it.",
+    input: t.Object({
+      name: t.Optional(
+        t.String({ maxLength: 200, description: "Which file, if not all of the newest message that has any." }),
+      ),
+    }),
+    async summarize({ name }, chat) {
+      const names = (await findSentFiles(chat, name)).map((file) => file.name);
       const known = names.length > 0 ? names : name === undefined ? [] : [name];
       if (known.length === 0) return "Keep the file that you have sent, to find what is in it in all conversations";
       return `Keep "${known.map(oneLine).join('", "')}", to find what is in it in all conversations`;
     },
     async execute({ name }, context) {
-      const { agentId, signal } = context;
+      const { agentId, raiseTaint, signal } = context;
       const agent = await agentOf(agentId);
-      const files = agent ? await sentFiles(context) : [];
-      const wanted = name === undefined ? files : files.filter((file) => isCalled(file.name, name));
+      const wanted = agent ? await findSentFiles(context, name) : [];
       if (!agent || wanted.length === 0) {
-        throw toolDeclined(
-          "There is no such file. The owner sends it again, with the words to keep it as its caption.",
-        );
+        throw toolDeclined("There is no such file in this conversation. The owner sends it again.");
       }
+      // The names of files come from outside.
+      raiseTaint(TAINT.outside);
       const kept: string[] = [];
       for (const file of wanted) {
-        const fetched = await file.fetch(signal);
-        if (!fetched) throw toolDeclined(`${oneLine(file.name)} can't be fetched any more. The owner sends it again.`);
-        const { id } = await service.add(agent, fetched, "agent");
-        kept.push(`${fetched.name} (id ${id})`);
+        const bytes = await file.read(MAX_UPLOAD_BYTES, signal);
+        if (!bytes) throw toolDeclined(`${oneLine(file.name)} can't be fetched any more. The owner sends it again.`);
+        const { name: fileName, mediaType: type } = file;
+        const { id } = await service.add(agent, { name: fileName, type, bytes: Uint8Array.from(bytes) }, "agent");
+        kept.push(`${oneLine(fileName)} (id ${id})`);
       }
       return `Kept: ${kept.join(", ")}. Reading takes a moment; then search_files finds what is in it.`;
     },
@@ -129,8 +125,6 @@ const forgetTool = ({ service, agentOf }: Deps): Tool =>
       return `Deleted: ${oneLine(name)}.`;
     },
   });
-
-const isCalled = (name: string, wanted: string) => name.toLowerCase().includes(wanted.trim().toLowerCase());
 
 function passagesText(passages: readonly Passage[]): string {
   const parts: string[] = [];

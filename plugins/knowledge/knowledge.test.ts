@@ -358,30 +358,56 @@ describe("the agent", () => {
     expect(body.approvals.map(({ tool }) => tool)).toEqual(["forget"]);
   });
 
-  test("lists, keeps and deletes files when its owner says so", async () => {
-    const body = new FormData();
-    body.set("file", new File(["Matcha is ground."], "matcha.txt", { type: "text/plain" }));
-    const sent = await fetch(`${fixture.origin}/api/agents/${agentId}/uploads`, {
-      method: "POST",
-      body,
-      headers: { cookie: ada.cookie },
-    });
-    const { id: uploadId } = (await sent.json()) as { id: string };
-    fixture.upstream.script(({ toolResults }) =>
-      toolResults.length === 0 ? { toolCalls: [{ name: "keep_file", arguments: {} }] } : "Kept.",
-    );
-    await ada.post(`/api/agents/${agentId}/conversations`, { message: "keep this", attachments: [uploadId] });
-    // The file may have asked for it itself.
+  test("keeps a file when its owner says so: with it, or in a later message", async () => {
+    const upload = async (name: string, content: string) => {
+      const body = new FormData();
+      body.set("file", new File([content], name, { type: "text/plain" }));
+      const init = { method: "POST", body, headers: { cookie: ada.cookie } };
+      const sent = await fetch(`${fixture.origin}/api/agents/${agentId}/uploads`, init);
+      return ((await sent.json()) as { id: string }).id;
+    };
     const path = `/api/agents/${agentId}/approvals`;
-    const request = await eventually(
-      async () => (await ada.get<{ approvals: { id: string; summary: string }[] }>(path)).body.approvals[0],
-    );
-    expect(request.summary).toBe('Keep "matcha.txt", to find what is in it in all conversations');
-    expect((await files.list()).files).toEqual([]);
-    await ada.post(`${path}/${request.id}`, { decision: "approve" });
-    const kept = await eventually(async () => (await files.list()).files.find(({ status }) => status === "ready"));
-    expect(kept).toMatchObject({ name: "matcha.txt", source: "agent", chunks: 1 });
+    /** Approves the request for this file; it may have asked for it itself. */
+    async function approve(name: string) {
+      const request = await eventually(
+        async () =>
+          (await ada.get<{ approvals: { id: string; summary: string }[] }>(`${path}?status=pending`)).body.approvals[0],
+      );
+      expect(request.summary).toBe(`Keep "${name}", to find what is in it in all conversations`);
+      expect((await files.list()).files.map((file) => file.name)).not.toContain(name);
+      await ada.post(`${path}/${request.id}`, { decision: "approve" });
+      const kept = await eventually(async () =>
+        (await files.list()).files.find((file) => file.name === name && file.status === "ready"),
+      );
+      expect(kept).toMatchObject({ source: "agent", chunks: 1 });
+    }
+    const toKeep = (input: object) => {
+      fixture.upstream.script(({ lastUser, toolResults }) =>
+        toolResults.length === 0 && lastUser.includes("keep")
+          ? { toolCalls: [{ name: "keep_file", arguments: input }] }
+          : "Yes.",
+      );
+    };
+    const conversations = `/api/agents/${agentId}/conversations`;
+    toKeep({});
+    const matcha = await upload("matcha.txt", "Matcha is ground.");
+    await ada.post(conversations, { message: "keep this", attachments: [matcha] });
+    await approve("matcha.txt");
     expect(await files.search("matcha")).toHaveLength(1);
+
+    const sencha = await upload("sencha.txt", "Sencha is steamed.");
+    const oolong = await upload("oolong.txt", "Oolong is rolled.");
+    const first = await ada.post<{ conversationId: string }>(conversations, {
+      message: "Look.",
+      attachments: [sencha],
+    });
+    const inIt = `${conversations}/${first.body.conversationId}/messages`;
+    await ada.post(inIt, { message: "And here.", attachments: [oolong] });
+    await ada.post(inIt, { message: "keep this" });
+    await approve("oolong.txt");
+    toKeep({ name: "sencha" });
+    await ada.post(inIt, { message: "keep the sencha as well" });
+    await approve("sencha.txt");
   });
 
   test("keeps nothing for a guest", async () => {

@@ -1,31 +1,25 @@
-// Finds the files that an owner has sent to an agent in a chat.
-import type { ToolContext } from "../skills/index.ts";
-import { MAX_UPLOAD_BYTES, type UploadedFile, type UploadService } from "../uploads/index.ts";
+// Chooses the files that an owner means by "keep this": of the message itself, else of those before it.
+import type { EarlierFile, MessageFile, ToolContext } from "../skills/index.ts";
 
-/** A file that the owner has sent, with the function that fetches it. */
-export interface SentFile {
-  name: string;
-  fetch(signal: AbortSignal): Promise<UploadedFile | undefined>;
+/** What is looked at: earlier messages only if the message itself has no such file. */
+type Chat = Pick<ToolContext, "files" | "earlierFiles">;
+
+const isCalled = ({ name }: MessageFile, wanted: string) => name.toLowerCase().includes(wanted.trim().toLowerCase());
+
+/** The files with this name, or, without a name, those of the newest message that has any. */
+export async function findSentFiles(
+  { files = [], earlierFiles }: Chat,
+  name?: string,
+): Promise<readonly MessageFile[]> {
+  const own = name === undefined ? files : files.filter((file) => isCalled(file, name));
+  if (own.length > 0) return own;
+  const earlier = (await earlierFiles?.()) ?? [];
+  return ofNewestMessage(name === undefined ? earlier : earlier.filter((file) => isCalled(file, name)));
 }
 
-/** The files of the message that is answered; else the newest upload, which came with an earlier one. */
-export const createSentFiles =
-  (uploads: Pick<UploadService, "list" | "fetchFile">) =>
-  async ({ agentId, files = [] }: Pick<ToolContext, "agentId" | "files">): Promise<SentFile[]> => {
-    if (files.length > 0) {
-      return files.map(({ name, mediaType: type, read }) => ({
-        name,
-        async fetch(signal) {
-          const found = await read(MAX_UPLOAD_BYTES, signal);
-          return found && { name, type, bytes: Uint8Array.from(found) };
-        },
-      }));
-    }
-    return (await uploads.list(agentId, { limit: 1 })).map(({ id, name, type }) => ({
-      name,
-      async fetch() {
-        const found = await uploads.fetchFile(agentId, { ref: `upload:${id}` }, MAX_UPLOAD_BYTES);
-        return found && { name, type, bytes: Uint8Array.from(found) };
-      },
-    }));
-  };
+/** Of the first message; if its sender's files are among them, those, without what the agent has answered with. */
+function ofNewestMessage(files: readonly EarlierFile[]): readonly EarlierFile[] {
+  const ofOne = files.filter(({ messageId }) => messageId === files[0]?.messageId);
+  const fromPerson = ofOne.filter(({ byAgent }) => !byAgent);
+  return fromPerson.length > 0 ? fromPerson : ofOne;
+}

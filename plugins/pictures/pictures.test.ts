@@ -83,6 +83,19 @@ describe("a picture", () => {
     ]);
   });
 
+  test("is made by the model of the agent's configuration", async () => {
+    const { ok } = await paint(await painter({ pictures: { model: "provider_5:gpt-image-1" } }), {});
+    expect(ok).toBe(true);
+    expect(fixture.upstream.painted).toMatchObject([{ model: "gpt-image-1", quality: "medium" }]);
+  });
+
+  test("of a model whose price is unknown is paid by what the answer counts, at the dearest known price", async () => {
+    const agent = await painter({ pictures: { model: "provider_5:gpt-image-9" } });
+    await paint(agent, {});
+    // 50 tokens at $5 and 1,056 at $40 a million.
+    expect(await costs(agent.id)).toEqual([{ model: "gpt-image-9", cost: 42_490 }]);
+  });
+
   test("beyond the budget is not asked for", async () => {
     const agent = await painter({ budget: { usdPerDay: 0.001 } });
     const { ok, text } = await paint(agent, {});

@@ -18,6 +18,7 @@ import { FIX_ANSWERED } from "./backup/repair.ts";
 import { SHOWN_WINDOW, VISITED_WINDOW } from "./conversations/conversation-list.ts";
 import { searchSql } from "./conversations/conversation-search.ts";
 import { idPageSql } from "./id-pages.ts";
+import { EARLIER, REPLIED } from "./inbox/earlier-files.ts";
 import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, WIPE_VISITOR_MESSAGES } from "./sessions/session-expiry.ts";
 
 let store: TestDatabase;
@@ -85,6 +86,16 @@ describe("showing conversations", () => {
 
   test("finds the calls of a turn by their ids", () => {
     expect(plan(TURN_CALLS_SQL).join()).toContain("INDEX usage_once (id>? AND id<?)");
+  });
+});
+
+describe("files of earlier messages", () => {
+  test("are found by the messages of one conversation, and by the message that is replied to", () => {
+    const latest = plan(EARLIER).join();
+    expect(latest).toContain("INDEX messages_session (session_id=?)");
+    expect(latest).toContain("SEARCH i USING PRIMARY KEY (agent_id=? AND id=?)");
+    expect(latest).not.toContain("SCAN i");
+    expect(plan(REPLIED).join()).toContain("INDEX inbox_once (agent_id=? AND platform=? AND platform_message_id=?");
   });
 });
 

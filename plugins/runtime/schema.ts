@@ -47,6 +47,7 @@ export const inbox = sqliteTable("inbox", {
   content: text("content").notNull(),
   taint: taint("taint"),
   attachments: text("attachments"),
+  repliesTo: text("replies_to"),
   topic: text("topic"),
   transcribedBy: text("transcribed_by"),
   status: text("status", { enum: ["pending", "done", "failed", "cancelled", "parked"] }).notNull(),

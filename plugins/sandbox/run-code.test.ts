@@ -1,6 +1,8 @@
 // Tests `run_code` in turns: what the model gets, the files of a message, and the taint of what is read.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { silent } from "../../tests/support/database.ts";
+import { rejectionOf } from "../../tests/support/rejection.ts";
 import { callTool, toolContext } from "../../tests/support/skills.ts";
 import type { Agent } from "../agents/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../runtime/support.test.ts";
@@ -10,6 +12,7 @@ import type { NewReplyFile, ReplyFileMaker } from "../uploads/index.ts";
 import { sandbox as sandboxPlugin } from "./index.ts";
 import { createRunCodeSkill } from "./run-code-skill.ts";
 import { createSandbox } from "./runner/sandbox.ts";
+import { drawSvg } from "./sending/svg-picture.ts";
 
 describe("in a turn", () => {
   let fixture: RuntimeFixture;
@@ -153,4 +156,11 @@ describe("files", () => {
     expect((await call("")).text ?? "").toContain("not valid");
     expect((await call("1")).text).toContain("Print with console.log, or return a value.");
   });
+});
+
+test("a drawing ends with its turn, also if that ends before the drawing begins", async () => {
+  const turn = new AbortController();
+  const drawing = drawSvg('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>', turn.signal);
+  turn.abort(new Error("The turn is over."));
+  expect(String(await rejectionOf(drawing))).toContain("The turn is over.");
 });

@@ -35,6 +35,7 @@ export type { Reminder, ReminderHandler } from "./reminders/reminder-store.ts";
 export {
   type Audience,
   defineTool,
+  type EarlierFile,
   type Instructions,
   type Json,
   type JsonSchema,

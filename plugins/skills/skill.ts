@@ -54,6 +54,13 @@ export interface MessageFile {
   read(limit: number, signal: AbortSignal): Promise<Uint8Array | undefined>;
 }
 
+/** A file of an earlier message of the conversation, or one that the agent has sent in it. */
+export interface EarlierFile extends MessageFile {
+  /** The message that it came with, or to which it was sent as an answer. */
+  messageId: string;
+  byAgent: boolean;
+}
+
 /** The turn in which a tool is called. */
 export interface ToolContext extends Audience {
   agentId: string;
@@ -83,6 +90,11 @@ export interface ToolContext extends Audience {
   attach?(file: NewReplyFile | ReplyFileMaker): Promise<ReplyFile>;
   /** The files of the message that is answered, also those that the model does not accept. */
   files?: readonly MessageFile[];
+  /**
+   * Finds the files of the message to which this one replies, then those of the latest messages and replies, newest first. Names
+   * are unique within a message only. They come from outside, as those of the message do.
+   */
+  earlierFiles?(): Promise<readonly EarlierFile[]>;
   /** What the owner's configuration says about tools and classes of tools, by their names. */
   approvals?: ReadonlyMap<string, Approval>;
   /** Aborts when the turn ends early or the tool's own time is up. */
@@ -90,7 +102,7 @@ export interface ToolContext extends Audience {
 }
 
 /** What a tool may look at to say a call in words. */
-export type SummaryContext = Pick<ToolContext, "agentId" | "files">;
+export type SummaryContext = Pick<ToolContext, "agentId" | "files" | "earlierFiles">;
 
 /**
  * `read` changes nothing, `write` changes data of the agent, `spend` moves money, `outside` sends to somebody or changes

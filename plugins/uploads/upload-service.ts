@@ -10,6 +10,7 @@ import { createReplyFiles, type NewReplyFile, type ReplyFile, type ReplyFileMake
 import type { UploadedFile } from "./upload-body.ts";
 import { createUploadFiles } from "./upload-files.ts";
 import { createUploadStore, type Upload, uploadNotFound } from "./upload-store.ts";
+import { createUsedFiles, type UsedFile } from "./used-files.ts";
 
 /** An upload as a file of a message, in the form that the inbox stores. */
 export interface UploadAttachment {
@@ -70,6 +71,10 @@ export interface UploadService {
   ): Promise<ReplyFile>;
   /** The files of the replies of these turns, in their order; turns without one are left out. */
   ofReplies(agentId: string, turnIds: readonly string[]): Promise<Map<string, ReplyFile[]>>;
+  /** The files of all messages and replies, those of the newest first. */
+  listUsed(agentId: string): Promise<UsedFile[]>;
+  /** Adds a file to a message that is stored already. @throws AppError as `add` */
+  addToMessage(agent: Pick<Agent, "id" | "userId">, messageId: string, file: UploadedFile): Promise<void>;
   /** The bytes of an upload; undefined when it is gone. */
   read(agentId: string, id: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** The bytes of an upload, at most `limit`; undefined when it is gone, or larger. Ignores other attachments. */
@@ -110,6 +115,7 @@ export function createUploadService({ database, config, agents, users }: Deps) {
   }
 
   const replyFiles = createReplyFiles({ database, store: storeFile });
+  const usedFiles = createUsedFiles({ database, store: storeFile, useStatement: store.useStatement });
 
   const service: UploadService = {
     async add(agent, { name, type, bytes }) {
@@ -119,6 +125,8 @@ export function createUploadService({ database, config, agents, users }: Deps) {
     },
     addToReply: replyFiles.add,
     ofReplies: replyFiles.ofTurns,
+    listUsed: usedFiles.list,
+    addToMessage: usedFiles.addToMessage,
 
     async open(agentId, id) {
       const upload = await store.find(agentId, id);

@@ -34,9 +34,11 @@ const USE = `INSERT INTO upload_uses (agent_id, message_id, upload_id) SELECT ?1
     AND EXISTS (SELECT 1 FROM inbox WHERE agent_id = ?1 AND id = ?2) ON CONFLICT DO NOTHING`;
 const OF_MESSAGES = `SELECT m.message_id, ${COLUMNS} FROM upload_uses m JOIN uploads u ON u.agent_id = m.agent_id AND u.id = m.upload_id
   WHERE m.agent_id = ?1 AND m.message_id IN (SELECT value FROM json_each(?2)) AND m.sent_as IS NULL ORDER BY m.message_id, u.id`;
-/** A message is gone when its session was deleted: its text is wiped then. */
+/** A message is gone when its session was deleted: its text is wiped then. A rollback may have brought the session back. */
 const USES_OF_GONE = `SELECT x.agent_id, x.message_id FROM upload_uses x WHERE NOT EXISTS
-  (SELECT 1 FROM inbox i WHERE i.agent_id = x.agent_id AND i.id = x.message_id AND i.content <> '') LIMIT ${STEP}`;
+    (SELECT 1 FROM inbox i WHERE i.agent_id = x.agent_id AND i.id = x.message_id AND i.content <> '')
+  AND NOT EXISTS (SELECT 1 FROM inbox i JOIN messages m ON m.session_id = i.session_id AND m.inbox_id = i.id
+    WHERE i.agent_id = x.agent_id AND i.id = x.message_id) LIMIT ${STEP}`;
 const FORGET_USES = `DELETE FROM upload_uses WHERE (agent_id, message_id) IN
   (SELECT value ->> 0, value ->> 1 FROM json_each(?1))`;
 const UNUSED = `SELECT agent_id, id FROM uploads u WHERE created_at < ?1 AND NOT EXISTS

@@ -214,7 +214,10 @@ describe("a message with uploads", () => {
     await fixture.kernel.database.write([{ sql: "UPDATE uploads SET created_at = 0", args: [] }]);
     await sweep();
     expect(await service.list(agent.id, { limit: 9 })).toHaveLength(1);
-    await fixture.kernel.database.write([{ sql: "UPDATE inbox SET content = ''", args: [] }]);
+    await fixture.kernel.database.write([
+      { sql: "UPDATE inbox SET content = ''", args: [] },
+      { sql: "DELETE FROM messages", args: [] },
+    ]);
     await sweep();
     expect(await service.list(agent.id, { limit: 9 })).toEqual([]);
     await expect(service.attachmentsOf(agent.id, [id])).rejects.toMatchObject({ code: "UPLOAD_NOT_FOUND" });

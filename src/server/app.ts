@@ -9,6 +9,7 @@ import { auth } from "../../plugins/auth/index.ts";
 import { chains } from "../../plugins/chains/index.ts";
 import { channels } from "../../plugins/channels/index.ts";
 import { console as webConsole } from "../../plugins/console/index.ts";
+import { documentWriter } from "../../plugins/document-writer/index.ts";
 import { documents } from "../../plugins/documents/index.ts";
 import { fleet } from "../../plugins/fleet/index.ts";
 import { gateway } from "../../plugins/gateway/index.ts";
@@ -58,6 +59,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   skills,
   sandbox,
   pictures,
+  documentWriter,
   webSearch,
   mcp,
   approvals,

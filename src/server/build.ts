@@ -58,6 +58,7 @@ function createAddonEmbedder(addon: string): BunPlugin & { isEmbedded(): boolean
 
 /** Files that run as threads. */
 const THREADS = [
+  "plugins/document-writer/writing-worker.ts",
   "plugins/documents/document-worker.ts",
   "plugins/lifecycle/import-export/import-worker.ts",
   "plugins/sandbox/runner/sandbox-thread.ts",

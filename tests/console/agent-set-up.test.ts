@@ -41,6 +41,26 @@ describe("the set-up", () => {
     expect((await configOf(id)).timezone).toBe("Europe/Vienna");
   }, 60_000);
 
+  test("takes models that speak and make pictures, and says at the field that nobody has a key for them", async () => {
+    await using opened = await openSetUp({ own: 1 });
+    const { id, page, save } = opened;
+    await page.getByLabel("Speak replies").selectOption("always");
+    await page.getByLabel("Model for pictures").fill("provider_5:gpt-image-1");
+    await save.click();
+    await page.getByText("No provider has a model that speaks, so replies stay text.").waitFor();
+    await page.getByText("There is no key for provider_5:gpt-image-1, of the agent or the operator.").waitFor();
+    expect(await configOf(id)).toEqual({
+      own: 1,
+      voice: { replies: "always" },
+      pictures: { model: "provider_5:gpt-image-1" },
+    });
+    await page.getByLabel("Model for pictures").fill("");
+    await page.getByLabel("Speak replies").selectOption("");
+    await save.click();
+    await save.waitFor({ state: "detached" });
+    expect(await configOf(id)).toEqual({ own: 1 });
+  }, 60_000);
+
   test("saves instructions, model, style and budget, and keeps keys that it does not know", async () => {
     await using opened = await openSetUp();
     const { id, console, page, save, instructions } = opened;

@@ -7,7 +7,10 @@ import { startWhatsApp } from "./whatsapp.ts";
 
 export interface OwnerChat {
   says(text: string): void;
-  sends(name: string, content: string, caption: string): void;
+  /** Sends a file; returns the platform's id of the message. */
+  sends(name: string, content: string, caption: string): string;
+  /** Replies to a message of one's own. */
+  answers(id: string, text: string): void;
   /** Presses a button with this label below the newest message that has one. */
   presses(label: string): Promise<void>;
   /** The bot's messages, oldest first, as they read now. */
@@ -47,7 +50,9 @@ export async function telegramPlatform(language: string): Promise<Platform> {
       const says = { from: { id: CHAT, language_code: language } };
       return {
         says: (text) => void bot.userSays(CHAT, text, says),
-        sends: (name, content, caption) => void bot.userSendsFile(CHAT, name, Buffer.from(content), caption, says),
+        sends: (name, content, caption) =>
+          String(bot.userSendsFile(CHAT, name, Buffer.from(content), caption, says).messageId),
+        answers: (id, text) => void bot.userSays(CHAT, text, { ...says, replyTo: Number(id) }),
         presses: (label) =>
           press(
             () => bot.sent(CHAT).map((message) => ({ message, labels: message.buttons.map(({ text }) => text) })),
@@ -77,10 +82,11 @@ export async function discordPlatform(): Promise<Platform> {
       return {
         says: (text) => void bot.userSays(dm, text, { from: USER }),
         sends: (name, content, caption) =>
-          void bot.userSays(dm, caption, {
+          bot.userSays(dm, caption, {
             from: USER,
             files: [{ name, type: "text/plain", bytes: Buffer.from(content) }],
           }),
+        answers: (replyTo, text) => void bot.userSays(dm, text, { from: USER, replyTo }),
         presses: (label) =>
           press(
             () => bot.sent(dm).map((message) => ({ message, labels: message.buttons.map((one) => one.label) })),
@@ -120,7 +126,8 @@ export async function whatsappPlatform(web: () => string): Promise<Platform> {
       return {
         says: (text) => void account.says(text),
         sends: (filename, content, caption) =>
-          void account.sendsFile("document", Buffer.from(content), { mime: "text/plain", filename, caption }),
+          account.sendsFile("document", Buffer.from(content), { mime: "text/plain", filename, caption }),
+        answers: (id, body) => void account.pushes({ type: "text", text: { body }, context: { from: USER, id } }),
         presses: (label) =>
           press(
             () =>

@@ -53,6 +53,10 @@ const TOOLS: Readonly<Record<string, ToolWords>> = {
     label: text("Make a picture"),
     about: text("Makes a picture with an image model and sends it. Each costs a few cents of the budget."),
   },
+  write_document: {
+    label: text("Write a document"),
+    about: text("Writes a PDF, Word, HTML, Markdown or CSV file and sends it."),
+  },
   web_search: { label: text("Search the web"), about: text("Finds pages with a search provider.") },
   delegate: {
     label: text("Split the task"),

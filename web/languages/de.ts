@@ -1477,6 +1477,9 @@ export const translation = {
     "Model that speaks": "Modell, das spricht",
     "Name of the voice": "Name der Stimme",
     "As the provider calls it. Empty: its usual one.": "Wie sie beim Anbieter heißt. Leer: seine übliche.",
+    "The skill Pictures makes them with this model. Each costs a little.":
+      "Die Fähigkeit Bilder macht sie mit diesem Modell. Jedes kostet ein wenig.",
+    "Model for pictures": "Modell für Bilder",
     "Spoken replies": "Gesprochene Antworten",
     "When replies are spoken": "Wann Antworten gesprochen werden",
     Recordings: "Aufnahmen",
@@ -2119,6 +2122,9 @@ export const translation = {
     Pictures: "Bilder",
     "Makes pictures with an image model and sends them. Each costs a few cents of the budget.":
       "Macht Bilder mit einem Bildmodell und schickt sie. Jedes kostet ein paar Cent vom Budget.",
+    Documents: "Dokumente",
+    "Writes PDF, Word, HTML, Markdown and CSV files, and sends them.":
+      "Schreibt PDF-, Word-, HTML-, Markdown- und CSV-Dateien und schickt sie.",
     "a key of OpenAI or Google Gemini, or a model for pictures that the server names.":
       "einen Schlüssel von OpenAI oder Google Gemini oder ein Bildmodell, das der Server nennt.",
     Reminders: "Erinnerungen",
@@ -2941,6 +2947,9 @@ export const translation = {
     "Sends a message to a public agent of somebody else.":
       "Schickt einem öffentlichen Agenten von anderen eine Nachricht.",
     "Make a picture": "Bild machen",
+    "Write a document": "Ein Dokument schreiben",
+    "Writes a PDF, Word, HTML, Markdown or CSV file and sends it.":
+      "Schreibt eine PDF-, Word-, HTML-, Markdown- oder CSV-Datei und schickt sie.",
     "Makes a picture with an image model and sends it. Each costs a few cents of the budget.":
       "Macht ein Bild mit einem Bildmodell und schickt es. Jedes kostet ein paar Cent vom Budget.",
     "Run a program": "Programm ausführen",
@@ -3346,6 +3355,12 @@ export const translation = {
       "This agent has no such tool, or class of tools.":
         "Dieses Werkzeug oder diese Art von Werkzeugen hat der Agent nicht.",
       "This server has no such tool.": "Dieses Werkzeug hat der Server nicht.",
+      "No provider has a model that speaks, so replies stay text. Add a key of a provider that has one, or name a model of your own server.":
+        "Kein Anbieter hat ein Modell, das spricht; Antworten bleiben also Text. Füge einen Schlüssel für einen Anbieter hinzu, der eins hat, oder nenne ein Modell auf deinem eigenen Server.",
+      "Nobody knows the price of {text}, so it is not used here. Choose another model.":
+        "Niemand kennt den Preis von {text}, also wird es hier nicht benutzt. Wähle ein anderes Modell.",
+      "There is no key for {text}, of the agent or the operator. Add one, or leave the model out.":
+        "Für {text} gibt es keinen Schlüssel, weder vom Agenten noch vom Betreiber. Füge einen hinzu, oder lass das Modell weg.",
       'The agent\'s own "model" is "custom", but its configuration names none: the default model answers.':
         "Der Agent soll ein eigenes Modell haben, aber die Konfiguration nennt keins: Es antwortet das übliche.",
       'This is used only if the agent\'s own "model" is "custom".':

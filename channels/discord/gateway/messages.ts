@@ -97,7 +97,7 @@ export function readMessage(message: GatewayMessage, bot: BotIdentity, botRole?:
     return undefined;
   const text = textOf(message, bot, botRole);
   if (text === "") return undefined;
-  const attachments = (message.attachments ?? []).map((file) => attachmentOf(message, file));
+  const attachments = attachmentsOf(message);
   const byRole = botRole !== undefined && (message.mention_roles ?? []).includes(botRole);
   return {
     platformMessageId: message.id,
@@ -158,13 +158,34 @@ function textOf(message: GatewayMessage, bot: BotIdentity, botRole: string | und
   return [...describeAttachments(message), ...(words === "" ? [] : [words]), ...(forwarded ?? [])].join("\n");
 }
 
+/** The message's own files, else those of the message that it replies to. */
+function attachmentsOf(message: GatewayMessage): Attachment[] {
+  const { attachments = [] } = message;
+  if (attachments.length > 0) return attachments.map((file) => attachmentOf(message, file));
+  const replied = repliedMessage(message);
+  if (!replied) return [];
+  const { id, channel_id } = replied;
+  // Without its flags: a recording there was not spoken for this message.
+  return (replied.attachments ?? []).map((file) => attachmentOf({ id, channel_id }, file));
+}
+
+/** The message that this one replies to, if it has files and this one has none. */
+function repliedMessage({ attachments = [], referenced_message: replied }: GatewayMessage): APIMessage | undefined {
+  const isReadable =
+    isObject(replied) && isSnowflake(replied.id) && isSnowflake(replied.channel_id) && isList(replied.attachments);
+  return attachments.length === 0 && isReadable ? replied : undefined;
+}
+
 /** Names files, stickers and polls, so that the agent knows of them. */
 function describeAttachments(message: GatewayMessage): string[] {
   const files = (message.attachments ?? []).map((file) => bracketNote(kindOf(file), file.filename));
+  const replied = (repliedMessage(message)?.attachments ?? []).map((file) =>
+    bracketNote(`in answer to a message with ${kindOf(file)}`, file.filename),
+  );
   const stickers = (message.sticker_items ?? []).map(({ name }) => bracketNote("sticker", name));
   const { poll } = message;
   const words = poll ? [poll.question.text, ...poll.answers.map((answer) => answer.poll_media.text)] : [];
-  return [...files, ...stickers, ...(poll ? [bracketNote("poll", words.filter(Boolean).join(" / "))] : [])];
+  return [...files, ...replied, ...stickers, ...(poll ? [bracketNote("poll", words.filter(Boolean).join(" / "))] : [])];
 }
 
 function kindOf({ content_type: type = "" }: APIAttachment): Attachment["kind"] {
@@ -172,7 +193,7 @@ function kindOf({ content_type: type = "" }: APIAttachment): Attachment["kind"] 
   return kind === "image" || kind === "audio" || kind === "video" ? kind : "document";
 }
 
-function attachmentOf(message: GatewayMessage, file: APIAttachment): Attachment {
+function attachmentOf(message: Pick<APIMessage, "id" | "channel_id" | "flags">, file: APIAttachment): Attachment {
   return {
     kind: kindOf(file),
     ref: attachmentRef(message, file),

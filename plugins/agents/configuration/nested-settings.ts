@@ -158,3 +158,10 @@ export const VOICE: Reader<ReturnType<typeof voiceFields>> = reader(
   (value, path, onUnknown) =>
     typeof value === "string" ? { replies: spokenReplies(value, path) } : voiceFields(value, path, onUnknown),
 );
+
+export const PICTURES = object({
+  model: described(string(200, 1), {
+    description:
+      "The model that makes pictures, as `provider_N:id`. Left out: the operator's, else the first that a provider of the agent or the operator is known to have.",
+  }),
+});

@@ -3,7 +3,7 @@
 import type { ChannelId } from "../../../channels/port.ts";
 import { mapChannels } from "../../../channels/registry.ts";
 import type { Issue } from "../../../src/kernel/errors.ts";
-import { CHANNEL, MCP_SERVERS, REMOTE_AGENTS, TRANSCRIPTION, VOICE } from "./nested-settings.ts";
+import { CHANNEL, MCP_SERVERS, PICTURES, REMOTE_AGENTS, TRANSCRIPTION, VOICE } from "./nested-settings.ts";
 import { MAX_SCHEDULES, schedule } from "./schedule-settings.ts";
 import {
   deferred,
@@ -130,6 +130,10 @@ export const SETTINGS = {
       "Whether replies are spoken, as voice messages of the platform and with a player in the console: see docs/voice.md.",
     examples: ["when spoken to", { replies: "always", model: "provider_5:gpt-4o-mini-tts", voice: "nova" }],
     default: "never",
+  }),
+  pictures: described(PICTURES, {
+    description: "How the skill `pictures` makes pictures: see docs/tools.md.",
+    examples: [{ model: "provider_5:gpt-image-1" }],
   }),
   timezone: described(timezone, {
     description: "The time zone in which the agent tells times and in which schedules without one of their own run.",

@@ -1,8 +1,8 @@
 // Gives agents the models by which they hear and speak: by their configuration, their keys and the operator's settings.
 import type { Agent, AgentSettings } from "../../agents/index.ts";
+import { createMediaCalls, type MediaAnswer } from "../media/media-calls.ts";
+import { createMediaModels, SPEECH, TRANSCRIPTION } from "../media/media-models.ts";
 import type { ProviderId } from "../providers/provider.ts";
-import { type AudioAnswer, createAudioCalls } from "./audio-calls.ts";
-import { createAudioModels, SPEECH, TRANSCRIPTION } from "./audio-models.ts";
 import { type Recording, recordingOf } from "./recording.ts";
 import { type Speech, type SpeechRequest, speak } from "./speech.ts";
 import { type TranscriptionRequest, transcribe } from "./transcription.ts";
@@ -17,19 +17,19 @@ export interface Transcriber {
   /** The recording's words, which may be none. @throws as `transcription.ts` */
   transcribe(
     request: Omit<TranscriptionRequest, "payer" | "language"> & { turnId: string },
-  ): Promise<AudioAnswer<string>>;
+  ): Promise<MediaAnswer<string>>;
 }
 
 export interface Speaker {
   /** The key is the agent's or its owner's. */
   readonly ownKey: boolean;
   /** @throws as `speech.ts` */
-  speak(request: Pick<SpeechRequest, "text" | "signal"> & { turnId: string }): Promise<AudioAnswer<Speech>>;
+  speak(request: Pick<SpeechRequest, "text" | "signal"> & { turnId: string }): Promise<MediaAnswer<Speech>>;
 }
 
 interface Deps {
-  models: Parameters<typeof createAudioModels>[0];
-  calls: Parameters<typeof createAudioCalls>[0];
+  models: Parameters<typeof createMediaModels>[0];
+  calls: Parameters<typeof createMediaCalls>[0];
   agents: {
     settings(agentId: string): Promise<AgentSettings>;
     credentials: { providerKeys(agentId: string): Promise<Partial<Record<ProviderId, string>>> };
@@ -39,8 +39,8 @@ interface Deps {
 }
 
 export function createAudio({ models, calls, agents, operator }: Deps) {
-  const modelsFor = createAudioModels(models);
-  const call = createAudioCalls(calls);
+  const modelsFor = createMediaModels(models);
+  const call = createMediaCalls(calls);
 
   /** Undefined if the agent wants none, or no provider of the agent or the operator has a model for it. */
   async function transcriberFor({ id, userId }: Pick<Agent, "id" | "userId">): Promise<Transcriber | undefined> {

@@ -1,12 +1,12 @@
 // Reads texts aloud with a provider's model for it.
 import { AppError } from "../../../src/kernel/errors.ts";
+import type { MediaAnswer, MediaCalls, MediaPayer } from "../media/media-calls.ts";
+import type { MediaChoice } from "../media/media-models.ts";
 import type { SpeechModel } from "../providers/provider.ts";
-import type { AudioAnswer, AudioCalls, AudioPayer } from "./audio-calls.ts";
-import type { AudioChoice } from "./audio-models.ts";
 import { type Recording, recordingOf } from "./recording.ts";
 
 export interface SpeechRequest {
-  payer: AudioPayer;
+  payer: MediaPayer;
   /** As it is spoken: without markup. */
   text: string;
   /** The provider's name of a voice; left out: the usual one of the model. */
@@ -24,12 +24,12 @@ const MAX_BYTES = 10_000_000;
 /** Characters that a slow voice speaks in a minute. */
 const SLOW_PACE = 500;
 
-/** @throws as `audio-calls.ts`, and AppError 502 `PROVIDER_FAILED` for an answer that is no sound */
+/** @throws as `media/media-calls.ts`, and AppError 502 `PROVIDER_FAILED` for an answer that is no sound */
 export const speak = (
-  call: AudioCalls,
-  choice: AudioChoice<SpeechModel>,
+  call: MediaCalls,
+  choice: MediaChoice<SpeechModel>,
   { payer, text, voice, signal }: SpeechRequest,
-): Promise<AudioAnswer<Speech>> =>
+): Promise<MediaAnswer<Speech>> =>
   call({
     ...choice,
     payer,

@@ -1,16 +1,16 @@
 // Writes down recordings with a provider's model for it.
 import { AppError } from "../../../src/kernel/errors.ts";
 import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
+import type { MediaAnswer, MediaCalls, MediaPayer, MediaUsage } from "../media/media-calls.ts";
+import type { MediaCandidate, MediaChoice } from "../media/media-models.ts";
 import type { TranscriptionModel } from "../providers/provider.ts";
 import { isTokenCount } from "../providers/token-usage.ts";
-import type { AudioAnswer, AudioCalls, AudioPayer, AudioUsage } from "./audio-calls.ts";
-import type { AudioCandidate, AudioChoice } from "./audio-models.ts";
 
-export type TranscriptionChoice = AudioChoice<TranscriptionModel>;
-type Candidate = AudioCandidate<TranscriptionModel>;
+export type TranscriptionChoice = MediaChoice<TranscriptionModel>;
+type Candidate = MediaCandidate<TranscriptionModel>;
 
 export interface TranscriptionRequest {
-  payer: AudioPayer;
+  payer: MediaPayer;
   bytes: Uint8Array;
   /** By the first bytes; `audio/ogg` and others that providers take. */
   mediaType: string;
@@ -28,12 +28,12 @@ const MAX_TEXT = 60_000;
 /** A price per minute stands for the usual number of tokens; a fast speaker needs more. */
 const TOKEN_MARGIN = 2;
 
-/** @throws as `audio-calls.ts`, and AppError 502 `PROVIDER_FAILED` for an answer without a transcript */
+/** @throws as `media/media-calls.ts`, and AppError 502 `PROVIDER_FAILED` for an answer without a transcript */
 export async function transcribe(
-  call: AudioCalls,
+  call: MediaCalls,
   choice: TranscriptionChoice,
   request: TranscriptionRequest,
-): Promise<AudioAnswer<string>> {
+): Promise<MediaAnswer<string>> {
   const { payer, bytes, mediaType, seconds, language, signal } = request;
   let base64: string | undefined;
 
@@ -76,7 +76,7 @@ export async function transcribe(
 const minutes = ({ leastSeconds = 0 }: TranscriptionModel, seconds: number) => Math.max(seconds, leastSeconds) / 60;
 
 /** What the provider counted: a charge, tokens, or seconds; else the measured length. */
-function usageOf(answer: unknown, { model, upstream }: Candidate, measured: number): AudioUsage {
+function usageOf(answer: unknown, { model, upstream }: Candidate, measured: number): MediaUsage {
   const { usage, duration } = Object(answer) as { usage?: unknown; duration?: unknown };
   const counted = Object(usage) as Record<string, unknown>;
   const { input_tokens: input, output_tokens: output, input_token_details: details } = counted;

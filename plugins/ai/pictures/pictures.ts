@@ -2,8 +2,8 @@
 import { AppError } from "../../../src/kernel/errors.ts";
 import { readLimitedBody } from "../../../src/kernel/util/limited-body.ts";
 import type { Agent, AgentSettings } from "../../agents/index.ts";
-import { type AudioAnswer, type AudioUsage, createAudioCalls } from "../audio/audio-calls.ts";
-import { type AudioCandidate, createAudioModels, type ModelKind } from "../audio/audio-models.ts";
+import { createMediaCalls, type MediaAnswer, type MediaUsage } from "../media/media-calls.ts";
+import { createMediaModels, type MediaCandidate, PICTURES } from "../media/media-models.ts";
 import type { PictureModel, PictureShape, ProviderId } from "../providers/provider.ts";
 import { isTokenCount } from "../providers/token-usage.ts";
 
@@ -21,12 +21,12 @@ export interface Painter {
    * @throws AppError 402 `BUDGET_EXCEEDED` before the call, 502 `PROVIDER_FAILED` for an answer without a picture, and those of
    * `calls/provider-calls.ts`
    */
-  paint(request: PictureRequest): Promise<AudioAnswer<Uint8Array<ArrayBuffer>>>;
+  paint(request: PictureRequest): Promise<MediaAnswer<Uint8Array<ArrayBuffer>>>;
 }
 
 interface Deps {
-  models: Parameters<typeof createAudioModels>[0];
-  calls: Parameters<typeof createAudioCalls>[0];
+  models: Parameters<typeof createMediaModels>[0];
+  calls: Parameters<typeof createMediaCalls>[0];
   agents: {
     settings(agentId: string): Promise<AgentSettings>;
     credentials: { providerKeys(agentId: string): Promise<Partial<Record<ProviderId, string>>> };
@@ -39,23 +39,15 @@ const MAX_ANSWER_BYTES = 28_000_000;
 /** A token has about four characters; for other scripts than Latin it has fewer. */
 const CHARACTERS_PER_TOKEN = 1;
 
-const PICTURES: ModelKind<PictureModel> = {
-  modelsOf: ({ pictureModels = [] }) => pictureModels,
-  priced: (id, known) => ({
-    id,
-    perPicture: Math.max(0, ...known.map(({ perPicture }) => perPicture)),
-    fields: { response_format: "b64_json" },
-  }),
-};
-
 export function createPictures({ models, calls, agents, operatorModel }: Deps) {
-  const modelsFor = createAudioModels(models);
-  const call = createAudioCalls(calls);
+  const modelsFor = createMediaModels(models);
+  const call = createMediaCalls(calls);
 
   return {
     async painterFor({ id, userId }: Pick<Agent, "id" | "userId">): Promise<Painter | undefined> {
-      const { budget } = await agents.settings(id);
-      const choice = modelsFor(PICTURES, operatorModel, await agents.credentials.providerKeys(id));
+      const { pictures = {}, budget } = await agents.settings(id);
+      const keys = await agents.credentials.providerKeys(id);
+      const choice = modelsFor(PICTURES, pictures.model ?? operatorModel, keys);
       if (choice.candidates.length === 0) return undefined;
       return {
         paint: ({ turnId, prompt, shape, signal }) =>
@@ -97,7 +89,7 @@ function pictureOf(answer: unknown): Uint8Array<ArrayBuffer> | undefined {
   return bytes.length > 0 ? bytes : undefined;
 }
 
-function usageOf(answer: unknown, { model }: AudioCandidate<PictureModel>): AudioUsage {
+function usageOf(answer: unknown, { model }: MediaCandidate<PictureModel>): MediaUsage {
   const { input_tokens: input, output_tokens: output } = Object(Object(answer).usage) as Record<string, unknown>;
   if (!model.perMillion || !isTokenCount(input) || !isTokenCount(output)) {
     return { inputTokens: 0, outputTokens: 0, usd: model.perPicture };

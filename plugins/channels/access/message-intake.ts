@@ -84,7 +84,7 @@ export function createMessageIntake({
   /** The message for the runtime; undefined when its sender has no access. */
   async function admit(openConnection: OpenConnection, message: IncomingMessage): Promise<InboundMessage | undefined> {
     const { agentId, channel, ownerId } = openConnection.connection;
-    const { sender, peer, group, text, attachments, quotesOthers } = message;
+    const { sender, peer, group, text, attachments, repliesTo, quotesOthers } = message;
     const claim = group ? undefined : ownerCodes.take(agentId, channel, message);
     if (claim !== undefined) {
       // Not awaited: it reopens the connection that this message came over.
@@ -103,6 +103,7 @@ export function createMessageIntake({
         ...arrival,
         content: text,
         ...(attachments ? { attachments } : {}),
+        ...(repliesTo !== undefined && { repliesTo: toStoredMessageId(openConnection.binding.bot, repliesTo) }),
         ...(quotesOthers ? { taint: TAINT.outside } : {}),
       };
     }

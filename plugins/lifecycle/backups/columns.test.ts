@@ -84,7 +84,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "turn_steps.*": "the journal of turns, as the inbox; a reply keeps its steps",
   "web_searches.*": "the count of a day, which a restore must not set back",
   "upload_uses.*": "as uploads",
-  "uploads.*": "files of messages are too large for backups; a backup keeps what the message says about them",
+  "uploads.*":
+    "files of messages are too large for backups, and stay where they are: a restored message finds those that still exist",
   "usage.*": NOT_DATA,
   "usage_agent_months.*": NOT_DATA,
   "usage_days.*": NOT_DATA,

@@ -48,6 +48,7 @@ const ARRIVALS: { [Key in keyof AgentSettings]-?: Arrival } = {
   timezone: kept,
   transcription: kept,
   voice: kept,
+  pictures: kept,
   // The switches of `switchesOnArrival` override it.
   skills: kept,
   channels: removed,

@@ -5,6 +5,7 @@ import { exportedFile } from "../../knowledge/index.ts";
 import { exportedPublicPage } from "../../public-page/index.ts";
 import { platformIds } from "../../runtime/index.ts";
 import { exportedSchedule } from "../../schedules/index.ts";
+import { exportedMessageFile, filesLeftOut } from "./exported-files.ts";
 
 export const EXPORT_FORMAT = "berth.agent/1";
 
@@ -23,6 +24,9 @@ const message = t.Object({
   content: t.String(),
   steps: t.Optional(t.Array(step, { description: "What the agent did on the way to this reply" })),
   at: time,
+  files: t.Optional(
+    t.Array(exportedMessageFile, { maxItems: 10, description: "Uploads of the message, or files sent with the reply" }),
+  ),
 });
 
 type PlatformSchema = ReturnType<typeof platformSchema>;
@@ -107,6 +111,7 @@ export function createExportedAgentSchema(platforms: readonly string[] = platfor
       }),
     ),
     sessions: t.Optional(t.Array(createSession(platform), { maxItems: 50_000 })),
+    filesLeftOut: t.Optional(filesLeftOut),
   });
 }
 

@@ -80,7 +80,7 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
           summary: "An agent as one JSON file, without secrets",
           description:
             "Its name, model, configuration (byte for byte), skills, public page, memories, reminders, schedules and sessions with " +
-            "their messages. No credentials, tokens or channels. `POST /api/agents/import` creates an agent from it.",
+            "their messages and files, of which up to 12 MiB are in it. No credentials, tokens or channels. `POST /api/agents/import` creates an agent from it.",
           ...documentResponse(createExportedAgentSchema(), "The agent"),
         },
       },

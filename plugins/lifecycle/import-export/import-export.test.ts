@@ -1,9 +1,13 @@
 // Tests export and import: the imported agent equals the exported one, without its secrets.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "../../../tests/support/eventually.ts";
 import { rejectionOf } from "../../../tests/support/rejection.ts";
 import type { Agent } from "../../agents/index.ts";
+import { uploads } from "../../uploads/index.ts";
+import { createUploadService } from "../../uploads/upload-service.ts";
 import { type Harness, openHarness } from "../backups/support.test.ts";
 import type { ExportedAgent } from "./export-format.ts";
+import { MAX_EXPORTED_BYTES } from "./exported-files.ts";
 import { createImportExport, type ImportExport, type ImportedAgent } from "./import-export.ts";
 import { attachmentHeader } from "./import-export-routes.ts";
 
@@ -425,4 +429,104 @@ test("the file name is ASCII for every browser, and complete in the extended for
   );
   expect(attachmentHeader("it's (a) *test*")).toEndWith("''it%27s%20%28a%29%20%2Atest%2A.berth.json");
   expect(attachmentHeader("../../etc/passwd")).toStartWith(`attachment; filename="etc-passwd.berth.json"`);
+});
+
+describe("files of messages", () => {
+  const uploadService = () => harness.host.use(uploads);
+  const entriesOf = async (agent: Agent) =>
+    (await harness.rows("SELECT id FROM inbox WHERE agent_id = ? ORDER BY id", agent.id)).map(({ id }) => String(id));
+  /** An agent with a conversation: a message with `note.txt`, and a reply with a chart. */
+  async function agentWithFiles(size = 5): Promise<Agent> {
+    const agent = await harness.agent();
+    await harness.chat(agent, "[document: note.txt]\nhello");
+    const [entry = ""] = await entriesOf(agent);
+    const bytes = new Uint8Array(size).fill(65);
+    await uploadService().addToMessage(agent, entry, { name: "note.txt", type: "text/plain", bytes });
+    const chart = { name: "chart.svg", type: "image/svg+xml", caption: "Sales", bytes: bytesOf("<svg/>") };
+    await uploadService().addToReply(agent, entry, Bun.randomUUIDv7(), chart);
+    return agent;
+  }
+
+  test("are in an export, and arrive with their messages in the imported agent", async () => {
+    const agent = await agentWithFiles();
+    const text = await exported(agent);
+    const all = JSON.parse(text) as ExportedAgent;
+    expect(all.filesLeftOut).toEqual({ count: 0, bytes: 0 });
+    expect(all.sessions?.[0]?.messages.map(({ files }) => files)).toEqual([
+      [{ name: "note.txt", type: "text/plain", size: 5, data: "QUFBQUE=" }],
+      [
+        {
+          ...{ name: "chart.svg", type: "image/svg+xml", size: 6, kind: "document", caption: "Sales" },
+          data: bytesOf("<svg/>").toBase64(),
+        },
+      ],
+    ]);
+    const copy = await make(text);
+    const [entry = ""] = await entriesOf(copy);
+    const [upload] = (await uploadService().ofMessages(copy.id, [entry])).get(entry) ?? [];
+    expect(upload).toMatchObject({ name: "note.txt", type: "text/plain", size: 5 });
+    expect(await uploadService().read(copy.id, upload?.id ?? "")).toEqual(bytesOf("AAAAA"));
+    const [reply] = (await uploadService().ofReplies(copy.id, [entry])).get(entry) ?? [];
+    expect(reply).toMatchObject({ name: "chart.svg", kind: "document", caption: "Sales" });
+    expect(withoutIds(await exported(copy))).toEqual(withoutIds(text));
+  });
+
+  test("beyond the limit are named without their bytes, the oldest first, and the export says so", async () => {
+    const agent = await agentWithFiles(MAX_EXPORTED_BYTES - 100);
+    await harness.chat(agent, "more");
+    const newest = (await entriesOf(agent)).at(-1) ?? "";
+    await uploadService().addToMessage(agent, newest, {
+      ...{ name: "new.bin", type: "application/x-new", bytes: new Uint8Array(1_000).fill(1) },
+    });
+    const text = await exported(agent);
+    const all = JSON.parse(text) as ExportedAgent;
+    const files = all.sessions?.flatMap(({ messages }) => messages.flatMap(({ files = [] }) => files)) ?? [];
+    expect(files.map(({ name, data }) => [name, data !== undefined])).toEqual([
+      ["note.txt", false],
+      ["chart.svg", true],
+      ["new.bin", true],
+    ]);
+    expect(all.filesLeftOut).toEqual({ count: 1, bytes: MAX_EXPORTED_BYTES - 100 });
+    const copy = await make(text);
+    expect((await uploadService().listUsed(copy.id)).map(({ name }) => name).sort()).toEqual(["chart.svg", "new.bin"]);
+    await eventually(async () => {
+      const logged = await harness.rows("SELECT message FROM agent_logs WHERE agent_id = ?", copy.id);
+      return logged.some(({ message }) => String(message).startsWith("Files of messages that were not imported: 1."));
+    });
+  });
+
+  test("of a hostile export are stored under safe names and types, within the limits of replies", async () => {
+    const all = JSON.parse(await exported(await agentWithFiles())) as ExportedAgent;
+    const [first, reply] = all.sessions?.[0]?.messages ?? [];
+    if (!first || !reply) throw new Error("There are no messages.");
+    const evil = { name: "../../../etc/passwd", type: "text/html\r\nx: y", size: 1, data: "PGI+" };
+    first.files = [evil, { ...evil, data: "***" }];
+    reply.files = Array.from({ length: 10 }, () => ({ ...evil, kind: "picture" as const }));
+    const copy = await make(JSON.stringify(all));
+    const stored = await uploadService().listUsed(copy.id);
+    expect(stored).toHaveLength(11);
+    expect(new Set(stored.map(({ name, type, kind }) => `${name} ${type} ${kind}`))).toEqual(
+      new Set(["passwd application/octet-stream null", "passwd application/octet-stream document"]),
+    );
+    reply.files = Array.from({ length: 11 }, () => evil);
+    expect(await rejectionOf(make(JSON.stringify(all)))).toMatchObject({ status: 400 });
+  });
+
+  test("without history are left out with their messages", async () => {
+    expect(await exported(await agentWithFiles(), false)).not.toContain("note.txt");
+  });
+
+  test("of an agent that goes back to a backup are still there, and stay", async () => {
+    const agent = await agentWithFiles();
+    const [entry = ""] = await entriesOf(agent);
+    const { path } = await harness.backups.write(agent.id);
+    await harness.chat(agent, "later");
+    await harness.backups.eraseMemory(agent.id);
+    await harness.backups.restore(agent.id, path);
+    await harness.run("UPDATE uploads SET created_at = 0");
+    const { agents, accounts } = harness.services;
+    await createUploadService({ ...harness.kernel, agents, users: accounts.users }).sweep();
+    expect((await uploadService().ofMessages(agent.id, [entry])).get(entry)).toMatchObject([{ name: "note.txt" }]);
+    expect((await uploadService().ofReplies(agent.id, [entry])).get(entry)).toMatchObject([{ name: "chart.svg" }]);
+  });
 });

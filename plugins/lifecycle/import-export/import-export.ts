@@ -13,12 +13,14 @@ import type { MessageRow, SessionRow } from "../../runtime/index.ts";
 import type { ScheduleRow } from "../../schedules/index.ts";
 import { skillFolders } from "../../skill-folders/index.ts";
 import { type FactRow, type ReminderRow, skills } from "../../skills/index.ts";
+import { uploads } from "../../uploads/index.ts";
 import { backupSourcesOf, backupTablesOf, createSnapshotReader } from "../backups/backup-sources.ts";
 import { recordImportStatement, requireNotImported } from "../takeover/import-record.ts";
 import { type ReportRow, rowOf } from "../takeover/report.ts";
 import { installSkills } from "../takeover/skill-arrival.ts";
 import { configOnArrival, type SwitchedOff, switchedOffList, switchesOnArrival } from "./arrival.ts";
 import { EXPORT_FORMAT } from "./export-format.ts";
+import { addImportedFiles, chooseFiles } from "./exported-files.ts";
 import { createImportReader, SMALL_FILE_BYTES } from "./import-reader.ts";
 
 export interface ImportExport {
@@ -70,6 +72,7 @@ const iso = (at: number) => new Date(at).toISOString();
 export function createImportExport(host: Host): ImportExport {
   const agentService = host.use(agents);
   const skillService = host.use(skills);
+  const uploadService = host.use(uploads);
   const sources = backupSourcesOf(host);
   const shapes = host.kernel.config.of(providerSettings).registry.all.map(({ credential }) => credential.shape);
   const readFile = createImportReader(secretShapes(shapes));
@@ -77,14 +80,21 @@ export function createImportExport(host: Host): ImportExport {
   const readSnapshot = createSnapshotReader(host.kernel.database, backupTablesOf(sources));
 
   /** A session as chunks of JSON text. */
-  async function* sessionText({ id, ...row }: SessionRow, lastSeq: number): AsyncGenerator<string, void> {
+  async function* sessionText(
+    { id, ...row }: SessionRow,
+    lastSeq: number,
+    files: Awaited<ReturnType<typeof chooseFiles>>,
+  ): AsyncGenerator<string, void> {
     const { platform, peer, status, summary, summarized, at, active } = row;
     const times = { createdAt: iso(at), lastActivity: iso(active) };
     yield `${JSON.stringify({ id, platform, peer, status, summary, summarized, ...times }).slice(0, -1)},"messages":[`;
     let separator = "";
     for await (const page of sources.runtime.messagesUpTo(id, lastSeq)) {
-      yield separator + page.map((message) => JSON.stringify(toExportedMessage(message))).join(",");
-      separator = ",";
+      for (const message of page) {
+        // Files are in memory one message at a time.
+        yield separator + JSON.stringify({ ...toExportedMessage(message), ...(await files.of(message)) });
+        separator = ",";
+      }
     }
     yield "]}";
   }
@@ -108,6 +118,7 @@ export function createImportExport(host: Host): ImportExport {
       });
       const sessions = history ? snapshot.sessions : "[]";
       const lastSeq = rows<number>(snapshot.messages).at(-1) ?? 0;
+      const messageFiles = await chooseFiles(uploadService, id);
 
       return (async function* () {
         yield `${head.slice(0, -1)},"config":${config},${metadata.slice(1, -1)},"files":[`;
@@ -120,10 +131,10 @@ export function createImportExport(host: Host): ImportExport {
         let separator = "";
         for await (const session of parseElements<SessionRow>(sessions)) {
           yield separator;
-          yield* sessionText(session, lastSeq);
+          yield* sessionText(session, lastSeq, messageFiles);
           separator = ",";
         }
-        yield "]}\n";
+        yield `],"filesLeftOut":${JSON.stringify(messageFiles.leftOut)}}\n`;
       })();
     },
 
@@ -177,7 +188,9 @@ export function createImportExport(host: Host): ImportExport {
           ...sources.runtime.importStatements(agentId, file.sessions, file.pages),
         ],
       });
-      const { reminders, schedules } = file;
+      const { reminders, schedules, messageFiles } = file;
+      const missing = await addImportedFiles(uploadService, agent, messageFiles);
+      if (missing > 0) agentService.log(agent.id, "warning", filesMissing(missing), "lifecycle");
       const installed = await installSkills(skillFolderService, owner.userId, takeover?.skills ?? []);
       const known = off.length === 0 ? [] : await skillService.list(agent.id);
       const switchedOff = switchedOffList(agent.id, {
@@ -195,6 +208,9 @@ export function createImportExport(host: Host): ImportExport {
     },
   };
 }
+
+const filesMissing = (count: number) =>
+  `Files of messages that were not imported: ${count}. The export does not have them, or your plan has no room for them.`;
 
 type FileRow = Static<typeof exportedFile>;
 const toExportedFile = (file: FileRow): FileRow => {

@@ -8,6 +8,7 @@ import { addEntries, type MessageRow, newSessionId, type SessionRow } from "../.
 import type { ScheduleRow } from "../../schedules/index.ts";
 import { isWithinMemoryLimits, type ReminderRow, TAINT, toFactRow } from "../../skills/index.ts";
 import { createExportedAgentSchema, EXPORT_FORMAT, type ExportedAgent } from "./export-format.ts";
+import type { ExportedMessageFile, ImportedMessageFile } from "./exported-files.ts";
 
 /**
  * The value as an exported agent; 400 `UNKNOWN_FORMAT` for another format, 400 with the path of each issue otherwise.
@@ -154,6 +155,7 @@ export function toImportRows({
     }),
   );
   const now = Date.now();
+  const { messages, entries, files: messageFiles } = withEntries(messagesOf(sessions, ids));
   return {
     /** By skill, as the file has them. */
     switches: skills.map(({ id, enabled }): [skill: string, isEnabled: boolean] => [id, enabled]),
@@ -163,7 +165,8 @@ export function toImportRows({
     scheduleRows: JSON.stringify(schedules.map(toScheduleRow)),
     files: files.length,
     fileRows: JSON.stringify(files.map(toFileRow)),
-    runtime: { sessions: sessionRows, ...addEntries(messagesOf(sessions, ids)) },
+    messageFiles,
+    runtime: { sessions: sessionRows, messages, entries },
     skills: {
       memories: JSON.stringify(facts.filter(({ content }) => content !== "")),
       reminders: JSON.stringify(reminderRows),
@@ -207,16 +210,34 @@ const emptySession = (id: string, now: number): SessionRow => ({
 });
 
 /** Messages of all sessions by time; within a session the order of the file is kept, also where times go back. */
-function messagesOf(sessions: NonNullable<ExportedAgent["sessions"]>, ids: ReadonlyMap<string, string>): MessageRow[] {
+function messagesOf(
+  sessions: NonNullable<ExportedAgent["sessions"]>,
+  ids: ReadonlyMap<string, string>,
+): ImportedMessage[] {
   const placed = sessions.flatMap(({ id, platform, messages }) => {
     let place = 0;
-    return messages.map(({ role, content, steps = [], at: time }) => {
+    return messages.map(({ role, content, steps = [], files = [], at: time }) => {
       const at = Date.parse(time);
       place = Math.max(place, at);
       const stepsJson = steps.length > 0 ? JSON.stringify(steps) : null;
       const ofSession = { session: ids.get(id) ?? "", inbox: "", platform, taint: TAINT.outside };
-      return { place, row: { seq: 0, id: Bun.randomUUIDv7(), ...ofSession, role, content, steps: stepsJson, at } };
+      return {
+        place,
+        row: { seq: 0, id: Bun.randomUUIDv7(), ...ofSession, role, content, steps: stepsJson, at },
+        files,
+      };
     });
   });
-  return placed.sort((one, other) => one.place - other.place).map(({ row }) => row);
+  return placed.sort((one, other) => one.place - other.place).map(({ row, files }) => ({ ...row, files }));
+}
+
+type ImportedMessage = MessageRow & { files: ExportedMessageFile[] };
+
+/** The messages with their entries, and apart from them their files, with the entries to which they belong. */
+function withEntries(given: readonly ImportedMessage[]) {
+  const { messages, entries } = addEntries(given);
+  const files = messages.flatMap(({ inbox, role, files: own }): ImportedMessageFile[] =>
+    own.map((file) => ({ ...file, inbox, isReply: role === "assistant" })),
+  );
+  return { messages: messages.map(({ files: _, ...row }) => row), entries, files };
 }

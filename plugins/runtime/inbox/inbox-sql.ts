@@ -12,10 +12,7 @@ export function endStatement(
   at: number,
 ): Statement {
   const reply = status === "done" ? "last_insert_rowid()" : "NULL";
-  // A parked entry may run again and needs its files then.
-  const files = status === "parked" ? "" : ", attachments = NULL";
-  const update = `UPDATE inbox SET status = ?, error = ?, settled_at = ?, reply = ${reply}${files}`;
-  const sql = `${update} WHERE agent_id = ? AND id = ? AND status = 'pending'`;
+  const sql = `UPDATE inbox SET status = ?, error = ?, settled_at = ?, reply = ${reply} WHERE agent_id = ? AND id = ? AND status = 'pending'`;
   return { sql, args: [status, error ?? null, at, agentId, id] };
 }
 

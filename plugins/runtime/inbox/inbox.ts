@@ -63,6 +63,8 @@ export interface InboundMessage {
   taint?: Taint;
   /** Files that came with it; `content` names each of them on a line in brackets. */
   attachments?: readonly Attachment[];
+  /** The `platformMessageId` of the message that it replies to, where that one's files are not among `attachments`. */
+  repliesTo?: string;
   topic?: string | undefined;
 }
 
@@ -160,6 +162,7 @@ const columns = {
   content: inbox.content,
   taint: inbox.taint,
   attachments: inbox.attachments,
+  repliesTo: inbox.repliesTo,
   topic: inbox.topic,
   attempts: inbox.attempts,
   hasSteps: inbox.hasSteps,
@@ -196,6 +199,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
         content: placeholder("content"),
         taint: placeholder("taint"),
         attachments: placeholder("attachments"),
+        repliesTo: placeholder("repliesTo"),
         topic: placeholder("topic"),
         status: "pending",
         attempts: 0,
@@ -239,6 +243,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       content: toStorableText(inbound.content),
       taint: taintOf(inbound),
       attachments: inbound.attachments ? serializeAttachments(inbound.attachments) : null,
+      repliesTo: inbound.repliesTo ?? null,
       topic: inbound.topic ?? null,
       attempts: 0,
       hasSteps: false,

@@ -107,6 +107,21 @@ describe("a reply with a file", () => {
     expect(early).toEqual(files);
   });
 
+  test("is in the event of the reply, without what it says; other replies have none", async () => {
+    const agent = await fixture.agent();
+    scriptDrawing({ names: ["chart.png"] });
+    const { files = [], inboxId } = await fixture.chat(agent, "Draw.");
+    const facts = files.map(({ caption: _, ...file }) => file);
+    fixture.upstream.script(() => "Hello.");
+    await fixture.chat(agent, "Hello.");
+    const events = await fixture.kernel.events.since(0, { agentId: agent.id, types: ["agent.message"] });
+    expect(facts).toHaveLength(1);
+    expect(events.map(({ data }) => data)).toEqual([
+      expect.objectContaining({ inboxId, files: facts }),
+      expect.not.objectContaining({ files: expect.anything() }),
+    ]);
+  });
+
   test("needs no text, and its conversation keeps what was sent", async () => {
     const agent = await fixture.agent();
     scriptDrawing({ names: ["chart.png"], kind: "document" }, "");

@@ -59,7 +59,7 @@ describe("a turn", () => {
   /** The content of the newest message in the prompt. */
   const shown = (): unknown => fixture.upstream.chats.at(-1)?.messages.at(-1)?.content;
 
-  test("passes a picture to a model that accepts pictures, and stores only its note", async () => {
+  test("passes a picture to a model that accepts pictures, and stores its note and reference", async () => {
     const agent = await seeing();
     await answered(agent, "[photo]\nWhat is this?", [photo]);
     expect(shown()).toEqual([
@@ -71,7 +71,8 @@ describe("a turn", () => {
       { role: "assistant" },
     ]);
     const held = await fixture.rows("SELECT attachments FROM inbox WHERE agent_id = ?", agent.id);
-    expect(held).toEqual([{ attachments: null }]);
+    // The bytes are at the platform: what is kept is how a later message gets them again.
+    expect(JSON.parse(String(held[0]?.attachments))).toMatchObject([{ kind: "image", ref: "photo" }]);
   });
 
   test("passes PDF files and recordings in the forms that providers accept", async () => {

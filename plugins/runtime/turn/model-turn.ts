@@ -11,6 +11,8 @@ import {
   type skills as skillsPlugin,
   TAINT,
 } from "../../skills/index.ts";
+import type { UploadService } from "../../uploads/index.ts";
+import { createEarlierFiles } from "../inbox/earlier-files.ts";
 import type { Inbox, InboxEntry } from "../inbox/inbox.ts";
 import { createInterruptedCallReport } from "../journal/interrupted-calls.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -45,6 +47,7 @@ export interface ModelTurnDeps extends Pick<Kernel, "database" | "log"> {
   ownerAlerts: OwnerAlerts;
   slowReplies: Pick<SlowReplies, "markShown">;
   platforms: Pick<Platforms, "of">;
+  uploads: Pick<UploadService, "fetchFile" | "ofMessages" | "ofReplies">;
 }
 
 /** The state of one run of an entry. */
@@ -82,6 +85,7 @@ export function createModelTurn(deps: ModelTurnDeps) {
     platforms,
   } = deps;
   const reportInterruptedCall = createInterruptedCallReport(deps);
+  const earlierFiles = createEarlierFiles(deps);
   const wasQuoted = createQuotedResults(deps);
   const savePreview: SavePreview = (entry, previewId) =>
     deps.database.write([inbox.savePreviewStatement(entry, previewId)]);
@@ -172,6 +176,7 @@ export function createModelTurn(deps: ModelTurnDeps) {
           inboxId: entry.id,
           hasRead: (text) => isVerbatimIn(givenTexts({ entry, settings, history, files }), text),
           ...(filesForTools && { files: filesForTools }),
+          earlierFiles: () => earlierFiles(entry),
           ...(settings.approvals && { approvals: settings.approvals }),
         },
         async authorize(step, call) {

@@ -27,6 +27,7 @@ const entry: InboxEntry = {
   content: "How are you?",
   taint: 0,
   attachments: null,
+  repliesTo: null,
   topic: null,
   attempts: 1,
   hasSteps: false,

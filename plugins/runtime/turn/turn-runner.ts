@@ -18,7 +18,7 @@ import type { LiveTurns } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { SlowReplies } from "../outbox/slow-replies.ts";
 import type { DeliveryFile, Platforms } from "../platforms.ts";
-import { withFiles } from "../reply-files/sent-files.ts";
+import { withFileFacts, withFiles } from "../reply-files/sent-files.ts";
 import { createTurnFiles } from "../reply-files/turn-files.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import { createHearing } from "../voice/hearing.ts";
@@ -39,7 +39,7 @@ interface Deps extends ModelTurnDeps, Pick<Kernel, "events"> {
   suspensions: Pick<Suspensions, "suspend" | "cancelConversation">;
   /** Decides a request for approval by its code. */
   decideByCode: CommandDeps["decideByCode"];
-  uploads: Pick<UploadService, "fetchFile" | "addToReply" | "ofReplies">;
+  uploads: Pick<UploadService, "fetchFile" | "addToReply" | "ofMessages" | "ofReplies">;
   /** The form in which steps are stored with the reply. */
   steps: Pick<ShownSteps, "toStored">;
   outbox: Outbox;
@@ -223,7 +223,7 @@ export function createTurnRunner(deps: Deps) {
       events.recordStatement("agent.message", {
         userId,
         agentId,
-        data: { agentId, sessionId, platform, inboxId },
+        data: { agentId, sessionId, platform, inboxId, ...withFileFacts(agentId, files) },
       }),
     ]);
     const reply = { reply: text, sessionId, timestamp: now, ...withFiles(agentId, files) };

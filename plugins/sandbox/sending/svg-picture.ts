@@ -25,6 +25,8 @@ export const drawSvg = (svg: string, signal: AbortSignal, timeoutMs = TIMEOUT_MS
   thread.run(() => drawNow(svg, signal, timeoutMs), { signal });
 
 async function drawNow(svg: string, signal: AbortSignal, timeoutMs: number): Promise<Uint8Array<ArrayBuffer>> {
+  // It may have aborted while this waited for its turn: the event would not come again.
+  signal.throwIfAborted();
   const worker = new Worker(WORKER);
   const { promise, resolve, reject } = Promise.withResolvers<Drawing>();
   const onAbort = () => reject(signal.reason);

@@ -27,6 +27,8 @@ const KEYS: Readonly<Record<string, Text>> = {
   "voice.replies": text("When replies are spoken"),
   "voice.model": text("Model that speaks"),
   "voice.voice": text("Name of the voice"),
+  pictures: text("Pictures"),
+  "pictures.model": text("Model for pictures"),
   timezone: text("Time zone"),
 };
 

@@ -21,6 +21,7 @@ import { type SetUp, type Stored, useDraft } from "./draft.ts";
 import { Instructions } from "./instructions.tsx";
 import { JsonView } from "./json-view.tsx";
 import { ModelSection } from "./model-section.tsx";
+import { Pictures } from "./pictures.tsx";
 import { isConflict, useSave } from "./save.ts";
 import { SaveBar } from "./save-bar.tsx";
 import { Style } from "./style.tsx";
@@ -51,6 +52,7 @@ const FIELDS = [
   "timezone",
   "transcription",
   "voice",
+  "pictures",
 ];
 
 function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
@@ -133,6 +135,7 @@ function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
           <ModelSection agentId={id} current={current} onChange={draft.change} noteAt={noteAt} />
           <Style {...field} />
           <Voice {...field} />
+          <Pictures {...field} />
           <Budget {...field} id={id} />
         </>
       )}

@@ -4,8 +4,7 @@ import { type Text, t, text } from "../../../app/language.ts";
 import { SelectField, TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
 import type { FieldProps } from "./index.tsx";
-
-type Members = Record<string, unknown>;
+import { type Members, membersOf, setMember, textOf } from "./members.ts";
 
 const SPOKEN: readonly (readonly [value: string, label: Text])[] = [
   ["", text("Never")],
@@ -17,11 +16,8 @@ export function Voice({ config, setKey, noteAt }: FieldProps) {
   const hearing = membersOf(config.transcription);
   // One word means the object with it.
   const voice: Members = typeof config.voice === "string" ? { replies: config.voice } : membersOf(config.voice);
-  const setter = (key: string, members: Members) => (name: string, value: string) => {
-    const { [name]: _, ...others } = members;
-    const next = value === "" ? others : { ...others, [name]: value };
-    setKey(key, Object.keys(next).length > 0 ? next : undefined);
-  };
+  const setter = (key: string, members: Members) => (name: string, value: string) =>
+    setKey(key, setMember(members, name, value));
   const setHearing = setter("transcription", hearing);
   const setVoice = setter("voice", voice);
   const replies = voice.replies === "never" ? "" : textOf(voice.replies);
@@ -91,7 +87,3 @@ export function Voice({ config, setKey, noteAt }: FieldProps) {
     </Section>
   );
 }
-
-const membersOf = (value: unknown): Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-const textOf = (value: unknown) => (typeof value === "string" ? value : "");

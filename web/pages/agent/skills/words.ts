@@ -7,6 +7,7 @@ import {
   CalendarClock,
   Clock,
   Eye,
+  FilePen,
   Files,
   Globe,
   HandCoins,
@@ -130,6 +131,11 @@ const BUILT_IN: Readonly<Record<string, SkillWords>> = {
     name: text("Pictures"),
     description: text("Makes pictures with an image model and sends them. Each costs a few cents of the budget."),
     needs: text("a key of OpenAI or Google Gemini, or a model for pictures that the server names."),
+  },
+  documents: {
+    Icon: FilePen,
+    name: text("Documents"),
+    description: text("Writes PDF, Word, HTML, Markdown and CSV files, and sends them."),
   },
   reminder: {
     Icon: AlarmClock,

@@ -1,9 +1,15 @@
-// Finds the upstreams that can write down a recording or read a text aloud for an agent, with the model's price there.
+// Finds the upstreams that have a model of a kind (transcription, speech, pictures) for an agent, with its price there.
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Candidate } from "../providers/candidates.ts";
 import type { UnknownPrice } from "../providers/price-check.ts";
 import { FREE } from "../providers/pricing.ts";
-import type { ProviderDefinition, ProviderId, SpeechModel, TranscriptionModel } from "../providers/provider.ts";
+import type {
+  PictureModel,
+  ProviderDefinition,
+  ProviderId,
+  SpeechModel,
+  TranscriptionModel,
+} from "../providers/provider.ts";
 import type { Providers, Upstream } from "../providers/providers.ts";
 
 /** What models of one kind have in common. */
@@ -32,14 +38,38 @@ export const SPEECH: ModelKind<SpeechModel> = {
   }),
 };
 
+/** What stands before the number of a version, such as `gpt-image-`: models with the same take the same fields. */
+const familyOf = (id: string) => /^\D*/.exec(id)?.[0] ?? id;
+
+export const PICTURES: ModelKind<PictureModel> = {
+  modelsOf: ({ pictureModels = [] }) => pictureModels,
+  priced(id, known) {
+    const counted = known.flatMap(({ perMillion = [] }) => perMillion);
+    const relative = known.find((one) => familyOf(one.id) === familyOf(id));
+    return {
+      fields: { response_format: "b64_json" },
+      ...relative,
+      id,
+      perPicture: most(known.map(({ perPicture }) => perPicture)),
+      // The picture may be a dearer one than the dearest of these: the tokens that the answer counts decide.
+      ...(counted.length > 0 && {
+        perMillion: {
+          input: most(counted.map(({ input }) => input)),
+          output: most(counted.map(({ output }) => output)),
+        },
+      }),
+    };
+  },
+};
+
 /** An upstream that can serve a call; its price is in `model`. */
-export interface AudioCandidate<Model> extends Candidate {
+export interface MediaCandidate<Model> extends Candidate {
   readonly model: Model;
 }
 
 /** The candidates for an agent, tried in order. */
-export interface AudioChoice<Model> {
-  readonly candidates: readonly AudioCandidate<Model>[];
+export interface MediaChoice<Model> {
+  readonly candidates: readonly MediaCandidate<Model>[];
   /** The key is the agent's or its owner's. */
   readonly ownKey: boolean;
 }
@@ -52,7 +82,7 @@ interface Deps {
 
 type OwnKeys = Readonly<Partial<Record<ProviderId, string>>>;
 
-export function createAudioModels({ providers, isDown, unknownPrice }: Deps) {
+export function createMediaModels({ providers, isDown, unknownPrice }: Deps) {
   const { registry } = providers;
 
   /**
@@ -64,13 +94,14 @@ export function createAudioModels({ providers, isDown, unknownPrice }: Deps) {
     { modelsOf, priced }: ModelKind<Model>,
     reference: string | undefined,
     keys: OwnKeys,
-  ): AudioChoice<Model> => {
-    function candidate(upstream: Upstream, modelId: string): AudioCandidate<Model> {
+  ): MediaChoice<Model> => {
+    function candidate(upstream: Upstream, modelId: string, ownKey = false): MediaCandidate<Model> {
       const made = (model: Model) => ({ upstream, modelId, pricing: FREE, model });
       // The operator's own server costs nothing.
       if (upstream.local) return made(priced(modelId, []));
       const known = modelsOf(upstream.definition).find(({ id }) => id === modelId);
-      if (!known && unknownPrice === "refuse") throw unknownPriceError(modelId);
+      // As for turns: who pays with a key of their own is not refused.
+      if (!known && !ownKey && unknownPrice === "refuse") throw unknownPriceError(modelId);
       return made(known ?? priced(modelId, registry.all.flatMap(modelsOf)));
     }
 
@@ -81,7 +112,7 @@ export function createAudioModels({ providers, isDown, unknownPrice }: Deps) {
       const upstream = ownKey
         ? providers.upstreamWithKey(named.provider, key)
         : providers.operatorUpstream(named.provider);
-      return { candidates: upstream && !upstream.demo ? [candidate(upstream, named.modelId)] : [], ownKey };
+      return { candidates: upstream && !upstream.demo ? [candidate(upstream, named.modelId, ownKey)] : [], ownKey };
     }
     const offers = (upstream: Upstream) => {
       // The models of the public provider say nothing about a local server.

@@ -1,4 +1,4 @@
-// Makes calls that write down recordings or read texts aloud: reserves the cost, calls the candidates in turn, and pays.
+// Makes calls of models that take or make sound or pictures: reserves the cost, calls the candidates in turn, and pays.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { ProviderCalls } from "../calls/provider-calls.ts";
@@ -9,10 +9,10 @@ import { FREE } from "../providers/pricing.ts";
 import { authHeaders } from "../providers/providers.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
 import type { CallUsage } from "../providers/token-usage.ts";
-import type { AudioCandidate, AudioChoice } from "./audio-models.ts";
+import type { MediaCandidate, MediaChoice } from "./media-models.ts";
 
 /** Who pays for a call. */
-export interface AudioPayer {
+export interface MediaPayer {
   agent: { id: string; userId: string };
   /** The inbox entry whose turn makes the call. */
   turnId: string;
@@ -20,35 +20,35 @@ export interface AudioPayer {
 }
 
 /** A call that has succeeded and is still to be paid: by `statement` in the batch of its effect, else by `record`. */
-export interface AudioPayment {
+export interface MediaPayment {
   statement(): Statement;
   /** Resolves when the row would survive a crash. */
   record(): Promise<void>;
 }
 
 /** What a provider counted, and what it costs in USD. */
-export interface AudioUsage {
+export interface MediaUsage {
   inputTokens: number;
   outputTokens: number;
   usd: number;
 }
 
-export interface AudioRequest<Model, Result> extends AudioChoice<Model> {
-  payer: AudioPayer;
+export interface MediaRequest<Model, Result> extends MediaChoice<Model> {
+  payer: MediaPayer;
   path: string;
-  bodyFor(candidate: AudioCandidate<Model>): { body: FormData | string; headers?: Record<string, string> };
+  bodyFor(candidate: MediaCandidate<Model>): { body: FormData | string; headers?: Record<string, string> };
   /** The most that it may cost at a candidate, in USD. */
-  mostUsd(candidate: AudioCandidate<Model>): number;
+  mostUsd(candidate: MediaCandidate<Model>): number;
   /** Reads a response that succeeded. */
-  read(response: Response, candidate: AudioCandidate<Model>): Promise<{ result: Result; usage: AudioUsage }>;
+  read(response: Response, candidate: MediaCandidate<Model>): Promise<{ result: Result; usage: MediaUsage }>;
   signal: AbortSignal;
 }
 
-export interface AudioAnswer<Result> {
+export interface MediaAnswer<Result> {
   result: Result;
   /** `provider_N:id` */
   model: string;
-  payment: AudioPayment;
+  payment: MediaPayment;
 }
 
 interface Deps {
@@ -60,16 +60,16 @@ interface Deps {
 const TIMEOUT_MS = 2 * MINUTE;
 const toMicroUsd = (usd: number) => Math.ceil(usd * 1e6);
 
-export function createAudioCalls({ calls, ledger, registry }: Deps) {
+export function createMediaCalls({ calls, ledger, registry }: Deps) {
   const keyPattern = createKeyPattern(registry);
 
   /** @throws AppError 402 `BUDGET_EXCEEDED` before the call, and those of `calls/provider-calls.ts` */
-  return async <Model, Result>(request: AudioRequest<Model, Result>): Promise<AudioAnswer<Result>> => {
+  return async <Model, Result>(request: MediaRequest<Model, Result>): Promise<MediaAnswer<Result>> => {
     const { candidates, ownKey, payer, signal } = request;
     const { agent, turnId, budget } = payer;
     const [first] = candidates;
     if (!first) throw new Error("A call needs a candidate.");
-    const servedBy = ({ upstream: { provider }, modelId }: AudioCandidate<Model>) => ({
+    const servedBy = ({ upstream: { provider }, modelId }: MediaCandidate<Model>) => ({
       provider,
       modelId,
       pricing: FREE,
@@ -108,14 +108,14 @@ export function createAudioCalls({ calls, ledger, registry }: Deps) {
   };
 }
 
-export type AudioCalls = ReturnType<typeof createAudioCalls>;
+export type MediaCalls = ReturnType<typeof createMediaCalls>;
 
 function paymentOf(
   reservation: Reservation,
-  { inputTokens, outputTokens, usd }: AudioUsage,
+  { inputTokens, outputTokens, usd }: MediaUsage,
   latencyMs: number,
   served: Parameters<Reservation["settleStatement"]>[2],
-): AudioPayment {
+): MediaPayment {
   const usage: CallUsage = { inputTokens, outputTokens, estimated: false, chargedMicroUsd: toMicroUsd(usd) };
   return {
     statement: () => reservation.settleStatement(usage, latencyMs, served),
