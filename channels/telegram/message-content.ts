@@ -64,11 +64,12 @@ function richMessageText(value: unknown, depth = 0): string {
   return ["text", "blocks", "items", "cells"].map((key) => richMessageText(value[key], depth + 1)).join("");
 }
 
-/** The message's own file, else that of the message it replies to. */
-export function attachmentsOf(message: Message): Attachment[] {
+/** The message's own file, else that of the message it replies to. What the agent has said in a voice message it knows. */
+export function attachmentsOf(message: Message, bot: Pick<BotIdentity, "id">): Attachment[] {
   const own = fileOf(message);
   const replied = repliedMessage(message);
   if (own) return [own];
+  if (replied?.voice && String(replied.from?.id) === bot.id) return [];
   const { voice: _, ...file } = (replied && fileOf(replied)) ?? {};
   // A recording there was not spoken for this message.
   return "ref" in file ? [file] : [];

@@ -242,6 +242,14 @@ describe("files", () => {
     expect(files({ location: { latitude: 1, longitude: 2 } })).toBeUndefined();
   });
 
+  test("a voice message that is replied to was not spoken for the reply, and the agent knows its own", () => {
+    const voice = { ...size("v", 3_000), mime_type: "audio/ogg" };
+    const replyTo = (from: object) =>
+      read({ text: "what?", reply_to_message: { message_id: 4, from, voice } })?.attachments;
+    expect(replyTo(ada)).toEqual([{ kind: "audio", ref: "v", mimeType: "audio/ogg", size: 3_000 }]);
+    expect(replyTo({ id: 42, is_bot: true, first_name: "Helper" })).toBeUndefined();
+  });
+
   test("that of the replied message, if the message has none", () => {
     const more = { reply_to_message: { message_id: 4, from: ada, photo: [size("p")] } };
     expect(inGroup("@helper_bot what is this?", [], more)?.attachments).toMatchObject([{ ref: "p" }]);

@@ -49,7 +49,7 @@ export function readUpdate(update: Update, bot: BotIdentity): IncomingMessage | 
   const group = message.chat.type !== "private";
   const text = content === undefined ? undefined : stripBotName(bot.username, content, group);
   if (text === undefined) return undefined;
-  const attachments = attachmentsOf(message);
+  const attachments = attachmentsOf(message, bot);
   const quotes = quotesOthers(message, bot);
   return {
     platformMessageId: messageId(message.chat.id, message.message_id),

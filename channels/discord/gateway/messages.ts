@@ -97,7 +97,7 @@ export function readMessage(message: GatewayMessage, bot: BotIdentity, botRole?:
     return undefined;
   const text = textOf(message, bot, botRole);
   if (text === "") return undefined;
-  const attachments = attachmentsOf(message);
+  const attachments = attachmentsOf(message, bot);
   const byRole = botRole !== undefined && (message.mention_roles ?? []).includes(botRole);
   return {
     platformMessageId: message.id,
@@ -155,14 +155,14 @@ function textOf(message: GatewayMessage, bot: BotIdentity, botRole: string | und
   const forwarded = message.message_snapshots?.map(
     (snapshot) => `[forwarded]\n${toReadableText(snapshot.message.content)}`,
   );
-  return [...describeAttachments(message), ...(words === "" ? [] : [words]), ...(forwarded ?? [])].join("\n");
+  return [...describeAttachments(message, bot), ...(words === "" ? [] : [words]), ...(forwarded ?? [])].join("\n");
 }
 
 /** The message's own files, else those of the message that it replies to. */
-function attachmentsOf(message: GatewayMessage): Attachment[] {
+function attachmentsOf(message: GatewayMessage, bot: BotIdentity): Attachment[] {
   const { attachments = [] } = message;
   if (attachments.length > 0) return attachments.map((file) => attachmentOf(message, file));
-  const replied = repliedMessage(message);
+  const replied = repliedMessage(message, bot);
   if (!replied) return [];
   const { id, channel_id } = replied;
   // Without its flags: a recording there was not spoken for this message.
@@ -170,16 +170,21 @@ function attachmentsOf(message: GatewayMessage): Attachment[] {
 }
 
 /** The message that this one replies to, if it has files and this one has none. */
-function repliedMessage({ attachments = [], referenced_message: replied }: GatewayMessage): APIMessage | undefined {
+function repliedMessage(message: GatewayMessage, bot: BotIdentity): APIMessage | undefined {
+  const { attachments = [], referenced_message: replied } = message;
   const isReadable =
     isObject(replied) && isSnowflake(replied.id) && isSnowflake(replied.channel_id) && isList(replied.attachments);
-  return attachments.length === 0 && isReadable ? replied : undefined;
+  if (attachments.length > 0 || !isReadable) return undefined;
+  // What the agent has said in a voice message it knows.
+  return isUser(replied.author) && replied.author.id === bot.id && isVoice(replied) ? undefined : replied;
 }
 
+const isVoice = ({ flags = 0 }: { flags?: number }) => (flags & VOICE_MESSAGE) !== 0;
+
 /** Names files, stickers and polls, so that the agent knows of them. */
-function describeAttachments(message: GatewayMessage): string[] {
+function describeAttachments(message: GatewayMessage, bot: BotIdentity): string[] {
   const files = (message.attachments ?? []).map((file) => bracketNote(kindOf(file), file.filename));
-  const replied = (repliedMessage(message)?.attachments ?? []).map((file) =>
+  const replied = (repliedMessage(message, bot)?.attachments ?? []).map((file) =>
     bracketNote(`in answer to a message with ${kindOf(file)}`, file.filename),
   );
   const stickers = (message.sticker_items ?? []).map(({ name }) => bracketNote("sticker", name));
@@ -200,6 +205,6 @@ function attachmentOf(message: Pick<APIMessage, "id" | "channel_id" | "flags">, 
     mimeType: file.content_type?.split(";", 1)[0] ?? "application/octet-stream",
     ...(Number.isSafeInteger(file.size) ? { size: file.size } : {}),
     name: file.filename,
-    ...(((message.flags ?? 0) & VOICE_MESSAGE) !== 0 ? { voice: true } : {}),
+    ...(isVoice(message) ? { voice: true } : {}),
   };
 }
