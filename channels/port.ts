@@ -159,7 +159,7 @@ export interface OutgoingMessage {
   deliveredParts: string[];
   /** The preview message that can be edited into the reply. */
   previewMessageId?: string;
-  /** At most three; where the platform has no buttons, the text says how to answer. */
+  /** At most three. An adapter that can't show them below this text adds them to it (`shared/written-choices.ts`). */
   choices?: readonly Choice[];
 }
 

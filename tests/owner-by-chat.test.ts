@@ -138,6 +138,8 @@ test.each(PLATFORMS)(
       // Approvals: by a button, refused by a button, changed in the console.
       const question = await ask("Remind me of tea in five minutes", "May I do this?");
       expect(question).toContain("Set a reminder in 5 minutes: tea");
+      // The buttons carry the codes.
+      expect(question).not.toContain("/approve");
       await press("Approve", "[the model tells]");
       await ask("Remind me of tea again", "May I do this?");
       expect(await press("Deny", "[the model tells]")).toContain("denied");

@@ -3497,6 +3497,11 @@ export const translation = {
       "A call of {tool} did not work.": "Ein Aufruf von {tool} ging nicht.",
       "A call of {tool} was approved.": "Ein Aufruf von {tool} wurde freigegeben.",
       "A call of {tool} was denied.": "Ein Aufruf von {tool} wurde abgelehnt.",
+      "A call of {tool} was refused by your rule.": "Ein Aufruf von {tool} wurde durch deine Regel abgelehnt.",
+      "A call of {tool} was refused: its input is too large to be shown.":
+        "Ein Aufruf von {tool} wurde abgelehnt: Seine Eingabe ist zu groß, um gezeigt zu werden.",
+      "A call of {tool} was refused: too many calls wait for your approval.":
+        "Ein Aufruf von {tool} wurde abgelehnt: Zu viele Aufrufe warten auf deine Freigabe.",
       "Nobody has decided about a call of {tool} within 24 hours: it was not run.":
         "Über einen Aufruf von {tool} hat binnen 24 Stunden niemand entschieden: Er wurde nicht ausgeführt.",
       "The configuration was changed: version {n} is in force.": "Die Konfiguration wurde geändert: Version {n} gilt.",

@@ -44,7 +44,9 @@ export function createOwnerCommands({ openConnections, pairings, intake, reportP
     const channel = isChannelId(platform) ? platform : undefined;
     if (name === "pair") return list(agentId, channel);
     if (text === "")
-      return replyOnly(`Which code? It is in my question: /${name} CODE. /pair lists the codes of people who wait.`);
+      return replyOnly(
+        "Which code? My questions have buttons, or show the code. /pair lists the codes of people who wait.",
+      );
     const [found] = await pairings.listPending(agentId, channel, text);
     if (!found)
       return replyOnly(

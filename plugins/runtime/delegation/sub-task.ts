@@ -15,7 +15,7 @@ import type { Step } from "../turn/tool-calls.ts";
 import { runToolLoop } from "../turn/tool-loop.ts";
 
 export interface SubTaskDeps {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log" | "settings">;
   ai: Pick<ServiceOf<typeof aiPlugin>, "reserve" | "languageModel" | "inputModalities">;
   skills: Pick<ServiceOf<typeof skillsPlugin>, "toolsFor">;
   /** The model that answers for an agent now. */
@@ -67,6 +67,8 @@ export async function runSubTask(deps: SubTaskDeps, subTask: SubTask, context: T
       kind: "refused",
       text: `${tool} needs the owner's approval, which nobody can give within a sub-task.`,
     }),
+    onForbidden: (tool) =>
+      agents.log(agentId, "info", `A call of ${tool} was refused by your rule.`, "approvals", { turn: inboxId }),
     acceptedInputs: () => ai.inputModalities(model),
     settings: {
       ...(temperature !== undefined && { temperature }),

@@ -1,5 +1,6 @@
 // The words by which an agent says that it waits for its owner, and asks the owner.
 import type { Choice } from "../../../channels/port.ts";
+import { isChannelId } from "../../../channels/registry.ts";
 import type { Approval } from "../../approvals/index.ts";
 import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
 
@@ -14,10 +15,13 @@ const WARNINGS: Readonly<Record<Taint, string>> = {
     "I have read something here that you did not write, and it may be behind this. Approve only what you want yourself.",
 };
 
-/** Asks the owner. The console has buttons below the question; elsewhere, codes decide where buttons can't be shown. */
-export function askingText(requests: readonly Asked[], platform: string): string {
+/** Whether the answers are shown below a question: by the console, and by channels, as buttons where they can. */
+export const showsChoices = (platform: string): boolean => platform === "web" || isChannelId(platform);
+
+/** Asks the owner. `withChoices`: the answers are shown below it; if not, the text says what to write. */
+export function askingText(requests: readonly Asked[], withChoices: boolean): string {
   const lines = requests.map(({ summary, code }) =>
-    platform === "web" ? summary : `${summary}\n/approve ${code} or /deny ${code}`,
+    withChoices ? summary : `${summary}\n/approve ${code} or /deny ${code}`,
   );
   const warning = WARNINGS[highestTaint(requests.map(({ taint }) => taint))];
   const question = lines.length === 1 ? "May I do this?" : `May I do these ${lines.length} things?`;
@@ -27,7 +31,7 @@ export function askingText(requests: readonly Asked[], platform: string): string
 /** The notice in the conversation: to the owner alone the question itself, to others only that there is one. */
 export const noticeText = (requests: readonly Asked[], isOwnersChat: boolean, platform: string): string =>
   isOwnersChat
-    ? askingText(requests, platform)
+    ? askingText(requests, showsChoices(platform))
     : "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.";
 
 /** The answers to a question, as the commands that give them. */

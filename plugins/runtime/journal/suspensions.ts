@@ -14,7 +14,7 @@ import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { ReplyWaiter } from "../turn/running-turns.ts";
 import type { SuspendedLoop } from "../turn/tool-loop.ts";
-import { askingText, choicesOf, noticeText } from "./approval-words.ts";
+import { askingText, choicesOf, noticeText, showsChoices } from "./approval-words.ts";
 
 interface Deps extends Pick<Kernel, "database"> {
   approvals: Pick<ServiceOf<typeof approvalsPlugin>, "markAskedStatement" | "onTurnDecided">;
@@ -88,7 +88,7 @@ export function createSuspensions(deps: Deps) {
       const notice = noticeText(waiting, isToldAll, platform);
       const asked: Statement[] = [];
       for (const request of unasked) {
-        const [question, choices] = [askingText([request], isToldAll ? platform : "channel"), choicesOf(request)];
+        const [question, choices] = [askingText([request], !isToldAll || showsChoices(platform)), choicesOf(request)];
         const to = isToldAll ? outbox.replyStatements({ ...entry, previewId: null }, question, { choices }) : undefined;
         asked.push(...(to ?? (await ownerAlerts.noticeStatements({ agentId, inboxId }, question, choices))));
       }

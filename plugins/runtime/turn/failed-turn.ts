@@ -207,7 +207,7 @@ const isTold = ({ byOwner, isGroup }: InboxEntry) => byOwner && !isGroup;
 
 /** The notice for the sender on a channel. Models, keys and budgets are the owner's business. */
 function failureNotice(entry: InboxEntry, { error }: Failure): string {
-  if (isTold(entry) || error.code === "PARKED") return `Sorry, I can't answer right now. ${error.message}`;
-  if (error.code === "BUDGET_EXCEEDED") return "Sorry, I can't answer right now. My budget is used up for now.";
+  if (isTold(entry) || error.code === "PARKED") return `Sorry, I can't answer. ${error.message}`;
+  if (error.code === "BUDGET_EXCEEDED") return "Sorry, I can't answer for now: my budget is used up.";
   return "Sorry, I can't answer right now. My owner has been told.";
 }

@@ -78,6 +78,8 @@ export interface ToolCallRequest {
   onUnknownOutcome?(tool: string): void;
   /** Called when calls of a tool begin to fail: once for each tool. */
   onFailure?(tool: string): void;
+  /** Called when a rule of the owner forbids a call: once for each tool. */
+  onForbidden?(tool: string): void;
   /** The modalities that the model accepts; asked for only when a tool returns files. */
   acceptedInputs?(): Promise<readonly InputModality[]>;
   observer: Observer | undefined;
@@ -103,6 +105,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
   };
   const toolOf = (name: string) => tools.find((candidate) => candidate.name === name);
   const failedTools = new Set<string>();
+  const forbiddenTools = new Set<string>();
   /** Results of this turn that quote others. */
   const quoted: string[] = [];
   const hasRead = (text: string) => toolContext.hasRead?.(text) === true || isVerbatimIn(quoted, text);
@@ -115,7 +118,12 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     if (!tool) return { refusal: `There is no tool called ${name}.` };
     const value = parseJson(input);
     if (value === undefined) return { refusal: `The input of ${name} is not valid JSON. Call it again.` };
-    return tool.check(value, { ...toolContext, taint, hasRead });
+    const checked = tool.check(value, { ...toolContext, taint, hasRead });
+    if ("refusal" in checked && checked.forbidden && !forbiddenTools.has(name)) {
+      forbiddenTools.add(name);
+      request.onForbidden?.(name);
+    }
+    return checked;
   }
 
   function toCall({ toolCallId: id, toolName, input }: LanguageModelV4ToolCall, index: number, taint: Taint): Call {
