@@ -63,6 +63,7 @@ import waited from "./0086_waited.sql" with { type: "text" };
 import replyFiles from "./0087_reply_files.sql" with { type: "text" };
 import transcripts from "./0090_transcripts.sql" with { type: "text" };
 import approvalTaint from "./0093_approval_taint.sql" with { type: "text" };
+import subSteps from "./0098_sub_steps.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -132,4 +133,5 @@ export const migrations: readonly Migration[] = [
   { name: "0087_reply_files", sql: replyFiles },
   { name: "0090_transcripts", sql: transcripts },
   { name: "0093_approval_taint", sql: approvalTaint },
+  { name: "0098_sub_steps", sql: subSteps },
 ];

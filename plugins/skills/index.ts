@@ -43,6 +43,7 @@ export {
   type Skill,
   type SkillItem,
   type SkillSource,
+  type SubStepEvent,
   type Tool,
   type ToolClass,
   type ToolContext,

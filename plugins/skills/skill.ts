@@ -54,6 +54,18 @@ export interface MessageFile {
   read(limit: number, signal: AbortSignal): Promise<Uint8Array | undefined>;
 }
 
+/** A call of a tool within a call, which has begun, or ended with its result. */
+export interface SubStepEvent {
+  /** Of those that the call works on at once, counted from 1. */
+  part: number;
+  /** Unique within the part. */
+  id: string;
+  tool: string;
+  /** As the model gave it. */
+  input: string;
+  ended?: { result: string; ok: boolean; ms: number };
+}
+
 /** The turn in which a tool is called. */
 export interface ToolContext extends Audience {
   agentId: string;
@@ -81,6 +93,8 @@ export interface ToolContext extends Audience {
    * repeated after a crash finds those it had attached, in their order: a function is called only for one that is missing. Rejects with an AppError that the model may read.
    */
   attach?(file: NewReplyFile | ReplyFileMaker): Promise<ReplyFile>;
+  /** Tells of a call of a tool that this call makes, to be shown and stored with it. */
+  noteSubStep?(event: SubStepEvent): void;
   /** The files of the message that is answered, also those that the model does not accept. */
   files?: readonly MessageFile[];
   /** What the owner's configuration says about tools and classes of tools, by their names. */

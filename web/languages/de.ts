@@ -1866,6 +1866,11 @@ export const translation = {
     "did not work": "hat nicht geklappt",
     "outcome unknown": "Ausgang unbekannt",
     "waits for your approval": "wartet auf deine Freigabe",
+    "{n} step within it": "{n} Schritt darin",
+    "{n} steps within it": "{n} Schritte darin",
+    "Steps within it": "Schritte darin",
+    "Tools that it used": "Werkzeuge, die es benutzt hat",
+    "Part {n}": "Teil {n}",
     "is running": "läuft",
     "It was interrupted, and nobody knows whether it worked. It was not repeated.":
       "Der Schritt wurde unterbrochen, und niemand weiß, ob er geklappt hat. Er wurde nicht wiederholt.",

@@ -29,6 +29,8 @@ export interface SubTask {
   key: string;
   /** Tokens that its calls of the model may read and write together; the last call may exceed it. */
   tokens: number;
+  /** Its number, from 1. */
+  part: number;
   /** The name of the tool that delegates, which a sub-task does not get. */
   without: string;
 }
@@ -80,6 +82,7 @@ export async function runSubTask(deps: SubTaskDeps, subTask: SubTask, context: T
       return ai.reserve({ agent, turnId: inboxId, model, budget, prompt, maxTokens, signal });
     },
     observer: undefined,
+    onStep: (event) => context.noteSubStep?.({ ...event, part: subTask.part }),
     signal,
   });
   if ("waiting" in result) throw new Error("A sub-task waited for an approval, which is refused above.");

@@ -2,6 +2,7 @@
 import type { Reservation } from "../../ai/index.ts";
 import { TAINT, type Taint, type ToolEffect } from "../../skills/index.ts";
 import type { TokenUsage } from "../turn/token-usage.ts";
+import type { SubStep } from "../turn/tool-calls.ts";
 
 /** A finished call of the model, and the reservation that pays for it. */
 export interface ModelCall {
@@ -19,7 +20,11 @@ export interface CallEnd {
   files: number;
   /** Epoch ms. */
   at: number;
+  /** The calls that it has made itself. */
+  steps?: readonly SubStep[];
 }
+
+export const NO_END: CallEnd = { ok: false, text: "", files: 0, at: 0 };
 
 /** A call of a tool. */
 export interface Call {
