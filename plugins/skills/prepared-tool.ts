@@ -178,7 +178,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
     }
   }
 
-  const marks = { ownerOnly, followsUp, untrusted, quotes, isForeign, effect };
+  const marks = { ownerOnly, followsUp, untrusted, quotes, isForeign: isForeign && tool.vouched !== true, effect };
   return { name, description, inputSchema, skillId, ...marks, check, run };
 }
 

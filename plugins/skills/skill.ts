@@ -140,6 +140,8 @@ export interface Tool {
   followsUp?: boolean;
   /** The result comes from outside: it is marked as such and taints the turn. */
   untrusted?: boolean;
+  /** Of an `untrusted` source: the owner answers for its name, description and schema, so that offering it taints no turn. */
+  vouched?: boolean;
   /**
    * Its results quote others, and nothing of its input: what stands in them counts as read (`hasRead`).
    */

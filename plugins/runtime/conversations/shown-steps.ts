@@ -1,7 +1,8 @@
 // Makes stored and running steps of a turn fit to be shown: without secrets, and short.
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { redactInput } from "../../approvals/index.ts";
-import { MAX_STORED, type Step, type SubStep } from "../turn/tool-calls.ts";
+import type { SubStep } from "../journal/steps.ts";
+import { MAX_STORED, type Step } from "../turn/tool-calls.ts";
 
 /** A tool call as the agent's owner sees it. */
 export interface ShownStep {

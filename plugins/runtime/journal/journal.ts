@@ -7,8 +7,7 @@ import { guard, type Statement } from "../../../src/kernel/database/database.ts"
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { highestTaint, TAINT, type Taint, type ToolEffect } from "../../skills/index.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
-import type { SubStep } from "../turn/tool-calls.ts";
-import type { Answer, Call, CallEnd, ModelCall, TurnJournal } from "./steps.ts";
+import type { Answer, Call, CallEnd, ModelCall, SubStep, TurnJournal } from "./steps.ts";
 
 /** Makes texts fit to be stored in clear. */
 export interface ShownTexts {

@@ -2,13 +2,26 @@
 import type { Reservation } from "../../ai/index.ts";
 import { TAINT, type Taint, type ToolEffect } from "../../skills/index.ts";
 import type { TokenUsage } from "../turn/token-usage.ts";
-import type { SubStep } from "../turn/tool-calls.ts";
 
 /** A finished call of the model, and the reservation that pays for it. */
 export interface ModelCall {
   spending: Reservation;
   usage: TokenUsage;
   latencyMs: number;
+}
+
+/** A call within a call. Its texts are cut. */
+export interface SubStep {
+  /** The part of the work that it belongs to, from 1. */
+  part: number;
+  tool: string;
+  input: string;
+  result: string;
+  ok: boolean;
+  /** Epoch ms when it began. */
+  at: number;
+  /** How long it took. */
+  ms: number;
 }
 
 /** How a call of a tool ended. */

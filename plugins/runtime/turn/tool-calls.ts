@@ -13,7 +13,7 @@ import {
   type ToolFile,
   type ToolResult,
 } from "../../skills/index.ts";
-import { type Answer, type Call, NO_END, type TurnJournal } from "../journal/steps.ts";
+import { type Answer, type Call, NO_END, type SubStep, type TurnJournal } from "../journal/steps.ts";
 import { createSubSteps } from "../journal/sub-steps.ts";
 import type { SentFile } from "../reply-files/sent-files.ts";
 import type { TurnFiles } from "../reply-files/turn-files.ts";
@@ -66,9 +66,6 @@ export interface Step {
   /** The calls that it has made itself. */
   steps?: readonly SubStep[];
 }
-
-/** A call within a call, with the part of the work that it belongs to. Its texts are cut. */
-export type SubStep = Required<Omit<Step, "steps">> & { part: number };
 
 /** Says whether a call, at this step of the turn, may run; requests the owner's approval if there is none. */
 export type Authorize = (step: number, call: CallToApprove) => Promise<Authorization>;
@@ -180,7 +177,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
       await journal.begin(call);
     }
     const callKey = `${journal.turnId}.${seq}`;
-    const subSteps = createSubSteps(id, observer);
+    const subSteps = createSubSteps(id, observer?.step);
     const context: ToolContext = {
       ...{ ...toolContext, callKey, signal, taint, raiseTaint, hasRead, approved: admitted !== undefined },
       noteSubStep: subSteps.note,
