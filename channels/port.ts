@@ -42,6 +42,8 @@ export interface IncomingMessage {
      */
     alternateId?: string;
   };
+  /** The sender's language as the platform names it, such as `de` or `pt-br`; left out where it does not. */
+  language?: string;
   text: string;
   /** Somebody other than the sender wrote a part of the text, or made a file: it is forwarded or quoted. */
   quotesOthers?: true;

@@ -461,7 +461,7 @@ describe("a reply", () => {
       { id: "/deny ABC", title: "Deny" },
     ]);
     expect(long?.buttons).toBeUndefined();
-    expect(long?.text).toBe(`${"a".repeat(1025)}\n\n/approve ABC or /deny ABC`);
+    expect(long?.text).toBe(`${"a".repeat(1025)}\n\n/approve ABC\n/deny ABC`);
   });
 
   test("goes from the number that the person wrote to, without link previews", async () => {

@@ -67,7 +67,7 @@ describe("an added channel", () => {
   test("without buttons asks its owner in words, which decide", async () => {
     const { ask, path } = await connectedAgent({ approvals: { remember: "ask" } });
     const question = await ask(OWNER, "Please remember that I like green tea.");
-    expect(question).toMatch(/^May I do this\?\n\n.*green tea.*\n\n\/approve (\w{6}) or \/deny \1$/s);
+    expect(question).toMatch(/^May I do this\?\n\n.*green tea.*\n\n\/approve (\w{6})\n\/deny \1$/s);
     const code = /\/approve (\w+)/.exec(question)?.[1] ?? "";
     expect(await ask(OWNER, `/approve ${code}`)).toContain("Approved: Remember");
     const { body } = await fixture.owner.get<{ approvals: { status: string }[] }>(`${path}/approvals`);

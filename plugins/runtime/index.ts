@@ -37,6 +37,7 @@ import { createOutbox } from "./outbox/outbox.ts";
 import { createOwnerAlerts } from "./outbox/owner-alerts.ts";
 import { createSlowReplies } from "./outbox/slow-replies.ts";
 import { createPlatforms } from "./platforms.ts";
+import { createReaderLanguage } from "./reader-language.ts";
 import { createRecovery } from "./recovery.ts";
 import { createScheduledPrompts } from "./scheduled-prompts.ts";
 import { createFactExtraction } from "./sessions/fact-extraction.ts";
@@ -58,6 +59,7 @@ export type { AgentMessage } from "./live/detached-turns.ts";
 export type { TurnBody } from "./model.ts";
 export type { ChannelConversation } from "./outbox/channel-conversations.ts";
 export type * from "./platforms.ts";
+export type { Language, ReaderLanguage } from "./reader-language.ts";
 export { sentFiles } from "./reply-files/sent-files.ts";
 export type { ScheduledOutcome, SettlementEffects } from "./scheduled-prompts.ts";
 export type { HistoryMessage } from "./sessions/history.ts";
@@ -74,6 +76,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "me
   approvals: ServiceOf<typeof approvals>;
   uploads: ServiceOf<typeof uploads>;
   agentStats: ServiceOf<typeof agentStats>;
+  users: Pick<ServiceOf<typeof auth>["users"], "byId">;
   /** Milliseconds; for tests. */
   timings?: { turnRetries: readonly number[]; firstDelivery: number; quiesceTimeout?: number; slowReply?: number };
 }
@@ -118,12 +121,14 @@ export function createRuntime(deps: Deps) {
     logToOwner: (agentId, level, message) => agents.log(agentId, level, message, "outbox"),
     ...(timings && { firstDelay: timings.firstDelivery }),
   });
-  const ownerAlerts = createOwnerAlerts({ database, outbox, platforms });
+  const readerLanguage = createReaderLanguage({ agents, users: deps.users });
+  const ownerAlerts = createOwnerAlerts({ database, outbox, platforms, readerLanguage });
   const slowReplies = createSlowReplies({
     database,
     outbox,
     platforms,
     log,
+    readerLanguage,
     ...(timings?.slowReply !== undefined && { slowAfter: timings.slowReply }),
   });
   const runningTurns = createRunningTurns();
@@ -157,6 +162,7 @@ export function createRuntime(deps: Deps) {
       cancelConversation: (entry) => suspensions.cancelConversation(entry),
     },
     decideByCode: createCodeDecisions({ approvals }),
+    readerLanguage,
     journal: createJournal({ database, vault, shown: steps }),
     ...(timings && { retryDelays: timings.turnRetries }),
   });
@@ -176,6 +182,7 @@ export function createRuntime(deps: Deps) {
     scheduledPrompts,
     liveTurns,
     lanes,
+    readerLanguage,
     onError: (error) => log.error("a turn could not be resumed", { error }),
   });
   const turnRequests = createTurnRequests({ inbox, sessions, runningTurns, enqueue });
@@ -307,6 +314,7 @@ export function createRuntime(deps: Deps) {
       /** Records replies that were sent but did not arrive, each one once. */
       recordDeliveryFailures: createDeliveryFailureRecorder({ database }),
       chooseModel,
+      readerLanguage,
       /** Takes up the pending messages of an agent that was started again. */
       resume: lanes.resume,
       whileQuiesced,
@@ -348,6 +356,7 @@ export const runtime = plugin("runtime", (host) => {
     approvals: host.use(approvals),
     uploads: host.use(uploads),
     agentStats: host.use(agentStats),
+    users: host.use(auth).users,
   });
   kernel.keyRotation.registerColumn({
     label: "steps of turns",

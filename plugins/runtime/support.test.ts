@@ -71,6 +71,7 @@ export async function openRuntimeFixture(
       approvals: host.use(approvals),
       uploads: host.use(uploads),
       agentStats: host.use(agentStats),
+      users: host.use(auth).users,
       timings,
     });
     runtime.service.registerPlatform("channel_a", {

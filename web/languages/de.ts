@@ -4093,6 +4093,79 @@ export const translation = {
   },
   /** What the server writes itself: its pages, which need no console, and words in mails. */
   pages: {
+    // What bots say themselves in chats
+    "say hello": "Hallo sagen",
+    "what I understand": "was ich verstehe",
+    "how I am": "wie es mir geht",
+    "start a new conversation; /new does the same": "ein neues Gespräch anfangen; /new tut dasselbe",
+    "which model answers": "welches Modell antwortet",
+    "stop what I am writing": "aufhören, was ich gerade schreibe",
+    "who asks to talk to me": "wer mit mir reden möchte",
+    "yes to a question of mine, or let a person in: /approve CODE":
+      "Ja zu einer Frage von mir, oder jemanden zulassen: /approve CODE",
+    "no to it: /deny CODE": "Nein dazu: /deny CODE",
+    "Only my owner can do that, in a chat of our own.": "Das kann nur mein Besitzer, in unserem eigenen Chat.",
+    "Hello, I am {name}. Write me anything; /help shows the commands.":
+      "Hallo, ich bin {name}. Schreib mir einfach; /help zeigt die Befehle.",
+    "{name} is running.": "{name} läuft.",
+    "{name} is stopped.": "{name} ist gestoppt.",
+    "{name} is in trouble.": "{name} ist gestört.",
+    "Model: {model}.": "Modell: {model}.",
+    "I answer with {model}.": "Ich antworte mit {model}.",
+    "Only my owner can see which model I answer with.": "Welches Modell antwortet, sieht nur mein Besitzer.",
+    "Stopped.": "Gestoppt.",
+    "Start a new session instead.": "Beginne stattdessen eine neue Sitzung.",
+    "A new conversation: I have forgotten the messages before it. What I have memorized about you stays.":
+      "Ein neues Gespräch: Die Nachrichten davor habe ich vergessen. Was ich mir über dich gemerkt habe, bleibt.",
+    "Tell me in your own words what you want, such as “remind me at six” or “forget that”. I also understand:":
+      "Sag mir in deinen Worten, was du möchtest, etwa „erinnere mich um sechs“ oder „vergiss das“. Außerdem verstehe ich:",
+    "Write me anything. I also understand:": "Schreib mir einfach. Außerdem verstehe ich:",
+    "Approved: {what}": "Erlaubt: {what}",
+    "Denied: {what}": "Abgelehnt: {what}",
+    "This request has expired. Ask me again if the call is still wanted.":
+      "Diese Frage ist abgelaufen. Bitte mich noch einmal, wenn du es noch möchtest.",
+    "This request is decided already.": "Das ist schon entschieden.",
+    Approve: "Erlauben",
+    Deny: "Ablehnen",
+    "May I do this?": "Darf ich das tun?",
+    "May I do these {n} things?": "Darf ich diese {n} Dinge tun?",
+    "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.":
+      "Dafür brauche ich die Freigabe meines Besitzers. Ich habe gefragt und mache weiter, sobald ich die Antwort habe.",
+    "Other people have written in this conversation, and one of them may be behind this. Approve only what you want yourself.":
+      "In diesem Gespräch haben auch andere geschrieben, und einer von ihnen kann dahinterstecken. Erlaube nur, was du selbst willst.",
+    "I have read something here that you did not write, and it may be behind this. Approve only what you want yourself.":
+      "Ich habe hier etwas gelesen, das nicht von dir ist und dahinterstecken kann. Erlaube nur, was du selbst willst.",
+    "I could not answer somebody on {channel}. {cause}": "Ich konnte jemandem auf {channel} nicht antworten. {cause}",
+    "I could not answer somebody on my public page. {cause}":
+      "Ich konnte jemandem auf meiner öffentlichen Seite nicht antworten. {cause}",
+    "I was interrupted while I used {tool}, so I don't know whether it worked. I have not repeated it.":
+      "Bei {tool} wurde ich unterbrochen und weiß nicht, ob es geklappt hat. Ich habe es nicht wiederholt.",
+    "The model did not answer. My log says why.": "Das Modell hat nicht geantwortet. Warum, steht in meinem Protokoll.",
+    "The budget is used up. Raise it, or wait for the next period.":
+      "Das Budget ist aufgebraucht. Erhöhe es, oder warte auf den nächsten Zeitraum.",
+    "This message could not be answered after several tries.":
+      "Diese Nachricht konnte auch nach mehreren Versuchen nicht beantwortet werden.",
+    "Something went wrong here.": "Hier ist etwas schiefgegangen.",
+    "Sorry, I can't answer. {cause}": "Ich kann leider nicht antworten. {cause}",
+    "Sorry, I can't answer for now: my budget is used up.":
+      "Ich kann vorerst leider nicht antworten: Mein Budget ist aufgebraucht.",
+    "Sorry, I can't answer right now. My owner has been told.":
+      "Ich kann gerade leider nicht antworten. Mein Besitzer weiß Bescheid.",
+    "This takes longer than usual. I am still on it.": "Das dauert länger als sonst. Ich bin noch dran.",
+    "You can talk to me now.": "Du kannst jetzt mit mir reden.",
+    "You are my owner here now. /help shows what you can do.":
+      "Du bist jetzt mein Besitzer hier. /help zeigt, was du tun kannst.",
+    "No one is waiting for access.": "Niemand wartet auf Zugang.",
+    "and {n} more": "und {n} weitere",
+    "Waiting for access (a name can be made up):": "Warten auf Zugang (ein Name kann erfunden sein):",
+    "Which code? My questions have buttons, or show the code. /pair lists the codes of people who wait.":
+      "Welcher Code? Meine Fragen haben Knöpfe oder zeigen den Code. /pair zeigt die Codes der Wartenden.",
+    "This code is unknown. A person's code is good for one hour, that of a question of mine for a day. /pair lists the people who wait.":
+      "Diesen Code kenne ich nicht. Der einer Person gilt eine Stunde, der einer Frage von mir einen Tag. /pair zeigt, wer wartet.",
+    "{who} is refused for a week.": "{who} ist für eine Woche abgewiesen.",
+    "{who} can talk to me now.": "{who} kann jetzt mit mir reden.",
+    "I don't know you yet. If you want to talk to me, ask my owner to approve this code: {code}\nIt is good for one hour.":
+      "Ich kenne dich noch nicht. Wenn du mit mir reden möchtest, bitte meinen Besitzer, diesen Code freizugeben: {code}\nEr gilt eine Stunde.",
     // Every page
     "Made with Berth": "Mit Berth gemacht",
     "Page not found": "Seite nicht gefunden",

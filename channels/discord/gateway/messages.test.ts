@@ -113,6 +113,11 @@ describe("a pressed button", () => {
     expect(isCommand(pressed)).toBe(false);
   });
 
+  test("brings the language of the person's app along", () => {
+    const german = { ...pressed, locale: "de" };
+    expect(isPressedButton(german) && readPressedButton(german)).toMatchObject({ language: "de" });
+  });
+
   test.each([
     ["a malformed token", { token: "../../users/@me" }],
     ["a malformed message", { message: { id: "../1" } }],

@@ -54,6 +54,8 @@ export interface InboundMessage {
   /** The conversation: its address on the platform, or the id of a session. */
   to: { peer: string } | { sessionId: string };
   sender: { id: string; name: string };
+  /** The sender's, as the platform names it. */
+  language?: string | undefined;
   byOwner: boolean;
   group?: boolean;
   /** Left out: a command or a message, by its content. */
@@ -154,6 +156,7 @@ const columns = {
   peer: inbox.peer,
   senderId: inbox.senderId,
   senderName: inbox.senderName,
+  language: inbox.language,
   byOwner: inbox.byOwner,
   isGroup: inbox.isGroup,
   kind: inbox.kind,
@@ -190,6 +193,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
         peer: placeholder("peer"),
         senderId: placeholder("senderId"),
         senderName: placeholder("senderName"),
+        language: placeholder("language"),
         byOwner: placeholder("byOwner"),
         isGroup: placeholder("isGroup"),
         kind: placeholder("kind"),
@@ -233,6 +237,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       peer: "peer" in inbound.to ? inbound.to.peer : null,
       senderId: inbound.sender.id,
       senderName: toStorableText(inbound.sender.name),
+      language: inbound.language ?? null,
       byOwner: inbound.byOwner,
       isGroup: inbound.group ?? false,
       kind: inbound.kind ?? (parseCommand(inbound.content) ? "command" : "message"),
