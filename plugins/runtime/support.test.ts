@@ -13,8 +13,8 @@ import { auth } from "../auth/index.ts";
 import { type Skill, skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
 import type { InboundMessage } from "./inbox/inbox.ts";
-import { createRuntime } from "./index.ts";
 import type { Delivery, DeliveryOutcome, FetchFile, PlatformHooks } from "./platforms.ts";
+import { createRuntime } from "./runtime.ts";
 import type { ChatRequest } from "./turn/turn-requests.ts";
 
 export type RuntimeFixture = Awaited<ReturnType<typeof openRuntimeFixture>>;
