@@ -2188,12 +2188,12 @@ export const translation = {
     "Is looked at": "Wird geprüft",
     "Tools of {name}": "Werkzeuge von {name}",
     "Deletes or overwrites, the server says": "Löscht oder überschreibt, sagt der Server",
-    "The server has changed what this tool says about itself. Read it again.":
-      "Der Server hat geändert, was dieses Werkzeug über sich sagt. Lies es noch einmal.",
+    "The server has changed or added this tool since you looked. Read what it says.":
+      "Der Server hat dieses Werkzeug geändert oder ergänzt, seit du es dir angesehen hast. Lies, was es sagt.",
     "I trust what this server says about its tools": "Ich traue dem, was dieser Server über seine Werkzeuge sagt",
     "I trust what {name} says about its tools": "Ich traue dem, was {name} über seine Werkzeuge sagt",
-    "The agent asks you less, until it has used one of them. What the server changes later, it has to ask about again.":
-      "Der Agent fragt dich seltener, bis er eines davon benutzt hat. Was der Server später ändert, gilt wieder als fremd.",
+    "The agent asks you less, until it has used one of them. What the server changes later is not trusted.":
+      "Der Agent fragt dich seltener, bis er eines davon benutzt hat. Was der Server später ändert, gilt als fremd.",
     "I have read it": "Ich habe es gelesen",
     "Offered to the agent": "Dem Agenten angeboten",
     "{name}: offered to the agent": "{name}: dem Agenten angeboten",

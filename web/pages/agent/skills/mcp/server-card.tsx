@@ -115,7 +115,7 @@ export function ServerCard({ server: { name, config, isOn, item }, servers, onRe
                 label={t("I trust what this server says about its tools")}
                 aria-label={t("I trust what {name} says about its tools", { name })}
                 hint={t(
-                  "The agent asks you less, until it has used one of them. What the server changes later, it has to ask about again.",
+                  "The agent asks you less, until it has used one of them. What the server changes later is not trusted.",
                 )}
                 checked={config.trusted ?? false}
                 onChange={({ target }) => servers.change(name, { trusted: target.checked })}
