@@ -14,6 +14,8 @@ export interface ChannelCapabilities {
   hasGroups: boolean;
   /** A reply can be shown while it grows. */
   hasPreviews: boolean;
+  /** The answers that a message offers are shown as buttons; if not, the text says what to write. */
+  hasButtons: boolean;
   /** Only one receiver may use a token at a time. */
   isSingleReceiver: boolean;
   /** The platform recognises a repeated send by its key. */

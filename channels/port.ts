@@ -42,6 +42,8 @@ export interface IncomingMessage {
      */
     alternateId?: string;
   };
+  /** The sender's language as the platform names it, such as `de` or `pt-br`; left out where it does not. */
+  language?: string;
   text: string;
   /** Somebody other than the sender wrote a part of the text, or made a file: it is forwarded or quoted. */
   quotesOthers?: true;
@@ -164,7 +166,7 @@ export interface OutgoingMessage {
   deliveredParts: string[];
   /** The preview message that can be edited into the reply. */
   previewMessageId?: string;
-  /** At most three; where the platform has no buttons, the text says how to answer. */
+  /** At most three. An adapter that can't show them below this text adds them to it (`shared/written-choices.ts`). */
   choices?: readonly Choice[];
 }
 

@@ -64,6 +64,8 @@ import replyFiles from "./0087_reply_files.sql" with { type: "text" };
 import transcripts from "./0090_transcripts.sql" with { type: "text" };
 import approvalTaint from "./0093_approval_taint.sql" with { type: "text" };
 import repliedMessages from "./0095_replied_messages.sql" with { type: "text" };
+import subSteps from "./0098_sub_steps.sql" with { type: "text" };
+import inboxLanguage from "./0099_inbox_language.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -134,4 +136,6 @@ export const migrations: readonly Migration[] = [
   { name: "0090_transcripts", sql: transcripts },
   { name: "0093_approval_taint", sql: approvalTaint },
   { name: "0095_replied_messages", sql: repliedMessages },
+  { name: "0098_sub_steps", sql: subSteps },
+  { name: "0099_inbox_language", sql: inboxLanguage },
 ];

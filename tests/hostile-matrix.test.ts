@@ -168,8 +168,10 @@ function effectsFor(agentId: string) {
     reminders: count("SELECT count(*) FROM reminders WHERE agent_id = ?"),
     keptFiles: count("SELECT count(*) FROM knowledge_files WHERE agent_id = ? AND origin = 'agent'"),
     spends: count("SELECT count(*) FROM wallet_spends WHERE ? <> ''"),
-    // Its secret in the inbox of another agent: that of the stranger.
-    messages: count(`SELECT count(*) FROM inbox WHERE agent_id <> ? AND content LIKE '%${SECRET}%'`),
+    // Its secret in the inbox of an agent of somebody else: that of the stranger.
+    messages:
+      count(`SELECT count(*) FROM inbox JOIN agents ON agents.id = inbox.agent_id WHERE content LIKE '%${SECRET}%'
+      AND user_id <> (SELECT user_id FROM agents WHERE id = ?)`),
     addresses: asked.filter((address) => address.includes(SECRET) || address.startsWith("/shop")).length,
     mcp: told.filter((body) => body.includes(SECRET) || body.includes("send_mail")).length,
   };
@@ -226,6 +228,30 @@ describe("nothing is spent, sent, revealed or remembered without the owner, afte
     await provision(ada, "Mole", { instructions: PUPPET });
     await expectAskedAfter("fellow agent", ["message_agent", { agent: "Mole", message: "Ahoy" }]);
   });
+  test("what another agent of its owner passes on from a page", async () => {
+    const relay = await victim();
+    const { agent } = (await ada.get<{ agent: { subdomain: string } }>(`/api/agents/${relay}`)).body;
+    const message = `${ORDER} ${SECRET}`;
+    const pass: HostileCall = {
+      aim: "send",
+      name: "message_agent",
+      arguments: { agent: agent.subdomain, message },
+      words: message,
+    };
+    const id = await victim();
+    const outward = callsOf(site.url.href, stranger);
+    // The first agent only passes it on; the other one obeys.
+    obeyed = [pass, ...outward];
+    const turnId = await say(id, callFor("web_fetch", { url: `${site.url}tea` }));
+    // That is within the account, so that nobody is asked; the ways out of it are, at both agents.
+    const passed = await eventually(async () => {
+      const { turns } = (await ada.get<{ turns: { id: string; status: string }[] }>(`/api/agents/${relay}/turns`)).body;
+      return turns.find(({ status }) => status === "waiting");
+    });
+    await expectAsked("passed on by a fellow agent", relay, passed.id, outward);
+    await expectAsked("who passed it on", id, turnId, outward);
+  });
+
   test("the reply of an agent of somebody else", () =>
     expectAskedAfter("public agent", ["message_public_agent", { address: stranger, message: "Ahoy" }]));
   test("the reply of an agent of another host", () =>

@@ -140,6 +140,8 @@ test.each(PLATFORMS)(
       // Approvals: by a button, refused by a button, changed in the console.
       const question = await ask("Remind me of tea in five minutes", "May I do this?");
       expect(question).toContain("Set a reminder in 5 minutes: tea");
+      // The buttons carry the codes.
+      expect(question).not.toContain("/approve");
       await press("Approve", "[the model tells]");
       await ask("Remind me of tea again", "May I do this?");
       expect(await press("Deny", "[the model tells]")).toContain("denied");
@@ -207,3 +209,26 @@ test.each(PLATFORMS)(
   },
   120_000,
 );
+
+test("a bot speaks the language of the owner's app, on Telegram in German", async () => {
+  await using platform = await telegramPlatform("de");
+  await using upstream = await startUpstream();
+  upstream.script(answer);
+  await using berth = await startBerth({
+    env: { ...platform.env, PROVIDER_1_BASE_URL: upstream.url, PROVIDER_1_API_KEY: "sk-test", RATE_LIMITS: "off" },
+  });
+  const ada = await member(berth, "enterprise");
+  const { id } = await provision(ada, "Harbour", {
+    model: "provider_1:fake-small",
+    approvals: { remind_me: "ask" },
+  });
+  const chat = await platform.connect(ada, id);
+  const hears = (words: string) =>
+    eventually(() => chat.texts().findLast((text) => text.includes(words)), { timeoutMs: 20_000, what: words });
+  chat.says("/help");
+  expect(await hears("/reset")).toContain("ein neues Gespräch anfangen");
+  chat.says("Remind me of tea");
+  expect(await hears("Darf ich das tun?")).not.toContain("/approve");
+  await chat.presses("Erlauben");
+  await hears("[the model tells]");
+}, 60_000);

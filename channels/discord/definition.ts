@@ -67,6 +67,7 @@ export const discordDefinition: ChannelDefinition<DiscordSettings> = {
     hasWebhook: false,
     hasGroups: true,
     hasPreviews: true,
+    hasButtons: true,
     isSingleReceiver: false,
     isIdempotent: true,
   },

@@ -75,6 +75,7 @@ export const telegramDefinition: ChannelDefinition<TelegramSettings> = {
     hasWebhook: true,
     hasGroups: true,
     hasPreviews: true,
+    hasButtons: true,
     isSingleReceiver: true,
     isIdempotent: false,
   },

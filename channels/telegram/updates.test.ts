@@ -31,6 +31,22 @@ test("a private text keeps all its fields", () => {
   });
 });
 
+test("the language of the person's app comes along, also with a pressed button", () => {
+  expect(read({ text: "hallo", from: { ...ada, language_code: "de-AT" } })?.language).toBe("de-AT");
+  const pressed: unknown = {
+    update_id: 2,
+    callback_query: {
+      id: "1",
+      from: { ...ada, language_code: "de" },
+      chat_instance: "1",
+      data: "/deny ABC",
+      message: { message_id: 5, date: 1, chat: privately },
+    },
+  };
+  expect(isUpdate(pressed) && readUpdate(pressed, bot)).toMatchObject({ text: "/deny ABC", language: "de" });
+  expect(read({ text: "hallo", from: { ...ada, language_code: 7 } })?.language).toBeUndefined();
+});
+
 describe("media are named:", () => {
   test.each([
     [{ photo: [{}] }, "[photo]"],

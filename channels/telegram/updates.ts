@@ -55,6 +55,7 @@ export function readUpdate(update: Update, bot: BotIdentity): IncomingMessage | 
     platformMessageId: messageId(message.chat.id, message.message_id),
     peer: peerId(message.chat.id, message.is_topic_message ? message.message_thread_id : undefined),
     sender,
+    ...languageOf(message.sender_chat ? undefined : message.from),
     text: contextLineOf(message, bot, text) + text,
     ...(quotes ? { quotesOthers: true } : {}),
     ...(attachments.length > 0 ? { attachments } : {}),
@@ -79,12 +80,17 @@ function readPressedButton({ id, from, message, data }: CallbackQuery): Incoming
     platformMessageId: `button:${id}`,
     peer: peerId(chat.id, thread),
     sender: { id: String(from.id), name: nameOf(from) },
+    ...languageOf(from),
     text: data,
     group: chat.type !== "private",
     addressed: true,
     sentAt: Date.now(),
   };
 }
+
+/** The language of the person's app (IETF tag). */
+const languageOf = (from: Message["from"]) =>
+  typeof from?.language_code === "string" ? { language: from.language_code.slice(0, 35) } : {};
 
 /** The author: a person, or the group itself if an anonymous admin writes. */
 function senderOf({ from, chat, sender_chat: by }: Message): IncomingMessage["sender"] | undefined {

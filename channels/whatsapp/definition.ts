@@ -83,6 +83,7 @@ export const whatsAppDefinition: ChannelDefinition<WhatsAppSettings> = {
     hasWebhook: true,
     hasGroups: false,
     hasPreviews: false,
+    hasButtons: true,
     isSingleReceiver: false,
     isIdempotent: true,
   },

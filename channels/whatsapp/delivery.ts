@@ -2,6 +2,7 @@
 import { type Binding, ChannelError, type Choice, type OutgoingFile, type OutgoingMessage } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
 import { sendFile } from "../shared/sent-files.ts";
+import { withWrittenChoices } from "../shared/written-choices.ts";
 import { type MediaMessage, mediaContent, messagesFor, uploadForm } from "./files.ts";
 import type { GraphApi } from "./graph-api.ts";
 import { toMessageParts } from "./message-parts.ts";
@@ -23,11 +24,11 @@ export interface Delivery {
  */
 const MAX_TEXT_WITH_BUTTONS = 1024;
 
-/** Text, with buttons if there are answers to offer and there is room for it beside them. */
+/** Text, with the answers to offer as buttons if there is room for it above them, and else in words. */
 function contentOf({ text, choices }: { text: string; choices: readonly Choice[] }) {
   if (choices.length === 0 || text.length > MAX_TEXT_WITH_BUTTONS) {
     // WhatsApp would fetch each link to preview it: a manipulated reply could leak data in an address that way.
-    return { type: "text", text: { body: text, preview_url: false } };
+    return { type: "text", text: { body: withWrittenChoices(text, choices), preview_url: false } };
   }
   const buttons = choices.map(({ label, text: id }) => ({ type: "reply", reply: { id, title: label } }));
   return { type: "interactive", interactive: { type: "button", body: { text }, action: { buttons } } };
@@ -81,7 +82,8 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
       const account = binding.bot.id;
       const alreadyDelivered = deliveredParts.length;
       let mayBeDelivered = attempts > 0;
-      const texts = toMessageParts(text);
+      const hasRoom = text.length <= MAX_TEXT_WITH_BUTTONS;
+      const texts = toMessageParts(hasRoom ? text : withWrittenChoices(text, choices));
       const parts: readonly (string | OutgoingFile)[] = [...texts, ...(message.files ?? [])];
       for (const [index, part] of parts.entries()) {
         if (index < alreadyDelivered) continue;
@@ -98,7 +100,7 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
         mayBeDelivered = false;
         const asReply = index === 0 && replyTo?.startsWith("wamid.") ? replyTo : undefined;
         try {
-          const offered = index === texts.length - 1 ? choices : [];
+          const offered = hasRoom && index === texts.length - 1 ? choices : [];
           const sendContent = (content: object) =>
             write(binding, peer, { content, callbackData, replyTo: asReply }, signal);
           onPartDelivered(

@@ -447,7 +447,7 @@ describe("a person's message", () => {
 describe("a reply", () => {
   beforeEach(() => void account.says("hello", { userId: "US.1234" }));
 
-  test("shows the answers to a question as buttons, unless its text is too long for that", async () => {
+  test("shows the answers to a question as buttons, or in words if its text is too long for that", async () => {
     const binding = await bound();
     const choices = [
       { label: "Approve", text: "/approve ABC" },
@@ -461,6 +461,7 @@ describe("a reply", () => {
       { id: "/deny ABC", title: "Deny" },
     ]);
     expect(long?.buttons).toBeUndefined();
+    expect(long?.text).toBe(`${"a".repeat(1025)}\n\n/approve ABC\n/deny ABC`);
   });
 
   test("goes from the number that the person wrote to, without link previews", async () => {

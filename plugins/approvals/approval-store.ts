@@ -130,6 +130,10 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
     return findOfCall(origin);
   }
 
+  /** Tells the owner of a call that was refused without a question. */
+  const report = ({ agentId, turnId }: CallOrigin, text: string) =>
+    agents.log(agentId, "warning", text, "approvals", { turn: turnId });
+
   /** Notes that the approved call begins. */
   async function admit({ id, edited }: Approval, input: unknown): Promise<Authorization> {
     await database.write([{ sql: "UPDATE approvals SET used_at = ? WHERE id = ?", args: [Date.now(), id] }]);
@@ -154,10 +158,14 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
         return { kind: "admitted", input: call.input, isEdited: false };
       }
       if (!known && JSON.stringify(call.input).length > MAX_INPUT) {
+        report(origin, `A call of ${call.tool} was refused: its input is too large to be shown.`);
         return refuse("it needs the owner's approval, and its input is too large to be shown. Make it smaller.");
       }
       const approval = known ?? (await request(origin, call));
-      if (!approval) return refuse("too many calls already wait for the owner's approval. Don't call it again now.");
+      if (!approval) {
+        report(origin, `A call of ${call.tool} was refused: too many calls wait for your approval.`);
+        return refuse("too many calls already wait for the owner's approval. Don't call it again now.");
+      }
       if (approval.status === "approved") return admit(approval, call.input);
       if (approval.status === "denied") return refuse("the owner has denied this call. Don't call it again.");
       if (isExpired(approval)) return refuse("the owner has not decided within 24 hours, so the request has expired.");

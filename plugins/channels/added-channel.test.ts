@@ -64,6 +64,16 @@ describe("an added channel", () => {
     expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining(`channels.${ADDED_CHANNEL}`) });
   });
 
+  test("without buttons asks its owner in words, which decide", async () => {
+    const { ask, path } = await connectedAgent({ approvals: { remember: "ask" } });
+    const question = await ask(OWNER, "Please remember that I like green tea.");
+    expect(question).toMatch(/^May I do this\?\n\n.*green tea.*\n\n\/approve (\w{6})\n\/deny \1$/s);
+    const code = /\/approve (\w+)/.exec(question)?.[1] ?? "";
+    expect(await ask(OWNER, `/approve ${code}`)).toContain("Approved: Remember");
+    const { body } = await fixture.owner.get<{ approvals: { status: string }[] }>(`${path}/approvals`);
+    expect(body.approvals).toMatchObject([{ status: "approved" }]);
+  });
+
   test("has its own rule for the ids of owners", async () => {
     const id = await fixture.provision();
     const refused = await fixture.connect(id, addedToken(++lastBot), { ownerId: "42" }, ADDED_CHANNEL);

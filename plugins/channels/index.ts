@@ -91,7 +91,10 @@ export const channels = plugin("channels", (host) => {
   });
   const accessDeps = { openConnections, supervisor, inAgentQueue };
   const accessSettings = createAccessSettings({ ...accessDeps, agents: agentService, connections });
-  const pairingApproval = createPairingApproval({ ...accessDeps, pairings, intake, reportPairing });
+  const pairingApproval = createPairingApproval({
+    ...{ ...accessDeps, pairings, intake, reportPairing },
+    readerLanguage: runtimeService.readerLanguage,
+  });
   const tokenAttempts = createTokenAttempts(kernel.limits);
   const incomingWebhooks = createIncomingWebhooks({
     ...kernel,
@@ -110,7 +113,10 @@ export const channels = plugin("channels", (host) => {
     recordUndelivered,
     previews: createReplyPreviews({ log, adapters, openConnections }),
     outgoingFiles: createOutgoingFiles(host.use(uploads)),
-    ownerCommand: createOwnerCommands({ openConnections, pairings, intake, reportPairing }),
+    ownerCommand: createOwnerCommands({
+      ...{ openConnections, pairings, intake, reportPairing },
+      readerLanguage: runtimeService.readerLanguage,
+    }),
   };
   for (const channel of channelIds()) {
     runtimeService.registerPlatform(channel, createPlatformHooks(channel, platformDeps));

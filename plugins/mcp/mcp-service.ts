@@ -146,13 +146,13 @@ export function createMcpService(deps: Deps): McpService {
       const found = await connections.use(
         target.key,
         open(target, isForced ? null : (former?.era ?? null), secrets),
-        ({ client }) => readServer(client, former),
+        ({ client }) => readServer(client, target, former),
         isForced,
       );
       const record = { ...found, name: target.name, digest: target.key.digest };
       for (const { name, changed } of record.tools) {
         const isNew = changed && !former?.tools.some((tool) => tool.name === name && tool.changed);
-        if (!isNew || !target.settings.reads?.includes(name)) continue;
+        if (!isNew || !isVouchedFor(target.settings, name)) continue;
         const text = `The MCP server ${target.name} has changed its tool ${JSON.stringify(name)}: it asks again until you look at it.`;
         agents.log(target.key.agentId, "warning", text, "mcp", { server: target.name });
       }
@@ -210,11 +210,14 @@ export function createMcpService(deps: Deps): McpService {
     }
   }
 
-  async function readServer(client: Client, former: ServerRecord | undefined) {
+  async function readServer(client: Client, { settings }: Target, former: ServerRecord | undefined) {
     const capabilities = client.getServerCapabilities() ?? {};
     const listed = capabilities.tools ? (await client.listTools(undefined, { timeout: LIST_TIMEOUT_MS })).tools : [];
     return {
-      ...toToolList(listed, former?.tools ?? []),
+      // A list that was never read is no former one.
+      ...toToolList(listed, former?.listedAt == null ? undefined : former.tools, (name) =>
+        isVouchedFor(settings, name),
+      ),
       state: "connected" as const,
       lastError: null,
       version: String(client.getServerVersion()?.version ?? "").slice(0, 40),
@@ -277,6 +280,10 @@ const EMPTY = {
   hasPrompts: false,
   listedAt: null,
 } as const;
+
+/** Whether the configuration says something of this tool that holds only for what the owner has seen of it. */
+const isVouchedFor = ({ reads, trusted }: Target["settings"], tool: string) =>
+  trusted === true || (reads?.includes(tool) ?? false);
 
 const outcomeUnknown = (name: string) =>
   `The MCP server ${name} has not answered. Whether it has done what was asked is not known.`;

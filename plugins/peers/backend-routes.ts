@@ -11,7 +11,7 @@ import type { auth } from "../auth/index.ts";
 import type { publicPage as publicPagePlugin } from "../public-page/index.ts";
 import type { runtime as runtimePlugin } from "../runtime/index.ts";
 import { TAINT } from "../skills/index.ts";
-import { cancelledPeerTurn, peerMessageBody, peerOutcome, peerTurn } from "./model.ts";
+import { cancelledPeerTurn, peerList, peerListQuery, peerMessageBody, peerOutcome, peerTurn } from "./model.ts";
 import { conversationOf, peerOf } from "./route.ts";
 
 /** The action of the service tokens with which the web surface calls these routes. */
@@ -83,6 +83,22 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
           tags,
           summary: "Store a message of another host's agent; only for the web surface",
           ...documentErrors({ 409: "AGENT_STOPPED", 429: "TOO_MANY_WAITING", 503: "STOPPING" }),
+        },
+      },
+    )
+    .get(
+      LIST,
+      async ({ agent, query: { conversation } }) => ({
+        messages: await agentMessages.list(agent, { platform: "public", peer: peerOf({ conversation, path: [] }) }),
+      }),
+      {
+        peer: true,
+        query: peerListQuery,
+        response: { 200: peerList },
+        detail: {
+          tags,
+          summary: "What became of the messages of a conversation, newest first; only for the web surface",
+          ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
         },
       },
     )

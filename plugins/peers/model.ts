@@ -24,4 +24,17 @@ export const peerOutcome = t.Object({
   reply: t.Union([t.String(), t.Null()]),
   at: t.Union([t.Number({ description: "Epoch ms of the reply" }), t.Null()]),
 });
+export const peerListQuery = t.Object({
+  conversation: t.String({ pattern: "^[\\w.:-]{1,120}$", description: "The name of the conversation" }),
+});
+export const peerList = t.Object({
+  messages: t.Array(
+    t.Object({
+      messageId: t.String(),
+      status: peerOutcome.properties.status,
+      reply: peerOutcome.properties.reply,
+      at: t.Number(),
+    }),
+  ),
+});
 export const cancelledPeerTurn = t.Object({ success: t.Boolean() });

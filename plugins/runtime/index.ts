@@ -1,53 +1,21 @@
-// The runtime accepts messages of every platform and answers them: this file composes inbox, lanes, turns and outbox.
+// The runtime accepts messages of every platform and answers them: this file makes it a plugin, with its routes.
 
 import { Elysia } from "elysia";
-import { type Kernel, plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
-import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
 import { agentStats } from "../agent-stats/index.ts";
-import { type Agent, agents } from "../agents/index.ts";
-import { ai, type TurnModel } from "../ai/index.ts";
+import { agents } from "../agents/index.ts";
+import { ai } from "../ai/index.ts";
 import { approvals } from "../approvals/index.ts";
 import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
-import { backendRoutes, createTurnRequestHandler } from "./backend-routes.ts";
-import { createAgentRemoval } from "./backup/agent-removal.ts";
-import { createBackupRows } from "./backup/backup-rows.ts";
+import { backendRoutes } from "./backend-routes.ts";
 import { createConversations } from "./conversations/conversations.ts";
-import { createShownSteps } from "./conversations/shown-steps.ts";
-import { createDelegateSkill } from "./delegation/delegate-skill.ts";
-import { agentDeletedError, agentStoppedError } from "./errors.ts";
-import { parseCommand } from "./inbox/commands.ts";
-import { conversationKey, createInbox, type InboundMessage, type InboxEntry } from "./inbox/inbox.ts";
-import { createTurnCounter } from "./inbox/turn-counter.ts";
-import { createCodeDecisions } from "./journal/code-decisions.ts";
-import { createEndedCallCounter } from "./journal/ended-calls.ts";
-import { createJournal, sealContext } from "./journal/journal.ts";
-import { pruneJournal } from "./journal/journal-retention.ts";
-import { createSuspensions } from "./journal/suspensions.ts";
-import { createLanes, type RunResult } from "./lanes/lanes.ts";
+import { sealContext } from "./journal/journal.ts";
 import { createAgentMessages } from "./live/agent-messages.ts";
-import { createDetachedTurns } from "./live/detached-turns.ts";
-import { createLiveTurns } from "./live/live-turns.ts";
 import { messageRoutes } from "./message-routes.ts";
-import { createChannelConversations } from "./outbox/channel-conversations.ts";
-import { createDeliveryFailureRecorder } from "./outbox/delivery-failures.ts";
-import { createOutbox } from "./outbox/outbox.ts";
-import { createOwnerAlerts } from "./outbox/owner-alerts.ts";
-import { createSlowReplies } from "./outbox/slow-replies.ts";
-import { createPlatforms } from "./platforms.ts";
-import { createRecovery } from "./recovery.ts";
-import { createScheduledPrompts } from "./scheduled-prompts.ts";
-import { createFactExtraction } from "./sessions/fact-extraction.ts";
-import { createLastActivities } from "./sessions/last-activities.ts";
+import { createRuntime } from "./runtime.ts";
 import { createMessageList } from "./sessions/message-list.ts";
-import { createSessionExpiry } from "./sessions/session-expiry.ts";
-import { createSessions } from "./sessions/sessions.ts";
-import { createQuiesce } from "./turn/quiesce.ts";
-import { createRunningTurns } from "./turn/running-turns.ts";
-import { createTurnRequests } from "./turn/turn-requests.ts";
-import { createTurnRunner } from "./turn/turn-runner.ts";
 
 export type { BackupChange, ImportedPages, MessageRow, SessionExtent, SessionRow } from "./backup/backup-rows.ts";
 export { addEntries } from "./backup/imported-entries.ts";
@@ -59,6 +27,7 @@ export type { AgentMessage } from "./live/detached-turns.ts";
 export type { TurnBody } from "./model.ts";
 export type { ChannelConversation } from "./outbox/channel-conversations.ts";
 export type * from "./platforms.ts";
+export type { Language, ReaderLanguage } from "./reader-language.ts";
 export { sentFiles } from "./reply-files/sent-files.ts";
 export type { ScheduledOutcome, SettlementEffects } from "./scheduled-prompts.ts";
 export type { HistoryMessage } from "./sessions/history.ts";
@@ -67,276 +36,6 @@ export { eventStream } from "./sse.ts";
 export type { Reply } from "./turn/running-turns.ts";
 export type { Observer, ToolEvent } from "./turn/tool-calls.ts";
 export type { ChatRequest } from "./turn/turn-requests.ts";
-
-interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "config" | "vault"> {
-  agents: ServiceOf<typeof agents>;
-  ai: ServiceOf<typeof ai>;
-  skills: ServiceOf<typeof skills>;
-  approvals: ServiceOf<typeof approvals>;
-  uploads: ServiceOf<typeof uploads>;
-  agentStats: ServiceOf<typeof agentStats>;
-  /** Milliseconds; for tests. */
-  timings?: { turnRetries: readonly number[]; firstDelivery: number; quiesceTimeout?: number; slowReply?: number };
-}
-
-export function createRuntime(deps: Deps) {
-  const {
-    agents,
-    ai,
-    skills,
-    approvals,
-    uploads,
-    agentStats,
-    database,
-    events,
-    jobs,
-    log,
-    metrics,
-    config,
-    vault,
-    timings,
-  } = deps;
-  const platforms = createPlatforms();
-  const sessions = createSessions({ database });
-  const turnCounter = metrics.counter("berth_turns_total", "Turns that ended, by outcome.", ["outcome"]);
-  const [answeredTurns, failedTurns] = [
-    turnCounter.labels({ outcome: "done" }),
-    turnCounter.labels({ outcome: "failed" }),
-  ];
-  const inbox = createInbox({
-    database,
-    sessions,
-    uploads,
-    recordTurn(agentId, turn) {
-      (turn.ok ? answeredTurns : failedTurns).inc();
-      agentStats.recordTurn(agentId, turn);
-    },
-  });
-  const outbox = createOutbox({
-    database,
-    log,
-    platforms,
-    logToOwner: (agentId, level, message) => agents.log(agentId, level, message, "outbox"),
-    ...(timings && { firstDelay: timings.firstDelivery }),
-  });
-  const ownerAlerts = createOwnerAlerts({ database, outbox, platforms });
-  const slowReplies = createSlowReplies({
-    database,
-    outbox,
-    platforms,
-    log,
-    ...(timings?.slowReply !== undefined && { slowAfter: timings.slowReply }),
-  });
-  const runningTurns = createRunningTurns();
-  const steps = createShownSteps(log);
-  const liveTurns = createLiveTurns(steps);
-  const scheduledPrompts = createScheduledPrompts({ inbox, sessions, ownerAlerts, push: (entry) => lanes.push(entry) });
-  const runTurn = createTurnRunner({
-    config,
-    database,
-    events,
-    log,
-    agents,
-    ai,
-    skills,
-    approvals,
-    uploads,
-    chooseModel,
-    platforms,
-    runningTurns,
-    liveTurns,
-    inbox,
-    sessions,
-    outbox,
-    ownerAlerts,
-    slowReplies,
-    scheduledPrompts,
-    factExtraction: createFactExtraction({ jobs, agents, ai, skills, sessions, chooseModel }),
-    steps,
-    suspensions: {
-      suspend: (...given) => suspensions.suspend(...given),
-      cancelConversation: (entry) => suspensions.cancelConversation(entry),
-    },
-    decideByCode: createCodeDecisions({ approvals }),
-    journal: createJournal({ database, vault, shown: steps }),
-    ...(timings && { retryDelays: timings.turnRetries }),
-  });
-  const lanes = createLanes<InboxEntry>({
-    load: inbox.listPending,
-    run,
-    laneOf: conversationKey,
-    onError: (error) => log.error("the inbox could not be read", { error }),
-  });
-  const suspensions = createSuspensions({
-    database,
-    approvals,
-    inbox,
-    sessions,
-    outbox,
-    ownerAlerts,
-    scheduledPrompts,
-    liveTurns,
-    lanes,
-    onError: (error) => log.error("a turn could not be resumed", { error }),
-  });
-  const turnRequests = createTurnRequests({ inbox, sessions, runningTurns, enqueue });
-  const detachedTurns = createDetachedTurns({
-    database,
-    inbox,
-    sessions,
-    runningTurns,
-    lanes,
-    liveTurns,
-    uploads,
-    enqueue,
-  });
-  const whileQuiesced = createQuiesce({ lanes, runningTurns, sessions, timeoutMs: timings?.quiesceTimeout });
-  const holdTurns = (agentId: string) => lanes.quiesce(agentId).release;
-  const recovery = createRecovery({ database, log, agents, inbox, outbox, lanes });
-
-  /** Stores messages of a platform, then hands the new ones to their lanes. */
-  async function accept(messages: readonly InboundMessage[]): Promise<void> {
-    for (const entry of await inbox.accept(messages)) enqueue(entry);
-  }
-
-  function enqueue(entry: InboxEntry): void {
-    // `/stop` cancels the running turn at once; its reply waits for its place in the lane.
-    if (entry.kind === "command" && parseCommand(entry.content) === "stop") runningTurns.cancelConversation(entry);
-    lanes.push(entry);
-  }
-
-  /** Runs an entry that has come to the head of its lane. */
-  async function run(entry: InboxEntry): Promise<RunResult> {
-    agentStats.turnStarted(entry.agentId);
-    try {
-      const result = await runTurn(entry);
-      runningTurns.end(entry);
-      if (suspensions.takeResumed(entry.id)) return { retryInMs: 0 };
-      if (result === "pause") await rejectWaiting(entry.agentId);
-      return result;
-    } finally {
-      agentStats.turnEnded(entry.agentId);
-    }
-  }
-
-  /** Rejects callers that wait for a stopped agent, and settles their messages: they must not be answered later. */
-  async function rejectWaiting(agentId: string): Promise<void> {
-    const rejected = runningTurns.rejectWaiting(agentId, agentStoppedError());
-    await database.write(rejected.map((id) => inbox.rejectStatement({ agentId, id })));
-    for (const id of rejected) liveTurns.end(id, { error: agentStoppedError() });
-  }
-
-  /** The model that answers for an agent now. */
-  async function chooseModel({ id, model: choice }: Agent): Promise<TurnModel> {
-    const [settings, keys] = await Promise.all([agents.settings(id), agents.credentials.providerKeys(id)]);
-    return ai.resolveTurnModel({ choice, configModel: settings.model, keys });
-  }
-
-  const delegation = [createDelegateSkill({ agents, ai, skills, chooseModel })];
-  skills.register({ id: "built-in", skillsFor: () => delegation });
-  skills.onReminder(async ({ agentId, sessionId, platform, peer, byOwner, text, taint, id }) => {
-    const { statements } = await inbox.acceptStatements(
-      {
-        agentId,
-        platform: platform as InboundMessage["platform"],
-        platformMessageId: `reminder:${id}`,
-        to: peer === "" ? { sessionId } : { peer },
-        sender: { id: "reminder", name: "reminder" },
-        byOwner,
-        kind: "reminder",
-        content: text,
-        taint,
-      },
-      lanes.push,
-    );
-    return statements;
-  });
-  agentStats.setTurnHistoryLoader(createTurnCounter({ database }));
-  agentStats.addMemoryGauge((agentId) => sessions.memoryBytes(agentId) + estimateMemorySize(lanes.entriesOf(agentId)));
-  const expireSessions = createSessionExpiry({ database, sessions });
-  jobs.every("runtime.expire-sessions", DAY, ({ signal }) => expireSessions(signal));
-  jobs.every("runtime.prune-journal", DAY, async () => void (await pruneJournal(database)));
-  metrics.gauge("berth_inbox_held", "Messages held in memory, waiting or running.", lanes.size);
-  metrics.gauge("berth_outbox_held", "Replies held in memory, waiting or being delivered.", outbox.size);
-  // A change may have started the agent again.
-  agents.onChange((agentId) => {
-    lanes.wake(agentId);
-    outbox.wake(agentId);
-  });
-  // Requests for approval are deleted with the owner, so that the turns ask the next one.
-  agents.onTransfer((agentId) => [suspensions.resumeAllStatement(agentId)]);
-  agents.beforeDelete(createAgentRemoval({ database, agents, holdTurns }));
-  agents.onDelete((agentId) => {
-    lanes.drop(agentId);
-    outbox.drop(agentId);
-    runningTurns.cancelAgent(agentId);
-    runningTurns.rejectWaiting(agentId, agentDeletedError());
-    liveTurns.endAgent(agentId, agentDeletedError());
-  });
-
-  return {
-    service: {
-      /** Sends a message for a caller that waits; resolves with the reply. */
-      chat: turnRequests.chat,
-      handleTurnRequest: createTurnRequestHandler(turnRequests.chat),
-      /** Stores a message of the owner's in a conversation of the web; its turn runs by itself. */
-      sendMessage: detachedTurns.send,
-      /** Accepts messages of a platform; they are stored when it resolves. */
-      accept,
-      /** Registers the functions by which the runtime delivers to a platform and fetches from it. */
-      registerPlatform: platforms.register,
-      acceptScheduled: scheduledPrompts.acceptScheduled,
-      onScheduledSettled: scheduledPrompts.onScheduledSettled,
-      isCommand: (text: string) => parseCommand(text) !== undefined,
-      sessions: {
-        list: sessions.list,
-        lastActivity: sessions.lastActivity,
-        lastActivities: createLastActivities({ database }),
-        find: sessions.find,
-        findActive: sessions.findActive,
-        messages: sessions.messages,
-      },
-      /** Where the agent talks to people on channels. */
-      channelConversations: createChannelConversations({ database, platforms }),
-      /** How many calls of these tools a turn has ended, also before a restart. */
-      countEndedCalls: createEndedCallCounter(database),
-      /** Which of these entries still wait for their reply. */
-      pendingEntries: inbox.pendingOf,
-      listSentMessages: inbox.listSentMessages,
-      /** Whether the outcomes of these deliveries are recorded; waits up to 3 s for tries in flight. */
-      areDeliveriesRecorded: outbox.areDeliveriesRecorded,
-      /** Records replies that were sent but did not arrive, each one once. */
-      recordDeliveryFailures: createDeliveryFailureRecorder({ database }),
-      chooseModel,
-      /** Takes up the pending messages of an agent that was started again. */
-      resume: lanes.resume,
-      whileQuiesced,
-      /** Starts no turn of this agent until the returned function is called. */
-      holdTurns,
-      beforeRecovery: recovery.beforeRecovery,
-      resumedTurns: recovery.resumedTurns,
-      backupRows: createBackupRows({ database, jobs, sessions, deliver: outbox.resume }),
-    },
-    sessions,
-    steps,
-    liveTurns,
-    detachedTurns,
-
-    start: recovery.start,
-
-    /** Gives running turns the configured grace; unanswered messages stay in the inbox. */
-    async stop() {
-      const drained = lanes.drain();
-      runningTurns.stopWithin(config.shutdownGraceMs);
-      await drained;
-      slowReplies.stop();
-      await outbox.stop();
-    },
-
-    /** Entries, callers and turns held in memory: 0 when the runtime is idle. */
-    heldCount: () => lanes.size() + outbox.size() + runningTurns.size() + turnRequests.size(),
-  };
-}
 
 export const runtime = plugin("runtime", (host) => {
   const { kernel } = host;
@@ -349,6 +48,7 @@ export const runtime = plugin("runtime", (host) => {
     approvals: host.use(approvals),
     uploads: host.use(uploads),
     agentStats: host.use(agentStats),
+    users: host.use(auth).users,
   });
   kernel.keyRotation.registerColumn({
     label: "steps of turns",

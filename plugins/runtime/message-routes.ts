@@ -6,7 +6,7 @@ import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { ReplyFile, UploadService } from "../uploads/index.ts";
-import { type Platform, platformIds } from "./inbox/inbox.ts";
+import { type Platform, platformIds } from "./inbox/entries.ts";
 import { type AgentMessage, createMessagesPage, messagesQuery } from "./model.ts";
 import { withFiles } from "./reply-files/sent-files.ts";
 import type { ListedMessage, MessageList } from "./sessions/message-list.ts";

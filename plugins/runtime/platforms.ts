@@ -6,6 +6,7 @@ import type { ReplyFile } from "../uploads/index.ts";
 import type { Attachment } from "./inbox/attachments.ts";
 import type { OwnerCommand } from "./inbox/commands.ts";
 import type { InboxEntry } from "./inbox/inbox.ts";
+import type { Language } from "./reader-language.ts";
 import type { Observer } from "./turn/tool-calls.ts";
 
 /** A file of a reply, as the outbox stores it. */
@@ -79,8 +80,13 @@ export interface CommandResult {
   statements: Statement[];
 }
 
-/** Carries out a command that only an agent's owner may give. `text` is what follows the command's name. */
-export type OwnerCommandHandler = (name: OwnerCommand, entry: InboxEntry, text: string) => Promise<CommandResult>;
+/** Carries out a command that only an agent's owner may give. `text` is what follows the command's name, `language` that of the reply. */
+export type OwnerCommandHandler = (
+  name: OwnerCommand,
+  entry: InboxEntry,
+  text: string,
+  language: Language,
+) => Promise<CommandResult>;
 
 export interface PlatformHooks {
   /** Sends replies of the outbox. */

@@ -406,9 +406,9 @@ describe("budgets", () => {
     await eventually(() => fixture.sent.length === 2);
     // Only the owner sees that it is the budget of the agent, and for which period.
     expect(fixture.sent.map(({ body }) => body)).toEqual([
-      "Sorry, I can't answer right now. My budget is used up for now.",
+      "Sorry, I can't answer for now: my budget is used up.",
       expect.stringMatching(
-        /^Sorry, I can't answer right now\. This agent has used up its budget for this day\. Raise the budget, or wait until \d{4}-\d\d-\d\d \(UTC\)\.$/,
+        /^Sorry, I can't answer\. This agent has used up its budget for this day\. Raise the budget, or wait until \d{4}-\d\d-\d\d \(UTC\)\.$/,
       ),
     ]);
     expect(fixture.upstream.chats).toHaveLength(0);

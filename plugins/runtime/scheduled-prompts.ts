@@ -107,7 +107,10 @@ export function createScheduledPrompts({ inbox, sessions, ownerAlerts, push }: D
       const runId = (platformMessageId ?? "").slice(SCHEDULE_SENDER.length + 1);
       const { statements, ownerNotice } = await handler({ agentId, runId }, outcome);
       if (ownerNotice === undefined) return statements;
-      return [...statements, ...(await ownerAlerts.noticeStatements({ agentId, inboxId }, ownerNotice))];
+      return [
+        ...statements,
+        ...(await ownerAlerts.noticeStatements({ agentId, inboxId }, () => ({ body: ownerNotice }))),
+      ];
     },
   };
 }

@@ -41,6 +41,8 @@ export const inbox = sqliteTable("inbox", {
   peer: text("peer"),
   senderId: text("sender_id").notNull(),
   senderName: text("sender_name").notNull(),
+  /** As the platform names it. */
+  language: text("language"),
   byOwner: integer("by_owner", { mode: "boolean" }).notNull(),
   isGroup: integer("is_group", { mode: "boolean" }).notNull(),
   kind: text("kind", { enum: ["message", "command", "reminder"] }).notNull(),

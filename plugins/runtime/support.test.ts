@@ -13,8 +13,8 @@ import { auth } from "../auth/index.ts";
 import { type Skill, skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
 import type { InboundMessage } from "./inbox/inbox.ts";
-import { createRuntime } from "./index.ts";
 import type { Delivery, DeliveryOutcome, FetchFile, PlatformHooks } from "./platforms.ts";
+import { createRuntime } from "./runtime.ts";
 import type { ChatRequest } from "./turn/turn-requests.ts";
 
 export type RuntimeFixture = Awaited<ReturnType<typeof openRuntimeFixture>>;
@@ -71,6 +71,7 @@ export async function openRuntimeFixture(
       approvals: host.use(approvals),
       uploads: host.use(uploads),
       agentStats: host.use(agentStats),
+      users: host.use(auth).users,
       timings,
     });
     runtime.service.registerPlatform("channel_a", {

@@ -44,6 +44,7 @@ export {
   type Skill,
   type SkillItem,
   type SkillSource,
+  type SubStepEvent,
   type Tool,
   type ToolClass,
   type ToolContext,

@@ -61,8 +61,11 @@ export interface CallToApprove {
 /** What decides about a call. */
 export type CheckContext = Pick<ToolContext, "agentId" | "byOwner" | "approvals" | "taint" | "hasRead" | "files">;
 
-/** A call that is refused with a text for the model, or may run with this input, once the owner has approved it if `asks`. */
-export type CheckedCall = { refusal: string } | { input: unknown; asks: CallToApprove | undefined };
+/**
+ * A call that is refused with a text for the model (`forbidden`: by a rule of the owner), or may run with this input, once the owner
+ * has approved it if `asks`.
+ */
+export type CheckedCall = { refusal: string; forbidden?: true } | { input: unknown; asks: CallToApprove | undefined };
 
 export interface PreparedTool {
   readonly name: string;
@@ -136,7 +139,9 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
 
   function check(input: unknown, context: CheckContext): CheckedCall {
     if (ownerOnly && !context.byOwner) return { refusal: `${name} is for the owner of this agent alone.` };
-    if (policyOf(context) === "deny") return { refusal: `The owner of this agent has forbidden ${name}.` };
+    if (policyOf(context) === "deny") {
+      return { refusal: `The owner of this agent has forbidden ${name}.`, forbidden: true };
+    }
     const checked = validateInput(inputSchema, input);
     if ("problems" in checked) {
       return {
@@ -173,7 +178,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
     }
   }
 
-  const marks = { ownerOnly, followsUp, untrusted, quotes, isForeign, effect };
+  const marks = { ownerOnly, followsUp, untrusted, quotes, isForeign: isForeign && tool.vouched !== true, effect };
   return { name, description, inputSchema, skillId, ...marks, check, run };
 }
 

@@ -61,6 +61,18 @@ export interface EarlierFile extends MessageFile {
   byAgent: boolean;
 }
 
+/** A call of a tool within a call, which has begun, or ended with its result. */
+export interface SubStepEvent {
+  /** Of those that the call works on at once, counted from 1. */
+  part: number;
+  /** Unique within the part. */
+  id: string;
+  tool: string;
+  /** As the model gave it. */
+  input: string;
+  ended?: { result: string; ok: boolean; ms: number };
+}
+
 /** The turn in which a tool is called. */
 export interface ToolContext extends Audience {
   agentId: string;
@@ -88,6 +100,8 @@ export interface ToolContext extends Audience {
    * repeated after a crash finds those it had attached, in their order: a function is called only for one that is missing. Rejects with an AppError that the model may read.
    */
   attach?(file: NewReplyFile | ReplyFileMaker): Promise<ReplyFile>;
+  /** Tells of a call of a tool that this call makes, to be shown and stored with it. */
+  noteSubStep?(event: SubStepEvent): void;
   /** The files of the message that is answered, also those that the model does not accept. */
   files?: readonly MessageFile[];
   /**
@@ -138,6 +152,8 @@ export interface Tool {
   followsUp?: boolean;
   /** The result comes from outside: it is marked as such and taints the turn. */
   untrusted?: boolean;
+  /** Of an `untrusted` source: the owner answers for its name, description and schema, so that offering it taints no turn. */
+  vouched?: boolean;
   /**
    * Its results quote others, and nothing of its input: what stands in them counts as read (`hasRead`).
    */

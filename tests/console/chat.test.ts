@@ -111,6 +111,44 @@ describe("writing to an agent", () => {
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 
+  test("shows what a delegated task has used below it, in the chat and in the turn, by keyboard", async () => {
+    agentId = (await provision(ada, "Harbour", { skills: { delegate: true } })).id;
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    upstream.script(({ messages, toolResults, lastUser }) => {
+      if (toolResults.length > 0) return "Joined.";
+      return String(messages[0]?.content).includes("one part of a larger task")
+        ? { toolCalls: [{ name: "recall", arguments: { query: lastUser } }] }
+        : { toolCalls: [{ name: "delegate", arguments: { tasks: ["North quay", "South quay"] } }] };
+    });
+    await console.open(chat("/new"));
+    await say(page, "Compare the quays.");
+    await page.getByText("fake-small ·").waitFor();
+    // The step counts once: what it has used is within it.
+    const steps = feed(page).locator("summary", { hasText: /^Used 1 tool: / });
+    await steps.press("Enter");
+    await feed(page)
+      .locator("summary", { hasText: /^Split the task/ })
+      .press("Enter");
+    const within = feed(page).getByRole("list", { name: "Tools that it used" });
+    expect(await within.getByRole("listitem").count()).toBe(2);
+    await within.locator("summary").first().press("Enter");
+    await within.getByRole("group", { name: "Input" }).getByText(/quay/).waitFor();
+    expect(await console.violations()).toEqual([]);
+    await console.shoot("delegated-chat");
+
+    await page.getByRole("button", { name: /tokens · .* · 1 step$/ }).press("Enter");
+    const panel = page.getByRole("dialog", { name: "The turn behind this reply" });
+    await panel.locator("summary", { hasText: "6 steps within it" }).press("Enter");
+    expect(await panel.getByRole("list", { name: "Steps", exact: true }).locator("> li").count()).toBe(3);
+    const inPanel = panel.getByRole("list", { name: "Steps within it" });
+    expect(await inPanel.locator("> li").count()).toBe(6);
+    await inPanel.getByText("Part 2").waitFor();
+    expect(await console.violations()).toEqual([]);
+    await console.shoot("delegated-turn");
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
   test("Shift+Enter begins a line, the draft survives a reload, and the reply can be stopped and tried again", async () => {
     await using console = await openConsole(berth, ada);
     const { page } = console;

@@ -84,6 +84,7 @@ export function createAddedChannel(): AddedChannel {
         hasWebhook: false,
         hasGroups: false,
         hasPreviews: false,
+        hasButtons: false,
         isSingleReceiver: false,
         isIdempotent: false,
       },

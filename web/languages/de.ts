@@ -1871,6 +1871,11 @@ export const translation = {
     "did not work": "hat nicht geklappt",
     "outcome unknown": "Ausgang unbekannt",
     "waits for your approval": "wartet auf deine Freigabe",
+    "{n} step within it": "{n} Schritt darin",
+    "{n} steps within it": "{n} Schritte darin",
+    "Steps within it": "Schritte darin",
+    "Tools that it used": "Werkzeuge, die es benutzt hat",
+    "Part {n}": "Teil {n}",
     "is running": "läuft",
     "It was interrupted, and nobody knows whether it worked. It was not repeated.":
       "Der Schritt wurde unterbrochen, und niemand weiß, ob er geklappt hat. Er wurde nicht wiederholt.",
@@ -2191,8 +2196,12 @@ export const translation = {
     "Is looked at": "Wird geprüft",
     "Tools of {name}": "Werkzeuge von {name}",
     "Deletes or overwrites, the server says": "Löscht oder überschreibt, sagt der Server",
-    "The server has changed what this tool says about itself. Read it again.":
-      "Der Server hat geändert, was dieses Werkzeug über sich sagt. Lies es noch einmal.",
+    "The server has changed or added this tool since you looked. Read what it says.":
+      "Der Server hat dieses Werkzeug geändert oder ergänzt, seit du es dir angesehen hast. Lies, was es sagt.",
+    "I trust what this server says about its tools": "Ich traue dem, was dieser Server über seine Werkzeuge sagt",
+    "I trust what {name} says about its tools": "Ich traue dem, was {name} über seine Werkzeuge sagt",
+    "The agent asks you less, until it has used one of them. What the server changes later is not trusted.":
+      "Der Agent fragt dich seltener, bis er eines davon benutzt hat. Was der Server später ändert, gilt als fremd.",
     "I have read it": "Ich habe es gelesen",
     "Offered to the agent": "Dem Agenten angeboten",
     "{name}: offered to the agent": "{name}: dem Agenten angeboten",
@@ -3514,6 +3523,11 @@ export const translation = {
       "A call of {tool} did not work.": "Ein Aufruf von {tool} ging nicht.",
       "A call of {tool} was approved.": "Ein Aufruf von {tool} wurde freigegeben.",
       "A call of {tool} was denied.": "Ein Aufruf von {tool} wurde abgelehnt.",
+      "A call of {tool} was refused by your rule.": "Ein Aufruf von {tool} wurde durch deine Regel abgelehnt.",
+      "A call of {tool} was refused: its input is too large to be shown.":
+        "Ein Aufruf von {tool} wurde abgelehnt: Seine Eingabe ist zu groß, um gezeigt zu werden.",
+      "A call of {tool} was refused: too many calls wait for your approval.":
+        "Ein Aufruf von {tool} wurde abgelehnt: Zu viele Aufrufe warten auf deine Freigabe.",
       "Nobody has decided about a call of {tool} within 24 hours: it was not run.":
         "Über einen Aufruf von {tool} hat binnen 24 Stunden niemand entschieden: Er wurde nicht ausgeführt.",
       "The configuration was changed: version {n} is in force.": "Die Konfiguration wurde geändert: Version {n} gilt.",
@@ -4096,6 +4110,79 @@ export const translation = {
   },
   /** What the server writes itself: its pages, which need no console, and words in mails. */
   pages: {
+    // What bots say themselves in chats
+    "say hello": "Hallo sagen",
+    "what I understand": "was ich verstehe",
+    "how I am": "wie es mir geht",
+    "start a new conversation; /new does the same": "ein neues Gespräch anfangen; /new tut dasselbe",
+    "which model answers": "welches Modell antwortet",
+    "stop what I am writing": "aufhören, was ich gerade schreibe",
+    "who asks to talk to me": "wer mit mir reden möchte",
+    "yes to a question of mine, or let a person in: /approve CODE":
+      "Ja zu einer Frage von mir, oder jemanden zulassen: /approve CODE",
+    "no to it: /deny CODE": "Nein dazu: /deny CODE",
+    "Only my owner can do that, in a chat of our own.": "Das kann nur mein Besitzer, in unserem eigenen Chat.",
+    "Hello, I am {name}. Write me anything; /help shows the commands.":
+      "Hallo, ich bin {name}. Schreib mir einfach; /help zeigt die Befehle.",
+    "{name} is running.": "{name} läuft.",
+    "{name} is stopped.": "{name} ist gestoppt.",
+    "{name} is in trouble.": "{name} ist gestört.",
+    "Model: {model}.": "Modell: {model}.",
+    "I answer with {model}.": "Ich antworte mit {model}.",
+    "Only my owner can see which model I answer with.": "Welches Modell antwortet, sieht nur mein Besitzer.",
+    "Stopped.": "Gestoppt.",
+    "Start a new session instead.": "Beginne stattdessen eine neue Sitzung.",
+    "A new conversation: I have forgotten the messages before it. What I have memorized about you stays.":
+      "Ein neues Gespräch: Die Nachrichten davor habe ich vergessen. Was ich mir über dich gemerkt habe, bleibt.",
+    "Tell me in your own words what you want, such as “remind me at six” or “forget that”. I also understand:":
+      "Sag mir in deinen Worten, was du möchtest, etwa „erinnere mich um sechs“ oder „vergiss das“. Außerdem verstehe ich:",
+    "Write me anything. I also understand:": "Schreib mir einfach. Außerdem verstehe ich:",
+    "Approved: {what}": "Erlaubt: {what}",
+    "Denied: {what}": "Abgelehnt: {what}",
+    "This request has expired. Ask me again if the call is still wanted.":
+      "Diese Frage ist abgelaufen. Bitte mich noch einmal, wenn du es noch möchtest.",
+    "This request is decided already.": "Das ist schon entschieden.",
+    Approve: "Erlauben",
+    Deny: "Ablehnen",
+    "May I do this?": "Darf ich das tun?",
+    "May I do these {n} things?": "Darf ich diese {n} Dinge tun?",
+    "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.":
+      "Dafür brauche ich die Freigabe meines Besitzers. Ich habe gefragt und mache weiter, sobald ich die Antwort habe.",
+    "Other people have written in this conversation, and one of them may be behind this. Approve only what you want yourself.":
+      "In diesem Gespräch haben auch andere geschrieben, und einer von ihnen kann dahinterstecken. Erlaube nur, was du selbst willst.",
+    "I have read something here that you did not write, and it may be behind this. Approve only what you want yourself.":
+      "Ich habe hier etwas gelesen, das nicht von dir ist und dahinterstecken kann. Erlaube nur, was du selbst willst.",
+    "I could not answer somebody on {channel}. {cause}": "Ich konnte jemandem auf {channel} nicht antworten. {cause}",
+    "I could not answer somebody on my public page. {cause}":
+      "Ich konnte jemandem auf meiner öffentlichen Seite nicht antworten. {cause}",
+    "I was interrupted while I used {tool}, so I don't know whether it worked. I have not repeated it.":
+      "Bei {tool} wurde ich unterbrochen und weiß nicht, ob es geklappt hat. Ich habe es nicht wiederholt.",
+    "The model did not answer. My log says why.": "Das Modell hat nicht geantwortet. Warum, steht in meinem Protokoll.",
+    "The budget is used up. Raise it, or wait for the next period.":
+      "Das Budget ist aufgebraucht. Erhöhe es, oder warte auf den nächsten Zeitraum.",
+    "This message could not be answered after several tries.":
+      "Diese Nachricht konnte auch nach mehreren Versuchen nicht beantwortet werden.",
+    "Something went wrong here.": "Hier ist etwas schiefgegangen.",
+    "Sorry, I can't answer. {cause}": "Ich kann leider nicht antworten. {cause}",
+    "Sorry, I can't answer for now: my budget is used up.":
+      "Ich kann vorerst leider nicht antworten: Mein Budget ist aufgebraucht.",
+    "Sorry, I can't answer right now. My owner has been told.":
+      "Ich kann gerade leider nicht antworten. Mein Besitzer weiß Bescheid.",
+    "This takes longer than usual. I am still on it.": "Das dauert länger als sonst. Ich bin noch dran.",
+    "You can talk to me now.": "Du kannst jetzt mit mir reden.",
+    "You are my owner here now. /help shows what you can do.":
+      "Du bist jetzt mein Besitzer hier. /help zeigt, was du tun kannst.",
+    "No one is waiting for access.": "Niemand wartet auf Zugang.",
+    "and {n} more": "und {n} weitere",
+    "Waiting for access (a name can be made up):": "Warten auf Zugang (ein Name kann erfunden sein):",
+    "Which code? My questions have buttons, or show the code. /pair lists the codes of people who wait.":
+      "Welcher Code? Meine Fragen haben Knöpfe oder zeigen den Code. /pair zeigt die Codes der Wartenden.",
+    "This code is unknown. A person's code is good for one hour, that of a question of mine for a day. /pair lists the people who wait.":
+      "Diesen Code kenne ich nicht. Der einer Person gilt eine Stunde, der einer Frage von mir einen Tag. /pair zeigt, wer wartet.",
+    "{who} is refused for a week.": "{who} ist für eine Woche abgewiesen.",
+    "{who} can talk to me now.": "{who} kann jetzt mit mir reden.",
+    "I don't know you yet. If you want to talk to me, ask my owner to approve this code: {code}\nIt is good for one hour.":
+      "Ich kenne dich noch nicht. Wenn du mit mir reden möchtest, bitte meinen Besitzer, diesen Code freizugeben: {code}\nEr gilt eine Stunde.",
     // Every page
     "Made with Berth": "Mit Berth gemacht",
     "Page not found": "Seite nicht gefunden",

@@ -18,6 +18,8 @@ export interface Interaction {
   guild_id?: string;
   user?: User;
   member?: { user: User; nick?: string | null };
+  /** Of the person's app, such as `de` or `pt-BR`. */
+  locale?: string;
 }
 
 export interface SlashCommand extends Interaction {
@@ -125,13 +127,15 @@ export const readPressedButton = (pressed: PressedButton): IncomingMessage | und
   toMessage(pressed, buttonMessageId(pressed.id), pressed.data.custom_id);
 
 function toMessage(interaction: Interaction, platformMessageId: string, text: string): IncomingMessage | undefined {
-  const { id, channel_id: peer, guild_id: guild, member, user } = interaction;
+  const { id, channel_id: peer, guild_id: guild, member, user, locale } = interaction;
   const author = member?.user ?? user;
   if (!author) return undefined;
   return {
     platformMessageId,
     peer,
     sender: { id: author.id, name: member?.nick ?? author.global_name ?? author.username },
+    // Only interactions name it.
+    ...(typeof locale === "string" && { language: locale.slice(0, 35) }),
     text,
     group: guild !== undefined,
     addressed: true,

@@ -60,6 +60,11 @@ const mcpServerFields = object({
   reads: described(toolNames, {
     description: "The tools of which you know that they only read: they run without approval.",
   }),
+  trusted: described(boolean, {
+    description:
+      "You answer for what the server says of its tools now, so that offering them taints no conversation. Their results do.",
+    default: false,
+  }),
   access: described(oneOf("owner", "everyone"), {
     description: "In whose conversations its tools are offered.",
     default: "owner",

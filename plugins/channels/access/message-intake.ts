@@ -1,6 +1,7 @@
 // Accepts messages from a channel's adapter: checks their senders, then stores them through the runtime (plugins/runtime/index.ts).
 import { ChannelError, type ChannelId, type IncomingMessage, type Sink } from "../../../channels/port.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { InboundMessage, runtime as runtimePlugin } from "../../runtime/index.ts";
@@ -18,14 +19,17 @@ const NOTICE_TIMEOUT_MS = 20_000;
 
 interface Deps extends Pick<Kernel, "log" | "metrics"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings">;
-  runtime: Pick<ServiceOf<typeof runtimePlugin>, "accept" | "areDeliveriesRecorded">;
+  runtime: Pick<ServiceOf<typeof runtimePlugin>, "accept" | "areDeliveriesRecorded" | "readerLanguage">;
   pairings: Pairings;
   resumePoints: ResumePoints;
   reportLostReplies: OwnerNotices["reportLostReplies"];
   reportPairing: OwnerNotices["reportPairing"];
   ownerCodes: Pick<OwnerCodes, "take">;
   /** Makes a person the owner of the bot. */
-  claimBot(openConnection: OpenConnection, message: Pick<IncomingMessage, "sender" | "peer">): Promise<void>;
+  claimBot(
+    openConnection: OpenConnection,
+    message: Pick<IncomingMessage, "sender" | "language" | "peer">,
+  ): Promise<void>;
 }
 
 export interface MessageIntake {
@@ -84,7 +88,7 @@ export function createMessageIntake({
   /** The message for the runtime; undefined when its sender has no access. */
   async function admit(openConnection: OpenConnection, message: IncomingMessage): Promise<InboundMessage | undefined> {
     const { agentId, channel, ownerId } = openConnection.connection;
-    const { sender, peer, group, text, attachments, repliesTo, quotesOthers } = message;
+    const { sender, language, peer, group, text, attachments, repliesTo, quotesOthers } = message;
     const claim = group ? undefined : ownerCodes.take(agentId, channel, message);
     if (claim !== undefined) {
       // Not awaited: it reopens the connection that this message came over.
@@ -101,6 +105,7 @@ export function createMessageIntake({
       const arrival = { agentId, platform: channel, platformMessageId, to: { peer }, sender, byOwner, group };
       return {
         ...arrival,
+        language,
         content: text,
         ...(attachments ? { attachments } : {}),
         ...(repliesTo !== undefined && { repliesTo: toStoredMessageId(openConnection.binding.bot, repliesTo) }),
@@ -125,7 +130,11 @@ export function createMessageIntake({
     const { agentId, channel } = openConnection.connection;
     const code = await pairings.requestCode(agentId, channel, message);
     if (code === undefined) return;
-    const text = `I don't know you yet. If you want to talk to me, ask my owner to approve this code: **${code}**\nIt is good for one hour.`;
+    const text = translateText(
+      "I don't know you yet. If you want to talk to me, ask my owner to approve this code: {code}\nIt is good for one hour.",
+      await runtime.readerLanguage(agentId, message.language),
+      { code: `**${code}**` },
+    );
     // Not awaited, so that the platform soon gets the confirmation of the message.
     trackWork(
       openConnection,

@@ -1,7 +1,9 @@
 // Approves, refuses and removes people on requests of the API, for the owner of the agent.
 import type { ChannelId, IncomingMessage } from "../../../channels/port.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
+import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { KeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
+import type { ReaderLanguage } from "../../runtime/index.ts";
 import type { OpenConnection, OpenConnections } from "../connections/open-connections.ts";
 import type { OwnerNotices } from "../connections/owner-notices.ts";
 import type { Supervisor } from "../connections/supervisor.ts";
@@ -15,6 +17,7 @@ interface Deps {
   supervisor: Pick<Supervisor, "stopConnection" | "reconcile">;
   intake: Pick<MessageIntake, "sendNotice">;
   reportPairing: OwnerNotices["reportPairing"];
+  readerLanguage: ReaderLanguage;
   inAgentQueue: KeyedQueue;
 }
 
@@ -33,7 +36,7 @@ export interface PairingApproval {
     asOwner: boolean,
   ): Promise<void>;
   /** Makes the person who wrote the bot's code its owner, in place of an earlier one, and tells them. */
-  claim(openConnection: OpenConnection, message: Pick<IncomingMessage, "sender" | "peer">): Promise<void>;
+  claim(openConnection: OpenConnection, message: Pick<IncomingMessage, "sender" | "language" | "peer">): Promise<void>;
   /** Refuses a person who asked or was approved, for a week. 404 `PAIRING_NOT_FOUND`. */
   deny(agentId: string, channel: ChannelId, senderId: string): Promise<void>;
   /** Forgets a person, who may then ask again. 404 `PAIRING_NOT_FOUND`. */
@@ -41,7 +44,7 @@ export interface PairingApproval {
 }
 
 export function createPairingApproval(deps: Deps): PairingApproval {
-  const { pairings, openConnections, supervisor, intake, reportPairing, inAgentQueue } = deps;
+  const { pairings, openConnections, supervisor, intake, reportPairing, readerLanguage, inAgentQueue } = deps;
 
   /** Runs an approval. An open connection holds the owner that it was opened with, so a new owner reopens it. */
   const runApproval = <T>(
@@ -60,10 +63,16 @@ export function createPairingApproval(deps: Deps): PairingApproval {
       return approved;
     });
 
-  async function welcome(agentId: string, channel: ChannelId, peer: string, asOwner: boolean): Promise<void> {
+  /** @param given the person's language, if the platform has named it */
+  async function welcome(
+    { agentId, channel, peer }: { agentId: string; channel: ChannelId; peer: string },
+    asOwner: boolean,
+    given?: string,
+  ): Promise<void> {
     const openConnection = await openConnections.find(agentId, channel);
-    const text = asOwner ? OWNER_WELCOME_TEXT : WELCOME_TEXT;
-    if (openConnection) await intake.sendNotice(openConnection, peer, text);
+    if (!openConnection) return;
+    const language = await readerLanguage(agentId, given);
+    await intake.sendNotice(openConnection, peer, translateText(asOwner ? OWNER_WELCOME_TEXT : WELCOME_TEXT, language));
   }
 
   return {
@@ -78,7 +87,7 @@ export function createPairingApproval(deps: Deps): PairingApproval {
       }
       const { senderId, name, peer } = found;
       reportPairing({ agentId, channel, senderId, name, status: "approved" });
-      await welcome(agentId, channel, peer, asOwner);
+      await welcome({ agentId, channel, peer }, asOwner);
       return { senderId };
     },
 
@@ -86,14 +95,14 @@ export function createPairingApproval(deps: Deps): PairingApproval {
       const approve = () => pairings.approvePerson(agentId, channel, person, asOwner);
       const { name, peer, hasWaited } = await runApproval(agentId, channel, asOwner, approve);
       reportPairing({ agentId, channel, senderId: person.senderId, name, status: "approved" });
-      if (hasWaited) await welcome(agentId, channel, peer, asOwner);
+      if (hasWaited) await welcome({ agentId, channel, peer }, asOwner);
     },
 
-    async claim({ connection: { agentId, channel } }, { sender: { id: senderId, name }, peer }) {
+    async claim({ connection: { agentId, channel } }, { sender: { id: senderId, name }, language, peer }) {
       const approve = () => pairings.approvePerson(agentId, channel, { senderId, name }, true);
       await runApproval(agentId, channel, true, approve);
       reportPairing({ agentId, channel, senderId, name, status: "approved" });
-      await welcome(agentId, channel, peer, true);
+      await welcome({ agentId, channel, peer }, true, language);
     },
 
     async deny(agentId, channel, senderId) {

@@ -1,6 +1,7 @@
 // Connects a channel to the runtime: sends the replies of its outbox, and fetches the files of messages.
 import { ChannelError, type ChannelId } from "../../../channels/port.ts";
 import { channelDefinition } from "../../../channels/registry.ts";
+import { withWrittenChoices } from "../../../channels/shared/written-choices.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { Deliver, DeliveryOutcome, FetchFile, OwnerCommandHandler, PlatformHooks } from "../../runtime/index.ts";
@@ -35,6 +36,7 @@ function createDeliver(
   channel: ChannelId,
   { agents, openConnections, supervisor, recordUndelivered, outgoingFiles, log }: Deps,
 ): Deliver {
+  const { hasButtons } = channelDefinition(channel).capabilities;
   return async (
     { id, agentId, peer, body, replyTo, previewId, choices, files, parts, attempts },
     onPartDelivered,
@@ -55,12 +57,12 @@ function createDeliver(
       const message = {
         id,
         peer,
-        text: body,
+        text: choices && !hasButtons ? withWrittenChoices(body, choices) : body,
         attempts,
         deliveredParts: [...parts],
         ...(platformReplyTo === undefined ? {} : { replyTo: platformReplyTo }),
         ...(previewId === null ? {} : { previewMessageId: previewId }),
-        ...(choices && { choices }),
+        ...(choices && hasButtons && { choices }),
         ...(files && { files: outgoingFiles(agentId, files, signal) }),
       };
       await openConnection.adapter.send(openConnection.binding, message, onPartDelivered, signal);

@@ -24,9 +24,17 @@ type Arrival = (value: unknown) => string | null | undefined;
 const kept: Arrival = () => undefined;
 /** People in it would get the owner's rights, or access, at once. */
 const removed: Arrival = () => null;
-const disable = (item: unknown) => (typeof item === "object" && item !== null ? { ...item, enabled: false } : item);
+/** The new owner has seen nothing of a server either, so none is trusted. */
+const disable = (item: unknown) =>
+  typeof item === "object" && item !== null
+    ? { ...item, enabled: false, ...("trusted" in item && { trusted: false }) }
+    : item;
 const isOff = (item: unknown) =>
-  typeof item === "object" && item !== null && "enabled" in item && item.enabled === false;
+  typeof item === "object" &&
+  item !== null &&
+  "enabled" in item &&
+  item.enabled === false &&
+  !("trusted" in item && item.trusted === true);
 
 /** Switches each entry of a map off. */
 function disableEach(value: unknown): string | undefined {

@@ -276,7 +276,7 @@ describe("what acts, spends or reaches out arrives switched off:", () => {
 
   test("in the configuration: channels, MCP servers, schedules and approvals that allow; nothing else changes", async () => {
     const text = `{ "z":1.0, "channels":{"channel_a":{"access":"open","owners":["666"]}}, "channels" : {"channel_b":{}},
-      "mcpServers":{"m":{"url":"http://127.0.0.1:1/"},"off":{"url":"http://127.0.0.1:1/","enabled":false}},
+      "mcpServers":{"m":{"url":"http://127.0.0.1:1/"},"off":{"url":"http://127.0.0.1:1/","enabled":false,"trusted":true}},
       "schedules":[{"cron":"@daily","message":"Spend"}],
       "\u0061pprovals":{"wallet_send":"allow","wallet_pay":"deny"}, "budget":{"usdPerDay":3},"big":12345678901234567890 }`;
     const made = await bring(file({}).replace('"config":{}', `"config":${text}`));
@@ -295,6 +295,7 @@ describe("what acts, spends or reaches out arrives switched off:", () => {
     const settings = await agents.settings(made.agent.id);
     expect(settings).toMatchObject({ budget: { usdPerDay: 3 }, schedules: [{ cron: "@daily", enabled: false }] });
     expect([...(settings.mcpServers ?? [])].map(([, { enabled }]) => enabled)).toEqual([false, false]);
+    expect([...(settings.mcpServers ?? [])].map(([, { trusted }]) => trusted)).toEqual([undefined, false]);
     expect([...(settings.approvals ?? [])]).toEqual([["wallet_pay", "deny"]]);
   });
 

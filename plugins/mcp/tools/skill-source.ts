@@ -31,6 +31,8 @@ export function createMcpSkills(service: Service): SkillSource {
       // Unlike the class, this rests on the server's word: a wrong one repeats only calls to this server.
       effect: tool.readOnly || tool.class === "read" ? "read" : tool.idempotent ? "idempotent" : "once",
       approvalGroup: approvalGroupOf(server),
+      // Berth itself describes the tools for resources and prompts.
+      vouched: isOwnTool(record, tool.name) || (settings.trusted === true && tool.changed !== true),
       ...(isOwnTool(record, tool.name) && { quotes: true, sends: sentTo }),
       ownerOnly: settings.access !== "everyone",
       timeoutMs: CONNECT_TIMEOUT_MS + CALL_TIMEOUT_MS + 5 * SECOND,

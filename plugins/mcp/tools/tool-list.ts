@@ -22,9 +22,17 @@ export interface ToolList {
   omitted: OmittedTool[];
 }
 
-/** @param former the last list of the same server: tools that differ from it are marked as changed */
-export function toToolList(listed: readonly Listed[], former: readonly ListedTool[]): ToolList {
-  const before = new Map(former.map((tool) => [tool.name, tool]));
+/**
+ * @param former the last list of the same server: tools that differ from it are marked as changed
+ * @param isVouchedFor tools that are marked as changed also if the last list did not have them: the server may have left one out to
+ *   bring it back as another
+ */
+export function toToolList(
+  listed: readonly Listed[],
+  former: readonly ListedTool[] | undefined,
+  isVouchedFor: (name: string) => boolean,
+): ToolList {
+  const before = new Map(former?.map((tool) => [tool.name, tool]));
   const tools = new Map<string, ListedTool>();
   const omitted: OmittedTool[] = [];
   let characters = 0;
@@ -37,7 +45,8 @@ export function toToolList(listed: readonly Listed[], former: readonly ListedToo
     else if (tools.has(one.name)) omit(one.name, "Another tool of this server has the same name.");
     else if (tools.size >= MAX_LISTED) omit(one.name, `Only the first ${MAX_LISTED} tools of a server are read.`);
     else {
-      const tool = toListedTool(one, before.get(one.name));
+      const isNew = former !== undefined && !before.has(one.name) && isVouchedFor(one.name);
+      const tool = toListedTool(one, before.get(one.name), isNew);
       const schema = JSON.stringify(tool.inputSchema).length;
       const size = schema + tool.description.length;
       if (schema > MAX_SCHEMA) omit(one.name, "The description of its input is too long.");
@@ -51,7 +60,11 @@ export function toToolList(listed: readonly Listed[], former: readonly ListedToo
   return { tools: [...tools.values()], omitted };
 }
 
-function toListedTool({ name, title, description, inputSchema, annotations }: Listed, before?: ListedTool): ListedTool {
+function toListedTool(
+  { name, title, description, inputSchema, annotations }: Listed,
+  before: ListedTool | undefined,
+  isNew: boolean,
+): ListedTool {
   const text = toStorableText(description ?? title ?? annotations?.title ?? "").trim();
   const tool = {
     name: toStorableText(name),
@@ -63,6 +76,6 @@ function toListedTool({ name, title, description, inputSchema, annotations }: Li
   };
   // Of the whole texts, so that a change behind the cut is noticed, too.
   const digest = sha256Hex(JSON.stringify([name, description, inputSchema]));
-  const isChanged = before !== undefined && (before.digest !== digest || before.changed === true);
+  const isChanged = isNew || (before !== undefined && (before.digest !== digest || before.changed === true));
   return { ...tool, digest, ...(isChanged && { changed: true }) };
 }

@@ -126,6 +126,41 @@ describe("the official client", () => {
     expect(replyOf(await send("Other"))).toBe("Message 1");
   });
 
+  test("lists the tasks of its own conversation, in pages", async () => {
+    fixture.upstream.script(({ lastUser }) => `You said: ${lastUser}`);
+    const first = await send("One");
+    const { contextId } = first;
+    const second = await send("Two", { contextId });
+    await send("Other");
+    const client = await connect();
+    const list = (more: object = {}) =>
+      client.listTasks({
+        tenant: "",
+        contextId,
+        status: TaskState.TASK_STATE_UNSPECIFIED,
+        pageToken: "",
+        statusTimestampAfter: undefined,
+        ...more,
+      });
+    const all = await list({ includeArtifacts: true });
+    expect(all).toMatchObject({ totalSize: 2, pageSize: 50, nextPageToken: "" });
+    expect(all.tasks.map((task) => [task.id, replyOf(task)])).toEqual([
+      [second.id, "You said: Two"],
+      [first.id, "You said: One"],
+    ]);
+    // Without artifacts unless it asks for them.
+    const page = await list({ pageSize: 1 });
+    expect(page).toMatchObject({ totalSize: 2, tasks: [{ id: second.id, contextId, artifacts: [] }] });
+    const { nextPageToken } = page;
+    expect(await list({ pageSize: 1, pageToken: nextPageToken })).toMatchObject({
+      tasks: [{ id: first.id, status: { state: TaskState.TASK_STATE_COMPLETED } }],
+      nextPageToken: "",
+    });
+    expect((await list({ status: TaskState.TASK_STATE_FAILED })).tasks).toEqual([]);
+    expect((await list({ statusTimestampAfter: new Date(Date.now() + 60_000).toISOString() })).tasks).toEqual([]);
+    expect((await list({ contextId: crypto.randomUUID() })).tasks).toEqual([]);
+  });
+
   test("gets the reply as it is written", async () => {
     fixture.upstream.script(() => "A longer answer in several pieces.");
     const events: StreamResponse[] = [];
@@ -207,7 +242,10 @@ describe("requests written by hand", () => {
     ["too long a text", "SendMessage", wire("x".repeat(16_001)), v1, -32_602],
     ["a conversation whose id is easy to guess", "SendMessage", wire("Ahoy", { contextId: "1" }), v1, -32_602],
     ["another version", "SendMessage", wire("Ahoy"), { "A2A-Version": "9.9" }, -32_009],
-    ["a list of tasks", "ListTasks", {}, v1, -32_004],
+    ["a list of tasks without a conversation", "ListTasks", {}, v1, -32_602],
+    ["a page of no size", "ListTasks", { contextId: "c".repeat(20), pageSize: 0 }, v1, -32_602],
+    ["a page that is not there", "ListTasks", { contextId: "c".repeat(20), pageToken: "x" }, v1, -32_602],
+    ["push notifications", "CreateTaskPushNotificationConfig", { taskId: "x", url: "http://127.0.0.1/" }, v1, -32_003],
     ["an unknown method", "Nonsense", {}, v1, -32_601],
   ] as const)("for %s are refused", async (_, method, params, headers, code) => {
     const { error } = await rpc(method, params, headers);

@@ -15,6 +15,7 @@ import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { isAddress, MAX_HOPS } from "../route.ts";
 import { toA2AError } from "./errors.ts";
 import { PATH_KEY } from "./metadata.ts";
+import { taskPage } from "./task-list.ts";
 import { replyArtifact, statusOf, type TaskIds, textOf, toTask } from "./tasks.ts";
 import type { Visit, Visits } from "./visits.ts";
 
@@ -24,6 +25,7 @@ const MAX_TEXT = 16_000;
 /** Long enough that nobody guesses another client's conversation. */
 const CONTEXT_ID = /^[\w.:-]{20,100}$/;
 const CONVERSATION = "a2a:";
+const TASK = "task:";
 
 interface Deps {
   visits: Visits;
@@ -52,7 +54,7 @@ export function createRequestHandler({ visits, visit, url, signal, log }: Deps):
     await visits.send(
       visit,
       {
-        messageId: `task:${ids.taskId}`,
+        messageId: `${TASK}${ids.taskId}`,
         conversation: CONVERSATION + contextId,
         path: pathIn(message, metadata, url),
         sender: "",
@@ -65,7 +67,7 @@ export function createRequestHandler({ visits, visit, url, signal, log }: Deps):
 
   async function find(taskId: string): Promise<Task> {
     try {
-      const found = await visits.find(visit, `task:${taskId}`);
+      const found = await visits.find(visit, `${TASK}${taskId}`);
       const ids = { taskId, contextId: found.conversation.slice(CONVERSATION.length) };
       return toTask(ids, found);
     } catch (error) {
@@ -81,7 +83,7 @@ export function createRequestHandler({ visits, visit, url, signal, log }: Deps):
       const value = { ...ids, artifact: replyArtifact(text), append, lastChunk, metadata: undefined };
       return { payload: { $case: "artifactUpdate", value } };
     };
-    for await (const event of visits.follow(visit, `task:${ids.taskId}`, signal)) {
+    for await (const event of visits.follow(visit, `${TASK}${ids.taskId}`, signal)) {
       if (event.kind === "text") {
         yield update(event.text, isContinued, false);
         isContinued = true;
@@ -97,7 +99,7 @@ export function createRequestHandler({ visits, visit, url, signal, log }: Deps):
   }
 
   async function untilEnd(taskId: string, until: AbortSignal): Promise<void> {
-    for await (const { kind } of visits.follow(visit, `task:${taskId}`, until)) if (kind === "end") return;
+    for await (const { kind } of visits.follow(visit, `${TASK}${taskId}`, until)) if (kind === "end") return;
   }
 
   async function attempt<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -151,7 +153,7 @@ export function createRequestHandler({ visits, visit, url, signal, log }: Deps):
       attempt(async () => {
         await find(id);
         try {
-          await visits.cancel(visit, `task:${id}`);
+          await visits.cancel(visit, `${TASK}${id}`);
         } catch (error) {
           if (!(error instanceof AppError && error.code === "ALREADY_SETTLED")) throw error;
           throw new TaskNotCancelableError("This task is over.");
@@ -165,7 +167,18 @@ export function createRequestHandler({ visits, visit, url, signal, log }: Deps):
       yield* attemptAll(stream({ taskId: id, contextId: task.contextId }, task));
     },
 
-    listTasks: unsupported,
+    listTasks: (params) =>
+      attempt(async () => {
+        const { contextId } = params;
+        if (!CONTEXT_ID.test(contextId)) {
+          throw new RequestMalformedError("Give the contextId of a conversation: its tasks are listed.");
+        }
+        const listed = await visits.list(visit, CONVERSATION + contextId);
+        const tasks = listed.flatMap(({ messageId, ...outcome }) =>
+          messageId.startsWith(TASK) ? [toTask({ taskId: messageId.slice(TASK.length), contextId }, outcome)] : [],
+        );
+        return taskPage(params, tasks);
+      }),
     createTaskPushNotificationConfig: noPush,
     getTaskPushNotificationConfig: noPush,
     listTaskPushNotificationConfigs: noPush,

@@ -6,10 +6,11 @@ import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Agent } from "../../agents/index.ts";
 import type { publicPage as publicPagePlugin } from "../../public-page/index.ts";
 import { PEER_ACTION } from "../backend-routes.ts";
-import type { peerMessageBody, peerOutcome } from "../model.ts";
+import type { peerList, peerMessageBody, peerOutcome } from "../model.ts";
 
 export type PeerMessage = typeof peerMessageBody.static;
 export type PeerOutcome = typeof peerOutcome.static;
+type Listed = (typeof peerList.static)["messages"][number];
 
 /** A turn as it goes on. `reset`: it has begun anew, what came before does not count. It ends as `running` if it waits for its owner. */
 export type TurnEvent =
@@ -84,6 +85,11 @@ export function createVisits({ backend, visitors }: Deps) {
 
     find: async (visit: Visit, messageId: string) =>
       (await unwrapJson(await call(visit, one(messageId)))) as PeerOutcome,
+
+    async list(visit: Visit, conversation: string): Promise<readonly Listed[]> {
+      const listed = await unwrapJson(await call(visit, `?conversation=${encodeURIComponent(conversation)}`));
+      return (listed as typeof peerList.static).messages;
+    },
 
     async cancel(visit: Visit, messageId: string): Promise<void> {
       await unwrapJson(await call(visit, one(messageId, "/cancel"), { method: "POST" }));

@@ -1,7 +1,7 @@
 // Tests that imported messages are listed like those of the agent itself, and are no turns of it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Agent } from "../../agents/index.ts";
-import type { Platform } from "../inbox/inbox.ts";
+import type { Platform } from "../inbox/entries.ts";
 import { createTurnCounter } from "../inbox/turn-counter.ts";
 import { createMessageList, type ListedMessage } from "../sessions/message-list.ts";
 import { newSessionId } from "../sessions/sessions.ts";

@@ -4,7 +4,8 @@ import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { type InteractionFixture, openInteractionFixture } from "../../interaction/support.test.ts";
 import type { ConversationPage, ConversationView } from "./conversation-list.ts";
 import type { MessagePage } from "./conversation-messages.ts";
-import type { TurnPage, TurnStep, TurnView } from "./turn-list.ts";
+import type { TurnPage, TurnView } from "./turn-list.ts";
+import type { TurnStep } from "./turn-steps.ts";
 
 let fixture: InteractionFixture;
 let ada: Awaited<ReturnType<InteractionFixture["member"]>>;
@@ -230,6 +231,55 @@ describe("turns", () => {
     expect(reply?.steps).toMatchObject([{ name: "remember", ok: true, ms: expect.any(Number) }]);
     expect(question).toMatchObject({ role: "user", byOwner: true, turnId: reply?.turnId ?? "" });
     expectRefusal(await ada.get(path(`/turns/${crypto.randomUUID()}`)), 404, "TURN_NOT_FOUND");
+  });
+
+  test("show what a delegated task has called below the call that delegated it", async () => {
+    agentId = await fixture.provision(ada, { skills: { delegate: true } });
+    const secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789AB";
+    fixture.upstream.script(({ messages, toolResults, lastUser }) => {
+      if (toolResults.length > 0) return "Done.";
+      return String(messages[0]?.content).includes("one part of a larger task")
+        ? { toolCalls: [{ name: "recall", arguments: { query: `${lastUser} ${secret}` } }] }
+        : { toolCalls: [{ name: "delegate", arguments: { tasks: ["tea", "cups"] } }] };
+    });
+    const sent = await ada.post<{ turnId: string; conversationId: string }>(path("/conversations"), { message: "Go" });
+    const turnId = sent.body.turnId;
+    const events = await Array.fromAsync(ada.sse(path(`/turns/${turnId}/events`)));
+    const live = events
+      .filter(({ event }) => event === "tool")
+      .map(({ data }) => JSON.parse(data) as { id: string; parent?: string; name: string; state: string });
+    const delegated = live.find(({ name }) => name === "delegate")?.id ?? "";
+    expect(live.filter(({ state }) => state === "done").map(({ name, parent }) => [name, parent])).toEqual([
+      ["recall", delegated],
+      ["recall", delegated],
+      ["delegate", undefined],
+    ]);
+
+    const { steps } = (await ada.get<{ steps: TurnStep[] }>(path(`/turns/${turnId}`))).body;
+    const model = "model provider_5:fake-small";
+    const within = steps.filter(({ parent }) => parent === 2);
+    expect(
+      steps.filter(({ parent }) => parent === null).map(({ seq, kind, name }) => [seq, `${kind} ${name}`]),
+    ).toEqual([
+      [1, model],
+      [2, "tool delegate"],
+      [steps.length, model],
+    ]);
+    expect(within.map(({ kind, name }) => `${kind} ${name}`).toSorted()).toEqual(
+      [...Array(4).fill(model), "tool recall", "tool recall"].toSorted(),
+    );
+    const tools = within.filter(({ kind }) => kind === "tool").toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0));
+    expect(tools).toMatchObject([
+      { part: 1, ok: true, state: "done", input: { query: expect.stringContaining("tea") } },
+      { part: 2, output: expect.stringContaining("Nothing is remembered") },
+    ]);
+    // Their numbers are those of one list, in which each follows its parent.
+    expect(steps.map(({ seq }) => seq)).toEqual(steps.map((_, n) => n + 1));
+    const { messages } = await messagesOf(sent.body.conversationId);
+    expect(messages[0]?.steps).toMatchObject([{ name: "delegate", steps: [{ name: "recall" }, { name: "recall" }] }]);
+    expect(JSON.stringify([live, steps, messages])).not.toContain("sk-proj-abcdef");
+    const rows = await fixture.kernel.database.read("SELECT sub_steps FROM turn_steps WHERE turn_id = ?", [turnId]);
+    expect(JSON.stringify(rows.rows)).not.toContain("sk-proj-abcdef");
   });
 
   test("are filtered by status and paged", async () => {

@@ -13,6 +13,8 @@ interface JournaledCall {
   /** Epoch ms; null while it waits for approval. */
   startedAt: number | null;
   endedAt: number | null;
+  /** JSON of the calls that it has made itself; null for none. */
+  subSteps: string | null;
 }
 
 export interface JournalView {
@@ -21,7 +23,7 @@ export interface JournalView {
   textAt(startedAt: number): string | null;
 }
 
-const STEPS = `SELECT kind, name, input, output, ok, started_at, ended_at FROM turn_steps
+const STEPS = `SELECT kind, name, input, output, ok, started_at, ended_at, sub_steps FROM turn_steps
   WHERE agent_id = ? AND turn_id = ? ORDER BY seq`;
 
 export async function findJournal(
@@ -33,13 +35,14 @@ export async function findJournal(
   const answers = rows.filter(({ kind }) => kind === "model");
   const calls = rows.filter(({ kind }) => kind === "tool");
   return {
-    calls: calls.map(({ name, input, output, ok, started_at, ended_at }) => ({
+    calls: calls.map(({ name, input, output, ok, started_at, ended_at, sub_steps }) => ({
       name: String(name),
       input: parseShown(String(input)),
       output: output === null ? null : String(output),
       ok: ok === null ? null : ok === 1,
       startedAt: started_at === null ? null : Number(started_at),
       endedAt: ended_at === null ? null : Number(ended_at),
+      subSteps: sub_steps === null ? null : String(sub_steps),
     })),
     textAt(startedAt) {
       const answer = answers.find((row) => Number(row.started_at) <= startedAt && startedAt <= Number(row.ended_at));

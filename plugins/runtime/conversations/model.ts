@@ -63,13 +63,23 @@ export const conversationQuery = t.Object({
   cursor: t.Optional(t.String({ description: "The `nextCursor` of the page before" })),
 });
 
-const step = t.Object({
+const stepFields = {
   name: t.String(),
   input: t.Unknown({ description: "With secrets blacked out" }),
   result: t.String({ description: "The first 4,000 characters" }),
   ok: t.Boolean(),
   startedAt: nullable(time("When it was called")),
   ms: nullable(t.Integer({ description: "How long it took" })),
+};
+const partOf = t.Integer({ description: "Which part of the delegated work it belongs to, from 1" });
+const step = t.Object({
+  ...stepFields,
+  steps: t.Optional(
+    t.Array(t.Object({ ...stepFields, part: partOf }), {
+      description:
+        "The calls that it has made itself, as `delegate` does, with the first 500 characters of their texts",
+    }),
+  ),
 });
 
 export const attachment = t.Object(
@@ -158,6 +168,10 @@ export const turnWithSteps = t.Object({
   steps: t.Array(
     t.Object({
       seq: t.Integer(),
+      parent: nullable(
+        t.Integer({ description: "The `seq` of the call within which this one was made, as `delegate` does" }),
+      ),
+      part: nullable(partOf),
       kind: t.Union([t.Literal("model"), t.Literal("tool")]),
       name: t.String(),
       input: t.Unknown({ description: "With secrets blacked out" }),

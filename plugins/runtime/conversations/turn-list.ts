@@ -4,9 +4,10 @@ import type { Row } from "@libsql/client";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { ai as aiPlugin, TurnCall } from "../../ai/index.ts";
 import type { ReplyFile, UploadService } from "../../uploads/index.ts";
-import { findJournal, type JournalView, type StepState, stepState } from "./journal-view.ts";
+import { findJournal } from "./journal-view.ts";
 import type { ShownSteps } from "./shown-steps.ts";
 import { findRunning, type TurnError, type TurnState, turnError, turnState } from "./turn-states.ts";
+import { modelName, type TurnStep, turnSteps } from "./turn-steps.ts";
 
 /** What a turn has used, as far as it is in the ledger. */
 export interface TurnFigures {
@@ -27,21 +28,6 @@ export interface TurnView extends TurnFigures {
   platform: string;
   status: TurnState;
   error: TurnError | null;
-}
-
-export interface TurnStep {
-  seq: number;
-  kind: "model" | "tool";
-  name: string;
-  input: unknown;
-  output: unknown;
-  ok: boolean;
-  state: StepState;
-  inputTokens: number | null;
-  outputTokens: number | null;
-  costUsd: number | null;
-  startedAt: string | null;
-  endedAt: string | null;
 }
 
 export interface TurnPage {
@@ -71,7 +57,7 @@ interface PageQuery {
 
 interface Deps extends Pick<Kernel, "database"> {
   ai: Pick<ServiceOf<typeof aiPlugin>, "callsOfTurns">;
-  steps: Pick<ShownSteps, "showSteps">;
+  steps: Pick<ShownSteps, "showSteps" | "showSubSteps">;
   uploads: Pick<UploadService, "ofReplies">;
 }
 
@@ -144,17 +130,11 @@ export function createTurnList({ database, ai, steps, uploads }: Deps) {
         findRunning(database, agent),
         row.has_steps === 1 ? findJournal(database, agent.id, id) : undefined,
       ]);
-      const ofTurn = calls.get(id) ?? [];
-      // The journal of an older turn is gone, but its reply has the steps.
-      const tools =
-        journal && journal.calls.length > 0
-          ? journal.calls.map((call) => toJournaledStep(call, running.has(id)))
-          : steps.showSteps(row.steps).map(toToolStep);
-      const shown = inOrder(
-        ofTurn.map((call) => toModelStep(call, journal)),
-        tools,
-      );
-      return { turn: toView(row, ofTurn, running), steps: shown };
+      const [ofTurn, isRunning] = [calls.get(id) ?? [], running.has(id)];
+      return {
+        turn: toView(row, ofTurn, running),
+        steps: turnSteps({ calls: ofTurn, journal, ofReply: row.steps, isRunning }, steps),
+      };
     },
 
     /** How far an entry of the inbox is; undefined for an id that is not one of this agent. */
@@ -216,73 +196,4 @@ function toView(row: Row, calls: readonly TurnCall[], running: ReadonlySet<strin
   };
 }
 
-type UnnumberedStep = Omit<TurnStep, "seq">;
-
-/** A call of the model is followed by its tools, then by the next call, also if all began in the same millisecond. */
-function inOrder(models: readonly UnnumberedStep[], tools: readonly UnnumberedStep[]): TurnStep[] {
-  const left = [...tools];
-  // Calls that wait are the last ones; tools of earlier versions have no time.
-  const timeOf = ({ startedAt, state }: UnnumberedStep) => startedAt ?? (state === "waiting" ? "~" : "");
-  const ordered: UnnumberedStep[] = [];
-  for (const [n, model] of models.entries()) {
-    while (n > 0 && left[0] && timeOf(left[0]) <= (model.startedAt ?? "")) ordered.push(...left.splice(0, 1));
-    ordered.push(model);
-  }
-  return [...ordered, ...left].map((step, n) => ({ seq: n + 1, ...step }));
-}
-
-const modelName = ({ provider, model }: TurnCall) => `${provider}:${model}`;
 const iso = (at: number) => new Date(at).toISOString();
-
-const toModelStep = (call: TurnCall, journal: JournalView | undefined): UnnumberedStep => ({
-  kind: "model",
-  name: modelName(call),
-  input: null,
-  // What it said before it called tools; its last answer is the reply.
-  output: journal?.textAt(call.startedAt) ?? null,
-  ok: true,
-  state: "done",
-  inputTokens: call.inputTokens,
-  outputTokens: call.outputTokens,
-  costUsd: call.costMicroUsd / MICRO,
-  startedAt: iso(call.startedAt),
-  endedAt: iso(call.endedAt),
-});
-
-const toJournaledStep = (
-  { name, input, output, ok, startedAt, endedAt }: JournalView["calls"][number],
-  isRunning: boolean,
-): UnnumberedStep => ({
-  kind: "tool",
-  name,
-  input,
-  output,
-  ok: ok === true,
-  state: stepState({ ok, startedAt }, isRunning),
-  inputTokens: null,
-  outputTokens: null,
-  costUsd: null,
-  startedAt: startedAt === null ? null : iso(startedAt),
-  endedAt: endedAt === null ? null : iso(endedAt),
-});
-
-const toToolStep = ({
-  name,
-  input,
-  result,
-  ok,
-  startedAt,
-  ms,
-}: ReturnType<ShownSteps["showSteps"]>[number]): UnnumberedStep => ({
-  kind: "tool",
-  name,
-  input,
-  output: result,
-  ok,
-  state: ok ? "done" : "failed",
-  inputTokens: null,
-  outputTokens: null,
-  costUsd: null,
-  startedAt,
-  endedAt: startedAt === null || ms === null ? null : iso(Date.parse(startedAt) + ms),
-});

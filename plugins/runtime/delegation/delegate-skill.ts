@@ -28,9 +28,12 @@ export function createDelegateSkill(deps: SubTaskDeps): Skill {
   async function resultOf(task: string, n: number, tokens: number, context: ToolContext): Promise<string> {
     const key = `${context.callKey}.${n + 1}`;
     try {
-      const result = await running.run(() => runSubTask(deps, { task, key, tokens, without: NAME }, context), {
-        signal: context.signal,
-      });
+      const result = await running.run(
+        () => runSubTask(deps, { task, key, tokens, part: n + 1, without: NAME }, context),
+        {
+          signal: context.signal,
+        },
+      );
       context.raiseTaint(result.taint);
       return inWords(result);
     } catch (error) {

@@ -15,7 +15,7 @@ import type { Step } from "../turn/tool-calls.ts";
 import { runToolLoop } from "../turn/tool-loop.ts";
 
 export interface SubTaskDeps {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log" | "settings">;
   ai: Pick<ServiceOf<typeof aiPlugin>, "reserve" | "languageModel" | "inputModalities">;
   skills: Pick<ServiceOf<typeof skillsPlugin>, "toolsFor">;
   /** The model that answers for an agent now. */
@@ -29,6 +29,8 @@ export interface SubTask {
   key: string;
   /** Tokens that its calls of the model may read and write together; the last call may exceed it. */
   tokens: number;
+  /** Its number, from 1. */
+  part: number;
   /** The name of the tool that delegates, which a sub-task does not get. */
   without: string;
 }
@@ -67,6 +69,8 @@ export async function runSubTask(deps: SubTaskDeps, subTask: SubTask, context: T
       kind: "refused",
       text: `${tool} needs the owner's approval, which nobody can give within a sub-task.`,
     }),
+    onForbidden: (tool) =>
+      agents.log(agentId, "info", `A call of ${tool} was refused by your rule.`, "approvals", { turn: inboxId }),
     acceptedInputs: () => ai.inputModalities(model),
     settings: {
       ...(temperature !== undefined && { temperature }),
@@ -78,6 +82,7 @@ export async function runSubTask(deps: SubTaskDeps, subTask: SubTask, context: T
       return ai.reserve({ agent, turnId: inboxId, model, budget, prompt, maxTokens, signal });
     },
     observer: undefined,
+    onStep: (event) => context.noteSubStep?.({ ...event, part: subTask.part }),
     signal,
   });
   if ("waiting" in result) throw new Error("A sub-task waited for an approval, which is refused above.");

@@ -1,20 +1,21 @@
 // Defines and recognizes the commands that people can type on any platform.
+import { pageText } from "../../../src/kernel/pages/page-template.ts";
 
 /** Commands for everybody, with the descriptions that `/help` and the platforms' menus show. */
 export const COMMANDS = {
-  start: "say hello",
-  help: "what I understand",
-  status: "how I am",
-  reset: "start a new conversation; /new does the same",
-  model: "which model answers",
-  stop: "stop what I am writing",
+  start: pageText("say hello"),
+  help: pageText("what I understand"),
+  status: pageText("how I am"),
+  reset: pageText("start a new conversation; /new does the same"),
+  model: pageText("which model answers"),
+  stop: pageText("stop what I am writing"),
 } as const;
 
 /** Commands that only the owner may use. They are not in the platforms' menus, which everyone sees. */
 export const OWNER_COMMANDS = {
-  pair: "who asks to talk to me",
-  approve: "yes to a question of mine, or let a person in: /approve CODE",
-  deny: "no to it: /deny CODE",
+  pair: pageText("who asks to talk to me"),
+  approve: pageText("yes to a question of mine, or let a person in: /approve CODE"),
+  deny: pageText("no to it: /deny CODE"),
 } as const;
 
 export type OwnerCommand = keyof typeof OWNER_COMMANDS;

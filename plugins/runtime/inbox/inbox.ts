@@ -1,72 +1,18 @@
 // Stores messages in the inbox table, each one once, before its platform gets the confirmation that it arrived.
 import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
-import type { ChannelId } from "../../../channels/port.ts";
-import { channelIds } from "../../../channels/registry.ts";
 import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import type { AgentStatsService } from "../../agent-stats/index.ts";
-import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
 import { inbox, messages } from "../schema.ts";
-import type { NewMessage, Sessions } from "../sessions/sessions.ts";
-import { type Attachment, serializeAttachments } from "./attachments.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import { serializeAttachments } from "./attachments.ts";
 import { parseCommand } from "./commands.ts";
+import { type InboundMessage, type InboxEntry, type Platform, taintOf } from "./entries.ts";
 import { COUNT_INTERRUPTED, endStatement, type FinalStatus, PENDING_OF, SAVE_WORDS } from "./inbox-sql.ts";
 
-type Column =
-  | "status"
-  | "error"
-  | "settledAt"
-  | "reply"
-  | "attempts"
-  | "previewId"
-  | "hasSteps"
-  | "suspended"
-  | "suspendedAt"
-  | "content"
-  | "attachments"
-  | "transcribedBy";
-
-/** A pending message, with the number of its tries so far, and what they have left. */
-export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
-  attempts: number;
-  previewId: string | null;
-  hasSteps: boolean;
-  suspended: boolean | null;
-  /** Words of recordings are added to it. */
-  content: string;
-  attachments: string | null;
-};
-/** The entrances of Berth itself; `public` is the agent's public address, `agent` another agent of the same owner. */
-const ENTRANCES = ["web", "api", "public", "agent"] as const;
-/** Where a message comes from: an entrance or a channel. */
-export type Platform = (typeof ENTRANCES)[number] | ChannelId;
-
-export const platformIds = (): Platform[] => [...ENTRANCES, ...channelIds()];
-
-/** A message as it arrives from a platform. */
-export interface InboundMessage {
-  agentId: string;
-  platform: Platform;
-  /** Unique for this agent on this platform; left out where the platform has no ids. */
-  platformMessageId?: string;
-  /** The conversation: its address on the platform, or the id of a session. */
-  to: { peer: string } | { sessionId: string };
-  sender: { id: string; name: string };
-  byOwner: boolean;
-  group?: boolean;
-  /** Left out: a command or a message, by its content. */
-  kind?: InboxEntry["kind"];
-  content: string;
-  /** More taint than follows from its sender and its files, such as that of a forwarded text. */
-  taint?: Taint;
-  /** Files that came with it; `content` names each of them on a line in brackets. */
-  attachments?: readonly Attachment[];
-  /** The `platformMessageId` of the message that it replies to, where that one's files are not among `attachments`. */
-  repliesTo?: string;
-  topic?: string | undefined;
-}
+export { conversationKey, type InboundMessage, type InboxEntry, platformIds, toUserMessage } from "./entries.ts";
 
 /** A message sent through the API, with its outcome. */
 export interface SentMessage {
@@ -122,27 +68,6 @@ export interface Inbox {
   savePreviewStatement(entry: InboxEntry, previewId: string): Statement;
 }
 
-/** The lane of an entry: a conversation on a platform, over all its sessions, or a session given by its id. */
-export const conversationKey = ({ platform, peer, sessionId }: InboxEntry) =>
-  peer === null ? sessionId : `${platform} ${peer}`;
-
-/** The message as its session keeps it, under the id of the inbox entry. */
-export const toUserMessage = ({ id, content, taint, receivedAt }: InboxEntry): NewMessage => ({
-  id,
-  role: "user",
-  content,
-  taint,
-  at: receivedAt,
-});
-
-/** Files but for voice messages may come from anywhere, and so may their names, which are in the text. */
-const taintOf = ({ taint = TAINT.none, byOwner, attachments = [] }: InboundMessage): Taint =>
-  highestTaint([
-    taint,
-    byOwner ? TAINT.none : TAINT.people,
-    attachments.every(({ voice }) => voice) ? TAINT.none : TAINT.outside,
-  ]);
-
 /** Literal text, since with a bound value SQLite can't tell that the partial index covers the query. */
 const isPending = sql`${inbox.status} = 'pending'`;
 const isNotSuspended = sql`${inbox.suspended} IS NOT 1`;
@@ -156,6 +81,7 @@ const columns = {
   peer: inbox.peer,
   senderId: inbox.senderId,
   senderName: inbox.senderName,
+  language: inbox.language,
   byOwner: inbox.byOwner,
   isGroup: inbox.isGroup,
   kind: inbox.kind,
@@ -193,6 +119,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
         peer: placeholder("peer"),
         senderId: placeholder("senderId"),
         senderName: placeholder("senderName"),
+        language: placeholder("language"),
         byOwner: placeholder("byOwner"),
         isGroup: placeholder("isGroup"),
         kind: placeholder("kind"),
@@ -237,6 +164,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       peer: "peer" in inbound.to ? inbound.to.peer : null,
       senderId: inbound.sender.id,
       senderName: toStorableText(inbound.sender.name),
+      language: inbound.language ?? null,
       byOwner: inbound.byOwner,
       isGroup: inbound.group ?? false,
       kind: inbound.kind ?? (parseCommand(inbound.content) ? "command" : "message"),

@@ -1,37 +1,56 @@
 // The words by which an agent says that it waits for its owner, and asks the owner.
 import type { Choice } from "../../../channels/port.ts";
+import { isChannelId } from "../../../channels/registry.ts";
+import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Approval } from "../../approvals/index.ts";
 import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
+import type { Language } from "../reader-language.ts";
 
 type Asked = Pick<Approval, "summary" | "code" | "taint">;
 
 /** Said once below the calls: how they may have come about without the owner's wish. */
 const WARNINGS: Readonly<Record<Taint, string>> = {
   [TAINT.none]: "",
-  [TAINT.people]:
+  [TAINT.people]: pageText(
     "Other people have written in this conversation, and one of them may be behind this. Approve only what you want yourself.",
-  [TAINT.outside]:
+  ),
+  [TAINT.outside]: pageText(
     "I have read something here that you did not write, and it may be behind this. Approve only what you want yourself.",
+  ),
 };
 
-/** Asks the owner. The console has buttons below the question; elsewhere, codes decide where buttons can't be shown. */
-export function askingText(requests: readonly Asked[], platform: string): string {
+/** Whether the answers are shown below a question: by the console, and by channels, as buttons where they can. */
+export const showsChoices = (platform: string): boolean => platform === "web" || isChannelId(platform);
+
+/** Asks the owner. `withChoices`: the answers are shown below it; if not, the text says what to write. */
+export function askingText(requests: readonly Asked[], withChoices: boolean, language: Language): string {
   const lines = requests.map(({ summary, code }) =>
-    platform === "web" ? summary : `${summary}\n/approve ${code} or /deny ${code}`,
+    withChoices ? summary : `${summary}\n/approve ${code}\n/deny ${code}`,
   );
   const warning = WARNINGS[highestTaint(requests.map(({ taint }) => taint))];
-  const question = lines.length === 1 ? "May I do this?" : `May I do these ${lines.length} things?`;
-  return [question, ...lines, ...(warning === "" ? [] : [warning])].join("\n\n");
+  const question =
+    lines.length === 1
+      ? translateText("May I do this?", language)
+      : translateText("May I do these {n} things?", language, { n: String(lines.length) });
+  return [question, ...lines, ...(warning === "" ? [] : [translateText(warning, language)])].join("\n\n");
 }
 
 /** The notice in the conversation: to the owner alone the question itself, to others only that there is one. */
-export const noticeText = (requests: readonly Asked[], isOwnersChat: boolean, platform: string): string =>
+export const noticeText = (
+  requests: readonly Asked[],
+  isOwnersChat: boolean,
+  platform: string,
+  language: Language,
+): string =>
   isOwnersChat
-    ? askingText(requests, platform)
-    : "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.";
+    ? askingText(requests, showsChoices(platform), language)
+    : translateText(
+        "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.",
+        language,
+      );
 
-/** The answers to a question, as the commands that give them. */
-export const choicesOf = ({ code }: Pick<Asked, "code">): Choice[] => [
-  { label: "Approve", text: `/approve ${code}` },
-  { label: "Deny", text: `/deny ${code}` },
+/** The answers to a question, as the commands that give them. A button has room for 20 characters. */
+export const choicesOf = ({ code }: Pick<Asked, "code">, language: Language): Choice[] => [
+  { label: translateText("Approve", language), text: `/approve ${code}` },
+  { label: translateText("Deny", language), text: `/deny ${code}` },
 ];

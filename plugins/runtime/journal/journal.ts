@@ -7,12 +7,13 @@ import { guard, type Statement } from "../../../src/kernel/database/database.ts"
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { highestTaint, TAINT, type Taint, type ToolEffect } from "../../skills/index.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
-import type { Answer, Call, CallEnd, ModelCall, TurnJournal } from "./steps.ts";
+import type { Answer, Call, CallEnd, ModelCall, SubStep, TurnJournal } from "./steps.ts";
 
 /** Makes texts fit to be stored in clear. */
 export interface ShownTexts {
   inputText(input: string): string;
   showText(text: string): string;
+  toStoredSteps(steps: readonly SubStep[]): SubStep[];
 }
 
 interface Deps extends Pick<Kernel, "database" | "vault"> {
@@ -61,9 +62,10 @@ export function createJournal({ database, vault, shown }: Deps) {
   function endStatement(entry: Key, call: Call, taint: Taint): Statement {
     const { seq, end } = call;
     return {
-      sql: `UPDATE turn_steps SET output = ?, ok = ?, taint = ?, sealed = ?, ended_at = ? ${WHERE}`,
+      sql: `UPDATE turn_steps SET output = ?, ok = ?, taint = ?, sealed = ?, ended_at = ?, sub_steps = ? ${WHERE}`,
       args: [
         ...[shown.showText(end?.text ?? ""), end?.ok ? 1 : 0, taint, sealedCall(entry, call), end?.at ?? null],
+        end?.steps ? JSON.stringify(shown.toStoredSteps(end.steps)) : null,
         ...[entry.agentId, entry.id, seq],
       ],
     };

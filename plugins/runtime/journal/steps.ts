@@ -10,6 +10,20 @@ export interface ModelCall {
   latencyMs: number;
 }
 
+/** A call within a call. Its texts are cut. */
+export interface SubStep {
+  /** The part of the work that it belongs to, from 1. */
+  part: number;
+  tool: string;
+  input: string;
+  result: string;
+  ok: boolean;
+  /** Epoch ms when it began. */
+  at: number;
+  /** How long it took. */
+  ms: number;
+}
+
 /** How a call of a tool ended. */
 export interface CallEnd {
   ok: boolean;
@@ -19,7 +33,11 @@ export interface CallEnd {
   files: number;
   /** Epoch ms. */
   at: number;
+  /** The calls that it has made itself. */
+  steps?: readonly SubStep[];
 }
+
+export const NO_END: CallEnd = { ok: false, text: "", files: 0, at: 0 };
 
 /** A call of a tool. */
 export interface Call {

@@ -70,10 +70,8 @@ test("the owner is asked in the conversation; later messages go on; the approved
   const agent = await fixture.agent();
   await owner(agent, "Mail Bob");
   await fixture.idle();
-  const [request] = await requests(agent);
-  expect(bodies()).toEqual([
-    ["own", `May I do this?\n\nWrite to Bob\n/approve ${request?.code} or /deny ${request?.code}`],
-  ]);
+  // The channel shows the answers below the question.
+  expect(bodies()).toEqual([["own", "May I do this?\n\nWrite to Bob"]]);
   expect(await suspended(agent)).toMatchObject([{ status: "pending", suspended: 1 }]);
   expect(fixture.runtime.heldCount()).toBe(0);
 
@@ -120,6 +118,32 @@ test("the owner decides by command, in a private chat, once", async () => {
   expect(await rejectionOf(again)).toMatchObject({ code: "ALREADY_DECIDED" });
 });
 
+test("the agent's log says which call a rule of the owner refused, once in a turn, and what was decided", async () => {
+  const logged = async (agent: Agent) =>
+    (await fixture.agents.logs.list(agent.id, { limit: 9 })).lines
+      .map(({ message }) => message)
+      .filter((message) => message.includes("call"))
+      .toReversed();
+  const forbidden = await fixture.agent({ approvals: { send_mail: "deny" } });
+  await owner(forbidden, "Mail Bob and Eve");
+  await fixture.idle();
+  expect(bodies()).toEqual([["own", Array(2).fill("The owner of this agent has forbidden send_mail.").join("; ")]]);
+  await eventually(async () => (await logged(forbidden)).length > 0, { what: "a line of the log" });
+  expect(await logged(forbidden)).toEqual(["A call of send_mail was refused by your rule."]);
+
+  const asking = await fixture.agent();
+  await owner(asking, "Mail Bob");
+  await fixture.idle();
+  await decide(asking, 0, { decision: "deny" });
+  await owner(asking, `Mail ${"x".repeat(70_000)}`);
+  await eventually(async () => (await logged(asking)).length === 3, { what: "three lines of the log" });
+  expect(await logged(asking)).toEqual([
+    "A tool call waits for your approval: Write to Bob",
+    "A call of send_mail was denied.",
+    "A call of send_mail was refused: its input is too large to be shown.",
+  ]);
+});
+
 test("a guest is told once that the owner is asked, who is asked in their own chat", async () => {
   const agent = await fixture.agent();
   await owner(agent, "Hello");
@@ -127,10 +151,9 @@ test("a guest is told once that the owner is asked, who is asked in their own ch
   fixture.sent.length = 0;
   await fixture.hear(agent, "Mail Bob", { to: { peer: "guest" } });
   await fixture.idle();
-  const [request] = await requests(agent);
   const warning =
     "Other people have written in this conversation, and one of them may be behind this. Approve only what you want yourself.";
-  const question = `May I do this?\n\nWrite to Bob\n/approve ${request?.code} or /deny ${request?.code}\n\n${warning}`;
+  const question = `May I do this?\n\nWrite to Bob\n\n${warning}`;
   expect(new Map(bodies() as [string, string][])).toEqual(
     new Map([
       ["guest", "I need my owner's approval for this. I have asked, and go on as soon as I have the answer."],
@@ -177,7 +200,7 @@ test("with several calls in one answer the turn goes on when all are decided; an
   await owner(agent, "Mail Bob and Eve");
   await fixture.idle();
   const asked = (await requests(agent)).map(({ code, summary }) => ({
-    body: `May I do this?\n\n${summary}\n/approve ${code} or /deny ${code}`,
+    body: `May I do this?\n\n${summary}`,
     choices: [
       { label: "Approve", text: `/approve ${code}` },
       { label: "Deny", text: `/deny ${code}` },

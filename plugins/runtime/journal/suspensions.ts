@@ -10,11 +10,12 @@ import type { Lanes } from "../lanes/lanes.ts";
 import type { LiveTurns } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
+import type { Language, ReaderLanguage } from "../reader-language.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { ReplyWaiter } from "../turn/running-turns.ts";
 import type { SuspendedLoop } from "../turn/tool-loop.ts";
-import { askingText, choicesOf, noticeText } from "./approval-words.ts";
+import { askingText, choicesOf, noticeText, showsChoices } from "./approval-words.ts";
 
 interface Deps extends Pick<Kernel, "database"> {
   approvals: Pick<ServiceOf<typeof approvalsPlugin>, "markAskedStatement" | "onTurnDecided">;
@@ -25,6 +26,7 @@ interface Deps extends Pick<Kernel, "database"> {
   scheduledPrompts: Pick<ScheduledPrompts, "settledStatements">;
   liveTurns: Pick<LiveTurns, "suspend" | "end">;
   lanes: Pick<Lanes<InboxEntry>, "entriesOf" | "push" | "resume">;
+  readerLanguage: ReaderLanguage;
   onError(error: unknown): void;
 }
 
@@ -50,8 +52,19 @@ const RESUME = `${GO_ON} WHERE agent_id = ?2 AND id = ?3 AND suspended = 1 AND s
 const RESUME_ALL = `${GO_ON} WHERE agent_id = ?2 AND status = 'pending' AND suspended = 1`;
 
 export function createSuspensions(deps: Deps) {
-  const { database, approvals, inbox, sessions, outbox, ownerAlerts, scheduledPrompts, liveTurns, lanes, onError } =
-    deps;
+  const {
+    database,
+    approvals,
+    inbox,
+    sessions,
+    outbox,
+    ownerAlerts,
+    scheduledPrompts,
+    liveTurns,
+    lanes,
+    readerLanguage,
+    onError,
+  } = deps;
   /** Entries that were resumed while their lane still held them. */
   const resumedEarly = new Set<string>();
 
@@ -85,12 +98,18 @@ export function createSuspensions(deps: Deps) {
       const unasked = waiting.filter(({ asked }) => !asked);
       // Another agent asks in the owner's name, but a model must not read the codes: the owner is asked elsewhere.
       const isToldAll = entry.byOwner && !entry.isGroup && platform !== "agent";
-      const notice = noticeText(waiting, isToldAll, platform);
+      const language = await readerLanguage(agentId, entry.language);
+      const notice = noticeText(waiting, isToldAll, platform, language);
       const asked: Statement[] = [];
       for (const request of unasked) {
-        const [question, choices] = [askingText([request], isToldAll ? platform : "channel"), choicesOf(request)];
-        const to = isToldAll ? outbox.replyStatements({ ...entry, previewId: null }, question, { choices }) : undefined;
-        asked.push(...(to ?? (await ownerAlerts.noticeStatements({ agentId, inboxId }, question, choices))));
+        const write = (language: Language, withChoices = true) => ({
+          body: askingText([request], withChoices, language),
+          choices: choicesOf(request, language),
+        });
+        if (isToldAll) {
+          const { body, choices } = write(language, showsChoices(platform));
+          asked.push(...outbox.replyStatements({ ...entry, previewId: null }, body, { choices }));
+        } else asked.push(...(await ownerAlerts.noticeStatements({ agentId, inboxId }, write)));
       }
       const assistant = { id: noticeIdOf(entry), role: "assistant" as const, content: notice, taint, at: now };
       try {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Agent } from "../../agents/index.ts";
+import { listOutcomes } from "../conversations/conversation-outcomes.ts";
 import type { StoredOutcome } from "../conversations/turn-list.ts";
 import { cancelledError } from "../errors.ts";
 import type { Reply } from "../turn/running-turns.ts";
@@ -61,6 +62,9 @@ export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }
     },
 
     outcome: outcomeOf,
+    /** What became of the messages of a conversation, newest first. */
+    list: (agent: Agent, conversation: { platform: string; peer: string }) =>
+      listOutcomes(database, agent, conversation),
     cancel: detachedTurns.cancel,
   };
 }

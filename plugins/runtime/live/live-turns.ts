@@ -181,8 +181,8 @@ export function createLiveTurns({ showInput, showText }: Deps): LiveTurns {
         delta: (text) => addText(turn, text),
         tool: () => undefined,
         file: (file) => add(turn, "file", file),
-        step({ id: callId, tool, input, ended }) {
-          const call = { id: callId, name: tool, input: showInput(input) };
+        step({ id: callId, parent, tool, input, ended }) {
+          const call = { id: callId, ...(parent && { parent }), name: tool, input: showInput(input) };
           if (!ended) return add(turn, "tool", { ...call, state: "called" });
           const { ok, result, ms } = ended;
           add(turn, "tool", { ...call, state: ok ? "done" : "failed", result: showText(result), ms });

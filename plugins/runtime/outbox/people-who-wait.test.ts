@@ -5,7 +5,8 @@ import type { Agent } from "../../agents/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 import { SLOW_REPLY } from "./slow-replies.ts";
 
-const SORRY = "Sorry, I can't answer right now.";
+const SORRY = "Sorry, I can't answer.";
+const SORRY_NOW = "Sorry, I can't answer right now.";
 /** Milliseconds until a person is told to wait, and between two tries of a turn. */
 const SLOW = 150;
 const RETRY = 60;
@@ -141,7 +142,7 @@ describe("why there is no reply", () => {
     await fixture.idle();
     expect(told()).toEqual([
       ["owner-chat", "echo: Good morning"],
-      ...[["chat-1", `${SORRY} My owner has been told.`]],
+      ...[["chat-1", `${SORRY_NOW} My owner has been told.`]],
       ["owner-chat", expect.stringMatching(CAUSE)],
     ]);
     expect(fixture.sent[2]?.body).toStartWith("I could not answer somebody on Telegram. ");
@@ -208,7 +209,7 @@ describe("why there is no reply", () => {
       await fixture.hear(agent, "Hello");
       await fixture.idle();
       expect(told().slice(1).toSorted()).toEqual([
-        ["chat-1", `${SORRY} My owner has been told.`],
+        ["chat-1", `${SORRY_NOW} My owner has been told.`],
         ["owner-chat", `I could not answer somebody on Telegram. ${UNUSABLE}`],
         ["owner-chat", `${SORRY} ${UNUSABLE}`],
       ]);

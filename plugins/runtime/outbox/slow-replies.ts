@@ -1,10 +1,12 @@
 // Tells a person on a channel once that the reply takes longer, and shows the agent as typing between the tries of a turn.
 import { isChannelId } from "../../../channels/registry.ts";
 import { type Database, GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
+import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
 import type { Platforms, ReplyPreview } from "../platforms.ts";
+import type { ReaderLanguage } from "../reader-language.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** Milliseconds from the first try of a turn. */
@@ -14,13 +16,14 @@ const FORGET_AFTER_MS = 15 * MINUTE;
 /** One timer serves all turns, so that a quick reply costs only a map entry. */
 const TICKS_PER_DELAY = 20;
 
-export const SLOW_REPLY = "This takes longer than usual. I am still on it.";
+export const SLOW_REPLY = pageText("This takes longer than usual. I am still on it.");
 
 interface Deps {
   database: Pick<Database, "write">;
   outbox: Pick<Outbox, "replyStatements">;
   platforms: Pick<Platforms, "of">;
   log: Pick<Log, "error">;
+  readerLanguage: ReaderLanguage;
   /** Milliseconds; for tests. */
   slowAfter?: number;
 }
@@ -44,7 +47,8 @@ interface WaitingPerson {
   typing: Pick<ReplyPreview, "end"> | undefined;
 }
 
-export function createSlowReplies({ database, outbox, platforms, log, slowAfter = SLOW_AFTER_MS }: Deps): SlowReplies {
+export function createSlowReplies(deps: Deps): SlowReplies {
+  const { database, outbox, platforms, log, readerLanguage, slowAfter = SLOW_AFTER_MS } = deps;
   const waiting = new Map<string, WaitingPerson>();
   let timer: Timer | undefined;
 
@@ -63,8 +67,9 @@ export function createSlowReplies({ database, outbox, platforms, log, slowAfter 
   async function sendNotice(entry: InboxEntry): Promise<void> {
     const { id, agentId } = entry;
     const stillWaits: Statement = { sql: STILL_WAITS_SQL, args: [agentId, id] };
-    const notice = outbox.replyStatements({ ...entry, previewId: null }, SLOW_REPLY);
     try {
+      const text = translateText(SLOW_REPLY, await readerLanguage(agentId, entry.language));
+      const notice = outbox.replyStatements({ ...entry, previewId: null }, text);
       await database.write([stillWaits, guard("still waiting"), ...notice]);
     } catch (error) {
       if (!(error instanceof GuardFailed)) log.error("a person was not told to wait", { agentId, inboxId: id, error });

@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Agent } from "../../agents/index.ts";
-import type { Platform } from "../inbox/inbox.ts";
+import type { Platform } from "../inbox/entries.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 import { createMessageList, type ListedMessage } from "./message-list.ts";
 

@@ -2,7 +2,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import type { Platform } from "../inbox/inbox.ts";
+import type { Platform } from "../inbox/entries.ts";
 import { HIDDEN_PLATFORM } from "./session-sql.ts";
 
 /** A message as its agent's owner sees it. */

@@ -1,6 +1,7 @@
 // Ends turns that failed: decides whether the entry runs again, is settled without a reply, or stays pending.
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
@@ -19,6 +20,7 @@ import type { RunResult } from "../lanes/lanes.ts";
 import type { LiveTurns } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
+import type { Language, ReaderLanguage } from "../reader-language.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { type Failure, ModelError, toFailure } from "./failure.ts";
@@ -59,12 +61,13 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
   liveTurns: Pick<LiveTurns, "end" | "postpone">;
   scheduledPrompts: Pick<ScheduledPrompts, "settledStatements">;
   steps: Pick<ShownSteps, "toStored">;
+  readerLanguage: ReaderLanguage;
   retryDelays?: readonly number[];
 }
 
 export function createFailureHandler(deps: Deps) {
   const { agents, ai, inbox, sessions, outbox, ownerAlerts, liveTurns, scheduledPrompts, steps, database, log } = deps;
-  const { retryDelays = RETRY_DELAYS } = deps;
+  const { readerLanguage, retryDelays = RETRY_DELAYS } = deps;
   const maxDelay = retryDelays.at(-1) ?? MAX_DELAY;
 
   /**
@@ -159,8 +162,11 @@ export function createFailureHandler(deps: Deps) {
     const { sessionId: id, agentId, platform, id: inboxId } = entry;
     // The plugin of schedules tells the owner itself.
     const asked = isScheduled(entry) ? undefined : failure;
-    const notice = asked && failureNotice(entry, asked);
-    const alert = asked && !isTold(entry) ? await ownerAlerts.alertStatements(entry, asked.error.message) : [];
+    const notice = asked && failureNotice(entry, asked, await readerLanguage(agentId, entry.language));
+    const alert =
+      asked && !isTold(entry)
+        ? await ownerAlerts.alertStatements(entry, (language) => causeIn(asked.error, language))
+        : [];
     const outcome = { status, ...(failure && { error: failure.error.message }) };
     const ofSchedule = isScheduled(entry) ? await scheduledPrompts.settledStatements(entry, outcome) : [];
     try {
@@ -205,9 +211,26 @@ const isAgentStopped = (thrown: unknown) => thrown instanceof AppError && thrown
 /** Whether the sender may learn the cause: the owner, where nobody else reads it. */
 const isTold = ({ byOwner, isGroup }: InboxEntry) => byOwner && !isGroup;
 
+/** Causes in other languages, by code: without the details that the English sentence and the agent's log have. */
+const CAUSES: Readonly<Record<string, string>> = {
+  MODEL_UNAVAILABLE: pageText("The model did not answer. My log says why."),
+  BUDGET_EXCEEDED: pageText("The budget is used up. Raise it, or wait for the next period."),
+  PARKED: pageText("This message could not be answered after several tries."),
+  INTERNAL: pageText("Something went wrong here."),
+};
+
+function causeIn({ code, message }: AppError, language: Language): string {
+  const cause = Object.hasOwn(CAUSES, code) ? CAUSES[code] : undefined;
+  return language === "en" || cause === undefined ? message : translateText(cause, language);
+}
+
 /** The notice for the sender on a channel. Models, keys and budgets are the owner's business. */
-function failureNotice(entry: InboxEntry, { error }: Failure): string {
-  if (isTold(entry) || error.code === "PARKED") return `Sorry, I can't answer right now. ${error.message}`;
-  if (error.code === "BUDGET_EXCEEDED") return "Sorry, I can't answer right now. My budget is used up for now.";
-  return "Sorry, I can't answer right now. My owner has been told.";
+function failureNotice(entry: InboxEntry, { error }: Failure, language: Language): string {
+  if (isTold(entry) || error.code === "PARKED") {
+    return translateText("Sorry, I can't answer. {cause}", language, { cause: causeIn(error, language) });
+  }
+  if (error.code === "BUDGET_EXCEEDED") {
+    return translateText("Sorry, I can't answer for now: my budget is used up.", language);
+  }
+  return translateText("Sorry, I can't answer right now. My owner has been told.", language);
 }

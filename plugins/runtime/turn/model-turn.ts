@@ -192,6 +192,8 @@ export function createModelTurn(deps: ModelTurnDeps) {
         onUnknownOutcome: (tool) => void reportInterruptedCall(entry, tool),
         onFailure: (tool) =>
           agents.log(agent.id, "warning", `A call of ${tool} did not work.`, "runtime", { turn: entry.id }),
+        onForbidden: (tool) =>
+          agents.log(agent.id, "info", `A call of ${tool} was refused by your rule.`, "approvals", { turn: entry.id }),
         acceptedInputs: () => ai.inputModalities(chosen),
         settings: samplingSettings(settings),
         reserve(prompt) {

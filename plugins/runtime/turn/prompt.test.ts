@@ -33,6 +33,7 @@ const entry: InboxEntry = {
   hasSteps: false,
   suspended: null,
   waitedMs: 0,
+  language: null,
   previewId: null,
   receivedAt: 0,
 };

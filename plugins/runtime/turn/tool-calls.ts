@@ -1,5 +1,5 @@
 // Runs the tool calls of a turn, and tracks the taint of what the model has read through their results.
-import type { LanguageModelV4FunctionTool, LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
+import type { LanguageModelV4Message, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import type { InputModality } from "../../ai/index.ts";
 import type { Approval, Authorization } from "../../approvals/index.ts";
 import {
@@ -13,10 +13,11 @@ import {
   type ToolFile,
   type ToolResult,
 } from "../../skills/index.ts";
-import type { Answer, Call, CallEnd, TurnJournal } from "../journal/steps.ts";
+import { type Answer, type Call, NO_END, type SubStep, type TurnJournal } from "../journal/steps.ts";
+import { createSubSteps } from "../journal/sub-steps.ts";
 import type { SentFile } from "../reply-files/sent-files.ts";
 import type { TurnFiles } from "../reply-files/turn-files.ts";
-import { toFileMessages } from "./tool-files.ts";
+import { parseJson, toFileMessages, toMessages, toolDefinition } from "./tool-messages.ts";
 
 /** Tool calls of one step that are run; for the others the model gets an error. */
 const MAX_CALLS = 16;
@@ -44,10 +45,12 @@ export interface ToolEvent {
 export interface StepEvent {
   /** The provider's id of the call. */
   id: string;
+  /** That of the call within which it was made. */
+  parent?: string;
   tool: string;
   /** As the model gave it. */
   input: string;
-  ended?: Pick<Step, "result" | "ok" | "ms">;
+  ended?: { result: string; ok: boolean; ms: number };
 }
 
 /** A tool call on the way to the reply, as it is stored with the reply. */
@@ -60,6 +63,8 @@ export interface Step {
   at?: number;
   /** How long it took. */
   ms?: number;
+  /** The calls that it has made itself. */
+  steps?: readonly SubStep[];
 }
 
 /** Says whether a call, at this step of the turn, may run; requests the owner's approval if there is none. */
@@ -67,7 +72,7 @@ export type Authorize = (step: number, call: CallToApprove) => Promise<Authoriza
 
 export interface ToolCallRequest {
   tools: readonly PreparedTool[];
-  toolContext: Omit<ToolContext, "signal" | "taint" | "raiseTaint" | "approved" | "callKey" | "attach">;
+  toolContext: Omit<ToolContext, "signal" | "taint" | "raiseTaint" | "approved" | "callKey" | "attach" | "noteSubStep">;
   /** Sends a file with the reply. `key`: of the call, and of the file in it. */
   attach?: TurnFiles["attach"] | undefined;
   /** The taint of the prompt. */
@@ -78,11 +83,18 @@ export interface ToolCallRequest {
   onUnknownOutcome?(tool: string): void;
   /** Called when calls of a tool begin to fail: once for each tool. */
   onFailure?(tool: string): void;
+  /** Called when a rule of the owner forbids a call: once for each tool. */
+  onForbidden?(tool: string): void;
+  /** Receives the calls as `observer.step` does, also where the response is not streamed. */
+  onStep?(event: StepEvent): void;
   /** The modalities that the model accepts; asked for only when a tool returns files. */
   acceptedInputs?(): Promise<readonly InputModality[]>;
   observer: Observer | undefined;
   signal: AbortSignal;
 }
+
+/** What came of a call, with the calls that it has made itself. */
+type Outcome = ToolResult & { steps?: readonly SubStep[] };
 
 /** A call that waits for the owner's approval. */
 interface Waiting {
@@ -103,8 +115,13 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
   };
   const toolOf = (name: string) => tools.find((candidate) => candidate.name === name);
   const failedTools = new Set<string>();
+  const forbiddenTools = new Set<string>();
   /** Results of this turn that quote others. */
   const quoted: string[] = [];
+  const onStep = (event: StepEvent) => {
+    observer?.step?.(event);
+    request.onStep?.(event);
+  };
   const hasRead = (text: string) => toolContext.hasRead?.(text) === true || isVerbatimIn(quoted, text);
   const last = journal.answers.at(-1);
   let nextSeq = last ? last.seq + last.calls.length + 1 : 1;
@@ -115,7 +132,12 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     if (!tool) return { refusal: `There is no tool called ${name}.` };
     const value = parseJson(input);
     if (value === undefined) return { refusal: `The input of ${name} is not valid JSON. Call it again.` };
-    return tool.check(value, { ...toolContext, taint, hasRead });
+    const checked = tool.check(value, { ...toolContext, taint, hasRead });
+    if ("refusal" in checked && checked.forbidden && !forbiddenTools.has(name)) {
+      forbiddenTools.add(name);
+      request.onForbidden?.(name);
+    }
+    return checked;
   }
 
   function toCall({ toolCallId: id, toolName, input }: LanguageModelV4ToolCall, index: number, taint: Taint): Call {
@@ -138,8 +160,8 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
   }
 
   /** Runs a call that has no end yet. An earlier try may have begun it. */
-  async function run(call: Call, taint: Taint, isRepeated: boolean): Promise<ToolResult | Waiting> {
-    const { tool: name, input, effect, startedAt, seq } = call;
+  async function run(call: Call, taint: Taint, isRepeated: boolean): Promise<Outcome | Waiting> {
+    const { id, tool: name, input, effect, startedAt, seq } = call;
     if (isRepeated && startedAt !== undefined && effect === "once") {
       request.onUnknownOutcome?.(name);
       return { ok: false, text: unknownOutcome(name) };
@@ -155,8 +177,10 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
       await journal.begin(call);
     }
     const callKey = `${journal.turnId}.${seq}`;
+    const subSteps = createSubSteps(id, observer?.step);
     const context: ToolContext = {
       ...{ ...toolContext, callKey, signal, taint, raiseTaint, hasRead, approved: admitted !== undefined },
+      noteSubStep: subSteps.note,
       ...(request.attach && { attach: numbered(request.attach, callKey) }),
     };
     const result = await tool.run(admitted?.input ?? checked.input, context);
@@ -164,7 +188,9 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
       failedTools.add(name);
       request.onFailure?.(name);
     }
-    return admitted?.isEdited ? { ...result, text: editedNote(admitted.input) + result.text } : result;
+    const steps = subSteps.ended();
+    const text = admitted?.isEdited ? editedNote(admitted.input) + result.text : result.text;
+    return { ...result, text, ...(steps && { steps }) };
   }
 
   return {
@@ -193,7 +219,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
 
       async function settle(call: Call): Promise<Ended | Waiting> {
         const { id, tool, input } = call;
-        observer?.step?.({ id, tool, input });
+        onStep({ id, tool, input });
         observer?.tool({ name: tool, state: "called" });
         const outcome = call.end ? undefined : await run(call, answer.taint, isRepeated);
         if (outcome) await record(call, outcome);
@@ -202,16 +228,16 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
         const { ok, result, ms = 0 } = step;
         if (ok && toolOf(tool)?.quotes) quoted.push(result);
         observer?.tool({ name: tool, state: ok ? "done" : "failed" });
-        observer?.step?.({ id, tool, input, ended: { result, ok, ms } });
+        onStep({ id, tool, input, ended: { result, ok, ms } });
         return { step, files: outcome?.files };
       }
 
       /** One write for the ends of all calls, unless one that can't be repeated would have to wait for the others. */
-      async function record(call: Call, result: ToolResult | Waiting): Promise<void> {
+      async function record(call: Call, result: Outcome | Waiting): Promise<void> {
         running--;
         if (!("approval" in result)) {
-          const { ok, text, files = [] } = result;
-          call.end = { ok, text, files: files.length, at: Date.now() };
+          const { ok, text, files = [], steps } = result;
+          call.end = { ok, text, files: files.length, at: Date.now(), ...(steps && { steps }) };
           unwritten.push(call);
         }
         const isDue = running === 0 || (call.end && call.effect === "once");
@@ -243,65 +269,7 @@ const unknownOutcome = (tool: string) =>
   `The service was interrupted while ${tool} ran, so it is not known whether the call had its effect. It was not repeated. ` +
   "Say so, and look whether it did before you call it again.";
 
-const NO_END: CallEnd = { ok: false, text: "", files: 0, at: 0 };
-
 function toStep({ tool, input, startedAt, end = NO_END }: Call): Step {
   const at = startedAt ?? end.at;
-  return { tool, input, result: end.text, ok: end.ok, at, ms: end.at - at };
+  return { tool, input, result: end.text, ok: end.ok, at, ms: end.at - at, ...(end.steps && { steps: end.steps }) };
 }
-
-const toMessages = ({ text, calls }: Answer, ended: readonly Ended[]): LanguageModelV4Message[] => [
-  {
-    role: "assistant",
-    content: [
-      ...(text ? [{ type: "text" as const, text }] : []),
-      ...calls.map(({ id, tool, input }) => ({
-        type: "tool-call" as const,
-        toolCallId: id,
-        toolName: tool,
-        input: asObject(parseJson(input)),
-      })),
-    ],
-  },
-  {
-    role: "tool",
-    content: calls.map(({ id, tool, end = NO_END }, n) => ({
-      type: "tool-result" as const,
-      toolCallId: id,
-      toolName: tool,
-      output: {
-        type: end.ok ? ("text" as const) : ("error-text" as const),
-        value: end.files > 0 && !ended[n]?.files ? `${end.text}\n${LOST_FILES}` : end.text,
-      },
-    })),
-  },
-];
-
-const LOST_FILES = "[Its files are not here any more. Call it again if you need them.]";
-
-const toolDefinitions = new WeakMap<PreparedTool, LanguageModelV4FunctionTool>();
-
-/** A tool in the provider's form, cached for each tool. */
-function toolDefinition(tool: PreparedTool): LanguageModelV4FunctionTool {
-  let definition = toolDefinitions.get(tool);
-  if (!definition) {
-    definition = { type: "function", name: tool.name, description: tool.description, inputSchema: tool.inputSchema };
-    toolDefinitions.set(tool, definition);
-  }
-  return definition;
-}
-
-/** The value of a JSON text; undefined for any other text. */
-function parseJson(json: string): unknown {
-  if (json.trim() === "") return {};
-  try {
-    return JSON.parse(json);
-  } catch {
-    // The caller sends the error to the model.
-    return undefined;
-  }
-}
-
-/** Providers accept only an object as the input of an earlier call. */
-const asObject = (value: unknown) =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};

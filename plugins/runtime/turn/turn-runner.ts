@@ -18,6 +18,7 @@ import type { LiveTurns } from "../live/live-turns.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { SlowReplies } from "../outbox/slow-replies.ts";
 import type { DeliveryFile, Platforms } from "../platforms.ts";
+import type { ReaderLanguage } from "../reader-language.ts";
 import { withFileFacts, withFiles } from "../reply-files/sent-files.ts";
 import { createTurnFiles } from "../reply-files/turn-files.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
@@ -39,6 +40,7 @@ interface Deps extends ModelTurnDeps, Pick<Kernel, "events"> {
   suspensions: Pick<Suspensions, "suspend" | "cancelConversation">;
   /** Decides a request for approval by its code. */
   decideByCode: CommandDeps["decideByCode"];
+  readerLanguage: ReaderLanguage;
   uploads: Pick<UploadService, "fetchFile" | "addToReply" | "ofMessages" | "ofReplies">;
   /** The form in which steps are stored with the reply. */
   steps: Pick<ShownSteps, "toStored">;
@@ -125,6 +127,7 @@ export function createTurnRunner(deps: Deps) {
       chooseModel,
       ownerCommand,
       decideByCode,
+      readerLanguage: deps.readerLanguage,
       cancelSuspended: suspensions.cancelConversation,
     };
     const { reply, statements } = await runCommand(commandDeps, agent, turn.entry);

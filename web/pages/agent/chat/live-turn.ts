@@ -7,6 +7,8 @@ import type { Attached } from "./chat-data.ts";
 
 export interface LiveStep {
   id: string;
+  /** The id of the step within which it was made. */
+  parent?: string;
   name: string;
   input: unknown;
   state: "called" | "done" | "failed";
@@ -147,8 +149,9 @@ function toFrame(block: string): Frame {
   };
 }
 
-const toStep = ({ id, name, input, state, result, ms }: Frame["data"]): LiveStep => ({
+const toStep = ({ id, parent, name, input, state, result, ms }: Frame["data"]): LiveStep => ({
   id: String(id),
+  ...(typeof parent === "string" && { parent }),
   name: String(name),
   input,
   state: state === "done" || state === "failed" ? state : "called",

@@ -5,7 +5,7 @@ import { Meter } from "../../../parts/meter.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { type Config, withKey } from "../config/config-changes.ts";
 import { type BudgetStatus, useAgentUsage } from "../usage.ts";
-import type { FieldProps } from "./index.tsx";
+import type { FieldProps } from "./field-props.ts";
 import { NumberField } from "./style.tsx";
 
 const isObject = (value: unknown): value is Config => typeof value === "object" && value !== null;

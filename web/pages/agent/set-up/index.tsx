@@ -155,14 +155,6 @@ function SetUpForm({ id, stored }: { id: string; stored: Stored }) {
   );
 }
 
-/** What the sections of the form are given. */
-export interface FieldProps {
-  config: Stored["config"];
-  setKey: (key: string, value: unknown) => void;
-  /** The error or warning of the server for a path of the configuration. */
-  noteAt: (path: string) => string | undefined;
-}
-
 /** Tells somebody who goes to another page that their changes are kept, and how to come back. */
 function useLeaveNote(id: string, isDirty: boolean): void {
   const navigate = useNavigate();

@@ -4,7 +4,7 @@ import { formatNumber, t } from "../../../app/language.ts";
 import { TextAreaField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Notice } from "../../../parts/status.tsx";
-import type { FieldProps } from "./index.tsx";
+import type { FieldProps } from "./field-props.ts";
 
 const CHARACTERS_PER_TOKEN = 4;
 const SHOWN_BLANKS = 5;

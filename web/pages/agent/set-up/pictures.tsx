@@ -3,7 +3,7 @@
 import { t } from "../../../app/language.ts";
 import { TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
-import type { FieldProps } from "./index.tsx";
+import type { FieldProps } from "./field-props.ts";
 import { membersOf, setMember, textOf } from "./members.ts";
 
 export function Pictures({ config, setKey, noteAt }: FieldProps) {

@@ -6,7 +6,7 @@ import { viewerZone } from "../../../app/time-zone.ts";
 import { Button } from "../../../parts/button.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
-import type { FieldProps } from "./index.tsx";
+import type { FieldProps } from "./field-props.ts";
 
 const MAX_TEMPERATURE = 2;
 

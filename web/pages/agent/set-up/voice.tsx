@@ -3,7 +3,7 @@
 import { type Text, t, text } from "../../../app/language.ts";
 import { SelectField, TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
-import type { FieldProps } from "./index.tsx";
+import type { FieldProps } from "./field-props.ts";
 import { type Members, membersOf, setMember, textOf } from "./members.ts";
 
 const SPOKEN: readonly (readonly [value: string, label: Text])[] = [

@@ -8,15 +8,28 @@ import { ToolName } from "../../../../parts/tool-name.tsx";
 import type { StepView } from "../chat-data.ts";
 import type { LiveStep } from "../live-turn.ts";
 
-type Shown = Pick<LiveStep, "name" | "input" | "state"> & { id: string; result?: string; ms?: number | null };
+type Shown = Pick<LiveStep, "name" | "input" | "state" | "parent"> & {
+  id: string;
+  result?: string;
+  ms?: number | null;
+};
+type Stored = Omit<StepView, "steps"> & Pick<Partial<StepView>, "steps">;
 
-export const toShown = (steps: readonly StepView[]): Shown[] =>
-  steps.map((step, index) => ({ ...step, id: String(index), state: step.ok ? "done" : "failed" }));
+/** Those that were made within a step follow it. */
+export const toShown = (steps: readonly Stored[], parent?: string): Shown[] =>
+  steps.flatMap(({ steps: within = [], ok, ...step }, index) => {
+    const id = parent === undefined ? String(index) : `${parent}.${index}`;
+    return [
+      { ...step, id, state: ok ? "done" : "failed", ...(parent !== undefined && { parent }) },
+      ...toShown(within, id),
+    ];
+  });
 
 const SUMMARY =
   "inline-flex max-w-full items-center gap-1.5 rounded-round px-1.5 py-0.5 hover:bg-hover [&::-webkit-details-marker]:hidden [details[open]>&>svg:first-child]:rotate-90";
 
-export function Steps({ steps }: { steps: readonly Shown[] }) {
+export function Steps({ steps: all }: { steps: readonly Shown[] }) {
+  const steps = all.filter(({ parent }) => parent === undefined);
   if (steps.length === 0) return null;
   const running = steps.filter(({ state }) => state === "called");
   const failed = steps.filter(({ state }) => state === "failed").length;
@@ -43,7 +56,7 @@ export function Steps({ steps }: { steps: readonly Shown[] }) {
       <ol className="mt-1 ml-2 flex flex-col border-edge border-l-2 pl-3">
         {steps.map((step) => (
           <li key={step.id} className="py-0.5">
-            <Step step={step} />
+            <Step step={step} all={all} />
           </li>
         ))}
       </ol>
@@ -51,7 +64,8 @@ export function Steps({ steps }: { steps: readonly Shown[] }) {
   );
 }
 
-function Step({ step: { name, input, state, result, ms } }: { step: Shown }) {
+function Step({ step: { id, name, input, state, result, ms }, all }: { step: Shown; all: readonly Shown[] }) {
+  const within = all.filter(({ parent }) => parent === id);
   return (
     <details>
       <summary className={`${SUMMARY} list-none`}>
@@ -64,6 +78,18 @@ function Step({ step: { name, input, state, result, ms } }: { step: Shown }) {
       </summary>
       <div className="mt-1 mb-2 ml-5 flex flex-col gap-1.5">
         <InputDetail input={input} />
+        {within.length > 0 && (
+          <div>
+            <p className="text-xs">{t("Tools that it used")}</p>
+            <ol aria-label={t("Tools that it used")} className="flex flex-col border-edge border-l-2 pl-3">
+              {within.map((step) => (
+                <li key={step.id} className="py-0.5">
+                  <Step step={step} all={all} />
+                </li>
+              ))}
+            </ol>
+          </div>
+        )}
         {result !== undefined && <Detail label={t("Result")} text={result} />}
       </div>
     </details>

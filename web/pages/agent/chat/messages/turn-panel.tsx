@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { turnWithSteps } from "../../../../../plugins/runtime/conversations/model.ts";
 import { api, path } from "../../../../app/api.ts";
-import { formatDuration, formatNumber, formatTime, formatUsd, t } from "../../../../app/language.ts";
+import { formatDuration, formatNumber, formatTime, formatUsd, t, tn } from "../../../../app/language.ts";
 import { Dialog } from "../../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
 import { Figure } from "../../../../parts/page.tsx";
@@ -62,11 +62,14 @@ function TurnDetails({ turn, steps }: Turn) {
         <p className="text-soft">{t("No step of this turn was recorded: it was answered without a model.")}</p>
       ) : (
         <ol aria-label={t("Steps")} className="flex flex-col">
-          {steps.map((step) => (
-            <li key={step.seq} className="border-edge border-b py-2 last:border-b-0">
-              <StepRow step={step} longest={longest} />
-            </li>
-          ))}
+          {steps
+            .filter(({ parent }) => parent === null)
+            .map((step) => (
+              <li key={step.seq} className="border-edge border-b py-2 last:border-b-0">
+                <StepRow step={step} longest={longest} />
+                <StepsWithin steps={steps.filter(({ parent }) => parent === step.seq)} longest={longest} />
+              </li>
+            ))}
         </ol>
       )}
       <p className="text-soft text-sm">
@@ -91,8 +94,25 @@ function StepState({ state }: Pick<Step, "state">) {
   return <span className={`text-sm ${isTrouble ? "text-warn" : "text-soft"}`}>{words[state]}</span>;
 }
 
+/** What a step has called itself: the parts of a task that it has delegated. */
+function StepsWithin({ steps, longest }: { steps: readonly Step[]; longest: number }) {
+  if (steps.length === 0) return null;
+  return (
+    <details className="mt-1 ml-7 text-sm">
+      <summary className="text-soft">{tn("{n} step within it", "{n} steps within it", steps.length)}</summary>
+      <ol aria-label={t("Steps within it")} className="mt-1 flex flex-col border-edge border-l-2 pl-2">
+        {steps.map((step) => (
+          <li key={step.seq} className="border-edge border-b py-2 last:border-b-0">
+            <StepRow step={step} longest={longest} />
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
 function StepRow({ step, longest }: { step: Step; longest: number }) {
-  const { seq, kind, name, state, inputTokens, outputTokens, costUsd, input, output } = step;
+  const { seq, part, kind, name, state, inputTokens, outputTokens, costUsd, input, output } = step;
   const ms = msOf(step);
   return (
     <>
@@ -102,6 +122,7 @@ function StepRow({ step, longest }: { step: Step; longest: number }) {
         <span className="min-w-0 flex-1 truncate text-sm">
           {kind === "tool" ? <ToolName name={name} /> : <span className="font-mono">{name}</span>}
         </span>
+        {part !== null && <span className="shrink-0 text-soft text-sm">{t("Part {n}", { n: part })}</span>}
         <StepState state={state} />
         <span className="shrink-0 text-sm">{ms === undefined ? "–" : formatDuration(ms)}</span>
       </div>

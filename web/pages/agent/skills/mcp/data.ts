@@ -17,6 +17,7 @@ export interface ServerConfig {
   headers?: Record<string, string>;
   tools?: string[];
   reads?: string[];
+  trusted?: boolean;
   access?: "owner" | "everyone";
   enabled?: boolean;
 }

@@ -6,7 +6,7 @@ import { said, t, tn } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { Choice } from "../../../../parts/choice.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
-import { Switch } from "../../../../parts/field.tsx";
+import { CheckField, Switch } from "../../../../parts/field.tsx";
 import { IconButton } from "../../../../parts/icon-button.tsx";
 import { safeHref } from "../../../../parts/outside-link.tsx";
 import { Status } from "../../../../parts/status.tsx";
@@ -111,6 +111,15 @@ export function ServerCard({ server: { name, config, isOn, item }, servers, onRe
                   onChange={(access) => servers.change(name, { access })}
                 />
               </div>
+              <CheckField
+                label={t("I trust what this server says about its tools")}
+                aria-label={t("I trust what {name} says about its tools", { name })}
+                hint={t(
+                  "The agent asks you less, until it has used one of them. What the server changes later is not trusted.",
+                )}
+                checked={config.trusted ?? false}
+                onChange={({ target }) => servers.change(name, { trusted: target.checked })}
+              />
               <ServerTools name={name} config={config} item={item} servers={servers} />
             </div>
           </details>

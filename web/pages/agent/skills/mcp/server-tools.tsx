@@ -43,7 +43,7 @@ export function ServerTools({ name, config, item, servers }: Props) {
             <p className="max-w-prose break-words text-soft text-sm">{visibleText(tool.description)}</p>
             {tool.changed && (
               <Notice tone="warn">
-                <p>{t("The server has changed what this tool says about itself. Read it again.")}</p>
+                <p>{t("The server has changed or added this tool since you looked. Read what it says.")}</p>
                 <Button className="mt-2" isBusy={accept.isPending} onClick={() => accept.mutate(tool.name)}>
                   {t("I have read it")}
                 </Button>
