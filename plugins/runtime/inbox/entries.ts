@@ -1,9 +1,7 @@
-// Defines messages as they arrive, and the entries of the inbox that they become.
-import { and } from "drizzle-orm";
 import type { ChannelId } from "../../../channels/port.ts";
 import { channelIds } from "../../../channels/registry.ts";
 import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
-import { type inbox, messages } from "../schema.ts";
+import type { inbox } from "../schema.ts";
 import type { NewMessage } from "../sessions/sessions.ts";
 import type { Attachment } from "./attachments.ts";
 

@@ -1,6 +1,4 @@
-// Defines the facts of an agent's long-term memory, and what their store does.
-import { and } from "drizzle-orm";
-import { type Statement, statement } from "../../../src/kernel/database/database.ts";
+import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Audience } from "../skill.ts";
 import type { Taint } from "../taint.ts";
 
