@@ -1,7 +1,11 @@
 // The pages of admins in Chromium: what is wrong and what it costs, accounts, agents, providers, channels, jobs, backups.
 
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import type { Page, Route } from "playwright-core";
+import { startBerth } from "../support/berth.ts";
+import { createClient } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
 import { type Fleet, figuresOfADay, HOSTILE, startFleet } from "./support/fleet.ts";
@@ -70,6 +74,40 @@ describe("the overview", () => {
     await page.getByText("Agents that answer").waitFor();
   }, 60_000);
 });
+
+test("the notice of a sudden end is dismissed for good, and the next end is told again", async () => {
+  await using berth = await startBerth();
+  const root = createClient(berth);
+  const { email } = await root.signUp();
+  await berth.command("user", "admin", email);
+  await root.signIn();
+  /** A run is recorded a moment after the start; only then its end can be noticed. */
+  const endSuddenly = async () => {
+    const runs = async () => {
+      using database = new Database(join(berth.dir, "data/berth.db"), { readonly: true });
+      return database.query("SELECT 1 FROM instance_runs").all().length;
+    };
+    const before = await eventually(runs);
+    await berth.kill();
+    await berth.restart({ keepPorts: true });
+    await eventually(async () => (await runs()) > before);
+  };
+  await endSuddenly();
+  await using console = await openConsole(berth, root);
+  const { page } = console;
+  const notice = page.getByText(/Berth was stopped without warning/);
+  await console.open("/admin");
+  await notice.waitFor();
+  await page.getByRole("button", { name: "Don't show this any more" }).click();
+  await notice.waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByText("Agents that answer").waitFor();
+  expect(await notice.count()).toBe(0);
+  await endSuddenly();
+  await page.reload();
+  await page.getByText(/Berth was stopped without warning 2 times/).waitFor();
+  expect(console.complaints()).toEqual([]);
+}, 60_000);
 
 describe("people who are no admins", () => {
   test("are offered no page of the server, and see none", async () => {

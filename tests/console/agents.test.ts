@@ -196,6 +196,28 @@ describe("the list", () => {
   );
 });
 
+test("the dialog that makes an agent leads an admin to the page of keys, and tells others whom to ask", async () => {
+  const root = createClient(berth);
+  await root.signUp();
+  await berth.command("user", "admin", root.account.email);
+  await root.signIn();
+  await using console = await openConsole(berth, root);
+  const { page } = console;
+  await console.open("/?new=1");
+  await page.getByRole("dialog").getByRole("link", { name: "Add a key" }).click();
+  await page.getByRole("heading", { level: 1, name: "Models" }).waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await page.goBack();
+  await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  expect(console.complaints()).toEqual([]);
+
+  await using other = await openConsole(berth, ada);
+  await other.open("/?new=1");
+  await other.page.getByRole("dialog").getByText("An admin can add a key.").waitFor();
+  expect(await other.page.getByRole("dialog").getByRole("link").count()).toBe(0);
+}, 60_000);
+
 describe("a new agent", () => {
   test("is made from a template, and its chat opens", async () => {
     await using console = await openHome();

@@ -1,6 +1,7 @@
 // Opens the dialog that makes an agent, from anywhere; its code is loaded at the first use.
 
-import { useSyncExternalStore } from "react";
+import { useEffect, useSyncExternalStore } from "react";
+import { useLocation } from "wouter";
 import { loadTexts } from "./language.ts";
 import { lazyDialog } from "./lazy.tsx";
 
@@ -8,11 +9,18 @@ const NewAgentDialog = lazyDialog(
   async () => (await Promise.all([import("../pages/new-agent/index.tsx"), loadTexts("new-agent")]))[0],
 );
 
-/** The template that is chosen at first, "" for none in particular; undefined while the dialog is closed. */
-let wanted: string | undefined;
+interface Wanted {
+  /** The template that is chosen at first, "" for none in particular. */
+  template: string;
+  /** The path of the page over which it was opened. */
+  at: string;
+}
+
+/** undefined while the dialog is closed. */
+let wanted: Wanted | undefined;
 const listeners = new Set<() => void>();
 
-function change(next: string | undefined): void {
+function change(next?: Wanted): void {
   wanted = next;
   for (const notify of listeners) notify();
 }
@@ -26,11 +34,16 @@ function subscribe(notify: () => void): () => void {
 export const FROM_SCRATCH = "none";
 
 /** @param template the id of the one that is chosen at first */
-export const openNewAgent = (template = ""): void => change(template);
+export const openNewAgent = (template = ""): void => change({ template, at: location.pathname });
 
-/** The dialog, while it is open. */
+/** The dialog, while it is open. A link in it leads away from it. */
 export function NewAgent() {
-  const template = useSyncExternalStore(subscribe, () => wanted);
-  if (template === undefined) return null;
-  return <NewAgentDialog template={template} onClose={() => change(undefined)} />;
+  const open = useSyncExternalStore(subscribe, () => wanted);
+  const [path] = useLocation();
+  const isLeft = open !== undefined && open.at !== path;
+  useEffect(() => {
+    if (isLeft) change();
+  }, [isLeft]);
+  if (!open || isLeft) return null;
+  return <NewAgentDialog template={open.template} onClose={() => change()} />;
 }

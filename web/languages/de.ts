@@ -765,8 +765,9 @@ export const translation = {
     pictures: "Bilder",
     audio: "Ton",
     PDF: "PDF",
-    "No AI provider has a key yet, so the built-in demo answers. It follows simple rules. An admin can add a key.":
-      "Noch hat kein KI-Anbieter einen Schlüssel, darum antwortet die eingebaute Demo. Sie folgt einfachen Regeln. Ein Admin kann einen Schlüssel eintragen.",
+    "No AI provider has a key yet, so the built-in demo answers. It follows simple rules.":
+      "Noch hat kein KI-Anbieter einen Schlüssel, darum antwortet die eingebaute Demo. Sie folgt einfachen Regeln.",
+    "An admin can add a key.": "Ein Admin kann einen Schlüssel eintragen.",
     Standard: "Standard",
     Alternative: "Alternative",
     "Another model": "Anderes Modell",
@@ -2716,6 +2717,7 @@ export const translation = {
     "One point for 5 minutes. In a gap the service did not run.":
       "Ein Punkt für je 5 Minuten. In einer Lücke lief der Dienst nicht.",
     "Nothing is wrong.": "Alles in Ordnung.",
+    "Don't show this any more": "Nicht mehr zeigen",
     "Have a look": "Ansehen",
     started: "gestartet",
     "Agents that answer": "Agenten, die antworten",

@@ -1,9 +1,11 @@
 // Chooses the model of an agent: the two that the operator offers, or any other of the catalogue.
 
 import { useId, useState } from "react";
+import { Link } from "wouter";
 import { loadTexts, t } from "../app/language.ts";
 import { lazyDialog } from "../app/lazy.tsx";
 import { type ModelChoice as Choice, priceText, useModelChoices, windowText } from "../app/models.ts";
+import { useUser } from "../app/session.tsx";
 import { Button } from "./button.tsx";
 import { ErrorNote } from "./error-note.tsx";
 import { Skeleton } from "./skeleton.tsx";
@@ -30,6 +32,7 @@ interface Props {
 
 export function ModelChoice({ value, agentId, error, onChange }: Props) {
   const name = useId();
+  const { isAdmin } = useUser();
   const { data, error: loadError, refetch } = useModelChoices(agentId);
   const [isPicking, setPicking] = useState(false);
   if (loadError) return <ErrorNote error={loadError} onRetry={() => void refetch()} />;
@@ -46,8 +49,13 @@ export function ModelChoice({ value, agentId, error, onChange }: Props) {
       {data.demo && (
         <Notice tone="warn">
           <p>
-            {t(
-              "No AI provider has a key yet, so the built-in demo answers. It follows simple rules. An admin can add a key.",
+            {t("No AI provider has a key yet, so the built-in demo answers. It follows simple rules.")}{" "}
+            {isAdmin ? (
+              <Link href="/admin/models" className="text-sea underline">
+                {t("Add a key")}
+              </Link>
+            ) : (
+              t("An admin can add a key.")
             )}
           </p>
         </Notice>

@@ -1,10 +1,12 @@
 // What is wrong, the worst first, each with what to do; or that all is well.
 
-import { CircleCheck, Info, OctagonAlert, TriangleAlert } from "lucide-react";
+import { CircleCheck, Info, OctagonAlert, TriangleAlert, X } from "lucide-react";
 import { t } from "../../../app/language.ts";
 import { ButtonLink } from "../../../parts/button.tsx";
+import { IconButton } from "../../../parts/icon-button.tsx";
 import type { Problem } from "../api-types.ts";
 import { describeProblem } from "../problem-texts.ts";
+import { useDismissed } from "./use-dismissed.ts";
 
 const LOOKS = {
   error: { Icon: OctagonAlert, ground: "bg-bad-wash", ink: "text-bad" },
@@ -13,7 +15,8 @@ const LOOKS = {
 } as const;
 
 export function ProblemList({ problems }: { problems: readonly Problem[] }) {
-  if (problems.length === 0) {
+  const { shown, dismissOf } = useDismissed(problems);
+  if (shown.length === 0) {
     return (
       <p className="mb-5 flex items-center gap-2 rounded-large bg-good-wash px-4 py-3 font-medium text-good">
         <CircleCheck className="size-5 shrink-0" aria-hidden="true" />
@@ -23,14 +26,14 @@ export function ProblemList({ problems }: { problems: readonly Problem[] }) {
   }
   return (
     <ul aria-label={t("What is wrong")} className="mb-5 flex flex-col gap-2">
-      {problems.map((problem) => (
-        <ProblemRow key={problem.code + problem.link} problem={problem} />
+      {shown.map((problem) => (
+        <ProblemRow key={problem.code + problem.link} problem={problem} onDismiss={dismissOf(problem)} />
       ))}
     </ul>
   );
 }
 
-function ProblemRow({ problem }: { problem: Problem }) {
+function ProblemRow({ problem, onDismiss }: { problem: Problem; onDismiss: (() => void) | undefined }) {
   const { Icon, ground, ink } = LOOKS[problem.severity];
   const { message, action } = describeProblem(problem);
   const isHere = problem.link === "/admin";
@@ -42,6 +45,11 @@ function ProblemRow({ problem }: { problem: Problem }) {
         <p className="max-w-prose">{action}</p>
       </div>
       {!isHere && <ButtonLink href={problem.link}>{t("Have a look")}</ButtonLink>}
+      {onDismiss && (
+        <IconButton label={t("Don't show this any more")} onClick={onDismiss}>
+          <X />
+        </IconButton>
+      )}
     </li>
   );
 }
