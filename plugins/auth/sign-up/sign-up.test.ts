@@ -48,6 +48,12 @@ const register = (body: object, headers: Record<string, string> = {}) =>
 const settings = async (caller: Client) => (await caller.get<Settings>("/api/settings")).body;
 const count = async (sql: string, args: string[] = []) => (await server.kernel.database.read(sql, args)).rows.length;
 
+test("a misspelt field is ignored, and the answer says so", async () => {
+  const { status, body } = await register({ email: newEmail(), password, nmae: "Ada" });
+  expect(status).toBeLessThan(300);
+  expect(body).toMatchObject({ warnings: [{ path: "nmae", message: expect.stringContaining('Is "name" meant?') }] });
+});
+
 describe("bots", () => {
   const agent = (name: string) => ({ "user-agent": name });
 

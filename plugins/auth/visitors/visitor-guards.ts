@@ -25,12 +25,9 @@ export function visitorGuards({
   return new Elysia({ name: "auth.visitors" }).macro({
     visitor: (rule: string) => ({ ...guarded(rateLimited(rule)), detail: documentGuard([]) }),
     human: (rule: string) => {
-      const { parse, transform } = guarded(
-        ({ request }) => botDetection.refuseByHeaders(request.headers),
-        rateLimited(rule),
-      );
+      const hooks = guarded(({ request }) => botDetection.refuseByHeaders(request.headers), rateLimited(rule));
       const honeypot = ({ body }: { body: unknown }) => botDetection.refuseByBody(body);
-      return { parse, transform: [transform, honeypot], detail: documentGuard([], { 403: "BOT_DETECTED" }) };
+      return { ...hooks, transform: [hooks.transform, honeypot], detail: documentGuard([], { 403: "BOT_DETECTED" }) };
     },
   });
 }
