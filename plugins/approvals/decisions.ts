@@ -88,7 +88,8 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
       const approve = decision === "approve";
       const allowed = approve ? SCOPES[found.class] : ["once", "always"];
       if (!allowed.includes(scope)) throw scopeNotAllowed(found.class, scope);
-      const isEdited = approve && input !== undefined;
+      const isEdited = input !== undefined;
+      if (isEdited && !approve) throw invalidInput({ path: "input", message: "Only an approval takes another input." });
       if (isEdited) await requireValidInput(found, input);
       const now = Date.now();
       const edited = isEdited ? vault.seal(JSON.stringify(input), sealContext(id)) : null;

@@ -49,6 +49,7 @@ export const decisionBody = t.Object({
   decision: t.Union([t.Literal("approve"), t.Literal("deny")], { error: "The decision is approve or deny." }),
   scope: t.Optional(scope),
   input: t.Optional(t.Unknown({ description: "With `approve`: the input that takes the place of the call's" })),
+  edit: t.Optional(t.Unknown({ description: "Another name of `input`" })),
 });
 
 const INFLUENCES = ["none", "people", "outside"] as const;

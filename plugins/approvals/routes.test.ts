@@ -98,6 +98,13 @@ test("the owner sees a request and approves it; the turn goes on with the call",
   expectRefusal(await ada.post(`${path()}/${item.id}`, { decision: "deny" }), 409, "ALREADY_DECIDED");
 });
 
+test("the input that takes the place of the call's may be named edit, too", async () => {
+  const item = await requested();
+  const edit = { text: "Tea", inMinutes: 5 };
+  const { body } = await ada.post(`${path()}/${item.id}`, { decision: "approve", edit });
+  expect(body).toMatchObject({ status: "approved", input: edit });
+});
+
 test("the requests of all the caller's agents are one list, without those of others", async () => {
   const first = await requested();
   agentId = await fixture.provision(ada);
@@ -165,6 +172,8 @@ describe("only the owner decides:", () => {
     [{ decision: "maybe" }, "INVALID_INPUT"],
     [{ decision: "approve", scope: "forever" }, "INVALID_INPUT"],
     [{ decision: "approve", input: { text: 7 } }, "INVALID_INPUT"],
+    [{ decision: "approve", edit: { text: 7 } }, "INVALID_INPUT"],
+    [{ decision: "deny", input: { text: "Tea", inMinutes: 5 } }, "INVALID_INPUT"],
   ])("%j is 400, and nothing is decided", async (body, code) => {
     const item = await requested();
     expectRefusal(await ada.post(`${path()}/${item.id}`, body), 400, code);

@@ -116,7 +116,8 @@ export const backendRoutes = ({ guards, store, decisions }: Deps & { decisions: 
     })
     .post(
       DECIDE,
-      async ({ agent, body, params }) => toApprovalItem(await decisions.decide(agent, params.approvalId, body, "web")),
+      async ({ agent, body: { edit, input = edit, ...body }, params }) =>
+        toApprovalItem(await decisions.decide(agent, params.approvalId, { ...body, input }, "web")),
       {
         agentCall: { action: ACTION, scope: "write" },
         ...decision,

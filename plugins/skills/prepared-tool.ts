@@ -1,6 +1,7 @@
 // Wraps a tool for turns: validates its input, limits its time and the size of its result, turns errors into results.
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
+import { oneLine } from "../../src/kernel/util/text/quoted-text.ts";
 import { withTimeout } from "../../src/kernel/util/timeout.ts";
 import type { Approval } from "../agents/index.ts";
 import { validateInput } from "./input-validation.ts";
@@ -126,7 +127,8 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
     } catch (error) {
       log.warn("a tool can't say a call in words", { tool: name, skill: skillId, error });
     }
-    const whole = words ?? `Call ${name} with ${JSON.stringify(input)}`;
+    // A line of its own would look like one of the question, or of the answers.
+    const whole = oneLine(words ?? `Call ${name} with ${JSON.stringify(input)}`);
     if (whole.length <= MAX_SUMMARY) return whole.toWellFormed();
     return `${whole.slice(0, MAX_SUMMARY).toWellFormed()}… (cut here; the console shows all ${whole.length} characters)`;
   }

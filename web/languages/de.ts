@@ -3565,6 +3565,7 @@ export const translation = {
       "Verification removed": "Bestätigung entfernt",
       'The configuration names the model "{model}", which no provider lists. It is used anyway; check the spelling if replies fail.':
         "Die Konfiguration nennt das Modell „{model}“, das kein Anbieter führt. Es wird trotzdem benutzt; prüfe den Namen, wenn keine Antworten kommen.",
+    "Only an approval takes another input.": "Nur beim Erlauben kann die Eingabe geändert werden.",
       "The agent has no tool {name} any more.": "Der Agent hat kein Werkzeug {name} mehr.",
       "update: from {from} to {to}": "Aktualisierung: von {from} auf {to}",
       "update: completed after a restart of Berth": "Aktualisierung: nach einem Neustart von Berth abgeschlossen",
@@ -4152,6 +4153,8 @@ export const translation = {
       "Dafür brauche ich die Freigabe meines Besitzers. Ich habe gefragt und mache weiter, sobald ich die Antwort habe.",
     "Other people have written in this conversation, and one of them may be behind this. Approve only what you want yourself.":
       "In diesem Gespräch haben auch andere geschrieben, und einer von ihnen kann dahinterstecken. Erlaube nur, was du selbst willst.",
+    "A part of it has the form of a secret, so it is not shown. Deny it if you don't know what that is.":
+      "Ein Teil davon sieht aus wie ein Geheimnis und wird nicht gezeigt. Lehne es ab, wenn du nicht weißt, was es ist.",
     "I have read something here that you did not write, and it may be behind this. Approve only what you want yourself.":
       "Ich habe hier etwas gelesen, das nicht von dir ist und dahinterstecken kann. Erlaube nur, was du selbst willst.",
     "I could not answer somebody on {channel}. {cause}": "Ich konnte jemandem auf {channel} nicht antworten. {cause}",

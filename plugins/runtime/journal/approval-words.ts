@@ -2,6 +2,7 @@
 import type { Choice } from "../../../channels/port.ts";
 import { isChannelId } from "../../../channels/registry.ts";
 import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
+import { REDACTED } from "../../../src/kernel/telemetry/redact.ts";
 import type { Approval } from "../../approvals/index.ts";
 import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
 import type { Language } from "../reader-language.ts";
@@ -19,6 +20,11 @@ const WARNINGS: Readonly<Record<Taint, string>> = {
   ),
 };
 
+/** Said below a call that is not shown as a whole. */
+const HIDDEN = pageText(
+  "A part of it has the form of a secret, so it is not shown. Deny it if you don't know what that is.",
+);
+
 /** Whether the answers are shown below a question: by the console, and by channels, as buttons where they can. */
 export const showsChoices = (platform: string): boolean => platform === "web" || isChannelId(platform);
 
@@ -27,12 +33,16 @@ export function askingText(requests: readonly Asked[], withChoices: boolean, lan
   const lines = requests.map(({ summary, code }) =>
     withChoices ? summary : `${summary}\n/approve ${code}\n/deny ${code}`,
   );
-  const warning = WARNINGS[highestTaint(requests.map(({ taint }) => taint))];
+  const warnings = [
+    requests.some(({ summary }) => summary.includes(REDACTED)) ? HIDDEN : "",
+    WARNINGS[highestTaint(requests.map(({ taint }) => taint))],
+  ];
   const question =
     lines.length === 1
       ? translateText("May I do this?", language)
       : translateText("May I do these {n} things?", language, { n: String(lines.length) });
-  return [question, ...lines, ...(warning === "" ? [] : [translateText(warning, language)])].join("\n\n");
+  const below = warnings.filter((text) => text !== "").map((text) => translateText(text, language));
+  return [question, ...lines, ...below].join("\n\n");
 }
 
 /** The notice in the conversation: to the owner alone the question itself, to others only that there is one. */

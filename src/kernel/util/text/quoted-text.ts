@@ -23,4 +23,11 @@ export function bracketNote(kind: string, detail = "", maxDetail = MAX_DETAIL): 
 }
 
 /** The text with all white space and control characters as single blanks. */
-export const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+export const oneLine = (text: string) =>
+  text
+    .replace(BIDI_CONTROLS, "")
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+
+/** They show a text in another order than it has. */
+const BIDI_CONTROLS = /\p{Bidi_Control}/gu;
