@@ -69,7 +69,9 @@ export const TextAreaField = ({ label, hint, error, isLabelHidden, className, ..
 );
 
 export const SelectField = ({ label, hint, error, isLabelHidden, className, ...rest }: Props<"select">) => (
-  <Field {...{ label, hint, error, isLabelHidden, className }}>{(control) => <select {...rest} {...control} />}</Field>
+  <Field {...{ label, hint, error, isLabelHidden, className }}>
+    {(control) => <select {...rest} {...control} className={`${control.className} text-ellipsis`} />}
+  </Field>
 );
 
 interface CheckProps extends Omit<ComponentProps<"input">, "type"> {
