@@ -188,7 +188,19 @@ describe("the backups", () => {
       page.waitForEvent("download"),
       page.getByRole("link", { name: "Export with conversations" }).click(),
     ]);
-    await page.getByLabel("File of an exported agent").setInputFiles(await download.path());
+    const chooser = page.getByLabel("File of an exported agent");
+    for (const [name, content] of [
+      ["cat.png", "\x89PNG"],
+      ["notes.json", '{"a":1}'],
+    ] as const) {
+      const refused = page.waitForResponse(/\/api\/agents\/import$/);
+      await chooser.setInputFiles({ name, mimeType: "", buffer: Buffer.from(content) });
+      expect((await refused).status()).toBe(400);
+      await page.getByRole("alert").getByText("Choose the .json file that an export has saved.").waitFor();
+      const { pathname } = new URL(page.url());
+      expect({ name, pathname }).toEqual({ name, pathname: `/agents/${quietId}/backups` });
+    }
+    await chooser.setInputFiles(await download.path());
     await page.getByRole("status").getByRole("link", { name: "Lighthouse" }).click();
     await page.waitForURL((url) => !url.pathname.includes(quietId) && /^\/agents\/[^/]+$/.test(url.pathname));
     expect(console.complaints()).toEqual([]);

@@ -366,6 +366,8 @@ describe("files and voice", () => {
     await page.getByText("is uploaded").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Send" }).click();
     await feed(page).locator("audio").waitFor();
+    // The player shows its length before anybody plays it.
+    await page.waitForFunction("document.querySelector('audio')?.duration > 0.5");
     const { body } = await ada.get<{ uploads: { type: string; size: number }[] }>(`/api/agents/${agentId}/uploads`);
     expect(body.uploads[0]?.type).toMatch(/^audio\/.*wav/);
     expect(body.uploads[0]?.size).toBeGreaterThan(10_000);

@@ -153,7 +153,9 @@ const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as c
 /** "3.4 MB". */
 export function formatBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
-  const options = { style: "unit", unit: BYTE_UNITS[power] ?? "byte", unitDisplay: "short" } as const;
+  // The short form of bytes has no plural in English: "2 byte".
+  const unitDisplay = power === 0 ? "long" : "short";
+  const options = { style: "unit", unit: BYTE_UNITS[power] ?? "byte", unitDisplay } as const;
   return formatNumber(bytes / 1000 ** power, { ...options, maximumFractionDigits: power === 0 ? 0 : 1 });
 }
 

@@ -384,6 +384,8 @@ export const translation = {
     "Export without conversations": "Ohne Gespräche exportieren",
     "Import a file as a new agent": "Datei als neuen Agenten importieren",
     "File of an exported agent": "Datei eines exportierten Agenten",
+    "This is not the file of an exported agent. Choose the .json file that an export has saved.":
+      "Das ist keine Datei eines exportierten Agenten. Wähle die JSON-Datei, die ein Export gespeichert hat.",
     "Imported:": "Importiert:",
     "Some of it arrived switched off, until you have looked at it:":
       "Manches ist abgeschaltet angekommen, bis du es angesehen hast:",
@@ -1464,7 +1466,7 @@ export const translation = {
     "A voice message that the model can't hear is written down by another model, and replies are spoken by one. Both cost a little.":
       "Eine Sprachnachricht, die das Modell nicht hören kann, schreibt ein anderes Modell auf, und eines spricht die Antworten. Beides kostet ein wenig.",
     "Write recordings down": "Aufnahmen aufschreiben",
-    "If the model can't hear": "Wenn das Modell nicht hören kann",
+    "If the model can't hear": "Wenn das Modell nicht hört",
     "Always, so that it remembers them": "Immer, damit er sie sich merkt",
     "Model for recordings": "Modell für Aufnahmen",
     "As provider_N:id. Empty: the first that your providers have.":

@@ -4,7 +4,7 @@ import { type ComponentProps, type ReactNode, useId } from "react";
 import { useComplaint } from "./form.tsx";
 
 export const CONTROL =
-  "min-h-9 w-full rounded-round border border-line bg-card px-2.5 py-1.5 text-ink placeholder:text-soft disabled:opacity-60 aria-[invalid=true]:border-bad";
+  "min-h-9 w-full text-ellipsis rounded-round border border-line bg-card px-2.5 py-1.5 text-ink placeholder:text-soft disabled:opacity-60 aria-[invalid=true]:border-bad";
 
 interface FieldProps {
   label: string;

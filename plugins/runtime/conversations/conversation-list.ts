@@ -199,4 +199,11 @@ function toView(row: Row, pending: readonly Row[], match: Match | undefined): Co
   };
 }
 
-const firstLine = (text: string) => (text.split("\n").find((line) => line.trim() !== "") ?? "").trim();
+/** Lines in brackets before the words name the message's files for the model; they are the title only if there are no words. */
+function firstLine(text: string): string {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+  return lines.find((line) => !/^\[.*\]$/.test(line)) ?? lines[0] ?? "";
+}

@@ -99,6 +99,15 @@ describe("the list of conversations", () => {
     expect((await ada.get<ConversationView>(path(`/conversations/${telegram}`))).body).toMatchObject({ name: "Bob" });
   });
 
+  test("are named by the words of the first message, and by a file's name if it has none", async () => {
+    const note = "[photo: boat.png]";
+    const files = await tell({ platform: "web", messages: [`${note}\n[document: plan.txt]`], at: 1_000 });
+    const words = await tell({ platform: "web", messages: [`${note}\n[document: plan.txt]\nSee these`], at: 2_000 });
+    const { conversations } = await list();
+    const titles = new Map(conversations.map(({ id, title }) => [id, title]));
+    expect([titles.get(words), titles.get(files)]).toEqual(["See these", note]);
+  });
+
   test("pages by a cursor without gap or duplicate, also where the times are equal", async () => {
     const ids: string[] = [];
     for (let n = 0; n < 7; n++) {

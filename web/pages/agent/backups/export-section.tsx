@@ -4,10 +4,12 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, Upload } from "lucide-react";
 import { useRef } from "react";
 import { call, path } from "../../../app/api.ts";
+import { messageFor } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
+import { Notice } from "../../../parts/status.tsx";
 import { type Imported, ImportedNote } from "./imported-note.tsx";
 
 const LINK =
@@ -66,10 +68,19 @@ function Import() {
       />
       {error && (
         <div className="w-full">
-          <ErrorNote error={error} />
+          {messageFor(error, "INVALID_JSON", "UNKNOWN_FORMAT") ? <NotAnAgent /> : <ErrorNote error={error} />}
         </div>
       )}
       {data && <ImportedNote {...data} />}
     </>
   );
 }
+
+/** Whoever chose the wrong file wants to know which is the right one, and not what JSON is. */
+const NotAnAgent = () => (
+  <div role="alert">
+    <Notice tone="bad">
+      <p>{t("This is not the file of an exported agent. Choose the .json file that an export has saved.")}</p>
+    </Notice>
+  </div>
+);

@@ -251,7 +251,7 @@ export const Attachments = ({
   files: readonly Attached[];
   isReply?: boolean;
 }) => (
-  <ul aria-label={t("Files")} className={`mt-1 flex flex-wrap gap-2 ${isReply ? "" : "justify-end"}`}>
+  <ul aria-label={t("Files")} className={`my-1 flex flex-wrap gap-2 ${isReply ? "" : "justify-end"}`}>
     {files.map((file) => (
       <li key={file.id} className="max-w-full">
         <AttachedFile file={file} address={path`/api/agents/${agentId}/uploads/${file.id}`} />
@@ -267,8 +267,9 @@ export const Attachments = ({
 
 function AttachedFile({ file: { name, type, size, caption }, address }: { file: Attached; address: string }) {
   if (type.startsWith("audio/")) {
+    // Without its metadata a player shows a length of 0:00.
     // biome-ignore lint/a11y/useMediaCaption: what a person has just recorded has no captions
-    return <audio controls preload="none" src={address} aria-label={name} className="h-10 max-w-full" />;
+    return <audio controls preload="metadata" src={address} aria-label={name} className="h-10 max-w-full" />;
   }
   if (SHOWN_PICTURES.test(type)) {
     return (

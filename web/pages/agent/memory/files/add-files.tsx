@@ -123,7 +123,7 @@ function AddAddress({ target, onAdded }: { target: string; onAdded: () => void }
         ))}
       </SelectField>
       <div className="pt-[1.6rem]">
-        <Button type="submit" isBusy={isBusy} disabled={!/^https?:\/\/./.test(url.trim())}>
+        <Button type="submit" className="min-h-9" isBusy={isBusy} disabled={!/^https?:\/\/./.test(url.trim())}>
           {t("Add")}
         </Button>
       </div>
