@@ -3567,7 +3567,7 @@ export const translation = {
       "Verification removed": "Bestätigung entfernt",
       'The configuration names the model "{model}", which no provider lists. It is used anyway; check the spelling if replies fail.':
         "Die Konfiguration nennt das Modell „{model}“, das kein Anbieter führt. Es wird trotzdem benutzt; prüfe den Namen, wenn keine Antworten kommen.",
-    "Only an approval takes another input.": "Nur beim Erlauben kann die Eingabe geändert werden.",
+      "Only an approval takes another input.": "Nur beim Erlauben kann die Eingabe geändert werden.",
       "The agent has no tool {name} any more.": "Der Agent hat kein Werkzeug {name} mehr.",
       "update: from {from} to {to}": "Aktualisierung: von {from} auf {to}",
       "update: completed after a restart of Berth": "Aktualisierung: nach einem Neustart von Berth abgeschlossen",
