@@ -45,7 +45,7 @@ export const createChangeBody = () =>
         multipleOf: 1,
         minimum: 0,
         description: "The version of the configuration that `config` was made from: 409 if another one is in force",
-        error: "This is the number of the version that you changed.",
+        error: "This must be the number of the version that you changed.",
       }),
     ),
   });

@@ -31,7 +31,8 @@ beforeEach(async () => {
   decisions = createDecisions({
     ...kernel,
     agents: {
-      async editConfig(_, change) {
+      async editConfig(_, change, { statements = [] } = {}) {
+        await kernel.database.write([...statements]);
         configured = change(configured);
       },
       log: (_, __, line) => void lines.push(line),

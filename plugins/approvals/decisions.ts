@@ -74,13 +74,17 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
     if ("refusal" in checked) throw invalidInput({ path: "input", message: checked.refusal });
   }
 
-  /** Makes the decision a rule of the configuration. */
-  const writeRule = ({ agentId, tool }: Approval, rule: "allow" | "deny") =>
-    agents.editConfig(agentId, (text) => {
-      const { approvals = {} } = JSON.parse(text) as { approvals?: string[] | Record<string, string> };
-      const named = Array.isArray(approvals) ? Object.fromEntries(approvals.map((name) => [name, "ask"])) : approvals;
-      return setJsonMembers(text, { approvals: JSON.stringify({ ...named, [tool]: rule }) });
-    });
+  /** Makes the decision a rule of the configuration, in the write that decides. */
+  const decideByRule = ({ agentId, tool }: Approval, rule: "allow" | "deny", statements: readonly Statement[]) =>
+    agents.editConfig(
+      agentId,
+      (text) => {
+        const { approvals = {} } = JSON.parse(text) as { approvals?: string[] | Record<string, string> };
+        const named = Array.isArray(approvals) ? Object.fromEntries(approvals.map((name) => [name, "ask"])) : approvals;
+        return setJsonMembers(text, { approvals: JSON.stringify({ ...named, [tool]: rule }) });
+      },
+      { statements },
+    );
 
   return {
     async decide({ id: agentId, userId }, id, { decision, scope = "once", input }, on) {
@@ -96,17 +100,19 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
       const shown = isEdited ? redactInput(input, log.redactForms) : null;
       const standing = approve || scope === "always" ? scope : null;
       const outcome = [approve ? "approved" : "denied", standing, now, userId, on, now + VALID_MS, edited, shown];
+      const statements = [
+        { sql: DECIDE, args: [...outcome, agentId, id, now] },
+        guard("approvals.pending"),
+        resumeStatement(agentId, found.turnId),
+        events.recordStatement("approval.decided", {
+          userId,
+          agentId,
+          data: { id, agentId, tool: found.tool, class: found.class, decision },
+        }),
+      ];
       try {
-        await database.write([
-          { sql: DECIDE, args: [...outcome, agentId, id, now] },
-          guard("approvals.pending"),
-          resumeStatement(agentId, found.turnId),
-          events.recordStatement("approval.decided", {
-            userId,
-            agentId,
-            data: { id, agentId, tool: found.tool, class: found.class, decision },
-          }),
-        ]);
+        if (scope === "always") await decideByRule(found, approve ? "allow" : "deny", statements);
+        else await database.write(statements);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
         const current = await store.require(agentId, id);
@@ -115,7 +121,6 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
       const links = { turn: found.turnId, approval: id };
       if (approve) agents.log(agentId, "info", `A call of ${found.tool} was approved.`, "approvals", links);
       else agents.log(agentId, "info", `A call of ${found.tool} was denied.`, "approvals", links);
-      if (scope === "always") await writeRule(found, approve ? "allow" : "deny");
       return store.require(agentId, id);
     },
 

@@ -105,6 +105,23 @@ test("the input that takes the place of the call's may be named edit, too", asyn
   expect(body).toMatchObject({ status: "approved", input: edit });
 });
 
+test("a decision for always and its rule are one write: who comes too late changes neither", async () => {
+  const item = await requested();
+  const rules = async () => {
+    const { body } = await ada.get<{ config: { approvals?: object } }>(`/api/agents/${agentId}/config`);
+    return body.config.approvals;
+  };
+  const decide = (decision: string) => ada.post(`${path()}/${item.id}`, { decision, scope: "always" });
+  const answers = await Promise.all([decide("approve"), decide("deny"), decide("approve")]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+  const isApproved = answers.some(
+    ({ status, body }) => status === 200 && (body as { status: string }).status === "approved",
+  );
+  expect(await rules()).toMatchObject({ remind_me: isApproved ? "allow" : "deny" });
+  expectRefusal(await decide(isApproved ? "deny" : "approve"), 409, "ALREADY_DECIDED");
+  expect(await rules()).toMatchObject({ remind_me: isApproved ? "allow" : "deny" });
+});
+
 test("the requests of all the caller's agents are one list, without those of others", async () => {
   const first = await requested();
   agentId = await fixture.provision(ada);

@@ -56,7 +56,7 @@ export const connectBody = t.Object({
     t.Union([t.String(), t.Integer()], {
       description:
         "your own id on the platform: a number, or on the third channel your phone number; left out, the one given before stays",
-      error: "This is your id on the platform, as text or a number.",
+      error: "This must be your id on the platform, as text or a number.",
     }),
   ),
 });

@@ -19,7 +19,7 @@ export interface FetchedFile {
 export async function requireAddress(outbound: Pick<Kernel["outbound"], "check">, url: string): Promise<URL> {
   const parsed = URL.parse(url.trim());
   if (!parsed || !/^https?:$/.test(parsed.protocol)) {
-    throw new AppError(400, "INVALID_ADDRESS", "This is a web address, such as https://example.com/guide.");
+    throw new AppError(400, "INVALID_ADDRESS", "This must be a web address, such as https://example.com/guide.");
   }
   if (parsed.username !== "" || parsed.password !== "") {
     throw invalidInput({ path: "url", message: "An address with a name and password is not kept. Leave them out." });

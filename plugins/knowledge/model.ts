@@ -10,7 +10,7 @@ const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: 
 const refresh = nullable(
   t.Union([t.Literal("hour"), t.Literal("day"), t.Literal("week")], {
     description: "How often the address is read again; null: only when you say so",
-    error: "This is hour, day, week or null.",
+    error: "This must be hour, day, week or null.",
   }),
 );
 

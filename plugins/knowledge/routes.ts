@@ -257,7 +257,7 @@ async function addFrom(service: FileService, agent: Agent, request: Request) {
   if (typeof url !== "string" || url.length > 2_000) {
     throw invalidInput({ path: "url", message: "Give the address of a page or file, with at most 2,000 characters." });
   }
-  if (!isRefresh(refresh)) throw invalidInput({ path: "refresh", message: "This is hour, day, week or null." });
+  if (!isRefresh(refresh)) throw invalidInput({ path: "refresh", message: "This must be hour, day, week or null." });
   return service.addAddress(agent, url, refresh);
 }
 

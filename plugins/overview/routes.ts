@@ -68,7 +68,7 @@ function readName<Name extends string>(
 ): Name | undefined {
   const name = known.find((one) => one === given);
   if (given !== undefined && name === undefined) {
-    throw invalidInput({ path, message: `This is one of: ${known.join(", ")}.` });
+    throw invalidInput({ path, message: `This must be one of: ${known.join(", ")}.` });
   }
   return name;
 }

@@ -18,7 +18,7 @@ export const settingsBody = t.Object({
     t.Array(t.String({ maxLength: 300 }), {
       maxItems: MAX_EMBED_ORIGINS,
       description: "Origins of sites that may show the page in a frame, scheme, host and port. Left out: unchanged",
-      error: `This is a list of at most ${MAX_EMBED_ORIGINS} addresses of sites.`,
+      error: `This must be a list of at most ${MAX_EMBED_ORIGINS} addresses of sites.`,
     }),
   ),
 });

@@ -13,7 +13,7 @@ const time = (description: string) => t.String({ description: `ISO 8601. ${descr
 const missed = t.Union([t.Literal("skip"), t.Literal("once"), t.Literal("all")], {
   description:
     "What happens to times that were missed: no run, one run for all (default), or a run for each, at most 100",
-  error: "This is skip, once or all.",
+  error: "This must be skip, once or all.",
 });
 const status = t.Union([
   t.Literal("running"),
@@ -28,7 +28,7 @@ const deliver = nullable(
     t.Object({ webhook: t.Literal(true) }),
   ]),
 );
-const DELIVER = 'This is { "platform": …, "peer": … }, { "webhook": true } or null.';
+const DELIVER = 'This must be { "platform": …, "peer": … }, { "webhook": true } or null.';
 
 const given = {
   name: t.String({ maxLength: MAX_NAME, error: `A name has at most ${MAX_NAME} characters.` }),
@@ -43,11 +43,11 @@ const given = {
     description: "Five fields, or a name such as @daily",
     error: "A cron expression is text.",
   }),
-  at: t.String({ maxLength: 64, description: "A single run, in ISO 8601", error: "This is a time in ISO 8601." }),
+  at: t.String({ maxLength: 64, description: "A single run, in ISO 8601", error: "This must be a time in ISO 8601." }),
   timezone: t.String({
     maxLength: 64,
     description: "Default: the agent's, else UTC",
-    error: "This is the name of a time zone, such as Europe/Vienna.",
+    error: "This must be the name of a time zone, such as Europe/Vienna.",
   }),
   deliver: t.Union(deliver.anyOf, {
     description:

@@ -3058,12 +3058,12 @@ export const translation = {
       "This field is required.": "Das fehlt noch.",
       "This value is not one of those allowed.": "Dieser Wert ist hier nicht möglich.",
       "One of: {list}.": "Eins davon: {list}.",
-      "This is one of: {list}.": "Eins davon: {list}.",
+      "This must be one of: {list}.": "Das muss eins davon sein: {list}.",
       "The {part} is not valid.": "Das ist so nicht gültig ({part}).",
       "This is more than an address.": "Das ist mehr als eine Adresse.",
       "Give the address of a page or file, with at most 2,000 characters.":
         "Gib die Adresse einer Seite oder Datei an, mit höchstens 2.000 Zeichen.",
-      "This is hour, day, week or null.": "Möglich sind hour, day, week oder null.",
+      "This must be hour, day, week or null.": "Das muss hour, day, week oder null sein.",
       "An address with a name and password is not kept. Leave them out.":
         "Eine Adresse mit Name und Passwort wird nicht behalten. Lass sie weg.",
       "The address answered with status {n}. It is tried again.":
@@ -3090,7 +3090,7 @@ export const translation = {
       "Encode this part of the path as UTF-8.": "Dieser Teil der Adresse muss UTF-8 sein.",
       "The limit is a whole number from 1 to {n}.": "Die Anzahl ist eine ganze Zahl von 1 bis {n}.",
       "The offset is a whole number, 0 or more.": "Der Anfang ist eine ganze Zahl ab 0.",
-      "This is 1 or 0.": "Das ist 1 oder 0.",
+      "This must be 1 or 0.": "Das muss 1 oder 0 sein.",
       "There is no such time zone.": "Diese Zeitzone gibt es nicht.",
       "There is no such time.": "Diese Zeit gibt es nicht.",
       "Give an address.": "Gib eine Adresse an.",
@@ -3115,18 +3115,19 @@ export const translation = {
       "Give an ISO 8601 time, such as 2030-01-31T00:00:00Z.":
         "Gib eine Zeit nach ISO 8601 an, etwa 2030-01-31T00:00:00Z.",
       "Give the time as text, in ISO 8601.": "Gib die Zeit als Text nach ISO 8601 an.",
-      "This is a time in ISO 8601.": "Das ist eine Zeit nach ISO 8601.",
-      "This is a time in ISO 8601, with its zone.": "Das ist eine Zeit nach ISO 8601 mit ihrer Zone.",
-      "This is the name of a time zone, such as Europe/Vienna.": "Das ist der Name einer Zeitzone, etwa Europe/Vienna.",
-      "This is text of {n} to {n2} characters.": "Das ist ein Text von {n} bis {n2} Zeichen.",
-      "This is a number from {n} to {n2}.": "Das ist eine Zahl von {n} bis {n2}.",
-      "This is true or false.": "Das ist true oder false.",
-      "This is a whole number above 0.": "Das ist eine ganze Zahl über 0.",
-      "This is an amount of US dollars, 0 or more.": "Das ist ein Betrag in US-Dollar, 0 oder mehr.",
-      "This is an http or https address of at most 2000 characters.":
-        "Das ist eine Adresse mit http oder https von höchstens 2000 Zeichen.",
-      "This is an object.": "Das ist ein Objekt.",
-      "This is a list of at most {n} items.": "Das ist eine Liste von höchstens {n} Einträgen.",
+      "This must be a time in ISO 8601.": "Das muss eine Zeit nach ISO 8601 sein.",
+      "This must be a time in ISO 8601, with its zone.": "Das muss eine Zeit nach ISO 8601 mit ihrer Zone sein.",
+      "This must be the name of a time zone, such as Europe/Vienna.":
+        "Das muss der Name einer Zeitzone sein, etwa Europe/Vienna.",
+      "This must be text of {n} to {n2} characters.": "Das muss ein Text von {n} bis {n2} Zeichen sein.",
+      "This must be a number from {n} to {n2}.": "Das muss eine Zahl von {n} bis {n2} sein.",
+      "This must be true or false.": "Das muss true oder false sein.",
+      "This must be a whole number above 0.": "Das muss eine ganze Zahl über 0 sein.",
+      "This must be an amount of US dollars, 0 or more.": "Das muss ein Betrag in US-Dollar sein, 0 oder mehr.",
+      "This must be an http or https address of at most 2000 characters.":
+        "Das muss eine Adresse mit http oder https von höchstens 2000 Zeichen sein.",
+      "This must be an object.": "Das muss ein Objekt sein.",
+      "This must be a list of at most {n} items.": "Das muss eine Liste von höchstens {n} Einträgen sein.",
       "A configuration is a JSON object.": "Eine Konfiguration ist ein JSON-Objekt.",
       "This looks like a secret, and a configuration is shown as it is. Set it as a credential instead.":
         "Das sieht wie ein Geheimnis aus, und eine Konfiguration wird offen gezeigt. Leg es stattdessen als Zugang ab.",
@@ -3325,11 +3326,11 @@ export const translation = {
         "Ein Zeitplan braucht entweder einen Cron-Ausdruck oder, für ein einzelnes Mal, at.",
       "Give either cron or, for a single run, at.": "Gib entweder cron an oder, für ein einzelnes Mal, at.",
       "Give either cron or at.": "Gib entweder cron oder at an.",
-      'This is a time in ISO 8601, such as "2030-01-31T09:00".':
-        "Das ist eine Zeit nach ISO 8601, etwa „2030-01-31T09:00“.",
-      'This is { "platform": …, "peer": … }, { "webhook": true } or null.':
-        'Das ist { "platform": …, "peer": … }, { "webhook": true } oder null.',
-      "This is skip, once or all.": "Das ist skip, once oder all.",
+      'This must be a time in ISO 8601, such as "2030-01-31T09:00".':
+        "Das muss eine Zeit nach ISO 8601 sein, etwa „2030-01-31T09:00“.",
+      'This must be { "platform": …, "peer": … }, { "webhook": true } or null.':
+        'Das muss { "platform": …, "peer": … }, { "webhook": true } oder null sein.',
+      "This must be skip, once or all.": "Das muss skip, once oder all sein.",
       "A name has at most {n} characters.": "Ein Name hat höchstens {n} Zeichen.",
       "Say in 1 to {n} characters what the agent does.": "Sag in 1 bis {n} Zeichen, was der Agent tut.",
       "Say what the agent does at these times.": "Sag, was der Agent zu diesen Zeiten tut.",
@@ -3348,9 +3349,11 @@ export const translation = {
         "Der Betreiber erlaubt keine Befehle. Gib stattdessen die Adresse eines Servers an.",
       "The operator does not allow this command. Choose from: {list}.":
         "Der Betreiber erlaubt diesen Befehl nicht. Zur Wahl stehen: {list}.",
-      "This is the number of the version that you changed.": "Das ist die Nummer der Version, die du geändert hast.",
+      "This must be the number of the version that you changed.":
+        "Das muss die Nummer der Version sein, die du geändert hast.",
       "Give the number of a version that is kept.": "Gib die Nummer einer aufgehobenen Version an.",
-      "This is a whole number of seconds from 1 to {n}.": "Das ist eine ganze Zahl von Sekunden von 1 bis {n}.",
+      "This must be a whole number of seconds from 1 to {n}.":
+        "Das muss eine ganze Zahl von Sekunden von 1 bis {n} sein.",
       "At most {n} credentials have names of your own.": "Höchstens {n} Zugänge haben eigene Namen.",
       // What has no effect in a configuration.
       "This key is stored, but nothing reads it.": "Dieser Schlüssel wird gespeichert, aber nichts liest ihn.",
@@ -3381,9 +3384,9 @@ export const translation = {
       "This is kept as a hint. What the agent may use follows the plan of your account, {plan}.":
         "Das ist nur ein Hinweis. Was der Agent nutzen darf, sagt der Tarif deines Kontos, {plan}.",
       // Who may talk.
-      "This is an id on the platform.": "Das ist eine Kennung auf der Plattform.",
-      "This is a list of at most 500 ids on the platform.":
-        "Das ist eine Liste von höchstens 500 Kennungen auf der Plattform.",
+      "This must be an id on the platform.": "Das muss eine Kennung auf der Plattform sein.",
+      "This must be a list of at most 500 ids on the platform.":
+        "Das muss eine Liste von höchstens 500 Kennungen auf der Plattform sein.",
       "Choose owner, pairing, allowlist or open.": "Wähle owner, pairing, allowlist oder open.",
       "Choose mention, all or off.": "Wähle mention, all oder off.",
       "Choose approved or denied.": "Wähle approved oder denied.",
@@ -3391,19 +3394,19 @@ export const translation = {
       "Give true if the person is you, otherwise false.": "Gib true an, wenn du das selbst bist, sonst false.",
       "Give an id.": "Gib eine Kennung an.",
       "Give the bot's token.": "Gib das Token des Bots an.",
-      "This is your id on the platform, as text or a number.":
-        "Das ist deine Kennung auf der Plattform, als Text oder Zahl.",
+      "This must be your id on the platform, as text or a number.":
+        "Das muss deine Kennung auf der Plattform sein, als Text oder Zahl.",
       // Public page.
       "A greeting is text of at most {n} characters.": "Eine Begrüßung ist ein Text von höchstens {n} Zeichen.",
-      "This is a list of at most {n} addresses of sites.": "Das ist eine Liste von höchstens {n} Adressen.",
-      "This is the address of a site, like https://www.example.com.":
-        "Das ist die Adresse einer Website, etwa https://www.example.com.",
+      "This must be a list of at most {n} addresses of sites.": "Das muss eine Liste von höchstens {n} Adressen sein.",
+      "This must be the address of a site, like https://www.example.com.":
+        "Das muss die Adresse einer Website sein, etwa https://www.example.com.",
       "Only sites with https can show the page.": "Nur Websites mit https können die Seite zeigen.",
       // Memory.
       "Write the fact in a sentence.": "Schreib die Tatsache als Satz.",
       "The kind is own, person or world.": "Möglich sind own, person oder world.",
-      "This is a platform and a conversation there, such as channel_a:123.":
-        "Das ist eine Plattform und ein Gespräch dort, etwa channel_a:123.",
+      "This must be a platform and a conversation there, such as channel_a:123.":
+        "Das muss eine Plattform und ein Gespräch dort sein, etwa channel_a:123.",
       // MCP servers.
       "It wants more rights for this. Sign in once more.": "Er will dafür mehr Rechte. Melde dich noch einmal an.",
       "Sign in, so that the agent can use it.": "Melde dich an, damit der Agent ihn nutzen kann.",

@@ -27,6 +27,13 @@ const BUDGETED_SQL = `SELECT agents.id, agents.name FROM agents JOIN agent_confi
     AND config.version = (SELECT max(version) FROM agent_configs WHERE agent_id = agents.id)
   WHERE user_id = ? AND json_type(config.body, '$.budget') = 'object' ORDER BY agents.id DESC LIMIT ? OFFSET ?`;
 
+/** What is stored with an edit of the configuration. */
+export interface BesideEdit {
+  statements?: readonly Statement[];
+  /** What else they change of the agent, for its event. */
+  changed?: readonly "channels"[];
+}
+
 export interface ConfigStore {
   /** The text of the newest version; `{}` where there is none. */
   text(agentId: string): Promise<string>;
@@ -60,11 +67,12 @@ export interface ConfigStore {
    */
   saveRepaired(agentId: string, text: string): Promise<void>;
   /**
-   * Changes a part of the newest version on the owner's request, and stores the result as a new version, with statements
-   * that change a channel in the same batch. The caller has checked that part; the rest stays as it is, also as imported.
-   * Nothing is stored if `change` returns the text unchanged and there are no statements. 404 when the agent is gone.
+   * Changes a part of the newest version on the owner's request, and stores the result as a new version, with what belongs to
+   * the change in the same batch. The caller has checked that part; the rest stays as it is, also as imported. Nothing is stored
+   * if `change` returns the text unchanged and there are no statements. 404 when the agent is gone; guards of the statements
+   * fail as in a batch of their own.
    */
-  edit(agentId: string, change: (text: string) => string, channelStatements?: readonly Statement[]): Promise<void>;
+  edit(agentId: string, change: (text: string) => string, beside?: BesideEdit): Promise<void>;
   /**
    * Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. With `from`, the
    * batch fails by the guard `CONFIG_GUARD` unless that version is in force.
@@ -249,24 +257,22 @@ export function createConfigStore({ database, config, events, log, hooks, logs }
       await requireValid(body);
       await store(agentId, body, false);
     },
-    async edit(agentId, change, channelStatements = []) {
+    async edit(agentId, change, { statements = [], changed: alsoChanged = [] } = {}) {
       for (;;) {
         const { body, version } = await newest(agentId);
         const changed = change(body);
         if (Buffer.byteLength(changed) > MAX_CONFIG_BYTES) throw configTooLarge();
         const saved = changed === body ? [] : saveStatements(agentId, changed, null);
-        if (saved.length + channelStatements.length === 0) return;
-        const event = await eventStatement(agentId, [
-          ...(saved.length > 0 ? ["config" as const] : []),
-          ...(channelStatements.length > 0 ? ["channels" as const] : []),
-        ]);
+        if (saved.length + statements.length === 0) return;
+        const areas = [...(saved.length > 0 ? ["config" as const] : []), ...alsoChanged];
+        const event = areas.length > 0 ? [await eventStatement(agentId, areas)] : [];
         try {
           return void (await database.write([
             { sql: TOUCH_AT_VERSION, args: [Date.now(), agentId, version], after: () => hooks.notifyChanged(agentId) },
             guard("version"),
             ...saved,
-            ...channelStatements,
-            event,
+            ...statements,
+            ...event,
           ]));
         } catch (error) {
           if (!(error instanceof GuardFailed && error.guard === "version")) throw error;

@@ -17,7 +17,7 @@ import {
 const languageCode = check(
   { type: "string", pattern: "^[a-z]{2}$" },
   (value): value is string => typeof value === "string" && /^[a-z]{2}$/.test(value),
-  "This is a language as two small letters, such as en or de.",
+  "This must be a language as two small letters, such as en or de.",
 );
 
 /** A user's, chat's or group's id on a platform. */

@@ -32,7 +32,7 @@ const ISO_TIME = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|
 const isoTime = check(
   { type: "string", pattern: ISO_TIME.source },
   (value): value is string => typeof value === "string" && ISO_TIME.test(value) && !Number.isNaN(Date.parse(value)),
-  'This is a time in ISO 8601, such as "2030-01-31T09:00".',
+  'This must be a time in ISO 8601, such as "2030-01-31T09:00".',
 );
 
 const conversation = { platform: deferred(() => oneOf(...channelIds())), peer: string(200, 1) };
@@ -55,7 +55,7 @@ const deliverTo = reader(
     const { platform, peer, webhook } = deliverFields(value, path, onUnknown);
     if (webhook === true && platform === undefined && peer === undefined) return { webhook };
     if (webhook === undefined && platform !== undefined && peer !== undefined) return { platform, peer };
-    throw new InvalidSetting(path, 'This is { "platform": …, "peer": … }, { "webhook": true } or null.');
+    throw new InvalidSetting(path, 'This must be { "platform": …, "peer": … }, { "webhook": true } or null.');
   },
 );
 

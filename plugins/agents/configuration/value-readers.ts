@@ -79,46 +79,46 @@ export const string = (max: number, min = 0) =>
   check(
     { type: "string", ...(min > 0 && { minLength: min }), maxLength: max },
     (value): value is string => typeof value === "string" && value.length <= max && value.length >= min,
-    `This is text of ${min} to ${max} characters.`,
+    `This must be text of ${min} to ${max} characters.`,
   );
 export const number = (min: number, max: number) =>
   check(
     { type: "number", minimum: min, maximum: max },
     (value): value is number => typeof value === "number" && value >= min && value <= max,
-    `This is a number from ${min} to ${max}.`,
+    `This must be a number from ${min} to ${max}.`,
   );
 export const oneOf = <const Value extends string>(...values: Value[]) =>
   check(
     { type: "string", enum: values },
     (value): value is Value => values.some((one) => one === value),
-    `This is one of: ${values.join(", ")}.`,
+    `This must be one of: ${values.join(", ")}.`,
   );
-export const boolean = check({ type: "boolean" }, (value) => typeof value === "boolean", "This is true or false.");
+export const boolean = check({ type: "boolean" }, (value) => typeof value === "boolean", "This must be true or false.");
 export const positiveInteger = check(
   { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   (value): value is number => Number.isSafeInteger(value) && Number(value) > 0,
-  "This is a whole number above 0.",
+  "This must be a whole number above 0.",
 );
 export const usdAmount = check(
   { type: "number", minimum: 0, maximum: 1e9 },
   (value): value is number => typeof value === "number" && value >= 0 && value <= 1e9,
-  "This is an amount of US dollars, 0 or more.",
+  "This must be an amount of US dollars, 0 or more.",
 );
 export const timezone = check(
   { type: "string" },
   (value): value is string => typeof value === "string" && isTimeZone(value),
-  "This is the name of a time zone, such as Europe/Vienna.",
+  "This must be the name of a time zone, such as Europe/Vienna.",
 );
 export const httpUrl = check(
   { type: "string", format: "uri", maxLength: 2_000 },
   (value): value is string =>
     typeof value === "string" && value.length <= 2_000 && /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
-  "This is an http or https address of at most 2000 characters.",
+  "This must be an http or https address of at most 2000 characters.",
 );
 const plainObject = check(
   { type: "object" },
   (value): value is object => typeof value === "object" && value !== null && !Array.isArray(value),
-  "This is an object.",
+  "This must be an object.",
 );
 
 export const listOf = <Value>(read: Reader<Value>, max = 1_000): Reader<Value[]> =>
@@ -126,7 +126,7 @@ export const listOf = <Value>(read: Reader<Value>, max = 1_000): Reader<Value[]>
     () => ({ type: "array", items: read.schema(), maxItems: max }),
     (value, path, onUnknown) => {
       if (!Array.isArray(value) || value.length > max) {
-        throw new InvalidSetting(path, `This is a list of at most ${max} items.`);
+        throw new InvalidSetting(path, `This must be a list of at most ${max} items.`);
       }
       return value.map((item, index) => read(item, itemPath(path, index), onUnknown));
     },

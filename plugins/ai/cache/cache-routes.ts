@@ -24,7 +24,7 @@ const cacheBody = t.Object({
       minimum: 1,
       maximum: MAX_AGE_S,
       description: `Default ${DEFAULT_AGE_S}`,
-      error: `This is a whole number of seconds from 1 to ${MAX_AGE_S}.`,
+      error: `This must be a whole number of seconds from 1 to ${MAX_AGE_S}.`,
     }),
   ),
 });

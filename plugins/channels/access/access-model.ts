@@ -3,9 +3,11 @@ import { t } from "elysia";
 import type { Pairing } from "./pairings.ts";
 
 const iso = { description: "ISO 8601" };
-const id = t.Union([t.String({ maxLength: 200 }), t.Integer()], { error: "This is an id on the platform." });
+const id = t.Union([t.String({ maxLength: 200 }), t.Integer()], { error: "This must be an id on the platform." });
 const ids = (description: string) =>
-  t.Optional(t.Array(id, { maxItems: 500, description, error: "This is a list of at most 500 ids on the platform." }));
+  t.Optional(
+    t.Array(id, { maxItems: 500, description, error: "This must be a list of at most 500 ids on the platform." }),
+  );
 const rule = t.Union([t.Literal("owner"), t.Literal("pairing"), t.Literal("allowlist"), t.Literal("open")], {
   error: "Choose owner, pairing, allowlist or open.",
 });

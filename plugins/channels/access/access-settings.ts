@@ -98,7 +98,11 @@ export function createAccessSettings(deps: Deps): AccessSettings {
           ownerId === undefined || connection?.ownerId === ownerId
             ? []
             : [connections.ownerStatement(agentId, channel, ownerId)];
-        await agents.editConfig(agentId, (text) => setChannelMembers(text, channel, members), statements);
+        await agents.editConfig(
+          agentId,
+          (text) => setChannelMembers(text, channel, members),
+          statements.length > 0 ? { statements, changed: ["channels"] } : {},
+        );
         if (statements.length > 0) {
           // An open connection holds the owner that it was opened with.
           openConnections.drop(agentId, channel);

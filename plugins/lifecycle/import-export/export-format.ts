@@ -13,7 +13,7 @@ const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: 
 const time = t.String({
   pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?(?:Z|[+-]\\d\\d:\\d\\d)$",
   description: "ISO 8601",
-  error: "This is a time in ISO 8601, with its zone.",
+  error: "This must be a time in ISO 8601, with its zone.",
 });
 const peer = t.String({ maxLength: 500 });
 

@@ -76,7 +76,7 @@ const createBody = t.Object({
         pattern: "^[a-z_]+:.+$",
         maxLength: 600,
         description: "platform:peer; null or left out: the owner's",
-        error: "This is a platform and a conversation there, such as channel_a:123.",
+        error: "This must be a platform and a conversation there, such as channel_a:123.",
       }),
     ),
   ),

@@ -23,7 +23,7 @@ export function readOffset(text: string | undefined): number {
 export function readFlag(text: string | undefined, path: string): boolean {
   if (text === undefined || text === "0" || text === "false") return false;
   if (text === "1" || text === "true") return true;
-  throw invalidInput({ path, message: "This is 1 or 0." });
+  throw invalidInput({ path, message: "This must be 1 or 0." });
 }
 
 const parseWholeNumber = (text: string) => (/^\d{1,100}$/.test(text) ? Number(text) : undefined);

@@ -10,7 +10,7 @@ export interface CronTimes {
 export class InvalidCron extends Error {}
 
 const HINT =
-  'This is a cron expression of five fields, such as "0 9 * * MON-FRI" (minute, hour, day, month, weekday), or a name such as @daily.';
+  'This must be a cron expression of five fields, such as "0 9 * * MON-FRI" (minute, hour, day, month, weekday), or a name such as @daily.';
 /** So many distances between runs are checked. */
 const CHECKED_RUNS = 5;
 
