@@ -4156,8 +4156,9 @@ export const translation = {
     "May I do these {n} things?": "Darf ich diese {n} Dinge tun?",
     "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.":
       "Dafür brauche ich die Freigabe meines Besitzers. Ich habe gefragt und mache weiter, sobald ich die Antwort habe.",
-    "Other people have written in this conversation, and one of them may be behind this. Approve only what you want yourself.":
-      "In diesem Gespräch haben auch andere geschrieben, und einer von ihnen kann dahinterstecken. Erlaube nur, was du selbst willst.",
+    "Other people have written in the conversation, and one of them may be behind this. Approve only what you want yourself.":
+      "In dem Gespräch haben auch andere geschrieben, und einer von ihnen kann dahinterstecken. Erlaube nur, was du selbst willst.",
+    "It is about a message of {name} on {channel}.": "Es geht um eine Nachricht von {name} auf {channel}.",
     "A part of it has the form of a secret, so it is not shown. Deny it if you don't know what that is.":
       "Ein Teil davon sieht aus wie ein Geheimnis und wird nicht gezeigt. Lehne es ab, wenn du nicht weißt, was es ist.",
     "I have read something here that you did not write, and it may be behind this. Approve only what you want yourself.":

@@ -1,10 +1,12 @@
 // The words by which an agent says that it waits for its owner, and asks the owner.
 import type { Choice } from "../../../channels/port.ts";
-import { isChannelId } from "../../../channels/registry.ts";
+import { channelDefinition, isChannelId } from "../../../channels/registry.ts";
 import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
 import { REDACTED } from "../../../src/kernel/telemetry/redact.ts";
+import { plainName } from "../../../src/kernel/util/text/quoted-text.ts";
 import type { Approval } from "../../approvals/index.ts";
 import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
+import type { InboxEntry } from "../inbox/inbox.ts";
 import type { Language } from "../reader-language.ts";
 
 type Asked = Pick<Approval, "summary" | "code" | "taint">;
@@ -13,7 +15,7 @@ type Asked = Pick<Approval, "summary" | "code" | "taint">;
 const WARNINGS: Readonly<Record<Taint, string>> = {
   [TAINT.none]: "",
   [TAINT.people]: pageText(
-    "Other people have written in this conversation, and one of them may be behind this. Approve only what you want yourself.",
+    "Other people have written in the conversation, and one of them may be behind this. Approve only what you want yourself.",
   ),
   [TAINT.outside]: pageText(
     "I have read something here that you did not write, and it may be behind this. Approve only what you want yourself.",
@@ -28,8 +30,16 @@ const HIDDEN = pageText(
 /** Whether the answers are shown below a question: by the console, and by channels, as buttons where they can. */
 export const showsChoices = (platform: string): boolean => platform === "web" || isChannelId(platform);
 
-/** Asks the owner. `withChoices`: the answers are shown below it; if not, the text says what to write. */
-export function askingText(requests: readonly Asked[], withChoices: boolean, language: Language): string {
+/**
+ * Asks the owner. `withChoices`: the answers are shown below it; if not, the text says what to write. `from`: the message that led
+ * to it, where the owner is asked in another conversation.
+ */
+export function askingText(
+  requests: readonly Asked[],
+  withChoices: boolean,
+  language: Language,
+  from?: Pick<InboxEntry, "senderName" | "platform">,
+): string {
   const lines = requests.map(({ summary, code }) =>
     withChoices ? summary : `${summary}\n/approve ${code}\n/deny ${code}`,
   );
@@ -42,7 +52,14 @@ export function askingText(requests: readonly Asked[], withChoices: boolean, lan
       ? translateText("May I do this?", language)
       : translateText("May I do these {n} things?", language, { n: String(lines.length) });
   const below = warnings.filter((text) => text !== "").map((text) => translateText(text, language));
-  return [question, ...lines, ...below].join("\n\n");
+  return [question, ...(from ? originText(from, language) : []), ...lines, ...below].join("\n\n");
+}
+
+/** Whose message it answers; their name must not pass for more than a name. */
+function originText({ senderName, platform }: Pick<InboxEntry, "senderName" | "platform">, language: Language): string[] {
+  if (!isChannelId(platform)) return [];
+  const values = { name: plainName(senderName), channel: channelDefinition(platform).label };
+  return [translateText("It is about a message of {name} on {channel}.", language, values)];
 }
 
 /** The notice in the conversation: to the owner alone the question itself, to others only that there is one. */

@@ -152,8 +152,9 @@ test("a guest is told once that the owner is asked, who is asked in their own ch
   await fixture.hear(agent, "Mail Bob", { to: { peer: "guest" } });
   await fixture.idle();
   const warning =
-    "Other people have written in this conversation, and one of them may be behind this. Approve only what you want yourself.";
-  const question = `May I do this?\n\nWrite to Bob\n\n${warning}`;
+    "Other people have written in the conversation, and one of them may be behind this. Approve only what you want yourself.";
+  const origin = "It is about a message of Bob on Telegram.";
+  const question = `May I do this?\n\n${origin}\n\nWrite to Bob\n\n${warning}`;
   expect(new Map(bodies() as [string, string][])).toEqual(
     new Map([
       ["guest", "I need my owner's approval for this. I have asked, and go on as soon as I have the answer."],

@@ -103,7 +103,7 @@ export function createSuspensions(deps: Deps) {
       const asked: Statement[] = [];
       for (const request of unasked) {
         const write = (language: Language, withChoices = true) => ({
-          body: askingText([request], withChoices, language),
+          body: askingText([request], withChoices, language, isToldAll ? undefined : entry),
           choices: choicesOf(request, language),
         });
         if (isToldAll) {
