@@ -3,7 +3,7 @@ import type { Choice } from "../../../channels/port.ts";
 import { channelDefinition, isChannelId } from "../../../channels/registry.ts";
 import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
 import { REDACTED } from "../../../src/kernel/telemetry/redact.ts";
-import { plainName } from "../../../src/kernel/util/text/quoted-text.ts";
+import { plainName, withVisibleOrder } from "../../../src/kernel/util/text/quoted-text.ts";
 import type { Approval } from "../../approvals/index.ts";
 import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
@@ -40,9 +40,10 @@ export function askingText(
   language: Language,
   from?: Pick<InboxEntry, "senderName" | "platform">,
 ): string {
-  const lines = requests.map(({ summary, code }) =>
-    withChoices ? summary : `${summary}\n/approve ${code}\n/deny ${code}`,
-  );
+  const lines = requests.map(({ summary, code }) => {
+    const words = withVisibleOrder(summary);
+    return withChoices ? words : `${words}\n/approve ${code}\n/deny ${code}`;
+  });
   const warnings = [
     requests.some(({ summary }) => summary.includes(REDACTED)) ? HIDDEN : "",
     WARNINGS[highestTaint(requests.map(({ taint }) => taint))],
@@ -56,7 +57,10 @@ export function askingText(
 }
 
 /** Whose message it answers; their name must not pass for more than a name. */
-function originText({ senderName, platform }: Pick<InboxEntry, "senderName" | "platform">, language: Language): string[] {
+function originText(
+  { senderName, platform }: Pick<InboxEntry, "senderName" | "platform">,
+  language: Language,
+): string[] {
   if (!isChannelId(platform)) return [];
   const values = { name: plainName(senderName), channel: channelDefinition(platform).label };
   return [translateText("It is about a message of {name} on {channel}.", language, values)];

@@ -110,7 +110,13 @@ export default function NewAgentDialog({ template: wanted, onClose }: Props) {
             onClose();
             navigate(`/agents/${id}`);
           })
-        : { action: t("Make the agent"), isBusy: create.isPending, onSubmit: () => create.mutate() })}
+        : {
+            action: t("Make the agent"),
+            isBusy: create.isPending,
+            // The templates may come after the dialog has opened.
+            isIncomplete: !template && chosen !== FROM_SCRATCH,
+            onSubmit: () => create.mutate(),
+          })}
       onClose={onClose}
     >
       {create.error && chosen !== FROM_FILE && <Refusal error={create.error} />}

@@ -23,11 +23,8 @@ export function bracketNote(kind: string, detail = "", maxDetail = MAX_DETAIL): 
 }
 
 /** The text with all white space and control characters as single blanks. */
-export const oneLine = (text: string) =>
-  text
-    .replace(BIDI_CONTROLS, "")
-    .replace(/[\s\p{Cc}]+/gu, " ")
-    .trim();
+export const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 
-/** They show a text in another order than it has. */
-const BIDI_CONTROLS = /\p{Bidi_Control}/gu;
+/** The text with names in place of the characters that would show it in another order than it has. */
+export const withVisibleOrder = (text: string) =>
+  text.replace(/\p{Bidi_Control}/gu, (one) => `⟨U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
