@@ -22,7 +22,8 @@ function parseOrigin(text: string, path: string): string {
     url.pathname === "/" &&
     `${url.search}${url.hash}${url.username}${url.password}` === "" &&
     /^[a-z\d.-]+$/.test(url.hostname);
-  if (!isPlain) throw invalidInput({ path, message: "This must be the address of a site, like https://www.example.com." });
+  if (!isPlain)
+    throw invalidInput({ path, message: "This must be the address of a site, like https://www.example.com." });
   const isSafe = url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname));
   if (!isSafe) throw invalidInput({ path, message: "Only sites with https can show the page." });
   return url.origin;

@@ -91,7 +91,8 @@ export function createScheduleService({ agents, store, now }: Deps): ScheduleSer
         throw invalidSchedule("cron", "Give either cron or, for a single run, at.");
       }
       const moment = at === undefined ? null : parseMoment(at, timezone);
-      if (moment === undefined) throw invalidSchedule("at", 'This must be a time in ISO 8601, such as "2030-01-31T09:00".');
+      if (moment === undefined)
+        throw invalidSchedule("at", 'This must be a time in ISO 8601, such as "2030-01-31T09:00".');
       const timing = { cron: cron ?? null, at: moment, timezone };
       try {
         return { next: await nextRuns(timing, now()), words: inWords(timing), timezone };

@@ -99,7 +99,8 @@ export function createScheduleStore({ database, jobs, now }: Deps): ScheduleStor
   async function resolveTiming({ cron, at, timezone }: Pick<ScheduleFields, "cron" | "at" | "timezone">) {
     if ((cron === null) === (at === null)) throw invalidSchedule("cron", "Give either cron or, for a single run, at.");
     const moment = at === null ? null : parseMoment(at, timezone);
-    if (moment === undefined) throw invalidSchedule("at", 'This must be a time in ISO 8601, such as "2030-01-31T09:00".');
+    if (moment === undefined)
+      throw invalidSchedule("at", 'This must be a time in ISO 8601, such as "2030-01-31T09:00".');
     const timing = { cron: cron?.trim() ?? null, at: moment, timezone };
     try {
       const [next] = await nextRuns(timing, now());
