@@ -294,15 +294,12 @@ describe("writing to an agent", () => {
   test("a call that needs approval is asked about in place; after it the agent goes on", async () => {
     await using console = await openConsole(berth, ada);
     const { page } = console;
-    const calls = [
-      { name: "web_fetch", arguments: { url: outside.url.href } },
-      { name: "remind_me", arguments: { text: "Storm", inMinutes: 5 } },
+    const answers = [
+      { toolCalls: [{ name: "web_fetch", arguments: { url: outside.url.href } }] },
+      { toolCalls: [{ name: "remind_me", arguments: { text: "Storm", inMinutes: 5 } }] },
     ];
-    // Other conversations may ask at the same time.
-    upstream.script(({ lastUser, toolResults }) => {
-      const next = lastUser.includes("Read this page") ? calls[toolResults.length] : undefined;
-      return next ? { toolCalls: [next] } : "It is set.";
-    });
+    // Each is asked for once: the turn goes on behind what it has done. Other conversations may ask at the same time.
+    upstream.script(({ lastUser }) => (lastUser.includes("Read this page") && answers.shift()) || "It is set.");
     await console.open(chat("/new"));
     await say(page, "Read this page");
     const card = page.getByRole("region", { name: "Approval for “Set a reminder”" });
