@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { FileUp, Upload } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { ReportRow } from "../../../plugins/lifecycle/takeover/report.ts";
+import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
 import { OVERVIEW_KEY } from "../../app/agents.ts";
 import { call } from "../../app/api.ts";
 import { ApiError } from "../../app/errors.ts";
@@ -14,7 +15,6 @@ import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Notice } from "../../parts/status.tsx";
 import { useFileDrop } from "../../parts/use-file-drop.ts";
-import { visibleText } from "../../parts/visible-text.ts";
 import { Report } from "./report.tsx";
 
 interface Preview {

@@ -76,7 +76,7 @@ function Import() {
   );
 }
 
-/** Whoever chose the wrong file wants to know which is the right one, and not what JSON is. */
+/** Says which file to choose, because the error of the parser says only what is wrong in this one. */
 const NotAnAgent = () => (
   <div role="alert">
     <Notice tone="bad">
