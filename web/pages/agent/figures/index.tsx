@@ -14,7 +14,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { useAgent } from "../agent.tsx";
-import type { Figures, FigureSums } from "./data.ts";
+import type { FigureSums, Figures } from "./data.ts";
 import { KeyFigures } from "./key-figures.tsx";
 
 const RANGES = ["day", "week", "month"] as const;
