@@ -11,8 +11,8 @@ import { ApiError } from "../../app/errors.ts";
 import { type Text, t, text } from "../../app/language.ts";
 import { randomKey } from "../../app/random-key.ts";
 import { viewerZone } from "../../app/time-zone.ts";
+import { AgentFileError } from "../../parts/agent-file-error.tsx";
 import { Button } from "../../parts/button.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
 import { Notice } from "../../parts/status.tsx";
 import { useFileDrop } from "../../parts/use-file-drop.ts";
 import { Report } from "./report.tsx";
@@ -89,7 +89,7 @@ export function FromFile({ state: { file, choose, preview, create } }: { state: 
   return (
     <>
       <Chooser file={file} isBusy={preview.isPending} onFile={choose} />
-      {preview.error && <ErrorNote error={preview.error} />}
+      {preview.error && <AgentFileError error={preview.error} />}
       {data && (
         <div ref={report} className="flex scroll-mt-4 flex-col gap-3" role="status">
           <p className="font-medium">
