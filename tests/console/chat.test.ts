@@ -592,7 +592,7 @@ test("the page is accessible: a conversation, its turn, an approval, another cha
     async prepare(page) {
       await feed(page).locator("summary").first().click();
       await feed(page)
-        .locator("summary", { hasText: /^Remember a fact/ })
+        .locator("summary", { hasText: /^(?:Remember a fact|Tatsache merken)/ })
         .click();
     },
   });
@@ -600,7 +600,7 @@ test("the page is accessible: a conversation, its turn, an approval, another cha
     name: "chat-turn",
     async prepare(page) {
       await page.getByRole("button", { name: /fake-small/ }).click();
-      await page.getByRole("dialog").getByText("Remember a fact", { exact: true }).waitFor();
+      await page.getByRole("dialog").getByText(/^(?:Remember a fact|Tatsache merken)$/).waitFor();
     },
   });
   await expectAccessible(berth, ada, chat(`/${approval}`), {
