@@ -600,7 +600,10 @@ test("the page is accessible: a conversation, its turn, an approval, another cha
     name: "chat-turn",
     async prepare(page) {
       await page.getByRole("button", { name: /fake-small/ }).click();
-      await page.getByRole("dialog").getByText(/^(?:Remember a fact|Tatsache merken)$/).waitFor();
+      await page
+        .getByRole("dialog")
+        .getByText(/^(?:Remember a fact|Tatsache merken)$/)
+        .waitFor();
     },
   });
   await expectAccessible(berth, ada, chat(`/${approval}`), {

@@ -155,7 +155,10 @@ test("the page is accessible", async () => {
       const card = page.getByRole("article", { name: "docs" });
       await card.locator("summary").first().click();
       await card.getByText(HOSTILE).waitFor();
-      await page.getByRole("article", { name: "inside" }).getByText(/private or reserved|privates oder reserviertes/).waitFor();
+      await page
+        .getByRole("article", { name: "inside" })
+        .getByText(/private or reserved|privates oder reserviertes/)
+        .waitFor();
     },
   });
 }, 120_000);
