@@ -83,7 +83,7 @@ describe("a call", () => {
     expect(await store.findByCode(agent.id, request?.code.toLowerCase() ?? "")).toEqual(request);
   });
 
-  test("has its secrets blacked out, in the list and on disk, also where the owner has changed it", async () => {
+  test("is shown to its owner as a whole until it is decided, and on disk with its secrets blacked out", async () => {
     const secret = `0x${"ab".repeat(32)}`;
     await store.authorize(origin, {
       ...call({ apiKey: "hunter2", note: `key ${secret}` }),
@@ -93,6 +93,20 @@ describe("a call", () => {
     expect(JSON.parse(request?.input ?? "")).toMatchObject({ to: "0x1", apiKey: "[redacted]" });
     const rows = await server.kernel.database.read("SELECT * FROM approvals WHERE agent_id = ?", [agent.id]);
     expect(JSON.stringify(rows.rows)).not.toMatch(/hunter2|abababab/);
+    if (!request) throw new Error("No request was stored.");
+    expect(store.whole(request).summary).toBe(`Use ${secret}`);
+    expect(JSON.parse(store.whole(request).input)).toMatchObject({ apiKey: "hunter2", note: `key ${secret}` });
+    const decided = await decide();
+    expect(store.whole(decided)).toEqual({ summary: "Use 0x[redacted]", input: decided.input });
+  });
+
+  test("hides nothing behind a name in the owner's chat, but what has the form of a secret", async () => {
+    const address = "https://example.com/?token=everything-he-said&to=Bearer%20x";
+    await store.authorize(origin, { ...call(), inWords: async () => `Open ${address} with Bearer abcdefghijkl` });
+    const [request] = await pending();
+    if (!request) throw new Error("No request was stored.");
+    expect(request.summary).toContain("token=[redacted]");
+    expect(store.chatSummary(request)).toBe(`Open ${address} with Bearer [redacted]`);
   });
 
   test("is refused if its input is too large to be shown", async () => {

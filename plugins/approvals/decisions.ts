@@ -45,11 +45,11 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
 }
 
 const DECIDE = `UPDATE approvals SET status = ?, scope = ?, decided_at = ?, decided_by = ?, decided_on = ?, expires_at = ?,
-    edited = ?, input = coalesce(?, input)
+    edited = ?, input = coalesce(?, input), whole = NULL
   WHERE agent_id = ? AND id = ? AND status = 'pending' AND expires_at > ?`;
 const DUE = `SELECT approvals.id, agent_id, turn_id, tool, class, user_id FROM approvals
   JOIN agents ON agents.id = approvals.agent_id WHERE approvals.status = 'pending' AND expires_at <= ? LIMIT 200`;
-const EXPIRE = "UPDATE approvals SET status = 'expired' WHERE id = ? AND status = 'pending'";
+const EXPIRE = "UPDATE approvals SET status = 'expired', whole = NULL WHERE id = ? AND status = 'pending'";
 
 /** What a scope admits beyond one call may not be money or an effect outside, except by a rule that the owner can see. */
 const SCOPES: Readonly<Record<ToolClass, readonly Scope[]>> = {

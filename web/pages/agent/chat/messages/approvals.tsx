@@ -10,6 +10,7 @@ import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { Status } from "../../../../parts/status.tsx";
 import { showError } from "../../../../parts/toast.tsx";
+import { visibleText } from "../../../../parts/visible-text.ts";
 import { type Approval, approvalsKey } from "../chat-data.ts";
 import { Detail } from "./steps.tsx";
 
@@ -53,7 +54,7 @@ function ApprovalCard({ agentId, approval }: Pick<Props, "agentId"> & { approval
       <p className="flex items-start gap-2 font-medium">
         <ShieldAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
         <span>
-          {t("May the agent do this?")} <bdi className="block font-normal">{said(summary)}</bdi>
+          {t("May the agent do this?")} <bdi className="block font-normal">{visibleText(said(summary))}</bdi>
         </span>
       </p>
       <p className="text-sm">
