@@ -37,6 +37,9 @@ const newOutbox = () =>
       },
     },
     logToOwner: (_, level, message) => void reports.push(`${level}: ${message}`),
+    onGivenUp: async ({ body }, reason) => [
+      { sql: "SELECT 1", args: [], after: () => void reports.push(`given up: ${body}: ${reason}`) },
+    ],
     firstDelay: 1,
   });
 
