@@ -50,8 +50,8 @@ export interface IncomingMessage {
   /** The message's files, in order; `text` also names each one, in brackets on its own line. */
   attachments?: Attachment[];
   /**
-   * The platform's id of the message that it replies to, where the platform does not pass that message. Where it does, its files
-   * are among the attachments, if this one has none of its own.
+   * The platform's id of the message that this one replies to, on platforms that pass only the id. Other platforms pass the whole
+   * message: there `attachments` has its files if this message has none.
    */
   repliesTo?: string;
   /** More than two people can read it. */

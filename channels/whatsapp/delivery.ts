@@ -24,11 +24,11 @@ export interface Delivery {
  */
 const MAX_TEXT_WITH_BUTTONS = 1024;
 
-/** Text, with the answers to offer as buttons if there is room for it above them, and else in words. */
-function contentOf({ text, choices }: { text: string; choices: readonly Choice[] }) {
-  if (choices.length === 0 || text.length > MAX_TEXT_WITH_BUTTONS) {
+/** Text, with the answers to offer as buttons below it. */
+function contentOf(text: string, choices: readonly Choice[] = []) {
+  if (choices.length === 0) {
     // WhatsApp would fetch each link to preview it: a manipulated reply could leak data in an address that way.
-    return { type: "text", text: { body: withWrittenChoices(text, choices), preview_url: false } };
+    return { type: "text", text: { body: text, preview_url: false } };
   }
   const buttons = choices.map(({ label, text: id }) => ({ type: "reply", reply: { id, title: label } }));
   return { type: "interactive", interactive: { type: "button", body: { text }, action: { buttons } } };
@@ -82,8 +82,9 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
       const account = binding.bot.id;
       const alreadyDelivered = deliveredParts.length;
       let mayBeDelivered = attempts > 0;
-      const hasRoom = text.length <= MAX_TEXT_WITH_BUTTONS;
-      const texts = toMessageParts(hasRoom ? text : withWrittenChoices(text, choices));
+      const [first = "", ...others] = toMessageParts(text);
+      const hasButtons = others.length === 0 && first.length <= MAX_TEXT_WITH_BUTTONS;
+      const texts = hasButtons ? [first] : toMessageParts(withWrittenChoices(text, choices));
       const parts: readonly (string | OutgoingFile)[] = [...texts, ...(message.files ?? [])];
       for (const [index, part] of parts.entries()) {
         if (index < alreadyDelivered) continue;
@@ -100,12 +101,11 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
         mayBeDelivered = false;
         const asReply = index === 0 && replyTo?.startsWith("wamid.") ? replyTo : undefined;
         try {
-          const offered = hasRoom && index === texts.length - 1 ? choices : [];
           const sendContent = (content: object) =>
             write(binding, peer, { content, callbackData, replyTo: asReply }, signal);
           onPartDelivered(
             typeof part === "string"
-              ? await sendContent(contentOf({ text: part, choices: offered }))
+              ? await sendContent(contentOf(part, hasButtons ? choices : []))
               : await sendFile({
                   file: part,
                   ways: messagesFor(part),
@@ -113,7 +113,7 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
                   send: async (way, bytes) => sendContent(await upload(binding, peer, part, way, bytes, signal)),
                   isRefused: (error) =>
                     error instanceof ChannelError && error.kind === "refused" && error.scope === "peer",
-                  sendText: (words) => sendContent(contentOf({ text: words, choices: [] })),
+                  sendText: (words) => sendContent(contentOf(words)),
                 }),
           );
         } catch (error) {

@@ -4,31 +4,9 @@ import { invalidInput } from "../../src/kernel/errors.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { isTimeZone } from "../../src/kernel/util/time-zone.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
+import { figureSums } from "./figure-model.ts";
 import type { createFigureReader, FigurePoint } from "./figures.ts";
 
-const count = t.Integer();
-const orNull = t.Union([t.Integer(), t.Null()]);
-const figures = {
-  received: count,
-  sent: t.Integer({ description: "Replies" }),
-  turnsOk: count,
-  turnsFailed: count,
-  inputTokens: count,
-  outputTokens: count,
-  costUsd: t.Number({ description: "Of the agent's turns, whoever's key paid" }),
-  averageAnswerMs: orNull,
-  p95AnswerMs: t.Union([
-    t.Integer({ description: "95 % of the answers were at most this slow; 120,000 stands for more" }),
-    t.Null(),
-  ]),
-};
-const response = t.Object({
-  range: t.String(),
-  step: t.Union([t.Literal("hour"), t.Literal("day")]),
-  timezone: t.String(),
-  points: t.Array(t.Object({ at: t.String({ description: "When the period begins, ISO 8601" }), ...figures })),
-  total: t.Object(figures),
-});
 const query = t.Object({
   range: t.Optional(
     t.Union([t.Literal("day"), t.Literal("week"), t.Literal("month")], { error: "The range is day, week or month." }),
@@ -54,7 +32,7 @@ export const figureRoutes = ({ guards, figures: reader }: Deps) =>
     {
       ownAgent: { scope: "read", kind: "data" },
       query,
-      response: { 200: response },
+      response: { 200: figureSums },
       detail: {
         tags: ["Agents"],
         summary: "An agent's messages, turns, tokens, cost and answer times over time",

@@ -4,7 +4,7 @@ import { eventually } from "../../tests/support/eventually.ts";
 import { callTool, toolContext, toolNamed } from "../../tests/support/skills.ts";
 import { ONE_POINT_PNG } from "../../tests/support/upstream-pictures.ts";
 import type { Agent } from "../agents/index.ts";
-import type { InboxEntry } from "../runtime/inbox/inbox.ts";
+import type { InboxEntry } from "../runtime/inbox/entries.ts";
 import { createTurnFiles, type TurnFiles } from "../runtime/reply-files/turn-files.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../runtime/support.test.ts";
 import { skills, type ToolContext } from "../skills/index.ts";

@@ -5,7 +5,7 @@ import type { Statement } from "../../src/kernel/database/database.ts";
 import type { ReplyFile } from "../uploads/index.ts";
 import type { Attachment } from "./inbox/attachments.ts";
 import type { OwnerCommand } from "./inbox/commands.ts";
-import type { InboxEntry } from "./inbox/inbox.ts";
+import type { InboxEntry } from "./inbox/entries.ts";
 import type { Language } from "./reader-language.ts";
 import type { Observer } from "./turn/tool-calls.ts";
 

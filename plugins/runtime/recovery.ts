@@ -3,7 +3,8 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Row } from "@libsql/client";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
-import type { Inbox, InboxEntry } from "./inbox/inbox.ts";
+import type { InboxEntry } from "./inbox/entries.ts";
+import type { Inbox } from "./inbox/inbox.ts";
 import { LANE_LIMITS, type Lanes } from "./lanes/lanes.ts";
 import type { Outbox } from "./outbox/outbox.ts";
 

@@ -1,7 +1,8 @@
 // Takes the prompts of schedules as messages to answer, and reports how their turns ended to the plugin of schedules.
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Taint } from "../skills/index.ts";
-import type { InboundMessage, Inbox, InboxEntry } from "./inbox/inbox.ts";
+import type { InboundMessage, InboxEntry } from "./inbox/entries.ts";
+import type { Inbox } from "./inbox/inbox.ts";
 import type { FinalStatus } from "./inbox/inbox-sql.ts";
 import { isScheduled, SCHEDULE_SENDER } from "./inbox/scheduled.ts";
 import type { OwnerAlerts } from "./outbox/owner-alerts.ts";

@@ -12,7 +12,7 @@ import { approvals } from "../approvals/index.ts";
 import { auth } from "../auth/index.ts";
 import { type Skill, skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
-import type { InboundMessage } from "./inbox/inbox.ts";
+import type { InboundMessage } from "./inbox/entries.ts";
 import type { Delivery, DeliveryOutcome, FetchFile, PlatformHooks } from "./platforms.ts";
 import { createRuntime } from "./runtime.ts";
 import type { ChatRequest } from "./turn/turn-requests.ts";

@@ -196,7 +196,7 @@ describe("the backups", () => {
       const refused = page.waitForResponse(/\/api\/agents\/import$/);
       await chooser.setInputFiles({ name, mimeType: "", buffer: Buffer.from(content) });
       expect((await refused).status()).toBe(400);
-      await page.getByRole("alert").getByText("Choose the .json file that an export has saved.").waitFor();
+      await page.getByRole("alert").getByText("There is no agent in this file.").waitFor();
       const { pathname } = new URL(page.url());
       expect({ name, pathname }).toEqual({ name, pathname: `/agents/${quietId}/backups` });
     }

@@ -43,6 +43,17 @@ describe("an agent from a file", () => {
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 
+  test("says which files there are to choose from, if it holds none", async () => {
+    await using console = await openConsole(berth, ada);
+    const { page } = console;
+    await console.open("/agents?new=assistant");
+    await chooseFile(page, { name: "notes.json", mimeType: "application/json", buffer: Buffer.from("hello") });
+    await page.getByRole("alert").getByText("There is no agent in this file.").waitFor();
+    await chooseFile(page, card);
+    await page.getByText("A character card: Vera").waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+  }, 60_000);
+
   test("says when it was imported already, and makes another one if asked", async () => {
     await using console = await openConsole(berth, ada);
     const { page } = console;

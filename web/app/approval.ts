@@ -1,7 +1,7 @@
 // What a request for approval is, and how its parts are called.
 
+import { visibleText } from "../../src/kernel/util/text/visible-text.ts";
 import type { Tone } from "../parts/status.tsx";
-import { visibleText } from "../parts/visible-text.ts";
 import { type Text, text } from "./language.ts";
 
 /** An item of `GET /api/approvals`. */

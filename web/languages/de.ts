@@ -384,8 +384,6 @@ export const translation = {
     "Export without conversations": "Ohne Gespräche exportieren",
     "Import a file as a new agent": "Datei als neuen Agenten importieren",
     "File of an exported agent": "Datei eines exportierten Agenten",
-    "This is not the file of an exported agent. Choose the .json file that an export has saved.":
-      "Das ist keine Datei eines exportierten Agenten. Wähle die JSON-Datei, die ein Export gespeichert hat.",
     "Imported:": "Importiert:",
     "Some of it arrived switched off, until you have looked at it:":
       "Manches ist abgeschaltet angekommen, bis du es angesehen hast:",
@@ -1820,6 +1818,8 @@ export const translation = {
     "The plan's part is used first.": "Zuerst wird der Anteil des Tarifs verbraucht.",
     "Export as CSV": "Als CSV speichern",
     // parts and others
+    "There is no agent in this file. Choose an exported agent (JSON), a character card, an elizaOS character, or a zip of an OpenClaw workspace.":
+      "In dieser Datei ist kein Agent. Wähle einen exportierten Agenten (JSON), eine Charakterkarte, einen Charakter von elizaOS oder ein Zip eines Arbeitsbereichs von OpenClaw.",
     "First steps": "Erste Schritte",
     "One step of the tour is left.": "Ein Schritt der Tour ist noch offen.",
     "{n} steps of the tour are left.": "{n} Schritte der Tour sind noch offen.",

@@ -1,7 +1,7 @@
 // A tool by what it does; its own name stands beside, or appears when it is pointed at.
 
+import { visibleText } from "../../src/kernel/util/text/visible-text.ts";
 import { toolLabel } from "../app/tools.ts";
-import { visibleText } from "./visible-text.ts";
 
 interface Props {
   name: string;

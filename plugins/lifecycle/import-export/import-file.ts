@@ -4,6 +4,7 @@ import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
 import type { ImportedPages } from "../../runtime/index.ts";
 import type { TakeoverFormat } from "../takeover/draft.ts";
 import type { ReportRow } from "../takeover/report.ts";
+import { readingJson } from "../takeover/takeover.ts";
 import type { ExportedAgent } from "./export-format.ts";
 import { requireExportedAgent, toImportRows } from "./import-rows.ts";
 
@@ -45,9 +46,11 @@ export function readImportFile(
   platforms: readonly string[],
   readOther?: (value: unknown) => ImportFile,
 ): ImportFile {
-  const decoded = decodeBody(bytes);
-  const text = decoded.trim() === "" ? "{}" : decoded;
-  const value = parseJson(text);
+  const { text, value } = readingJson(() => {
+    const decoded = decodeBody(bytes);
+    const text = decoded.trim() === "" ? "{}" : decoded;
+    return { text, value: parseJson(text) };
+  });
   if (readOther && !hasFormat(value)) return readOther(value);
   return toImportFile(requireExportedAgent(value, platforms), rawJsonMember(text, "config") ?? "");
 }

@@ -209,6 +209,10 @@ describe("a hostile file", () => {
     expect(await refusalOf(bytes)).toMatchObject({ status: 400, code });
   });
 
+  test.each(["hello", "[1,"])("that is no JSON says which files are taken: %s", async (text) => {
+    expect((await refusalOf(bytesOf(text))).message).toMatch(/^This file is not JSON\. .*character cards/);
+  });
+
   test("with a name for another's prototype changes nothing", async () => {
     const taken = await take(
       bytesOf('{"name":"P","bio":"B","__proto__":{"polluted":1},"settings":{"__proto__":{"secrets":{"a":1}}}}'),

@@ -11,8 +11,9 @@ import { takeOverWorkspace, workspacesOf } from "./openclaw/workspace.ts";
 import { isPng, pngTexts } from "./png-chunks.ts";
 import { FOLDER_LIMITS, isWanted, MAX_FILE } from "./wanted-files.ts";
 
-export const UNKNOWN_FORMAT =
-  "This is no agent that Berth knows. It takes its own exports, OpenClaw workspaces as a zip, elizaOS characters, and character cards (JSON or PNG).";
+const TAKEN =
+  "Berth takes its own exports, OpenClaw workspaces as a zip, elizaOS characters, and character cards (JSON or PNG).";
+export const UNKNOWN_FORMAT = `There is no agent in this file that Berth knows. ${TAKEN}`;
 
 const ZIP_FAULTS: Readonly<Record<ZipFault, string>> = {
   BROKEN_ZIP: "This zip can't be read: it is damaged, encrypted, or packed in an unusual way. Pack the folder again.",
@@ -22,6 +23,16 @@ const ZIP_FAULTS: Readonly<Record<ZipFault, string>> = {
   UNSAFE_PATH: "A path in the zip leads out of the folder, or has characters that paths can't have.",
   PATH_TOO_DEEP: "Folders in the zip are nested too deep.",
 };
+
+/** Reads a file as JSON. What says that it is none says for people who took the wrong file which ones to choose. */
+export function readingJson<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "INVALID_JSON") throw error;
+    throw new AppError(400, "INVALID_JSON", `This file is not JSON. ${TAKEN}`, {}, { cause: error });
+  }
+}
 
 /** Whether the bytes are of a format that is recognized by its beginning: PNG or zip. */
 export const isBinaryFormat = (bytes: Uint8Array) => isPng(bytes) || isZip(bytes);
@@ -33,7 +44,10 @@ export const isBinaryFormat = (bytes: Uint8Array) => isPng(bytes) || isZip(bytes
 export async function takeOver(bytes: Uint8Array, secretShapes: readonly RegExp[]): Promise<Takeover> {
   if (isZip(bytes)) return takeOverZip(bytes, secretShapes);
   if (isPng(bytes)) return takeOverCard(cardInPng(bytes), secretShapes);
-  return takeOverJson(parseJson(decodeBody(bytes)), secretShapes);
+  return takeOverJson(
+    readingJson(() => parseJson(decodeBody(bytes))),
+    secretShapes,
+  );
 }
 
 /** @param value parsed JSON that is no exported agent */

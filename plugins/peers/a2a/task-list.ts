@@ -1,6 +1,6 @@
 // Lists the tasks of a conversation, in pages (A2A 1.0, ListTasks).
 //
-// A client is not known by anything but the id of its conversation, which nobody else can guess. So it sees the tasks of that one alone.
+// Only the id of a conversation, which nobody can guess, tells one client from another. So a list has the tasks of one conversation.
 import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError } from "@a2a-js/sdk/errors";
 

@@ -5,7 +5,7 @@ import type { Agent } from "../../agents/index.ts";
 import { defineTool, type EarlierFile, type Skill } from "../../skills/index.ts";
 import { uploads } from "../../uploads/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
-import type { InboundMessage } from "./inbox.ts";
+import type { InboundMessage } from "./entries.ts";
 
 let fixture: RuntimeFixture;
 /** What the tool has found. */

@@ -4,7 +4,7 @@ import type { EarlierFile, MessageFile } from "../../skills/index.ts";
 import type { Upload, UploadService } from "../../uploads/index.ts";
 import type { Platforms } from "../platforms.ts";
 import { parseAttachments } from "./attachments.ts";
-import type { InboxEntry } from "./inbox.ts";
+import type { InboxEntry } from "./entries.ts";
 import { messageFiles } from "./message-files.ts";
 
 /** Messages of the conversation that are looked at, with replies. */

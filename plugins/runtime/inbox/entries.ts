@@ -1,3 +1,4 @@
+// Defines the messages of the inbox: as they arrive, and as entries that wait for their reply.
 import type { ChannelId } from "../../../channels/port.ts";
 import { channelIds } from "../../../channels/registry.ts";
 import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";

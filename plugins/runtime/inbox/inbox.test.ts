@@ -7,7 +7,8 @@ import { seeded } from "../../../tests/support/eventually.ts";
 import { insertAgent } from "../../../tests/support/records.ts";
 import { MAX_HISTORY } from "../sessions/history.ts";
 import { createSessions, type Sessions } from "../sessions/sessions.ts";
-import { conversationKey, createInbox, type InboundMessage, type Inbox, type InboxEntry } from "./inbox.ts";
+import { conversationKey, type InboundMessage, type InboxEntry } from "./entries.ts";
+import { createInbox, type Inbox } from "./inbox.ts";
 
 let store: TestDatabase;
 let sessions: Sessions;

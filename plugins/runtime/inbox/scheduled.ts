@@ -1,5 +1,5 @@
 // Recognizes inbox entries that come from schedules: like reminders they come from the agent's own clock.
-import type { InboxEntry } from "./inbox.ts";
+import type { InboxEntry } from "./entries.ts";
 
 export const SCHEDULE_SENDER = "schedule";
 

@@ -3,7 +3,7 @@
 import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import type { OwnerAlerts } from "../outbox/owner-alerts.ts";
 import type { Language } from "../reader-language.ts";
 

@@ -6,7 +6,7 @@ import type { Row } from "@libsql/client";
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { highestTaint, TAINT, type Taint, type ToolEffect } from "../../skills/index.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import type { Answer, Call, CallEnd, ModelCall, SubStep, TurnJournal } from "./steps.ts";
 
 /** Makes texts fit to be stored in clear. */

@@ -2,7 +2,7 @@
 import { errorBody } from "../../../src/kernel/error-body.ts";
 import { formatEvent, type StreamSource } from "../../../src/kernel/http/sse-streams.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import type { Reply } from "../turn/running-turns.ts";
 import type { Observer } from "../turn/tool-calls.ts";
 

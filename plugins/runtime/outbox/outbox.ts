@@ -6,7 +6,7 @@ import type { Statement } from "../../../src/kernel/database/database.ts";
 import { statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { HOUR, SECOND } from "../../../src/kernel/util/time.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import { createLanes, LANE_LIMITS, type RunResult } from "../lanes/lanes.ts";
 import type { Delivery, DeliveryFile, DeliveryOutcome, Platforms } from "../platforms.ts";
 import { outbox } from "../schema.ts";

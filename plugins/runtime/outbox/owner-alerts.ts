@@ -4,7 +4,7 @@ import { channelDefinition, channelIds, isChannelId } from "../../../channels/re
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
 import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import { HOUR } from "../../../src/kernel/util/time.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import type { Platforms } from "../platforms.ts";
 import type { Language, ReaderLanguage } from "../reader-language.ts";
 import type { Outbox } from "./outbox.ts";

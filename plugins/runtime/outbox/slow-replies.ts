@@ -4,7 +4,7 @@ import { type Database, GuardFailed, guard, type Statement } from "../../../src/
 import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import type { Platforms, ReplyPreview } from "../platforms.ts";
 import type { ReaderLanguage } from "../reader-language.ts";
 import type { Outbox } from "./outbox.ts";

@@ -2,7 +2,7 @@
 import type { Agent } from "../../agents/index.ts";
 import { idOfCall } from "../../skills/index.ts";
 import type { NewReplyFile, ReplyFile, ReplyFileMaker, UploadService } from "../../uploads/index.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 
 export interface TurnFiles {
   /**

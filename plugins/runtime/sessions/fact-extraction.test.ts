@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eventually } from "../../../tests/support/eventually.ts";
 import type { Agent } from "../../agents/index.ts";
 import { skills, TAINT } from "../../skills/index.ts";
-import type { InboundMessage } from "../inbox/inbox.ts";
+import type { InboundMessage } from "../inbox/entries.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 
 const TEA = "user: They want their tea at eighty degrees.";

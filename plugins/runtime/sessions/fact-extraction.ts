@@ -20,7 +20,7 @@ import {
   TAINT,
   type Taint,
 } from "../../skills/index.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import { textMessage } from "../turn/prompt.ts";
 import { tokenUsage } from "../turn/token-usage.ts";
 import type { HistoryMessage } from "./history.ts";

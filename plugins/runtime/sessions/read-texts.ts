@@ -2,7 +2,7 @@
 import type { Database } from "../../../src/kernel/database/database.ts";
 import type { AgentSettings } from "../../agents/index.ts";
 import { isVerbatimIn, type PreparedTool } from "../../skills/index.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import type { LoadedFiles } from "../turn/file-loading.ts";
 import type { Step } from "../turn/tool-calls.ts";
 import type { History } from "./history.ts";

@@ -3,7 +3,7 @@ import type { Statement } from "../../../src/kernel/database/database.ts";
 import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Agent } from "../../agents/index.ts";
 import { COMMANDS, commandArgument, isOwnerCommand, OWNER_COMMANDS, parseCommand } from "../inbox/commands.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import type { CommandResult, OwnerCommandHandler } from "../platforms.ts";
 import type { Language, ReaderLanguage } from "../reader-language.ts";
 import type { FactExtraction } from "../sessions/fact-extraction.ts";

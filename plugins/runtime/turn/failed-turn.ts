@@ -14,7 +14,8 @@ import {
   cancelledError,
   shutdownError,
 } from "../errors.ts";
-import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
+import { type InboxEntry, toUserMessage } from "../inbox/entries.ts";
+import type { Inbox } from "../inbox/inbox.ts";
 import { isScheduled } from "../inbox/scheduled.ts";
 import type { RunResult } from "../lanes/lanes.ts";
 import type { LiveTurns } from "../live/live-turns.ts";

@@ -13,7 +13,8 @@ import {
 } from "../../skills/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
 import { createEarlierFiles } from "../inbox/earlier-files.ts";
-import type { Inbox, InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
+import type { Inbox } from "../inbox/inbox.ts";
 import { createInterruptedCallReport } from "../journal/interrupted-calls.ts";
 import type { Journal } from "../journal/journal.ts";
 import { noticeIdOf } from "../journal/suspensions.ts";

@@ -6,7 +6,7 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { insertAgent } from "../../../tests/support/records.ts";
 import type { Agent } from "../../agents/index.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import type { History } from "../sessions/history.ts";
 import { createSessions, type Sessions } from "../sessions/sessions.ts";
 import { loadCompactedHistory } from "./compaction.ts";

@@ -2,7 +2,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { oneLine, plainName } from "../../../src/kernel/util/text/quoted-text.ts";
 import type { Agent, AgentSettings } from "../../agents/index.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import { isScheduled } from "../inbox/scheduled.ts";
 import type { History, HistoryMessage } from "../sessions/history.ts";
 import type { LoadedFiles } from "./file-loading.ts";

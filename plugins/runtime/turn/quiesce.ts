@@ -1,6 +1,6 @@
 // Gives exclusive access to an agent's sessions: waits until none of its turns run, does the work, then lets turns go on.
 import { SECOND } from "../../../src/kernel/util/time.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { RunningTurns } from "./running-turns.ts";

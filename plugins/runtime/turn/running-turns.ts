@@ -2,7 +2,7 @@
 
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { shutdownError } from "../errors.ts";
-import { conversationKey, type InboxEntry } from "../inbox/inbox.ts";
+import { conversationKey, type InboxEntry } from "../inbox/entries.ts";
 import type { SentFile } from "../reply-files/sent-files.ts";
 import type { Observer } from "./tool-calls.ts";
 

@@ -9,7 +9,7 @@ import { type ReplyFile, replyFileNotes, type UploadService } from "../../upload
 import type { ShownSteps } from "../conversations/shown-steps.ts";
 import { agentStoppedError, parkedError } from "../errors.ts";
 import { isFilesOnly, parseAttachments } from "../inbox/attachments.ts";
-import { type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
+import { type InboxEntry, toUserMessage } from "../inbox/entries.ts";
 import { messageFiles } from "../inbox/message-files.ts";
 import { isScheduled } from "../inbox/scheduled.ts";
 import type { Suspensions } from "../journal/suspensions.ts";

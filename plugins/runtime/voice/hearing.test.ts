@@ -4,7 +4,7 @@ import { eventually } from "../../../tests/support/eventually.ts";
 import { type SoundFormat, sound } from "../../../tests/support/sounds.ts";
 import { HEARD_SECONDS } from "../../../tests/support/upstream-audio.ts";
 import type { Agent } from "../../agents/index.ts";
-import type { InboundMessage } from "../inbox/inbox.ts";
+import type { InboundMessage } from "../inbox/entries.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 
 const file = (format: SoundFormat, mimeType: string) => ({ kind: "audio" as const, ref: format, mimeType });

@@ -4,7 +4,7 @@ import { eventually } from "../../../tests/support/eventually.ts";
 import { sound } from "../../../tests/support/sounds.ts";
 import type { Agent } from "../../agents/index.ts";
 import { uploads } from "../../uploads/index.ts";
-import type { InboundMessage } from "../inbox/inbox.ts";
+import type { InboundMessage } from "../inbox/entries.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 
 const voice = { kind: "audio" as const, ref: "voice", mimeType: "audio/ogg", voice: true };

@@ -4,7 +4,7 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { Agent, AgentSettings, agents as agentsPlugin } from "../../agents/index.ts";
 import { type ai as aiPlugin, isProviderAway } from "../../ai/index.ts";
 import { parseAttachments } from "../inbox/attachments.ts";
-import type { InboxEntry } from "../inbox/inbox.ts";
+import type { InboxEntry } from "../inbox/entries.ts";
 import type { TurnFiles } from "../reply-files/turn-files.ts";
 import { toSpeechText } from "./speech-text.ts";
 

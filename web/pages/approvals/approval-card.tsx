@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
 import { api, path } from "../../app/api.ts";
 import { type Approval, CLASSES, WARNINGS } from "../../app/approval.ts";
 import { ApiError } from "../../app/errors.ts";
@@ -11,7 +12,6 @@ import { messageOf } from "../../parts/error-note.tsx";
 import { platformName } from "../../parts/platform.tsx";
 import { Badge } from "../../parts/status.tsx";
 import { showError, showToast } from "../../parts/toast.tsx";
-import { visibleText } from "../../parts/visible-text.ts";
 import { When } from "../../parts/when.tsx";
 import { CallInput } from "./call-input.tsx";
 

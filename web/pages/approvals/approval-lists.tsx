@@ -2,6 +2,7 @@
 
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
 import { useParameter } from "../../app/address.ts";
 import { api } from "../../app/api.ts";
 import { type Approval, OUTCOMES } from "../../app/approval.ts";
@@ -15,7 +16,6 @@ import { Section } from "../../parts/page.tsx";
 import { Rows } from "../../parts/rows.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Status } from "../../parts/status.tsx";
-import { visibleText } from "../../parts/visible-text.ts";
 import { When } from "../../parts/when.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 

@@ -4,17 +4,17 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { FileUp, Upload } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { ReportRow } from "../../../plugins/lifecycle/takeover/report.ts";
+import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
 import { OVERVIEW_KEY } from "../../app/agents.ts";
 import { call } from "../../app/api.ts";
 import { ApiError } from "../../app/errors.ts";
 import { type Text, t, text } from "../../app/language.ts";
 import { randomKey } from "../../app/random-key.ts";
 import { viewerZone } from "../../app/time-zone.ts";
+import { AgentFileError } from "../../parts/agent-file-error.tsx";
 import { Button } from "../../parts/button.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
 import { Notice } from "../../parts/status.tsx";
 import { useFileDrop } from "../../parts/use-file-drop.ts";
-import { visibleText } from "../../parts/visible-text.ts";
 import { Report } from "./report.tsx";
 
 interface Preview {
@@ -89,7 +89,7 @@ export function FromFile({ state: { file, choose, preview, create } }: { state: 
   return (
     <>
       <Chooser file={file} isBusy={preview.isPending} onFile={choose} />
-      {preview.error && <ErrorNote error={preview.error} />}
+      {preview.error && <AgentFileError error={preview.error} />}
       {data && (
         <div ref={report} className="flex scroll-mt-4 flex-col gap-3" role="status">
           <p className="font-medium">

@@ -1,9 +1,9 @@
 // What became of each part of a file that is imported, and what was left out.
 
 import type { NoteCode, ReportRow } from "../../../plugins/lifecycle/takeover/report.ts";
+import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
 import { formatNumber, type Text, t, text } from "../../app/language.ts";
 import { Status } from "../../parts/status.tsx";
-import { visibleText } from "../../parts/visible-text.ts";
 
 const NOTES: Readonly<Record<NoteCode, Text>> = {
   INSTRUCTIONS: text("Part of the instructions"),

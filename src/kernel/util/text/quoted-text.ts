@@ -24,7 +24,3 @@ export function bracketNote(kind: string, detail = "", maxDetail = MAX_DETAIL): 
 
 /** The text with all white space and control characters as single blanks. */
 export const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, " ").trim();
-
-/** The text with names in place of the characters that would show it in another order than it has. */
-export const withVisibleOrder = (text: string) =>
-  text.replace(/\p{Bidi_Control}/gu, (one) => `⟨U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);

@@ -1,12 +1,12 @@
 // Shows a file of a skill as plain text.
 
 import { useQuery } from "@tanstack/react-query";
+import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
 import { api, path } from "../../../app/api.ts";
 import { formatBytes, t } from "../../../app/language.ts";
 import { CodeBlock } from "../../../parts/code-block.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Loaded } from "../../../parts/loaded.tsx";
-import { visibleText } from "../../../parts/visible-text.ts";
 import { type SkillFile, skillKey } from "./data.ts";
 
 /** Characters that are shown: a browser is slow with a text of a megabyte in one piece. */

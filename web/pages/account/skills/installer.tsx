@@ -3,6 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { Upload } from "lucide-react";
 import { useRef, useState } from "react";
+import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
 import { api } from "../../../app/api.ts";
 import { ApiError } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
@@ -13,7 +14,6 @@ import { Form } from "../../../parts/form.tsx";
 import { Notice } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { useFileDrop } from "../../../parts/use-file-drop.ts";
-import { visibleText } from "../../../parts/visible-text.ts";
 import { problemsIn, type Skill } from "./data.ts";
 import { ProblemList } from "./problem-list.tsx";
 

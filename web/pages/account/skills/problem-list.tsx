@@ -1,6 +1,6 @@
 // What is wrong with a skill, each with its place.
 
-import { visibleText } from "../../../parts/visible-text.ts";
+import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
 import { type Problem, problemWords } from "./data.ts";
 
 export const ProblemList = ({ problems }: { problems: readonly Problem[] }) => (

@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
+import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
 import { api, path } from "../../../app/api.ts";
 import { formatBytes, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
@@ -9,7 +10,6 @@ import { messageOf } from "../../../parts/error-note.tsx";
 import { Switch } from "../../../parts/field.tsx";
 import { Badge, Notice } from "../../../parts/status.tsx";
 import { showError, showToast } from "../../../parts/toast.tsx";
-import { visibleText } from "../../../parts/visible-text.ts";
 import { When } from "../../../parts/when.tsx";
 import { type Skill, type SkillFile, type SkillVersion, skillKey } from "./data.ts";
 import { FileDialog } from "./file-dialog.tsx";

@@ -3,12 +3,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronDown } from "lucide-react";
 import { useId } from "react";
+import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
 import { t } from "../../../app/language.ts";
 import { lazyPart } from "../../../app/lazy.tsx";
 import { Loaded } from "../../../parts/loaded.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Badge } from "../../../parts/status.tsx";
-import { visibleText } from "../../../parts/visible-text.ts";
 import { loadSkill, type SkillItem, skillKey } from "./data.ts";
 
 const SkillDetails = lazyPart(

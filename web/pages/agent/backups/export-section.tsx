@@ -4,12 +4,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, Upload } from "lucide-react";
 import { useRef } from "react";
 import { call, path } from "../../../app/api.ts";
-import { messageFor } from "../../../app/errors.ts";
 import { t } from "../../../app/language.ts";
+import { AgentFileError } from "../../../parts/agent-file-error.tsx";
 import { Button } from "../../../parts/button.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
-import { Notice } from "../../../parts/status.tsx";
 import { type Imported, ImportedNote } from "./imported-note.tsx";
 
 const LINK =
@@ -68,19 +66,10 @@ function Import() {
       />
       {error && (
         <div className="w-full">
-          {messageFor(error, "INVALID_JSON", "UNKNOWN_FORMAT") ? <NotAnAgent /> : <ErrorNote error={error} />}
+          <AgentFileError error={error} />
         </div>
       )}
       {data && <ImportedNote {...data} />}
     </>
   );
 }
-
-/** Whoever chose the wrong file wants to know which is the right one, and not what JSON is. */
-const NotAnAgent = () => (
-  <div role="alert">
-    <Notice tone="bad">
-      <p>{t("This is not the file of an exported agent. Choose the .json file that an export has saved.")}</p>
-    </Notice>
-  </div>
-);

@@ -1,14 +1,6 @@
-// An agent's figures, as the API has them.
+// An agent's figures, as `GET /api/agents/:id/figures` has them.
+import type { figureSums } from "../../../../plugins/agent-stats/figure-model.ts";
 
-/** Of one period, in `GET /api/agents/:id/figures`. */
-export interface Figures {
-  received: number;
-  sent: number;
-  turnsOk: number;
-  turnsFailed: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  averageAnswerMs: number | null;
-  p95AnswerMs: number | null;
-}
+export type FigureSums = typeof figureSums.static;
+/** Of one period. */
+export type Figures = FigureSums["total"];

@@ -14,13 +14,8 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { useAgent } from "../agent.tsx";
-import type { Figures } from "./data.ts";
+import type { FigureSums, Figures } from "./data.ts";
 import { KeyFigures } from "./key-figures.tsx";
-
-interface Answer {
-  points: (Figures & { at: string })[];
-  total: Figures;
-}
 
 const RANGES = ["day", "week", "month"] as const;
 
@@ -31,7 +26,7 @@ export default function FiguresPage() {
   const key = ["figures", id] as const;
   const { data, error, isPending, refetch } = useQuery({
     queryKey: [...key, range],
-    queryFn: () => api.get<Answer>(path`/api/agents/${id}/figures`, { range, timezone: viewerZone }),
+    queryFn: () => api.get<FigureSums>(path`/api/agents/${id}/figures`, { range, timezone: viewerZone }),
     placeholderData: (before) => before,
   });
   useLive(key, ["agent.message"], ({ data: about }) => about.agentId === id);
@@ -72,12 +67,12 @@ const NothingYet = () => (
   </EmptyState>
 );
 
-function Charts({ points }: { points: Answer["points"] }) {
+function Charts({ points }: { points: FigureSums["points"] }) {
   const times = useMemo(() => points.map(({ at }) => Date.parse(at)), [points]);
   const charts = useMemo(() => {
     const series = (
       label: string,
-      name: Exclude<keyof Answer["points"][number], "at">,
+      name: Exclude<keyof FigureSums["points"][number], "at">,
       format?: Series["format"],
     ): Series => ({ label, values: points.map((point) => point[name]), ...(format && { format }) });
     return [

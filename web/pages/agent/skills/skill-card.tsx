@@ -1,12 +1,12 @@
 // A skill: what it is for, what it may do, what it needs, and its switch.
 
 import { Link } from "wouter";
+import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
 import { rich, t } from "../../../app/language.ts";
 import { toolAbout } from "../../../app/tools.ts";
 import { Switch } from "../../../parts/field.tsx";
 import { Badge } from "../../../parts/status.tsx";
 import { ToolName } from "../../../parts/tool-name.tsx";
-import { visibleText } from "../../../parts/visible-text.ts";
 import { classWords, type Skill, skillWords } from "./words.ts";
 
 interface Props {

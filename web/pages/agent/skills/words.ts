@@ -22,9 +22,9 @@ import {
   SquareTerminal,
   Wallet,
 } from "lucide-react";
+import { visibleText } from "../../../../src/kernel/util/text/visible-text.ts";
 import { type Text, t, text } from "../../../app/language.ts";
 import type { Tone } from "../../../parts/status.tsx";
-import { visibleText } from "../../../parts/visible-text.ts";
 
 export type ToolClass = "read" | "write" | "spend" | "outside";
 export type Approval = "allow" | "ask" | "deny";

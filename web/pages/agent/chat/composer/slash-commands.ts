@@ -1,9 +1,9 @@
 // What a message can begin with: commands, and the skills of the agent that are on.
 
 import { useQuery } from "@tanstack/react-query";
+import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
 import { api, path } from "../../../../app/api.ts";
 import { t } from "../../../../app/language.ts";
-import { visibleText } from "../../../../parts/visible-text.ts";
 
 export interface SlashCommand {
   /** Without the slash. */

@@ -2,6 +2,7 @@
 
 import { Upload } from "lucide-react";
 import { useRef, useState } from "react";
+import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
 import { api, path } from "../../../../app/api.ts";
 import { t } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
@@ -10,7 +11,6 @@ import { SelectField, TextField } from "../../../../parts/field.tsx";
 import { Form } from "../../../../parts/form.tsx";
 import { Notice } from "../../../../parts/status.tsx";
 import { useFileDrop } from "../../../../parts/use-file-drop.ts";
-import { visibleText } from "../../../../parts/visible-text.ts";
 import { REFRESHES, toRefresh } from "./data.ts";
 
 const ACCEPTED =

@@ -1,9 +1,9 @@
 // What a search of the files finds: passages with file, page and heading, as the agent gets them.
 
+import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
 import { t } from "../../../../app/language.ts";
 import { EmptyState } from "../../../../parts/empty-state.tsx";
 import { ErrorNote } from "../../../../parts/error-note.tsx";
-import { visibleText } from "../../../../parts/visible-text.ts";
 import { usePassages } from "./data.ts";
 
 export function Passages({ agentId, query }: { agentId: string; query: string }) {

@@ -2,6 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { LogIn, RefreshCw, Trash2 } from "lucide-react";
+import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
 import { said, t, tn } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { Choice } from "../../../../parts/choice.tsx";
@@ -11,7 +12,6 @@ import { IconButton } from "../../../../parts/icon-button.tsx";
 import { safeHref } from "../../../../parts/outside-link.tsx";
 import { Status } from "../../../../parts/status.tsx";
 import { showError, showToast } from "../../../../parts/toast.tsx";
-import { visibleText } from "../../../../parts/visible-text.ts";
 import type { Server, Servers } from "./data.ts";
 import { ServerTools } from "./server-tools.tsx";
 

@@ -1,13 +1,13 @@
 // The tools of an MCP server: which the agent is offered, and which run without asking. Their texts are the server's.
 
 import { useMutation } from "@tanstack/react-query";
+import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
 import { said, t } from "../../../../app/language.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { CheckField } from "../../../../parts/field.tsx";
 import { Badge, Notice } from "../../../../parts/status.tsx";
 import { showError } from "../../../../parts/toast.tsx";
-import { visibleText } from "../../../../parts/visible-text.ts";
 import { classWords } from "../words.ts";
 import type { ServerConfig, ServerItem, Servers, ToolItem } from "./data.ts";
 

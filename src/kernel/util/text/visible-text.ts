@@ -1,6 +1,6 @@
 // Shows characters that turn the direction of writing as their numbers, where a text must not look like another one.
 
-const TURNS = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
+const TURNS = /\p{Bidi_Control}/gu;
 
 /** The text with such characters as `⟨U+202E⟩`; all others, also of languages that run from right to left, stay. */
 export const visibleText = (text: string): string =>
