@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { insertAgent } from "../../tests/support/records.ts";
 import { rejectionOf } from "../../tests/support/rejection.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
-import { TAINT } from "../skills/index.ts";
+import { type PreparedTool, TAINT } from "../skills/index.ts";
 import { type ApprovalStore, type CallOrigin, createApprovalStore } from "./approval-store.ts";
 import { createDecisions, type Decision, type Decisions } from "./decisions.ts";
 
@@ -16,6 +16,8 @@ let origin: CallOrigin;
 const resumed: string[] = [];
 /** What is written into the agent's log. */
 const lines: string[] = [];
+/** What the agent can call. */
+let tools: PreparedTool[] = [];
 /** The configuration of the agent. */
 let configured = "{}";
 beforeAll(async () => {
@@ -26,6 +28,7 @@ beforeEach(async () => {
   const { kernel } = server;
   resumed.length = 0;
   lines.length = 0;
+  tools = [];
   configured = '{"approvals":["other"]}';
   store = createApprovalStore({ ...kernel, agents: { log: (_, __, line) => void lines.push(line) } });
   decisions = createDecisions({
@@ -37,7 +40,7 @@ beforeEach(async () => {
       },
       log: (_, __, line) => void lines.push(line),
     },
-    skills: { toolsFor: async () => [] },
+    skills: { toolsFor: async () => tools },
     store,
   });
   decisions.onTurnDecided((_, turnId) => ({ sql: "SELECT 1", args: [], after: () => void resumed.push(turnId) }));
@@ -148,6 +151,17 @@ describe("an approval", () => {
     expect(await rejectionOf(refused)).toMatchObject({ status: 400, code: "SCOPE_NOT_ALLOWED" });
     await later(24 * 3600 * 1000);
     expect(await reasonOf({ ...next, step: 9 }, call({}, "write"))).toBe("waiting");
+  });
+
+  test("with the scope `always` is refused where the rule would have no effect: for a tool that nobody trusts", async () => {
+    tools = [{ name: "wallet_send", isForeign: true } as PreparedTool];
+    await store.authorize(origin, call({}, "outside"));
+    expect(await rejectionOf(decide({ decision: "approve", scope: "always" }))).toMatchObject({
+      code: "SCOPE_NOT_ALLOWED",
+      message: expect.stringContaining("`trusted`"),
+    });
+    expect(configured).toBe('{"approvals":["other"]}');
+    expect(await decide({ decision: "deny", scope: "always" })).toMatchObject({ status: "denied", scope: "always" });
   });
 
   test("with the scope `always` is a rule of the configuration; money is never approved like that", async () => {

@@ -122,7 +122,10 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
     const isHidden = summary !== words || input !== inputText;
     const whole = isHidden ? vault.seal(JSON.stringify([words, inputText]), wholeContext(id)) : null;
     const of = [id, agentId, sessionId, turnId, step, randomCode(CODE_LENGTH), platform, byOwner];
-    const insert = { sql: REQUEST, args: [...of, call.tool, call.class, summary, input, now, expiresAt, call.taint, whole] };
+    const insert = {
+      sql: REQUEST,
+      args: [...of, call.tool, call.class, summary, input, now, expiresAt, call.taint, whole],
+    };
     const until = new Date(expiresAt).toISOString();
     const data = { id, agentId, tool: call.tool, class: call.class, expiresAt: until };
     try {

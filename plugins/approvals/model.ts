@@ -20,7 +20,9 @@ export const approvalItem = t.Object({
   tool: t.String(),
   class: t.Union([t.Literal("read"), t.Literal("write"), t.Literal("spend"), t.Literal("outside")]),
   summary: t.String({ description: "The call in words" }),
-  input: t.Unknown({ description: "The input of the call. Once it is decided, secrets are blacked out here and in `summary`" }),
+  input: t.Unknown({
+    description: "The input of the call. Once it is decided, secrets are blacked out here and in `summary`",
+  }),
   influence: t.Union([t.Literal("none"), t.Literal("people"), t.Literal("outside")], {
     description:
       "What the agent had read before the call: `none` but your own words, words of other `people`, or content from `outside` " +

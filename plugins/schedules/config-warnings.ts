@@ -27,7 +27,13 @@ export const createScheduleWarnings =
           ? [{ path: `${path}.name`, message: `Another schedule has this name, so this one is called "${name}".` }]
           : []),
         ...(isLeftOut
-          ? [{ path, message: "Your plan has no room for this schedule, so it does not run. Delete one, or choose a larger plan." }]
+          ? [
+              {
+                path,
+                message:
+                  "Your plan has no room for this schedule, so it does not run. Delete one, or choose a larger plan.",
+              },
+            ]
           : []),
       ];
     });

@@ -317,6 +317,21 @@ test("the configuration makes, changes and removes schedules by their names", as
   await eventually(async () => (await list()).length === 0);
 });
 
+test("a configuration is warned about schedules without room, and about two of one name", async () => {
+  const bob = await fixture.member();
+  const { agent } = (await bob.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Tug" })).body;
+  await fixture.kernel.database.write([{ sql: "DELETE FROM subscriptions WHERE user_id = ?", args: [bob.userId] }]);
+  const { body } = await bob.put<{ warnings: { path: string; message: string }[] }>(`/api/agents/${agent.id}/config`, {
+    schedules: Array.from({ length: 12 }, (_, n) => ({
+      name: `Tea ${Math.min(n, 10)}`,
+      cron: "@daily",
+      prompt: "Tea!",
+    })),
+  });
+  expect(body.warnings.map(({ path }) => path)).toEqual(["schedules[10]", "schedules[11].name", "schedules[11]"]);
+  expect(body.warnings[1]?.message).toContain('"Tea 10 (2)"');
+});
+
 test("the owner makes, lists and cancels schedules by talking; what they read there taints it", async () => {
   fixture.upstream.script(({ toolResults, lastUser }) => {
     if (toolResults.length > 0) return toolResults.at(-1)?.content ?? "";

@@ -31,7 +31,10 @@ export function createConfigWarnings(
       return isOn && !skill.isReady && skill.needs !== undefined ? [{ path, message: skill.needs }] : [];
     });
     const tools = skills.flatMap((skill) => skill.tools);
-    const known = new Set([...TOOL_CLASSES, ...tools.flatMap(({ name, approvalGroup = name }) => [name, approvalGroup])]);
+    const known = new Set([
+      ...TOOL_CLASSES,
+      ...tools.flatMap(({ name, approvalGroup = name }) => [name, approvalGroup]),
+    ]);
     const isExpected = expected.map((of) => of(settings));
     const ofRules = [...(approvals?.keys() ?? [])].flatMap((name) =>
       known.has(name) || isExpected.some((is) => is(name))

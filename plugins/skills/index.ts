@@ -23,8 +23,6 @@ export { idOfCall } from "./call-key.ts";
 export { EXTRACT_FACTS, type ExtractedFact, rememberExtracted, splitFacts } from "./memory/extracted-facts.ts";
 export type { Fact, FactKind, FactSource, MemoryStore, RecentFacts } from "./memory/memory-store.ts";
 
-import { TOOL_CLASSES } from "./prepared-tool.ts";
-
 export {
   type CallToApprove,
   type CheckedCall,

@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ShieldAlert } from "lucide-react";
+import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
 import { api, path } from "../../../../app/api.ts";
 import { WARNINGS } from "../../../../app/approval.ts";
 import { said, t, text } from "../../../../app/language.ts";
@@ -10,7 +11,6 @@ import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
 import { Status } from "../../../../parts/status.tsx";
 import { showError } from "../../../../parts/toast.tsx";
-import { visibleText } from "../../../../parts/visible-text.ts";
 import { type Approval, approvalsKey } from "../chat-data.ts";
 import { Detail } from "./steps.tsx";
 
