@@ -66,6 +66,7 @@ import approvalTaint from "./0093_approval_taint.sql" with { type: "text" };
 import repliedMessages from "./0095_replied_messages.sql" with { type: "text" };
 import subSteps from "./0098_sub_steps.sql" with { type: "text" };
 import inboxLanguage from "./0099_inbox_language.sql" with { type: "text" };
+import hiddenCallParts from "./0100_hidden_call_parts.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -138,4 +139,5 @@ export const migrations: readonly Migration[] = [
   { name: "0095_replied_messages", sql: repliedMessages },
   { name: "0098_sub_steps", sql: subSteps },
   { name: "0099_inbox_language", sql: inboxLanguage },
+  { name: "0100_hidden_call_parts", sql: hiddenCallParts },
 ];

@@ -1,4 +1,5 @@
 // Fills the credentials of an agent into values of headers that name them: `Bearer ${credential:KEY}`.
+import type { Issue } from "../../src/kernel/errors.ts";
 import { type CredentialStore, isCustomKind } from "./credential-store.ts";
 
 const CREDENTIAL = /\$\{credential:([\w.-]{1,64})\}/g;
@@ -31,4 +32,23 @@ export async function fillCredentials(
     filled.set(name, value);
   }
   return { headers: filled, secrets };
+}
+
+/** Warns about the headers of servers that name credentials which `fillCredentials` refuses. `key`: of the configuration. */
+export async function findMissingCredentials(
+  agentId: string,
+  key: string,
+  servers: ReadonlyMap<string, { headers?: ReadonlyMap<string, string> }>,
+  credentials: Pick<CredentialStore, "open">,
+): Promise<Issue[]> {
+  const warnings = [...servers].map(async ([name, { headers = new Map() }]) => {
+    try {
+      await fillCredentials(agentId, headers, credentials, (message) => new Error(message));
+      return [];
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return [{ path: `${key}.${name}.headers`, message }];
+    }
+  });
+  return (await Promise.all(warnings)).flat();
 }

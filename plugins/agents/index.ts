@@ -51,7 +51,7 @@ export type {
   CredentialOwner,
   CredentialsSummary,
 } from "./credential-store.ts";
-export { fillCredentials } from "./header-credentials.ts";
+export { fillCredentials, findMissingCredentials } from "./header-credentials.ts";
 export type { LogLevel, LogLine } from "./logs/log-store.ts";
 export { agentDetail, agentResponse, provisionedResponse, provisioningErrors } from "./model.ts";
 export { AGENT_OWNER_SQL } from "./ownership/ownership-transfer.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { insertAgent } from "../../tests/support/records.ts";
 import { rejectionOf } from "../../tests/support/rejection.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
-import { TAINT } from "../skills/index.ts";
+import { type PreparedTool, TAINT } from "../skills/index.ts";
 import { type ApprovalStore, type CallOrigin, createApprovalStore } from "./approval-store.ts";
 import { createDecisions, type Decision, type Decisions } from "./decisions.ts";
 
@@ -16,6 +16,8 @@ let origin: CallOrigin;
 const resumed: string[] = [];
 /** What is written into the agent's log. */
 const lines: string[] = [];
+/** What the agent can call. */
+let tools: PreparedTool[] = [];
 /** The configuration of the agent. */
 let configured = "{}";
 beforeAll(async () => {
@@ -26,6 +28,7 @@ beforeEach(async () => {
   const { kernel } = server;
   resumed.length = 0;
   lines.length = 0;
+  tools = [];
   configured = '{"approvals":["other"]}';
   store = createApprovalStore({ ...kernel, agents: { log: (_, __, line) => void lines.push(line) } });
   decisions = createDecisions({
@@ -37,7 +40,7 @@ beforeEach(async () => {
       },
       log: (_, __, line) => void lines.push(line),
     },
-    skills: { toolsFor: async () => [] },
+    skills: { toolsFor: async () => tools },
     store,
   });
   decisions.onTurnDecided((_, turnId) => ({ sql: "SELECT 1", args: [], after: () => void resumed.push(turnId) }));
@@ -83,7 +86,7 @@ describe("a call", () => {
     expect(await store.findByCode(agent.id, request?.code.toLowerCase() ?? "")).toEqual(request);
   });
 
-  test("has its secrets blacked out, in the list and on disk, also where the owner has changed it", async () => {
+  test("is shown to its owner as a whole until it is decided, and on disk with its secrets blacked out", async () => {
     const secret = `0x${"ab".repeat(32)}`;
     await store.authorize(origin, {
       ...call({ apiKey: "hunter2", note: `key ${secret}` }),
@@ -93,6 +96,20 @@ describe("a call", () => {
     expect(JSON.parse(request?.input ?? "")).toMatchObject({ to: "0x1", apiKey: "[redacted]" });
     const rows = await server.kernel.database.read("SELECT * FROM approvals WHERE agent_id = ?", [agent.id]);
     expect(JSON.stringify(rows.rows)).not.toMatch(/hunter2|abababab/);
+    if (!request) throw new Error("No request was stored.");
+    expect(store.whole(request).summary).toBe(`Use ${secret}`);
+    expect(JSON.parse(store.whole(request).input)).toMatchObject({ apiKey: "hunter2", note: `key ${secret}` });
+    const decided = await decide();
+    expect(store.whole(decided)).toEqual({ summary: "Use 0x[redacted]", input: decided.input });
+  });
+
+  test("hides nothing behind a name in the owner's chat, but what has the form of a secret", async () => {
+    const address = "https://example.com/?token=everything-he-said&to=Bearer%20x";
+    await store.authorize(origin, { ...call(), inWords: async () => `Open ${address} with Bearer abcdefghijkl` });
+    const [request] = await pending();
+    if (!request) throw new Error("No request was stored.");
+    expect(request.summary).toContain("token=[redacted]");
+    expect(store.chatSummary(request)).toBe(`Open ${address} with Bearer [redacted]`);
   });
 
   test("is refused if its input is too large to be shown", async () => {
@@ -134,6 +151,17 @@ describe("an approval", () => {
     expect(await rejectionOf(refused)).toMatchObject({ status: 400, code: "SCOPE_NOT_ALLOWED" });
     await later(24 * 3600 * 1000);
     expect(await reasonOf({ ...next, step: 9 }, call({}, "write"))).toBe("waiting");
+  });
+
+  test("with the scope `always` is refused where the rule would have no effect: for a tool that nobody trusts", async () => {
+    tools = [{ name: "wallet_send", isForeign: true } as PreparedTool];
+    await store.authorize(origin, call({}, "outside"));
+    expect(await rejectionOf(decide({ decision: "approve", scope: "always" }))).toMatchObject({
+      code: "SCOPE_NOT_ALLOWED",
+      message: expect.stringContaining("`trusted`"),
+    });
+    expect(configured).toBe('{"approvals":["other"]}');
+    expect(await decide({ decision: "deny", scope: "always" })).toMatchObject({ status: "denied", scope: "always" });
   });
 
   test("with the scope `always` is a rule of the configuration; money is never approved like that", async () => {

@@ -48,6 +48,10 @@ export interface ApprovalPage {
 export interface ApprovalStore {
   /** Requests the approval of a call if it needs one, each call once: a later try of the turn finds the same request. */
   authorize(origin: CallOrigin, call: CallToApprove): Promise<Authorization>;
+  /** The call with nothing blacked out until it is decided, for its owner alone: in words, and its input as JSON. */
+  whole(approval: Approval): { summary: string; input: string };
+  /** The call in words for the owner's chat: what has the form of a secret is blacked out, for chats are stored as they are. */
+  chatSummary(approval: Approval): string;
   /** Marks requests as put to the owner in a chat. */
   markAskedStatement(agentId: string, ids: readonly string[]): Statement;
   /** Throws 404 `APPROVAL_NOT_FOUND`. */
@@ -72,8 +76,8 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
 }
 
 const REQUEST = `INSERT INTO approvals (id, agent_id, session_id, turn_id, step, code, platform, by_owner, tool, class, summary,
-    input, status, requested_at, expires_at, taint)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'pending', ?13, ?14, ?15 WHERE (SELECT count(*) FROM approvals
+    input, status, requested_at, expires_at, taint, whole)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'pending', ?13, ?14, ?15, ?16 WHERE (SELECT count(*) FROM approvals
     WHERE agent_id = ?2 AND status = 'pending' AND by_owner = ?8 AND expires_at > ?13) < ${MAX_PENDING}
   ON CONFLICT DO NOTHING`;
 const GRANT = `SELECT id FROM approvals WHERE agent_id = ? AND session_id = ? AND tool = ? AND scope = 'conversation'
@@ -84,6 +88,8 @@ const COUNT_PENDING = `SELECT p.agent_id, count(*) AS pending FROM agents AS a C
 
 /** What the sealed input of a request is bound to. */
 export const sealContext = (id: unknown) => `approval:${id}`;
+/** What the sealed whole call of a request is bound to. */
+export const wholeContext = (id: unknown) => `approval:${id}:whole`;
 
 export function createApprovalStore({ database, events, log, vault, agents }: Deps): ApprovalStore {
   const { drizzle } = database;
@@ -109,10 +115,17 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
     const id = Bun.randomUUIDv7();
     const now = Date.now();
     const expiresAt = now + VALID_MS;
-    const summary = log.redactForms(await call.inWords());
+    const words = await call.inWords();
+    const inputText = JSON.stringify(call.input) ?? "null";
+    const summary = log.redactForms(words);
     const input = redactInput(call.input, log.redactForms);
+    const isHidden = summary !== words || input !== inputText;
+    const whole = isHidden ? vault.seal(JSON.stringify([words, inputText]), wholeContext(id)) : null;
     const of = [id, agentId, sessionId, turnId, step, randomCode(CODE_LENGTH), platform, byOwner];
-    const insert = { sql: REQUEST, args: [...of, call.tool, call.class, summary, input, now, expiresAt, call.taint] };
+    const insert = {
+      sql: REQUEST,
+      args: [...of, call.tool, call.class, summary, input, now, expiresAt, call.taint, whole],
+    };
     const until = new Date(expiresAt).toISOString();
     const data = { id, agentId, tool: call.tool, class: call.class, expiresAt: until };
     try {
@@ -150,7 +163,16 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
       .limit(limit)
       .offset(offset);
 
+  const whole: ApprovalStore["whole"] = ({ id, summary, input, whole: sealed }) => {
+    if (sealed === null) return { summary, input };
+    const [words, inputText] = JSON.parse(vault.open(sealed, wholeContext(id))) as [string, string];
+    return { summary: words, input: inputText };
+  };
+
   return {
+    whole,
+    chatSummary: (approval) => log.redactUnnamedForms(whole(approval).summary),
+
     async authorize(origin, call) {
       const refuse = (why: string) => ({ kind: "refused", text: `${call.tool} was not run: ${why}` }) as const;
       const known = await findOfCall(origin);

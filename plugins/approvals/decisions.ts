@@ -45,11 +45,11 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
 }
 
 const DECIDE = `UPDATE approvals SET status = ?, scope = ?, decided_at = ?, decided_by = ?, decided_on = ?, expires_at = ?,
-    edited = ?, input = coalesce(?, input)
+    edited = ?, input = coalesce(?, input), whole = NULL
   WHERE agent_id = ? AND id = ? AND status = 'pending' AND expires_at > ?`;
 const DUE = `SELECT approvals.id, agent_id, turn_id, tool, class, user_id FROM approvals
   JOIN agents ON agents.id = approvals.agent_id WHERE approvals.status = 'pending' AND expires_at <= ? LIMIT 200`;
-const EXPIRE = "UPDATE approvals SET status = 'expired' WHERE id = ? AND status = 'pending'";
+const EXPIRE = "UPDATE approvals SET status = 'expired', whole = NULL WHERE id = ? AND status = 'pending'";
 
 /** What a scope admits beyond one call may not be money or an effect outside, except by a rule that the owner can see. */
 const SCOPES: Readonly<Record<ToolClass, readonly Scope[]>> = {
@@ -66,10 +66,13 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
     return resume(agentId, turnId);
   };
 
+  const findTool = async ({ agentId, tool, byOwner }: Approval) =>
+    (await skills.toolsFor(agentId, byOwner)).find(({ name }) => name === tool);
+
   /** Throws 400 `INVALID_INPUT` unless the tool takes this input. */
-  async function requireValidInput({ agentId, tool: name, byOwner }: Approval, input: unknown): Promise<void> {
-    const tool = (await skills.toolsFor(agentId, byOwner)).find((one) => one.name === name);
-    const checked = tool?.check(input, { agentId, byOwner, taint: TAINT.none });
+  async function requireValidInput(approval: Approval, input: unknown): Promise<void> {
+    const { agentId, tool: name, byOwner } = approval;
+    const checked = (await findTool(approval))?.check(input, { agentId, byOwner, taint: TAINT.none });
     if (!checked) throw invalidInput({ path: "input", message: `The agent has no tool ${name} any more.` });
     if ("refusal" in checked) throw invalidInput({ path: "input", message: checked.refusal });
   }
@@ -92,6 +95,8 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
       const approve = decision === "approve";
       const allowed = approve ? SCOPES[found.class] : ["once", "always"];
       if (!allowed.includes(scope)) throw scopeNotAllowed(found.class, scope);
+      // Its mere offer taints every conversation, in which calls wait whatever the rule says.
+      if (approve && scope === "always" && (await findTool(found))?.isForeign) throw ruleHasNoEffect(found.tool);
       const isEdited = input !== undefined;
       if (isEdited && !approve) throw invalidInput({ path: "input", message: "Only an approval takes another input." });
       if (isEdited) await requireValidInput(found, input);
@@ -155,6 +160,12 @@ const alreadyDecided = (approval: Approval) =>
   new AppError(409, "ALREADY_DECIDED", `This request was ${decidedWords(approval)}.`);
 const expired = () =>
   new AppError(410, "EXPIRED", "This request has expired. Ask the agent again if the call is still wanted.");
+const ruleHasNoEffect = (tool: string) =>
+  new AppError(
+    400,
+    "SCOPE_NOT_ALLOWED",
+    `A rule for ${tool} would have no effect, since each call of a server that you don't trust waits for you. Approve it once, or set \`trusted\` for the server first.`,
+  );
 const scopeNotAllowed = (toolClass: ToolClass, scope: Scope) =>
   new AppError(
     400,

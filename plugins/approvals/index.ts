@@ -4,7 +4,7 @@ import { DAY, MINUTE } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
-import { createApprovalStore, sealContext } from "./approval-store.ts";
+import { createApprovalStore, sealContext, wholeContext } from "./approval-store.ts";
 import { createDecisions } from "./decisions.ts";
 
 export type { Authorization, CallOrigin } from "./approval-store.ts";
@@ -27,6 +27,14 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
     where: "edited IS NOT NULL",
     sealContext: ({ id }) => sealContext(id),
   });
+  kernel.keyRotation.registerColumn({
+    label: "calls to approve",
+    table: "approvals",
+    keyColumns: ["id"],
+    sealed: "whole",
+    where: "whole IS NOT NULL",
+    sealContext: ({ id }) => wholeContext(id),
+  });
   // Approvals of a former owner of the account or the agent are not valid for the next one.
   authService.onAccountReclaim((userId) => [store.forgetOfUserStatement(userId)]);
   agentService.onTransfer((agentId) => [store.forgetStatement(agentId)]);
@@ -36,6 +44,7 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
   return {
     service: {
       authorize: store.authorize,
+      chatSummary: store.chatSummary,
       markAskedStatement: store.markAskedStatement,
       require: store.require,
       findByCode: store.findByCode,

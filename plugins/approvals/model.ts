@@ -20,7 +20,9 @@ export const approvalItem = t.Object({
   tool: t.String(),
   class: t.Union([t.Literal("read"), t.Literal("write"), t.Literal("spend"), t.Literal("outside")]),
   summary: t.String({ description: "The call in words" }),
-  input: t.Unknown({ description: "The input of the call, with secrets blacked out" }),
+  input: t.Unknown({
+    description: "The input of the call. Once it is decided, secrets are blacked out here and in `summary`",
+  }),
   influence: t.Union([t.Literal("none"), t.Literal("people"), t.Literal("outside")], {
     description:
       "What the agent had read before the call: `none` but your own words, words of other `people`, or content from `outside` " +
@@ -54,12 +56,17 @@ export const decisionBody = t.Object({
 
 const INFLUENCES = ["none", "people", "outside"] as const;
 
-export function toApprovalItem(approval: Approval): Static<typeof approvalItem> {
+/** `whole`: the call with nothing blacked out, as the store opens it. */
+export function toApprovalItem(
+  approval: Approval,
+  whole: { summary: string; input: string },
+): Static<typeof approvalItem> {
   const { sessionId: _session, byOwner: _byOwner, step: _step, code: _code, asked: _asked, taint, ...shown } = approval;
-  const { edited: _edited, input, ...rest } = shown;
+  const { edited: _edited, whole: _whole, ...rest } = shown;
   return {
     ...rest,
-    input: JSON.parse(input),
+    summary: whole.summary,
+    input: JSON.parse(whole.input),
     influence: INFLUENCES[taint] ?? "outside",
     status: isExpired(approval) ? "expired" : approval.status,
     requestedAt: iso(approval.requestedAt),

@@ -61,12 +61,15 @@ const readPage = ({ limit, offset, status }: Query): ApprovalPage => ({
   offset: readOffset(offset),
   ...(status && { status }),
 });
-const toList = (found: readonly Approval[]) => ({ approvals: found.map(toApprovalItem), count: found.length });
+const toList = (store: ApprovalStore, found: readonly Approval[]) => ({
+  approvals: found.map((approval) => toApprovalItem(approval, store.whole(approval))),
+  count: found.length,
+});
 
 const createListHandler =
   (store: ApprovalStore) =>
   async ({ agent, query }: { agent: { id: string }; query: Query }) =>
-    toList(await store.list(agent.id, readPage(query)));
+    toList(store, await store.list(agent.id, readPage(query)));
 
 export const webRoutes = ({ backend, identities, guards, store }: WebDeps) =>
   new Elysia({ name: "approvals.web" })
@@ -74,7 +77,7 @@ export const webRoutes = ({ backend, identities, guards, store }: WebDeps) =>
     .use(guards)
     .get(
       "/api/approvals",
-      async ({ identity, query }) => toList(await store.listOfUser(identity.user.id, readPage(query))),
+      async ({ identity, query }) => toList(store, await store.listOfUser(identity.user.id, readPage(query))),
       {
         signedIn: "read",
         query: approvalQuery,
@@ -116,8 +119,10 @@ export const backendRoutes = ({ guards, store, decisions }: Deps & { decisions: 
     })
     .post(
       DECIDE,
-      async ({ agent, body: { edit, input = edit, ...body }, params }) =>
-        toApprovalItem(await decisions.decide(agent, params.approvalId, { ...body, input }, "web")),
+      async ({ agent, body: { edit, input = edit, ...body }, params }) => {
+        const decided = await decisions.decide(agent, params.approvalId, { ...body, input }, "web");
+        return toApprovalItem(decided, store.whole(decided));
+      },
       {
         agentCall: { action: ACTION, scope: "write" },
         ...decision,

@@ -1,4 +1,4 @@
-// Declares the table of approvals, which migrations/0074_suspended_turns.sql creates and 0093_approval_taint.sql extends.
+// Declares the table of approvals, which migrations/0074_suspended_turns.sql creates and later ones extend.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Taint } from "../skills/index.ts";
 
@@ -15,9 +15,12 @@ export const approvals = sqliteTable("approvals", {
   byOwner: integer("by_owner", { mode: "boolean" }).notNull(),
   tool: text("tool").notNull(),
   class: text("class", { enum: ["read", "write", "spend", "outside"] }).notNull(),
+  /** In words, with secrets blacked out. */
   summary: text("summary").notNull(),
   /** JSON, with secrets blacked out. */
   input: text("input").notNull(),
+  /** Until it is decided: what was blacked out of summary and input, as sealed JSON of both. Null if nothing was. */
+  whole: text("whole"),
   /** JSON, sealed. */
   edited: text("edited"),
   status: text("status", { enum: ["pending", "approved", "denied", "expired"] }).notNull(),

@@ -127,7 +127,7 @@ describe("a file", () => {
       errorCode: "DOCUMENT_EMPTY",
       error: expect.stringContaining("OCR"),
     });
-    const bomb = await files.learn(pdfBomb(600_000_000), "bomb.pdf");
+    const bomb = await files.learn(pdfBomb(200_000_000), "bomb.pdf");
     expect(bomb.status).toBe("failed");
     expect((await eventsOf(bomb.id)).at(-1)).toMatchObject({ status: "failed" });
     expect(await files.search("tea")).toEqual([]);

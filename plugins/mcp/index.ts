@@ -2,7 +2,7 @@
 import { rm } from "node:fs/promises";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agentStats } from "../agent-stats/index.ts";
-import { agents, unknownName } from "../agents/index.ts";
+import { agents, findMissingCredentials, unknownName } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
 import { createConnections } from "./connections/connections.ts";
@@ -13,6 +13,7 @@ import { createServerViews } from "./server-views.ts";
 import { mcpSettings } from "./settings.ts";
 import { createTargets } from "./targets.ts";
 import { createMcpSkills } from "./tools/skill-source.ts";
+import { isToolNameOf } from "./tools/tool-names.ts";
 
 export const mcp = plugin("mcp", ({ kernel, use }) => {
   const agentService = use(agents);
@@ -33,6 +34,10 @@ export const mcp = plugin("mcp", ({ kernel, use }) => {
     onTools: skillService.invalidate,
   });
   skillService.register(createMcpSkills(service));
+  skillService.expectTools(({ mcpServers = new Map() }) => {
+    const servers = [...mcpServers.keys()];
+    return (name) => servers.some((server) => isToolNameOf(server, name));
+  });
 
   /** Agents whose new configuration names servers. */
   const configured = new Set<string>();
@@ -54,7 +59,7 @@ export const mcp = plugin("mcp", ({ kernel, use }) => {
   agentService.registerConfigCheck(async (agentId, { mcpServers }) => {
     if (!mcpServers?.size) return [];
     const known = new Map((await servers.list(agentId)).map((record) => [record.name, record.tools]));
-    return [...mcpServers].flatMap(([server, { tools = [], reads = [] }]) => {
+    const ofTools = [...mcpServers].flatMap(([server, { tools = [], reads = [] }]) => {
       const names = known.get(server)?.map(({ name }) => name);
       if (!names?.length) return [];
       return [...tools.map((name) => ["tools", name] as const), ...reads.map((name) => ["reads", name] as const)]
@@ -64,6 +69,8 @@ export const mcp = plugin("mcp", ({ kernel, use }) => {
           message: unknownName("This server has no such tool.", name, names),
         }));
     });
+    const ofHeaders = await findMissingCredentials(agentId, "mcpServers", mcpServers, agentService.credentials);
+    return [...ofTools, ...ofHeaders];
   });
   // The accounts that a former owner has signed in to are not the new owner's.
   agentService.onTransfer((agentId) => [signIns.forgetAgentStatement(agentId)]);

@@ -1,7 +1,7 @@
 // The plugin of agents among agents: they ask each other on this host, and by the A2A protocol over hosts.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
-import { agents, fillCredentials } from "../agents/index.ts";
+import { agents, findMissingCredentials } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { publicPage } from "../public-page/index.ts";
 import { runtime } from "../runtime/index.ts";
@@ -28,19 +28,9 @@ export const peers = plugin("peers", ({ kernel, use }) => {
   const skillService = use(skills);
   skillService.register({ id: "built-in", skillsFor: () => available });
   skillService.register(createRemoteSkills({ ...kernel, agents: agentService, directory, budget }));
-  agentService.registerConfigCheck(async (agentId, { remoteAgents }) => {
-    const warnings = [...(remoteAgents ?? [])].map(async ([name, { headers = new Map() }]) => {
-      try {
-        await fillCredentials(agentId, headers, agentService.credentials, (message) => new Error(message));
-        return [];
-      } catch (error) {
-        return [
-          { path: `remoteAgents.${name}.headers`, message: error instanceof Error ? error.message : String(error) },
-        ];
-      }
-    });
-    return (await Promise.all(warnings)).flat();
-  });
+  agentService.registerConfigCheck((agentId, { remoteAgents = new Map() }) =>
+    findMissingCredentials(agentId, "remoteAgents", remoteAgents, agentService.credentials),
+  );
 
   const endpoint = once(async () => {
     const [{ createA2AEndpoint }, { createVisits }] = await Promise.all([

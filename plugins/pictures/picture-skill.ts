@@ -67,6 +67,7 @@ export function createPictureSkill({ agents, ai }: Deps): Skill {
     version: "1.0.0",
     enabledByDefault: false,
     tools: () => tools,
+    needs: "Pictures need a provider with a model that makes them. Add a key of one.",
     async isReady(agentId) {
       const agent = await agents.find(agentId);
       if (!agent) return false;

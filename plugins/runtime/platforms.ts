@@ -97,6 +97,8 @@ export interface PlatformHooks {
   preview?(entry: InboxEntry, save: SavePreview): ReplyPreview | undefined;
   /** Shows the agent as typing until the result is ended, or for two minutes. */
   typing?(entry: InboxEntry): Pick<ReplyPreview, "end">;
+  /** Whether the agent has a bot there. */
+  isConnected?(agentId: string): Promise<boolean>;
   /** Whether the sender of an earlier message in this conversation is an owner of the agent now. */
   isOwner?(agentId: string, senderId: string, peer: string): Promise<boolean>;
   /** Carries out `/pair`, `/approve` and `/deny`. */

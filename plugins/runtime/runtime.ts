@@ -96,6 +96,7 @@ export function createRuntime(deps: Deps) {
     log,
     platforms,
     logToOwner: (agentId, level, message) => agents.log(agentId, level, message, "outbox"),
+    onGivenUp: (...given) => scheduledPrompts.undeliveredStatements(...given),
     ...(timings && { firstDelay: timings.firstDelivery }),
   });
   const readerLanguage = createReaderLanguage({ agents, users: deps.users });
@@ -279,6 +280,8 @@ export function createRuntime(deps: Deps) {
         findActive: sessions.findActive,
         messages: sessions.messages,
       },
+      /** Whether the agent has a bot on this platform. */
+      isConnected: async (agentId: string, platform: string) => platforms.of(platform)?.isConnected?.(agentId) ?? false,
       /** Where the agent talks to people on channels. */
       channelConversations: createChannelConversations({ database, platforms }),
       /** How many calls of these tools a turn has ended, also before a restart. */

@@ -1,13 +1,13 @@
 // Tests prompts of schedules: where they are answered, with whose rights, and how their end is told.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Agent } from "../agents/index.ts";
-import type { ScheduledOutcome } from "./scheduled-prompts.ts";
+import type { ScheduledOutcome, SettlementEffects } from "./scheduled-prompts.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "./support.test.ts";
 
 let fixture: RuntimeFixture;
 let agent: Agent;
 let told: (ScheduledOutcome & { runId: string })[];
-let ownerNotice: string | undefined;
+let ownerNotice: SettlementEffects["ownerNotice"];
 beforeAll(async () => {
   fixture = await openRuntimeFixture();
   fixture.platform.isOwner = async (_, senderId) => senderId === "7";
@@ -85,7 +85,7 @@ test("a failure is told to the plugin and not to the people of the conversation;
   await run(chatOf("group"));
   expect(told).toMatchObject([{ status: "failed", error: expect.any(String) }]);
   expect(fixture.sent).toEqual([]);
-  ownerNotice = "Your schedule is paused.";
+  ownerNotice = (language) => `Paused (${language}).`;
   await run(chatOf("group"));
-  expect(fixture.sent).toMatchObject([{ peer: "owner-chat", body: ownerNotice }]);
+  expect(fixture.sent).toMatchObject([{ peer: "owner-chat", body: "Paused (en)." }]);
 });

@@ -6,6 +6,8 @@ import type { Inbox } from "./inbox/inbox.ts";
 import type { FinalStatus } from "./inbox/inbox-sql.ts";
 import { isScheduled, SCHEDULE_SENDER } from "./inbox/scheduled.ts";
 import type { OwnerAlerts } from "./outbox/owner-alerts.ts";
+import type { Delivery } from "./platforms.ts";
+import type { Language } from "./reader-language.ts";
 import type { Sessions } from "./sessions/sessions.ts";
 
 export interface ScheduledPrompt {
@@ -28,7 +30,8 @@ export interface AcceptedPrompt {
 }
 
 export interface ScheduledOutcome {
-  status: FinalStatus;
+  /** `undelivered`: it was `done`, but its reply has been given up. */
+  status: FinalStatus | "undelivered";
   /** The reply of a turn that is `done`. */
   reply?: string;
   /** Why there is none, for the owner. */
@@ -38,7 +41,7 @@ export interface ScheduledOutcome {
 /** Statements for the batch that settles the turn; `ownerNotice` is also sent to the owner's own chat with the agent. */
 export interface SettlementEffects {
   statements: Statement[];
-  ownerNotice?: string;
+  ownerNotice?: (language: Language) => string;
 }
 
 export type ScheduledSettledHandler = (
@@ -52,10 +55,12 @@ export interface ScheduledPrompts {
   onScheduledSettled(handler: ScheduledSettledHandler): void;
   /** None for other entries. */
   settledStatements(entry: InboxEntry, outcome: ScheduledOutcome): Promise<Statement[]>;
+  /** For a reply that the outbox gives up; none if no schedule wanted it. */
+  undeliveredStatements(reply: Pick<Delivery, "agentId" | "inboxId" | "peer">, reason: string): Promise<Statement[]>;
 }
 
 interface Deps {
-  inbox: Pick<Inbox, "acceptStatements">;
+  inbox: Pick<Inbox, "acceptStatements" | "find">;
   sessions: Pick<Sessions, "find" | "openNew">;
   ownerAlerts: Pick<OwnerAlerts, "isOwnerChat" | "noticeStatements">;
   /** Hands a stored entry to its lane. */
@@ -75,6 +80,18 @@ export function createScheduledPrompts({ inbox, sessions, ownerAlerts, push }: D
     const known = to.sessionId === null ? undefined : await sessions.find(agentId, to.sessionId);
     const opened = known?.platform === "web" ? { id: known.id, statements: [] } : sessions.openNew(agentId, "web");
     return { platform: "web", to: { sessionId: opened.id }, byOwner: true, opening: opened.statements };
+  }
+
+  async function settledStatements(entry: InboxEntry, outcome: ScheduledOutcome): Promise<Statement[]> {
+    if (!handler || !isScheduled(entry)) return [];
+    const { id: inboxId, agentId, platformMessageId } = entry;
+    const runId = (platformMessageId ?? "").slice(SCHEDULE_SENDER.length + 1);
+    const { statements, ownerNotice } = await handler({ agentId, runId }, outcome);
+    if (ownerNotice === undefined) return statements;
+    return [
+      ...statements,
+      ...(await ownerAlerts.noticeStatements({ agentId, inboxId }, (language) => ({ body: ownerNotice(language) }))),
+    ];
   }
 
   return {
@@ -102,16 +119,12 @@ export function createScheduledPrompts({ inbox, sessions, ownerAlerts, push }: D
       handler = next;
     },
 
-    async settledStatements(entry, outcome) {
-      if (!handler || !isScheduled(entry)) return [];
-      const { id: inboxId, agentId, platformMessageId } = entry;
-      const runId = (platformMessageId ?? "").slice(SCHEDULE_SENDER.length + 1);
-      const { statements, ownerNotice } = await handler({ agentId, runId }, outcome);
-      if (ownerNotice === undefined) return statements;
-      return [
-        ...statements,
-        ...(await ownerAlerts.noticeStatements({ agentId, inboxId }, () => ({ body: ownerNotice }))),
-      ];
+    settledStatements,
+    async undeliveredStatements({ agentId, inboxId, peer }, reason) {
+      const entry = (await inbox.find(agentId, inboxId))?.entry;
+      // A notice to the owner may be about the same entry, in another conversation.
+      if (entry?.peer !== peer) return [];
+      return settledStatements(entry, { status: "undelivered", error: reason });
     },
   };
 }

@@ -2,7 +2,7 @@
 import type { Statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
-import type { agents as agentsPlugin, CurrentSettings, ScheduleSettings } from "../agents/index.ts";
+import type { AgentSettings, agents as agentsPlugin, ScheduleSettings } from "../agents/index.ts";
 import { TAINT } from "../skills/index.ts";
 import { nameFor } from "./fields.ts";
 import type { ScheduleFields, ScheduleStore } from "./schedule-store.ts";
@@ -25,7 +25,7 @@ export function syncConfiguredSchedules({ jobs, agents, store }: Deps): void {
     const agent = await agents.find(agentIdOf(payload));
     if (!agent) return;
     const settings = await agents.settings(agent.id);
-    const wanted = fieldsByName(settings);
+    const wanted = new Map(namedSchedules(settings).map(({ name, fields }) => [name, fields]));
     const taint = settings.imported ? TAINT.outside : TAINT.none;
     for (const schedule of await store.listConfigured(agent.id)) {
       const fields = wanted.get(schedule.name);
@@ -61,15 +61,16 @@ export function syncConfiguredSchedules({ jobs, agents, store }: Deps): void {
   }
 }
 
-function fieldsByName({ schedules = [], timezone = "UTC" }: CurrentSettings): Map<string, ScheduleFields> {
-  const fields = new Map<string, ScheduleFields>();
-  for (const schedule of schedules) {
+/** The configured schedules in their order, each with a name that no other has. */
+export function namedSchedules({ schedules = [], timezone = "UTC" }: Pick<AgentSettings, "schedules" | "timezone">) {
+  const taken = new Set<string>();
+  return schedules.map((schedule) => {
     const base = nameFor(schedule.name, schedule.prompt);
     let name = base;
-    for (let n = 2; fields.has(name); n++) name = `${base} (${n})`;
-    fields.set(name, toFields(schedule, name, timezone));
-  }
-  return fields;
+    for (let n = 2; taken.has(name); n++) name = `${base} (${n})`;
+    taken.add(name);
+    return { name, isRenamed: name !== base, fields: toFields(schedule, name, timezone) };
+  });
 }
 
 const toFields = (schedule: ScheduleSettings, name: string, timezone: string): ScheduleFields => ({

@@ -5,6 +5,7 @@ import { auth } from "../auth/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { skills, TAINT, type Taint } from "../skills/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
+import { createScheduleWarnings } from "./config-warnings.ts";
 import { syncConfiguredSchedules } from "./configured.ts";
 import { createFiring } from "./firing.ts";
 import { toScheduleItem } from "./model.ts";
@@ -21,9 +22,10 @@ export const schedules = plugin("schedules", ({ kernel, use }) => {
   const runtimeService = use(runtime);
   const now = Date.now;
   const store = createScheduleStore({ ...kernel, now });
-  const service = createScheduleService({ agents: agentService, store, now });
+  const service = createScheduleService({ agents: agentService, runtime: runtimeService, store, now });
   const firing = createFiring({ ...kernel, agents: agentService, runtime: runtimeService, now });
   const backupRows = createBackupRows(kernel);
+  agentService.registerConfigCheck(createScheduleWarnings({ findAgent: agentService.find, store }));
   syncConfiguredSchedules({ ...kernel, agents: agentService, store });
   runtimeService.onScheduledSettled(createSettlement({ ...kernel, agents: agentService, now }));
   // A stranger's schedules would go on serving the stranger.

@@ -1,11 +1,12 @@
 // Makes, changes and deletes schedules for owners: fills in defaults, and checks them against other plugins.
-import { channelIds, isChannelId } from "../../channels/registry.ts";
+import { channelDefinition, channelIds, isChannelId } from "../../channels/registry.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { InvalidCron } from "../../src/kernel/util/cron/cron.ts";
 import { toStorableText } from "../../src/kernel/util/storable-text.ts";
 import { isTimeZone } from "../../src/kernel/util/time-zone.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
+import type { runtime as runtimePlugin } from "../runtime/index.ts";
 import { TAINT, type Taint } from "../skills/index.ts";
 import { nameFor } from "./fields.ts";
 import { invalidSchedule, type ScheduleFields, type ScheduleStore } from "./schedule-store.ts";
@@ -38,13 +39,25 @@ export interface ScheduleService {
 
 interface Deps {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "settings">;
+  runtime: Pick<ServiceOf<typeof runtimePlugin>, "isConnected">;
   store: ScheduleStore;
   now: () => number;
 }
 
-export function createScheduleService({ agents, store, now }: Deps): ScheduleService {
+export function createScheduleService({ agents, runtime, store, now }: Deps): ScheduleService {
   const timezoneFor = async ({ id }: Agent, given: string | undefined) =>
     requireTimeZone(given ?? (await agents.settings(id)).timezone ?? "UTC");
+
+  async function requireTarget({ id: agentId }: Agent, deliver: DeliverTo): Promise<DeliverTo> {
+    if (deliver === null || !("platform" in deliver)) return deliver;
+    const { platform } = deliver;
+    if (!isChannelId(platform)) {
+      throw invalidSchedule("deliver.platform", `The platform is one of: ${channelIds().join(", ")}.`);
+    }
+    if (await runtime.isConnected(agentId, platform)) return deliver;
+    const { label } = channelDefinition(platform);
+    throw invalidSchedule("deliver.platform", `The agent is not connected to ${label}. Connect it first.`);
+  }
 
   return {
     async create(agent, { name, prompt, cron, at, timezone, deliver, missed, enabled }, by) {
@@ -54,7 +67,7 @@ export function createScheduleService({ agents, store, now }: Deps): ScheduleSer
         cron: cron ?? null,
         at: at ?? null,
         timezone: await timezoneFor(agent, timezone),
-        deliver: requireTarget(deliver ?? null),
+        deliver: await requireTarget(agent, deliver ?? null),
         missed: missed ?? "once",
         enabled: enabled ?? true,
       };
@@ -76,7 +89,7 @@ export function createScheduleService({ agents, store, now }: Deps): ScheduleSer
         ...(prompt !== undefined && { prompt: requirePrompt(prompt) }),
         ...(name !== undefined && { name: nameFor(name, prompt ?? schedule.prompt) }),
         ...(timezone !== undefined && { timezone: requireTimeZone(timezone) }),
-        ...(deliver !== undefined && { deliver: requireTarget(deliver) }),
+        ...(deliver !== undefined && { deliver: await requireTarget(agent, deliver) }),
       });
     },
 
@@ -112,11 +125,6 @@ function requirePrompt(prompt: string): string {
 function requireTimeZone(name: string): string {
   if (isTimeZone(name)) return name;
   throw invalidSchedule("timezone", "There is no such time zone. Use a name such as Europe/Berlin.");
-}
-
-function requireTarget(deliver: DeliverTo): DeliverTo {
-  if (deliver === null || !("platform" in deliver) || isChannelId(deliver.platform)) return deliver;
-  throw invalidSchedule("deliver.platform", `The platform is one of: ${channelIds().join(", ")}.`);
 }
 
 function requireNotConfigured({ origin, name }: Schedule): void {

@@ -96,6 +96,7 @@ test.each([
   [{}, "cron"],
   [{ cron: "@daily", timezone: "Europe/Atlantis" }, "timezone"],
   [{ cron: "@daily", deliver: { platform: "fax", peer: "1" } }, "deliver.platform"],
+  [{ cron: "@daily", deliver: { platform: "channel_a", peer: "1" } }, "deliver.platform"],
   [{ cron: "@daily", prompt: "  " }, "prompt"],
 ])("%j is 400 and names %s", async (body, issue) => {
   const answer = await ada.post<{ issues: { path: string }[] }>(path(), { prompt: "Hi", ...body });
@@ -265,6 +266,30 @@ test("five failures in a row pause a schedule, and it says why; switching it on 
   });
 });
 
+test("an answer that can't be delivered is a failed run, and after five the schedule is paused", async () => {
+  const { id } = await create();
+  // The bot was disconnected after the schedule was made.
+  const deliver = '{"platform":"channel_a","peer":"4471"}';
+  await fixture.kernel.database.write([{ sql: "UPDATE schedules SET deliver = ? WHERE id = ?", args: [deliver, id] }]);
+  const undelivered = async (count: number) => {
+    await ada.post(`${path()}/${id}/run`);
+    await eventually(async () => (await runsOf(id)).filter(({ status }) => status === "failed").length === count);
+  };
+  await undelivered(1);
+  const [run] = await runsOf(id);
+  expect(run?.error).toBe("Its answer could not be delivered: Telegram is not connected any more.");
+  expect(await one(id)).toMatchObject({ failures: 1, enabled: true, lastStatus: "failed" });
+  await undelivered(2);
+  // Changing it starts the count anew.
+  await ada.patch(`${path()}/${id}`, { name: "Rain" });
+  for (const count of [3, 4, 5, 6]) await undelivered(count);
+  expect(await one(id)).toMatchObject({ failures: 4, enabled: true });
+  await undelivered(7);
+  const paused = await one(id);
+  expect(paused).toMatchObject({ failures: 5, enabled: false, nextRunAt: null });
+  expect(paused.statusReason).toContain("Telegram is not connected");
+});
+
 test("the configuration makes, changes and removes schedules by their names", async () => {
   const save = (config: object) => ada.put(`/api/agents/${agentId}/config`, config);
   const answer = await save({ timezone: "Asia/Tokyo", schedules: [{ name: "Tea", cron: "@daily", prompt: "Tea!" }] });
@@ -290,6 +315,21 @@ test("the configuration makes, changes and removes schedules by their names", as
   } as never);
   await save({});
   await eventually(async () => (await list()).length === 0);
+});
+
+test("a configuration is warned about schedules without room, and about two of one name", async () => {
+  const bob = await fixture.member();
+  const { agent } = (await bob.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Tug" })).body;
+  await fixture.kernel.database.write([{ sql: "DELETE FROM subscriptions WHERE user_id = ?", args: [bob.userId] }]);
+  const { body } = await bob.put<{ warnings: { path: string; message: string }[] }>(`/api/agents/${agent.id}/config`, {
+    schedules: Array.from({ length: 12 }, (_, n) => ({
+      name: `Tea ${Math.min(n, 10)}`,
+      cron: "@daily",
+      prompt: "Tea!",
+    })),
+  });
+  expect(body.warnings.map(({ path }) => path)).toEqual(["schedules[10]", "schedules[11].name", "schedules[11]"]);
+  expect(body.warnings[1]?.message).toContain('"Tea 10 (2)"');
 });
 
 test("the owner makes, lists and cancels schedules by talking; what they read there taints it", async () => {

@@ -1,10 +1,12 @@
 // Records how the turn of each run ended, and pauses a schedule that fails again and again.
-import { eq } from "drizzle-orm";
+import { and, desc, eq, gte, inArray, ne } from "drizzle-orm";
 import { type Statement, statement } from "../../src/kernel/database/database.ts";
+import { pageText, translateText } from "../../src/kernel/pages/page-template.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import { oneLine } from "../../src/kernel/util/text/quoted-text.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { ScheduledOutcome, SettlementEffects } from "../runtime/index.ts";
-import { type RunStatus, scheduleRuns, schedules } from "./schema.ts";
+import { type Schedule, type ScheduleRun, scheduleRuns, schedules } from "./schema.ts";
 
 /** Failed runs in a row after which a schedule is paused. */
 export const MAX_FAILURES = 5;
@@ -14,33 +16,64 @@ interface Deps extends Pick<Kernel, "database" | "events"> {
   now: () => number;
 }
 
+const PAUSED = pageText(
+  "I have paused the schedule “{name}”, because it failed {n} times in a row. The last time: {reason} Tell me to go on with it when that is mended.",
+);
+
 /** Returns the handler for `runtime.onScheduledSettled`. */
 export function createSettlement({ database, events, agents, now }: Deps) {
   const { drizzle } = database;
+
+  /** The failed runs in a row before this one, since the schedule was changed or switched on. */
+  async function countFailuresBefore({ id }: ScheduleRun, { id: scheduleId, updatedAt }: Schedule): Promise<number> {
+    const latest = await drizzle
+      .select({ status: scheduleRuns.status })
+      .from(scheduleRuns)
+      .where(
+        and(
+          eq(scheduleRuns.scheduleId, scheduleId),
+          gte(scheduleRuns.startedAt, updatedAt),
+          inArray(scheduleRuns.status, ["done", "failed"]),
+          ne(scheduleRuns.id, id),
+        ),
+      )
+      .orderBy(desc(scheduleRuns.id))
+      .limit(MAX_FAILURES);
+    const lastSuccess = latest.findIndex(({ status }) => status === "done");
+    return lastSuccess === -1 ? latest.length : lastSuccess;
+  }
 
   return async (
     { agentId, runId }: { agentId: string; runId: string },
     { status: ended, reply, error }: ScheduledOutcome,
   ): Promise<SettlementEffects> => {
     const [found] = await drizzle
-      .select({ schedule: schedules })
+      .select({ schedule: schedules, run: scheduleRuns })
       .from(scheduleRuns)
       .innerJoin(schedules, eq(schedules.id, scheduleRuns.scheduleId))
       .where(eq(scheduleRuns.id, runId));
     // The schedule was deleted meanwhile.
     if (!found) return { statements: [] };
-    const { id: scheduleId, name, deliver, failures: before } = found.schedule;
-    const status: RunStatus = ended === "parked" ? "failed" : ended;
-    const failures = status === "failed" ? before + 1 : status === "done" ? 0 : before;
-    const last = error ?? "no reply";
+    const { schedule, run } = found;
+    // The reply of a run that failed is only the word that it did.
+    if (ended === "undelivered" && run.status !== "done") return { statements: [] };
+    const { id: scheduleId, name, deliver } = schedule;
+    const status = ended === "parked" || ended === "undelivered" ? "failed" : ended;
+    const last = ended === "undelivered" ? `Its answer could not be delivered: ${error}` : (error ?? "no reply");
+    const counts = {
+      done: () => 0,
+      failed: async () => 1 + (await countFailuresBefore(run, schedule)),
+      cancelled: () => schedule.failures,
+    };
+    const failures = await counts[status]();
     const reason = `It failed ${failures} times in a row and was paused. The last time: ${last}`;
-    const isPaused = failures >= MAX_FAILURES && status === "failed";
+    const isPaused = schedule.enabled && failures >= MAX_FAILURES && status === "failed";
     const userId = (await agents.find(agentId))?.userId;
     const about = { userId, agentId };
     const data = { agentId, scheduleId, name, runId };
     const endRun = drizzle
       .update(scheduleRuns)
-      .set({ status, error: error ?? null, endedAt: now() })
+      .set({ status, error: status === "done" || !error ? null : last, endedAt: run.endedAt ?? now() })
       .where(eq(scheduleRuns.id, runId));
     const mark = drizzle
       .update(schedules)
@@ -67,7 +100,8 @@ export function createSettlement({ database, events, agents, now }: Deps) {
     agents.log(agentId, "error", `The schedule "${name}" was paused. ${reason}`, "schedules", links);
     return {
       statements: [...statements, events.recordStatement("schedule.paused", { ...about, data: { ...data, reason } })],
-      ownerNotice: `Your schedule "${name}" is paused. ${reason}`,
+      ownerNotice: (language) =>
+        translateText(PAUSED, language, { name: oneLine(name), n: String(failures), reason: last }),
     };
   };
 }

@@ -5,7 +5,7 @@ import { openPluginHost, type PluginHost } from "../../tests/support/plugin-host
 import { insertAgent } from "../../tests/support/records.ts";
 import { callTool, toolContext, toolNamed } from "../../tests/support/skills.ts";
 import { agents } from "../agents/index.ts";
-import { skills } from "./index.ts";
+import { type Skill, skills } from "./index.ts";
 
 let opened: PluginHost;
 let service: ReturnType<typeof skills.setup>["service"];
@@ -54,6 +54,35 @@ test("a configuration that names an unknown skill is warned about it", async () 
   expect(await owners.configWarnings(other, '{"skills":["clock"]}')).toEqual([
     { path: "skills.clock", message: "The owner has switched this skill off with update-skill, which comes first." },
   ]);
+});
+
+test("a configuration that switches a skill on is warned about what the skill still needs", async () => {
+  const skill: Skill = {
+    ...{ id: "tide-tables", name: "Tides", description: "", category: "test", version: "1", enabledByDefault: false },
+    tools: () => [],
+    isReady: async () => false,
+    needs: "Tide tables need a key.",
+  };
+  service.register({ id: "tides", skillsFor: () => [skill] });
+  const id = await insertAgent(opened.kernel.database);
+  await service.setEnabled(id, "tide-tables", true);
+  expect(await owners.configWarnings(id, '{"skills":["tide-tables"]}')).toEqual([
+    { path: "skills.tide-tables", message: "Tide tables need a key." },
+  ]);
+});
+
+test("a rule for a tool that a configuration brings is not warned about, another one is", async () => {
+  service.expectTools(
+    ({ mcpServers }) =>
+      (name) =>
+        mcpServers?.has(name.split(":")[0] ?? "") ?? false,
+  );
+  const rules = { approvals: { "docs:*": "allow", "other:*": "allow" } };
+  const warned = await owners.configWarnings(
+    agentId,
+    JSON.stringify({ ...rules, mcpServers: { docs: { url: "https://docs.example.com" } } }),
+  );
+  expect(warned.map(({ path }) => path)).toEqual(["approvals.other:*"]);
 });
 
 test("tool definitions are plain JSON schemas of objects", async () => {

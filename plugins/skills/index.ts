@@ -2,11 +2,12 @@
 import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { agentStats } from "../agent-stats/index.ts";
-import { agents, unknownName } from "../agents/index.ts";
+import { agents } from "../agents/index.ts";
 import { ai, createVectorIndex } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { documents } from "../documents/index.ts";
 import { createBackupRows } from "./backup-rows.ts";
+import { createConfigWarnings, type ExpectedTools } from "./config-warnings.ts";
 import { createMemorySkill } from "./memory/memory-skill.ts";
 import { createMemoryStore, FACT_TEXTS } from "./memory/memory-store.ts";
 import { createOwnerFacts } from "./memory/owner-facts.ts";
@@ -21,8 +22,6 @@ export { type FactRow, isWithinMemoryLimits, type ReminderRow, toFactRow } from 
 export { idOfCall } from "./call-key.ts";
 export { EXTRACT_FACTS, type ExtractedFact, rememberExtracted, splitFacts } from "./memory/extracted-facts.ts";
 export type { Fact, FactKind, FactSource, MemoryStore, RecentFacts } from "./memory/memory-store.ts";
-
-import { TOOL_CLASSES } from "./prepared-tool.ts";
 
 export {
   type CallToApprove,
@@ -96,38 +95,8 @@ export const skills = plugin("skills", (host) => {
   }
 
   const registry = createSkillRegistry({ ...kernel, configuredSkills });
-  agentService.registerConfigCheck(async (agentId, { skills: switches }) => {
-    if (!switches?.size) return [];
-    const enabled = new Map((await registry.list(agentId)).map((skill) => [skill.id, skill.enabled]));
-    return [...switches].flatMap(([name, isOn]) => {
-      const path = `skills.${name}`;
-      const isEnabled = enabled.get(name);
-      if (isEnabled === undefined) {
-        return [{ path, message: unknownName("This agent has no such skill.", name, enabled.keys()) }];
-      }
-      const state = isEnabled ? "on" : "off";
-      return isEnabled === isOn
-        ? []
-        : [{ path, message: `The owner has switched this skill ${state} with update-skill, which comes first.` }];
-    });
-  });
-  agentService.registerConfigCheck(async (agentId, { approvals }) => {
-    if (!approvals?.size) return [];
-    const tools = (await registry.describe(agentId)).flatMap((skill) =>
-      skill.tools.flatMap(({ name, approvalGroup = name }) => [name, approvalGroup]),
-    );
-    const known = new Set([...TOOL_CLASSES, ...tools]);
-    return [...approvals.keys()].flatMap((name) =>
-      known.has(name)
-        ? []
-        : [
-            {
-              path: `approvals.${name}`,
-              message: unknownName("This agent has no such tool, or class of tools.", name, known),
-            },
-          ],
-    );
-  });
+  const expectedTools: ExpectedTools[] = [];
+  agentService.registerConfigCheck(createConfigWarnings(registry, expectedTools));
   agentService.onChange(registry.invalidate);
   agentService.onDelete(registry.invalidate);
   const builtIn = [
@@ -174,6 +143,8 @@ export const skills = plugin("skills", (host) => {
       ...registry,
       memories,
       onReminder: reminders.onReminder,
+      /** Registers which tools a configuration brings, so that rules for them are not called ineffective before they are known. */
+      expectTools: (of: ExpectedTools) => void expectedTools.push(of),
       /** Whether every new agent has this skill, and none of its tools spends or reaches out. */
       isHarmless: (skillId: string) => harmless.has(skillId),
       backupRows: createBackupRows({ ...kernel, memories, registry }),

@@ -27,6 +27,7 @@ export interface SkillDetails extends SkillItem {
   decidedBy: "owner" | "config" | "default";
   /** False if something has to be set up before its tools are offered, such as a key. */
   isReady: boolean;
+  needs: string | undefined;
   /** The classes of its tools, from the harmless to the dangerous. */
   permissions: ToolClass[];
   tools: { name: string; description: string; class: ToolClass; ownerOnly: boolean; approvalGroup?: string }[];
@@ -212,6 +213,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
           untrusted: foreign.has(skill) || (skill.untrusted ?? false),
           decidedBy: switched.has(id) ? "owner" : asConfigured.has(id) ? "config" : "default",
           isReady: ready.has(skill),
+          needs: skill.needs,
           permissions: TOOL_CLASSES.filter((known) => tools.some((tool) => tool.class === known)),
           tools,
         };

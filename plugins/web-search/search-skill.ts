@@ -42,6 +42,7 @@ export function createSearchSkill({ search, isReady }: Pick<SearchService, "sear
     enabledByDefault: false,
     tools: () => tools,
     isReady,
+    needs: "Web search needs a key of Brave Search or Tavily, or the address of a SearXNG: see the page Skills.",
   };
 }
 

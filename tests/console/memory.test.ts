@@ -370,7 +370,6 @@ describe("schedules", () => {
       prompt: "Sum up the news about ports.",
       cron: "0 9 * * 1-5",
       timezone: "Europe/Vienna",
-      deliver: { platform: "channel_a", peer: "4471" },
     });
     const { body } = await plan({
       name: "Look at the pumps",
@@ -387,7 +386,8 @@ describe("schedules", () => {
     const database = new Database(join(berth.dir, "data", "berth.db"));
     database.exec("PRAGMA busy_timeout = 5000");
     database.exec(
-      "UPDATE schedules SET enabled = 0, failures = 5, status_reason = 'x', last_status = 'failed' WHERE name = 'News'",
+      `UPDATE schedules SET enabled = 0, failures = 5, status_reason = 'x', last_status = 'failed',
+        deliver = '{"platform":"channel_a","peer":"4471"}' WHERE name = 'News'`,
     );
     database.close();
     await expectAccessible(berth, ada, `/agents/${busy}/schedules?history=${body.schedule.id}`, {

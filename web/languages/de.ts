@@ -4159,8 +4159,10 @@ export const translation = {
     "Other people have written in the conversation, and one of them may be behind this. Approve only what you want yourself.":
       "In dem Gespräch haben auch andere geschrieben, und einer von ihnen kann dahinterstecken. Erlaube nur, was du selbst willst.",
     "It is about a message of {name} on {channel}.": "Es geht um eine Nachricht von {name} auf {channel}.",
-    "A part of it has the form of a secret, so it is not shown. Deny it if you don't know what that is.":
-      "Ein Teil davon sieht aus wie ein Geheimnis und wird nicht gezeigt. Lehne es ab, wenn du nicht weißt, was es ist.",
+    "A part of it has the form of a secret, so no chat shows it. Look at it in the console before you approve.":
+      "Ein Teil davon sieht aus wie ein Geheimnis, darum zeigt ihn kein Chat. Sieh ihn dir in der Konsole an, bevor du zustimmst.",
+    "I have paused the schedule “{name}”, because it failed {n} times in a row. The last time: {reason} Tell me to go on with it when that is mended.":
+      "Ich habe den Zeitplan „{name}“ angehalten, weil er {n} Mal nacheinander fehlgeschlagen ist. Zuletzt: {reason} Sag mir, dass ich ihn fortsetzen soll, wenn das behoben ist.",
     "I have read something here that you did not write, and it may be behind this. Approve only what you want yourself.":
       "Ich habe hier etwas gelesen, das nicht von dir ist und dahinterstecken kann. Erlaube nur, was du selbst willst.",
     "I could not answer somebody on {channel}. {cause}": "Ich konnte jemandem auf {channel} nicht antworten. {cause}",

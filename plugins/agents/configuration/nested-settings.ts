@@ -43,13 +43,26 @@ export const CHANNEL = described(
   { title: "ChannelSettings", description: "Who may talk to the agent on a channel, and who owns it there." },
 );
 
+const headerValue = check(
+  { type: "string", maxLength: 4_096, pattern: "^[\\t\\x20-\\x7e\\x80-\\xff]*$" },
+  (value): value is string =>
+    typeof value === "string" && value.length <= 4_096 && /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
+  "The value of a header is one line of at most 4096 characters, without emoji and letters outside of Latin-1.",
+);
+const HEADERS = mapOf(headerValue, {
+  max: 50,
+  tooMany: "At most 50 headers can be set.",
+  names: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/,
+  invalidName: "The name of a header is 1 to 100 letters, digits and hyphens, without spaces.",
+});
+
 /** The most MCP servers of an agent. */
 const MAX_MCP_SERVERS = 20;
 const toolNames = listOf(string(200, 1));
 
 const mcpServerFields = object({
   url: described(httpUrl, { description: "The address of a server that speaks streamable HTTP." }),
-  headers: described(mapOf(string(4_096)), {
+  headers: described(HEADERS, {
     description: `Names of headers and their values. A value may name a credential of the agent, as \`${"$"}{credential:KEY}\`.`,
   }),
   command: described(string(1_000, 1), {
@@ -101,7 +114,7 @@ const remoteAgentFields = object({
   url: described(httpUrl, {
     description: "Its public address, or that of its card: one that answers by the A2A protocol.",
   }),
-  headers: described(mapOf(string(4_096)), {
+  headers: described(HEADERS, {
     description: `Names of headers and their values, for that host alone. A value may name a credential of the agent, as \`${"$"}{credential:KEY}\`.`,
   }),
   enabled: described(boolean, { description: "`false` switches it off.", default: true }),

@@ -89,6 +89,12 @@ describe("a configuration", () => {
     [{ schedules: [{ prompt: "Hi", cron: "@daily", deliver: { platform: "channel_a" } }] }, "schedules[0].deliver"],
     [{ mcpServers: { docs: {} } }, "mcpServers.docs"],
     [{ mcpServers: { docs: { url: "ftp://docs.example.com" } } }, "mcpServers.docs.url"],
+    [
+      { mcpServers: { docs: { url: "https://docs.example.com", headers: { A: "a\r\nB: b" } } } },
+      "mcpServers.docs.headers.A",
+    ],
+    [{ mcpServers: { docs: { url: "https://docs.example.com", headers: { "A b": "a" } } } }, "mcpServers.docs.headers"],
+    [{ remoteAgents: { bob: { url: "https://bob.example.com", headers: { A: "☕" } } } }, "remoteAgents.bob.headers.A"],
     [{ budget: { usdPerDay: -1 } }, "budget.usdPerDay"],
     [{ approvals: { wallet: "maybe" } }, "approvals.wallet"],
     [{ timezone: "Mars/Olympus" }, "timezone"],

@@ -28,6 +28,7 @@ export const createPlatformHooks = (channel: ChannelId, deps: Deps): PlatformHoo
   fetchFile: createFetchFile(channel, deps),
   preview: (entry, save) => deps.previews.watch(channel, entry, save),
   typing: (entry) => deps.previews.watch(channel, entry, async () => undefined),
+  isConnected: async (agentId) => (await deps.openConnections.find(agentId, channel)) !== undefined,
   isOwner: createOwnerCheck(channel, deps),
   ownerCommand: deps.ownerCommand,
 });

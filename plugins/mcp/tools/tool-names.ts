@@ -17,5 +17,9 @@ export function toolNameOf(server: string, tool: string): string {
   return `${name.slice(0, MAX_NAME - HASH - 1)}_${sha256Hex(`${server}\n${tool}`).slice(0, HASH)}`;
 }
 
+/** Whether a name can be that of a tool of this server, of which the tools may not be known yet. */
+export const isToolNameOf = (server: string, name: string): boolean =>
+  name === approvalGroupOf(server) || name.startsWith(`${clean(server)}__`);
+
 /** The name by which the configuration's approvals mean all tools of a server. */
 export const approvalGroupOf = (server: string) => `${server}:*`;

@@ -7,8 +7,8 @@ const open = (address: string) => ({ summary: `Open ${address}`, code: "ABCDEF",
 
 test("a call that is not shown as a whole is asked with a warning, in the owner's language", () => {
   const hidden = [open("https://example.com/?token=[redacted]")];
-  expect(askingText(hidden, true, "en")).toEndWith("Deny it if you don't know what that is.");
-  expect(askingText(hidden, true, "de")).toEndWith("Lehne es ab, wenn du nicht weißt, was es ist.");
+  expect(askingText(hidden, true, "en")).toEndWith("Look at it in the console before you approve.");
+  expect(askingText(hidden, true, "de")).toEndWith("Sieh ihn dir in der Konsole an, bevor du zustimmst.");
   expect(askingText([open("https://example.com/")], true, "en")).toBe("May I do this?\n\nOpen https://example.com/");
 });
 

@@ -25,7 +25,7 @@ const WARNINGS: Readonly<Record<Taint, string>> = {
 
 /** Said below a call that is not shown as a whole. */
 const HIDDEN = pageText(
-  "A part of it has the form of a secret, so it is not shown. Deny it if you don't know what that is.",
+  "A part of it has the form of a secret, so no chat shows it. Look at it in the console before you approve.",
 );
 
 /** Whether the answers are shown below a question: by the console, and by channels, as buttons where they can. */

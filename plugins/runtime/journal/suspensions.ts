@@ -19,7 +19,7 @@ import type { SuspendedLoop } from "../turn/tool-loop.ts";
 import { askingText, choicesOf, noticeText, showsChoices } from "./approval-words.ts";
 
 interface Deps extends Pick<Kernel, "database"> {
-  approvals: Pick<ServiceOf<typeof approvalsPlugin>, "markAskedStatement" | "onTurnDecided">;
+  approvals: Pick<ServiceOf<typeof approvalsPlugin>, "chatSummary" | "markAskedStatement" | "onTurnDecided">;
   inbox: Pick<Inbox, "find" | "listSuspended" | "settleStatement">;
   sessions: Pick<Sessions, "appendStatements">;
   outbox: Pick<Outbox, "replyStatements">;
@@ -96,11 +96,12 @@ export function createSuspensions(deps: Deps) {
       const { id: inboxId, agentId, sessionId, platform } = entry;
       const now = Date.now();
       const isFirst = queued.suspended === null;
-      const unasked = waiting.filter(({ asked }) => !asked);
+      const requests = waiting.map((request) => ({ ...request, summary: approvals.chatSummary(request) }));
+      const unasked = requests.filter(({ asked }) => !asked);
       // Another agent asks in the owner's name, but a model must not read the codes: the owner is asked elsewhere.
       const isToldAll = entry.byOwner && !entry.isGroup && platform !== "agent";
       const language = await readerLanguage(agentId, entry.language);
-      const notice = noticeText(waiting, isToldAll, platform, language);
+      const notice = noticeText(requests, isToldAll, platform, language);
       const asked: Statement[] = [];
       for (const request of unasked) {
         const write = (language: Language, withChoices = true) => ({

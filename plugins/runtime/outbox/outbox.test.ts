@@ -12,12 +12,14 @@ let store: TestDatabase;
 let agentId: string;
 let outbox: Outbox;
 let reports: string[];
+let givenUp: string[];
 const deliverers = new Map<string, Deliver>();
 const deliverVia = (platform: string, deliver: Deliver) => void deliverers.set(platform, deliver);
 beforeEach(async () => {
   store = await fileDatabase();
   agentId = await insertAgent(store.database);
   reports = [];
+  givenUp = [];
   deliverers.clear();
   outbox = newOutbox();
 });
@@ -37,6 +39,9 @@ const newOutbox = () =>
       },
     },
     logToOwner: (_, level, message) => void reports.push(`${level}: ${message}`),
+    onGivenUp: async ({ body }, reason) => [
+      { sql: "SELECT 1", args: [], after: () => void givenUp.push(`${body}: ${reason}`) },
+    ],
     firstDelay: 1,
   });
 
@@ -168,6 +173,7 @@ describe("failures", () => {
     expect(tries).toEqual(["1", "2"]);
     expect(arrived).toEqual(["2"]);
     expect(reports).toEqual(["error: A reply was not delivered: The chat is gone."]);
+    expect(givenUp).toEqual(["1: The chat is gone."]);
     expect(await rows()).toMatchObject([{ status: "failed", error: "The chat is gone." }, { status: "sent" }]);
   });
 

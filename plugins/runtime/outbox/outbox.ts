@@ -54,11 +54,14 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
   platforms: Pick<Platforms, "of">;
   /** Writes a line for the owner into the agent's log. */
   logToOwner(agentId: string, level: "warning" | "error", message: string): void;
+  /** Returns statements for the write that gives a reply up. */
+  onGivenUp(delivery: Delivery, reason: string): Promise<Statement[]>;
   /** Milliseconds before the second try; it doubles from then on. */
   firstDelay?: number;
 }
 
-export function createOutbox({ database, log, platforms, logToOwner, firstDelay = FIRST_DELAY }: Deps): Outbox {
+export function createOutbox(deps: Deps): Outbox {
+  const { database, log, platforms, logToOwner, onGivenUp, firstDelay = FIRST_DELAY } = deps;
   const { drizzle } = database;
   const placeholder = (name: string) => sql.placeholder(name);
   const insert = statementTemplate(
@@ -225,7 +228,8 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
     const failed = outcome.kind === "refused" || attempts >= MAX_DELIVERY_ATTEMPTS;
     const args = [failed ? "failed" : "pending", attempts, parts, outcome.reason, id];
     const sql = "UPDATE outbox SET status = ?, attempts = ?, parts = ?, error = ? WHERE id = ?";
-    const [changed] = await database.write([{ sql, args }]);
+    const more = failed ? await onGivenUp(delivery, outcome.reason) : [];
+    const [changed] = await database.write([{ sql, args }, ...more]);
     if (changed?.rowsAffected === 0) return false;
     if (failed) logToOwner(agentId, "error", `A reply was not delivered: ${outcome.reason}`);
     else logToOwner(agentId, "warning", `Delivery of a reply failed and will be retried: ${outcome.reason}`);

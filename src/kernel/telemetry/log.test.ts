@@ -158,6 +158,12 @@ describe("secrets by form", () => {
     expect(redact(text)).toBe(text);
   });
 
+  test("a text that its author could hide behind names is blacked out by form alone", () => {
+    const { redactUnnamed } = createRedactor();
+    expect(redactUnnamed(`http://h/p?token=${HEX}&key=zzz`)).toBe("http://h/p?token=[redacted]&key=zzz");
+    expect(redactUnnamed('{"apiKey":"zzz","a":"Bearer abcdefgh"}')).toBe('{"apiKey":"zzz","a":"Bearer [redacted]"}');
+  });
+
   test("registered patterns are blacked out in the log, its children and other texts", () => {
     const { log, last } = capture();
     const child = log.child({ plugin: "x" });

@@ -25,6 +25,8 @@ export interface Log {
   redactPattern(pattern: RegExp): void;
   /** Returns the text with every form of a secret blacked out. Knows no values: for texts that are stored elsewhere. */
   redactForms(text: string): string;
+  /** The same without what is only named like a secret: for the owner, who must see what a foreign author could hide so. */
+  redactUnnamedForms(text: string): string;
 }
 
 export interface LogOptions {
@@ -91,6 +93,7 @@ export function createLog(options: LogOptions): Log {
         keep === "always" ? rememberSecret(permanentSecrets, value) : rememberSecret(recentSecrets, value, MAX_SECRETS),
       redactPattern: redactor.addPattern,
       redactForms: redactor.redact,
+      redactUnnamedForms: redactor.redactUnnamed,
     };
   };
   return createChild({});
