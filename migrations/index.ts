@@ -67,6 +67,7 @@ import repliedMessages from "./0095_replied_messages.sql" with { type: "text" };
 import subSteps from "./0098_sub_steps.sql" with { type: "text" };
 import inboxLanguage from "./0099_inbox_language.sql" with { type: "text" };
 import hiddenCallParts from "./0100_hidden_call_parts.sql" with { type: "text" };
+import pairingLanguage from "./0101_pairing_language.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -140,4 +141,5 @@ export const migrations: readonly Migration[] = [
   { name: "0098_sub_steps", sql: subSteps },
   { name: "0099_inbox_language", sql: inboxLanguage },
   { name: "0100_hidden_call_parts", sql: hiddenCallParts },
+  { name: "0101_pairing_language", sql: pairingLanguage },
 ];

@@ -70,9 +70,11 @@ export function attachmentsOf(message: Message, bot: Pick<BotIdentity, "id">): A
   const replied = repliedMessage(message);
   if (own) return [own];
   if (replied?.voice && String(replied.from?.id) === bot.id) return [];
-  const { voice: _, ...file } = (replied && fileOf(replied)) ?? {};
+  const quoted = replied && fileOf(replied);
+  if (!quoted) return [];
   // A recording there was not spoken for this message.
-  return "ref" in file ? [file] : [];
+  const { voice: _, ...file } = quoted;
+  return [file];
 }
 
 interface FileFields {

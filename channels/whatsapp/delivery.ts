@@ -82,9 +82,10 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
       const account = binding.bot.id;
       const alreadyDelivered = deliveredParts.length;
       let mayBeDelivered = attempts > 0;
-      const [first = "", ...others] = toMessageParts(text);
-      const hasButtons = others.length === 0 && first.length <= MAX_TEXT_WITH_BUTTONS;
-      const texts = hasButtons ? [first] : toMessageParts(withWrittenChoices(text, choices));
+      const plain = toMessageParts(text);
+      const hasRoom = plain.length === 1 && (plain[0]?.length ?? 0) <= MAX_TEXT_WITH_BUTTONS;
+      const buttons = hasRoom ? choices : [];
+      const texts = hasRoom || choices.length === 0 ? plain : toMessageParts(withWrittenChoices(text, choices));
       const parts: readonly (string | OutgoingFile)[] = [...texts, ...(message.files ?? [])];
       for (const [index, part] of parts.entries()) {
         if (index < alreadyDelivered) continue;
@@ -105,7 +106,7 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
             write(binding, peer, { content, callbackData, replyTo: asReply }, signal);
           onPartDelivered(
             typeof part === "string"
-              ? await sendContent(contentOf(part, hasButtons ? choices : []))
+              ? await sendContent(contentOf(part, buttons))
               : await sendFile({
                   file: part,
                   ways: messagesFor(part),

@@ -34,6 +34,8 @@ export async function fillCredentials(
   return { headers: filled, secrets };
 }
 
+class UnusableCredential extends Error {}
+
 /** Warns about the headers of servers that name credentials which `fillCredentials` refuses. `key`: of the configuration. */
 export async function findMissingCredentials(
   agentId: string,
@@ -43,11 +45,11 @@ export async function findMissingCredentials(
 ): Promise<Issue[]> {
   const warnings = [...servers].map(async ([name, { headers = new Map() }]) => {
     try {
-      await fillCredentials(agentId, headers, credentials, (message) => new Error(message));
+      await fillCredentials(agentId, headers, credentials, (message) => new UnusableCredential(message));
       return [];
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      return [{ path: `${key}.${name}.headers`, message }];
+      if (!(error instanceof UnusableCredential)) throw error;
+      return [{ path: `${key}.${name}.headers`, message: error.message }];
     }
   });
   return (await Promise.all(warnings)).flat();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { insertAgent } from "../../tests/support/records.ts";
 import { rejectionOf } from "../../tests/support/rejection.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
-import { type PreparedTool, TAINT } from "../skills/index.ts";
+import { type PreparedTool, TAINT, type ToolClass } from "../skills/index.ts";
 import { type ApprovalStore, type CallOrigin, createApprovalStore } from "./approval-store.ts";
 import { createDecisions, type Decision, type Decisions } from "./decisions.ts";
 
@@ -50,7 +50,7 @@ beforeEach(async () => {
   origin = { agentId: id, userId: "ada", sessionId: "s1", turnId, step: 2, platform: "web", byOwner: true };
 });
 
-const call = (more: object = {}, toolClass: "write" | "spend" | "outside" = "spend") => ({
+const call = (more: object = {}, toolClass: ToolClass = "spend") => ({
   tool: "wallet_send",
   class: toolClass,
   taint: TAINT.outside,
@@ -97,10 +97,10 @@ describe("a call", () => {
     const rows = await server.kernel.database.read("SELECT * FROM approvals WHERE agent_id = ?", [agent.id]);
     expect(JSON.stringify(rows.rows)).not.toMatch(/hunter2|abababab/);
     if (!request) throw new Error("No request was stored.");
-    expect(store.whole(request).summary).toBe(`Use ${secret}`);
-    expect(JSON.parse(store.whole(request).input)).toMatchObject({ apiKey: "hunter2", note: `key ${secret}` });
+    expect(store.unredacted(request).summary).toBe(`Use ${secret}`);
+    expect(JSON.parse(store.unredacted(request).input)).toMatchObject({ apiKey: "hunter2", note: `key ${secret}` });
     const decided = await decide();
-    expect(store.whole(decided)).toEqual({ summary: "Use 0x[redacted]", input: decided.input });
+    expect(store.unredacted(decided)).toEqual({ summary: "Use 0x[redacted]", input: decided.input });
   });
 
   test("hides nothing behind a name in the owner's chat, but what has the form of a secret", async () => {
@@ -158,10 +158,12 @@ describe("an approval", () => {
     await store.authorize(origin, call({}, "outside"));
     expect(await rejectionOf(decide({ decision: "approve", scope: "always" }))).toMatchObject({
       code: "SCOPE_NOT_ALLOWED",
-      message: expect.stringContaining("`trusted`"),
+      message: expect.stringContaining("say first that you trust the server"),
     });
     expect(configured).toBe('{"approvals":["other"]}');
     expect(await decide({ decision: "deny", scope: "always" })).toMatchObject({ status: "denied", scope: "always" });
+    await store.authorize({ ...origin, step: 3 }, call({}, "read"));
+    expect(await decide({ decision: "approve", scope: "always" })).toMatchObject({ status: "approved" });
   });
 
   test("with the scope `always` is a rule of the configuration; money is never approved like that", async () => {

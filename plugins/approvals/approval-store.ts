@@ -49,7 +49,7 @@ export interface ApprovalStore {
   /** Requests the approval of a call if it needs one, each call once: a later try of the turn finds the same request. */
   authorize(origin: CallOrigin, call: CallToApprove): Promise<Authorization>;
   /** The call with nothing blacked out until it is decided, for its owner alone: in words, and its input as JSON. */
-  whole(approval: Approval): { summary: string; input: string };
+  unredacted(approval: Approval): { summary: string; input: string };
   /** The call in words for the owner's chat: what has the form of a secret is blacked out, for chats are stored as they are. */
   chatSummary(approval: Approval): string;
   /** Marks requests as put to the owner in a chat. */
@@ -163,15 +163,15 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
       .limit(limit)
       .offset(offset);
 
-  const whole: ApprovalStore["whole"] = ({ id, summary, input, whole: sealed }) => {
+  const unredacted: ApprovalStore["unredacted"] = ({ id, summary, input, whole: sealed }) => {
     if (sealed === null) return { summary, input };
     const [words, inputText] = JSON.parse(vault.open(sealed, wholeContext(id))) as [string, string];
     return { summary: words, input: inputText };
   };
 
   return {
-    whole,
-    chatSummary: (approval) => log.redactUnnamedForms(whole(approval).summary),
+    unredacted,
+    chatSummary: (approval) => log.redactByForm(unredacted(approval).summary),
 
     async authorize(origin, call) {
       const refuse = (why: string) => ({ kind: "refused", text: `${call.tool} was not run: ${why}` }) as const;

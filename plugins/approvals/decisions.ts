@@ -69,6 +69,10 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
   const findTool = async ({ agentId, tool, byOwner }: Approval) =>
     (await skills.toolsFor(agentId, byOwner)).find(({ name }) => name === tool);
 
+  /** The offer of a tool that nobody trusts taints each conversation, in which all calls but those that read wait for the owner. */
+  const isRuleObeyed = async (approval: Approval) =>
+    approval.class === "read" || (await findTool(approval))?.isForeign !== true;
+
   /** Throws 400 `INVALID_INPUT` unless the tool takes this input. */
   async function requireValidInput(approval: Approval, input: unknown): Promise<void> {
     const { agentId, tool: name, byOwner } = approval;
@@ -95,8 +99,7 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
       const approve = decision === "approve";
       const allowed = approve ? SCOPES[found.class] : ["once", "always"];
       if (!allowed.includes(scope)) throw scopeNotAllowed(found.class, scope);
-      // Its mere offer taints every conversation, in which calls wait whatever the rule says.
-      if (approve && scope === "always" && (await findTool(found))?.isForeign) throw ruleHasNoEffect(found.tool);
+      if (approve && scope === "always" && !(await isRuleObeyed(found))) throw ruleHasNoEffect(found.tool);
       const isEdited = input !== undefined;
       if (isEdited && !approve) throw invalidInput({ path: "input", message: "Only an approval takes another input." });
       if (isEdited) await requireValidInput(found, input);
@@ -164,7 +167,7 @@ const ruleHasNoEffect = (tool: string) =>
   new AppError(
     400,
     "SCOPE_NOT_ALLOWED",
-    `A rule for ${tool} would have no effect, since each call of a server that you don't trust waits for you. Approve it once, or set \`trusted\` for the server first.`,
+    `A rule for ${tool} would have no effect, since each call of a server that you don't trust waits for you. Approve it once, or say first that you trust the server.`,
   );
 const scopeNotAllowed = (toolClass: ToolClass, scope: Scope) =>
   new AppError(

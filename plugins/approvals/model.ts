@@ -56,17 +56,17 @@ export const decisionBody = t.Object({
 
 const INFLUENCES = ["none", "people", "outside"] as const;
 
-/** `whole`: the call with nothing blacked out, as the store opens it. */
+/** `unredacted`: the call with nothing blacked out, as the store opens it. */
 export function toApprovalItem(
   approval: Approval,
-  whole: { summary: string; input: string },
+  unredacted: { summary: string; input: string },
 ): Static<typeof approvalItem> {
   const { sessionId: _session, byOwner: _byOwner, step: _step, code: _code, asked: _asked, taint, ...shown } = approval;
   const { edited: _edited, whole: _whole, ...rest } = shown;
   return {
     ...rest,
-    summary: whole.summary,
-    input: JSON.parse(whole.input),
+    summary: unredacted.summary,
+    input: JSON.parse(unredacted.input),
     influence: INFLUENCES[taint] ?? "outside",
     status: isExpired(approval) ? "expired" : approval.status,
     requestedAt: iso(approval.requestedAt),

@@ -62,7 +62,7 @@ const readPage = ({ limit, offset, status }: Query): ApprovalPage => ({
   ...(status && { status }),
 });
 const toList = (store: ApprovalStore, found: readonly Approval[]) => ({
-  approvals: found.map((approval) => toApprovalItem(approval, store.whole(approval))),
+  approvals: found.map((approval) => toApprovalItem(approval, store.unredacted(approval))),
   count: found.length,
 });
 
@@ -121,7 +121,7 @@ export const backendRoutes = ({ guards, store, decisions }: Deps & { decisions: 
       DECIDE,
       async ({ agent, body: { edit, input = edit, ...body }, params }) => {
         const decided = await decisions.decide(agent, params.approvalId, { ...body, input }, "web");
-        return toApprovalItem(decided, store.whole(decided));
+        return toApprovalItem(decided, store.unredacted(decided));
       },
       {
         agentCall: { action: ACTION, scope: "write" },

@@ -19,7 +19,7 @@ export const approvals = sqliteTable("approvals", {
   summary: text("summary").notNull(),
   /** JSON, with secrets blacked out. */
   input: text("input").notNull(),
-  /** Until it is decided: what was blacked out of summary and input, as sealed JSON of both. Null if nothing was. */
+  /** Until it is decided: the call as sealed JSON `[summary, input]` with nothing blacked out. Null if nothing was. */
   whole: text("whole"),
   /** JSON, sealed. */
   edited: text("edited"),

@@ -86,7 +86,7 @@ describe.each([
       const rows = async (sql: string) =>
         (await database.read(sql)).rows.map((row): Record<string, unknown> => ({ ...row }));
       expect(await rows("SELECT * FROM channel_connections")).toEqual([CONNECTION]);
-      expect(await rows("SELECT * FROM pairings")).toEqual([PAIRING]);
+      expect(await rows("SELECT * FROM pairings")).toEqual([{ ...PAIRING, language: null }]);
       expect(await rows("SELECT * FROM pragma_foreign_key_check")).toEqual([]);
       await database.write([insert("channel_connections", unknown)]);
       const sameBot = { ...unknown, agent_id: "other", callback_id: "third" };

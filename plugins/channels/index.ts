@@ -92,7 +92,10 @@ export const channels = plugin("channels", (host) => {
   const accessDeps = { openConnections, supervisor, inAgentQueue };
   const accessSettings = createAccessSettings({ ...accessDeps, agents: agentService, connections });
   const pairingApproval = createPairingApproval({
-    ...{ ...accessDeps, pairings, intake, reportPairing },
+    ...accessDeps,
+    pairings,
+    intake,
+    reportPairing,
     readerLanguage: runtimeService.readerLanguage,
   });
   const tokenAttempts = createTokenAttempts(kernel.limits);
@@ -114,7 +117,10 @@ export const channels = plugin("channels", (host) => {
     previews: createReplyPreviews({ log, adapters, openConnections }),
     outgoingFiles: createOutgoingFiles(host.use(uploads)),
     ownerCommand: createOwnerCommands({
-      ...{ openConnections, pairings, intake, reportPairing },
+      openConnections,
+      pairings,
+      intake,
+      reportPairing,
       readerLanguage: runtimeService.readerLanguage,
     }),
   };

@@ -33,6 +33,8 @@ export const pairings = sqliteTable(
     channel: text("channel").$type<ChannelId>().notNull(),
     senderId: text("sender_id").notNull(),
     senderName: text("sender_name").notNull(),
+    /** As the platform names it; null where it does not. */
+    language: text("language"),
     peer: text("peer").notNull(),
     code: text("code"),
     expiresAt: integer("expires_at"),

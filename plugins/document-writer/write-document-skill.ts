@@ -37,7 +37,7 @@ export function createDocumentSkill(): Skill {
         if (content.trim() === "") throw toolDeclined("The document has no text.");
         let leftOut: readonly string[] = [];
         const { name: sent } = await attach(async () => {
-          const written = await writeDocument({ format, content, title: titleOf(name) }, signal);
+          const written = await writeDocument({ format, content, title: titleFromName(name) }, signal);
           leftOut = written.leftOut;
           return { name: name.trim(), type: FORMATS[format], bytes: written.bytes, kind: "document" };
         });
@@ -61,7 +61,7 @@ const ENDINGS = Object.keys(FORMATS)
   .map((ending) => `.${ending}`)
   .join(", ");
 
-const titleOf = (name: string) =>
+const titleFromName = (name: string) =>
   name
     .trim()
     .replace(/\.[a-z]+$/i, "")

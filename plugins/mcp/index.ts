@@ -34,7 +34,7 @@ export const mcp = plugin("mcp", ({ kernel, use }) => {
     onTools: skillService.invalidate,
   });
   skillService.register(createMcpSkills(service));
-  skillService.expectTools(({ mcpServers = new Map() }) => {
+  skillService.registerExpectedTools(({ mcpServers = new Map() }) => {
     const servers = [...mcpServers.keys()];
     return (name) => servers.some((server) => isToolNameOf(server, name));
   });

@@ -6,6 +6,7 @@ import type { Agent } from "../agents/index.ts";
 import { defineTool, type Skill } from "../skills/index.ts";
 import { choicesOf } from "./journal/approval-words.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "./support.test.ts";
+import { statusText } from "./turn/command-runner.ts";
 
 let fixture: RuntimeFixture;
 const skill: Skill = {
@@ -50,6 +51,7 @@ describe("an agent's own sentences", () => {
     expect(await answer(agent, "/help", { language: "de-AT" })).toContain("Sag mir in deinen Worten");
     expect(await answer(agent, "/help", { language: "fr" })).toContain("/reset · start a new conversation");
     expect(await answer(agent, "/status")).toContain("is running");
+    expect(statusText({ ...agent, status: "active" }, "de")).toBe(`${agent.name} ist bereit.`);
   });
 
   test("are in the owner's language where the platform names none", async () => {

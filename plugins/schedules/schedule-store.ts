@@ -66,7 +66,7 @@ export interface ScheduleStore {
   remove(agentId: string, id: string): Promise<boolean>;
   /** Throws 429 `SCHEDULE_LIMIT_REACHED` where an import, or a smaller plan, has left more than may be switched on. */
   requireWithinLimit(agent: Agent): Promise<void>;
-  /** How many more schedules the agent may have. */
+  /** How many more schedules the agent may have; negative if it has more than it may. */
   room(agent: Agent): Promise<number>;
   /** The schedules that come from the agent's configuration. */
   listConfigured(agentId: string): Promise<Schedule[]>;
@@ -158,7 +158,7 @@ export function createScheduleStore({ database, jobs, now }: Deps): ScheduleStor
     async room({ id, userId }) {
       const sql = `SELECT min(${PLAN_LIMIT} - ${OF_ACCOUNT}, ${MAX_PER_AGENT} - ${OF_AGENT}) AS room`;
       const { rows } = await database.read(sql, [userId, now(), id]);
-      return Math.max(0, Number(rows[0]?.room));
+      return Number(rows[0]?.room);
     },
 
     listConfigured: (agentId) =>

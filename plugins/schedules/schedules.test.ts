@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eventually } from "../../tests/support/eventually.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
 import { type InteractionFixture, openInteractionFixture } from "../interaction/support.test.ts";
+import { createSettlement } from "./settlement.ts";
 
 interface Item {
   id: string;
@@ -288,6 +289,26 @@ test("an answer that can't be delivered is a failed run, and after five the sche
   const paused = await one(id);
   expect(paused).toMatchObject({ failures: 5, enabled: false, nextRunAt: null });
   expect(paused.statusReason).toContain("Telegram is not connected");
+});
+
+test("answers that are given up long after their runs count in the order of the runs, and say nothing of later ones", async () => {
+  const { id } = await create();
+  for (const count of [1, 2, 3]) {
+    await ada.post(`${path()}/${id}/run`);
+    await settled(id, count);
+  }
+  const [, second, first] = await runsOf(id);
+  const { events, database } = fixture.kernel;
+  const settle = createSettlement({
+    ...{ database, events, now: Date.now },
+    agents: { find: async () => undefined, log: () => undefined },
+  });
+  for (const run of [first, second]) {
+    const outcome = { status: "undelivered" as const, error: "The chat is gone." };
+    await database.write((await settle({ agentId, runId: run?.id ?? "" }, outcome)).statements);
+  }
+  expect(await one(id)).toMatchObject({ failures: 2, lastStatus: "done" });
+  expect((await runsOf(id)).map(({ status }) => status)).toEqual(["done", "failed", "failed"]);
 });
 
 test("the configuration makes, changes and removes schedules by their names", async () => {

@@ -1,5 +1,5 @@
 // Records how the turn of each run ended, and pauses a schedule that fails again and again.
-import { and, desc, eq, gte, inArray, ne } from "drizzle-orm";
+import { and, desc, eq, gt, gte, inArray, lt } from "drizzle-orm";
 import { type Statement, statement } from "../../src/kernel/database/database.ts";
 import { pageText, translateText } from "../../src/kernel/pages/page-template.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
@@ -34,7 +34,7 @@ export function createSettlement({ database, events, agents, now }: Deps) {
           eq(scheduleRuns.scheduleId, scheduleId),
           gte(scheduleRuns.startedAt, updatedAt),
           inArray(scheduleRuns.status, ["done", "failed"]),
-          ne(scheduleRuns.id, id),
+          lt(scheduleRuns.id, id),
         ),
       )
       .orderBy(desc(scheduleRuns.id))
@@ -42,6 +42,9 @@ export function createSettlement({ database, events, agents, now }: Deps) {
     const lastSuccess = latest.findIndex(({ status }) => status === "done");
     return lastSuccess === -1 ? latest.length : lastSuccess;
   }
+
+  const hasNewer = async ({ id, scheduleId }: ScheduleRun): Promise<boolean> =>
+    (await drizzle.$count(scheduleRuns, and(eq(scheduleRuns.scheduleId, scheduleId), gt(scheduleRuns.id, id)))) > 0;
 
   return async (
     { agentId, runId }: { agentId: string; runId: string },
@@ -66,6 +69,8 @@ export function createSettlement({ database, events, agents, now }: Deps) {
       cancelled: () => schedule.failures,
     };
     const failures = await counts[status]();
+    // A reply is given up up to a day after its run.
+    const isLatest = ended !== "undelivered" || !(await hasNewer(run));
     const reason = `It failed ${failures} times in a row and was paused. The last time: ${last}`;
     const isPaused = schedule.enabled && failures >= MAX_FAILURES && status === "failed";
     const userId = (await agents.find(agentId))?.userId;
@@ -78,7 +83,7 @@ export function createSettlement({ database, events, agents, now }: Deps) {
     const mark = drizzle
       .update(schedules)
       .set({
-        lastStatus: status,
+        ...(isLatest && { lastStatus: status }),
         failures,
         ...(isPaused && { enabled: false, nextRunAt: null, statusReason: reason }),
       })

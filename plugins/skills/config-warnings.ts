@@ -1,4 +1,5 @@
 // Warns about switches of skills and rules of approvals that have no effect, when a configuration is saved.
+import type { Issue } from "../../src/kernel/errors.ts";
 import { type AgentSettings, unknownName } from "../agents/index.ts";
 import { TOOL_CLASSES } from "./prepared-tool.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
@@ -6,15 +7,10 @@ import type { SkillRegistry } from "./skill-registry.ts";
 /** Returns the function that says whether a source will have a tool, or a group of tools, of a name by these settings. */
 export type ExpectedTools = (settings: AgentSettings) => (name: string) => boolean;
 
-interface Warning {
-  path: string;
-  message: string;
-}
-
 export function createConfigWarnings(
   { describe }: Pick<SkillRegistry, "describe">,
   expected: readonly ExpectedTools[],
-): (agentId: string, settings: AgentSettings) => Promise<Warning[]> {
+): (agentId: string, settings: AgentSettings) => Promise<Issue[]> {
   return async (agentId, settings) => {
     const { skills: switches = new Map<string, boolean>(), approvals } = settings;
     if (switches.size === 0 && !approvals?.size) return [];

@@ -72,7 +72,7 @@ test("a configuration that switches a skill on is warned about what the skill st
 });
 
 test("a rule for a tool that a configuration brings is not warned about, another one is", async () => {
-  service.expectTools(
+  service.registerExpectedTools(
     ({ mcpServers }) =>
       (name) =>
         mcpServers?.has(name.split(":")[0] ?? "") ?? false,

@@ -144,7 +144,7 @@ export const skills = plugin("skills", (host) => {
       memories,
       onReminder: reminders.onReminder,
       /** Registers which tools a configuration brings, so that rules for them are not called ineffective before they are known. */
-      expectTools: (of: ExpectedTools) => void expectedTools.push(of),
+      registerExpectedTools: (of: ExpectedTools) => void expectedTools.push(of),
       /** Whether every new agent has this skill, and none of its tools spends or reaches out. */
       isHarmless: (skillId: string) => harmless.has(skillId),
       backupRows: createBackupRows({ ...kernel, memories, registry }),

@@ -212,7 +212,7 @@ export interface Skill {
   untrusted?: boolean;
   /** Whether what its tools need is set up; if not, they are not offered. Asked only for agents that have it switched on. */
   isReady?(agentId: string): Promise<boolean>;
-  /** What is missing while it is not ready, for whom it is switched on. */
+  /** Tells the owner what to set up while the skill is on but not ready. */
   needs?: string;
   /** Must return the same array while nothing has changed: prepared tools are cached by identity. */
   tools(agentId: string): readonly Tool[];

@@ -189,14 +189,14 @@ describe("the backups", () => {
       page.getByRole("link", { name: "Export with conversations" }).click(),
     ]);
     const chooser = page.getByLabel("File of an exported agent");
-    for (const [name, content] of [
-      ["cat.png", "\x89PNG"],
-      ["notes.json", '{"a":1}'],
+    for (const [name, content, words] of [
+      ["cat.json", "meow", "This file is not JSON."],
+      ["notes.json", '{"a":1}', "There is no agent in this file"],
     ] as const) {
       const refused = page.waitForResponse(/\/api\/agents\/import$/);
       await chooser.setInputFiles({ name, mimeType: "", buffer: Buffer.from(content) });
       expect((await refused).status()).toBe(400);
-      await page.getByRole("alert").getByText("There is no agent in this file.").waitFor();
+      await page.getByRole("alert").getByText(words).waitFor();
       const { pathname } = new URL(page.url());
       expect({ name, pathname }).toEqual({ name, pathname: `/agents/${quietId}/backups` });
     }

@@ -48,7 +48,7 @@ describe("an agent from a file", () => {
     const { page } = console;
     await console.open("/agents?new=assistant");
     await chooseFile(page, { name: "notes.json", mimeType: "application/json", buffer: Buffer.from("hello") });
-    await page.getByRole("alert").getByText("There is no agent in this file.").waitFor();
+    await page.getByRole("alert").getByText("This file is not JSON. Berth takes its own exports").waitFor();
     await chooseFile(page, card);
     await page.getByText("A character card: Vera").waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);

@@ -57,7 +57,7 @@ test("a server is added with a key, its tools are chosen and allowed, and it is 
   const reads = card.getByRole("checkbox", { name: "search only reads" });
   await reads.check();
   await card.getByText("Reads", { exact: true }).waitFor();
-  await card.getByRole("checkbox", { name: "I trust what docs says about its tools" }).check();
+  await card.getByRole("checkbox", { name: "I trust what this server says about its tools" }).check();
   await card.getByRole("checkbox", { name: "remove: offered to the agent" }).uncheck();
   await card.getByText("2 offered").waitFor();
   await card.getByText("Everybody who talks to the agent").click();

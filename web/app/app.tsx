@@ -1,6 +1,6 @@
 // Chooses the page of the address and shows it in the shell, once the account is known.
 
-import { useEffect, useLayoutEffect } from "react";
+import { useEffect } from "react";
 import { matchRoute, Route, Switch, useLocation, useRouter } from "wouter";
 import { ErrorPage } from "../parts/error-note.tsx";
 import { PageSkeleton } from "../parts/skeleton.tsx";
@@ -8,6 +8,7 @@ import { Toasts } from "../parts/toast.tsx";
 import { ApiError } from "./errors.ts";
 import { useLive } from "./events.ts";
 import { useFocusKept } from "./focus.ts";
+import { useCodeOf } from "./lazy.tsx";
 import { PAGES, type Page } from "./routes.ts";
 import { USER_KEY, UserProvider, useUser, useUserQuery } from "./session.tsx";
 import { signInAgain } from "./session-end.ts";
@@ -57,11 +58,7 @@ export function App() {
 function useCodeOfPage(): void {
   const { parser } = useRouter();
   const [location] = useLocation();
-  useLayoutEffect(() => {
-    const page = PAGES.find(({ path }) => matchRoute(parser, path, location)[0]);
-    // The page itself tells what failed, where it would be.
-    page?.Component.load().catch(() => undefined);
-  }, [parser, location]);
+  useCodeOf(PAGES.find(({ path }) => matchRoute(parser, path, location)[0])?.Component);
 }
 
 const toRoutes = (pages: readonly Page[]) =>

@@ -44,5 +44,16 @@ export class UnreachableError extends Error {
 
 /** The server has another build of the console, without the code that this page asked for. */
 export class OutdatedError extends Error {
-  override readonly name = "OutdatedError";
+  override readonly name: string = "OutdatedError";
+}
+
+/** A file of the code did not come, and the browser does not ask for it again before the page is loaded anew. */
+export class IncompleteError extends OutdatedError {
+  override readonly name = "IncompleteError";
+  constructor(
+    message: string,
+    readonly file: string,
+  ) {
+    super(message);
+  }
 }

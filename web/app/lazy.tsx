@@ -6,8 +6,8 @@ import { Dialog } from "../parts/dialog.tsx";
 import { ErrorNote, ErrorPage, titleOf } from "../parts/error-note.tsx";
 import { PageSkeleton, Skeleton } from "../parts/skeleton.tsx";
 import { onReturn } from "./connection.ts";
-import { OutdatedError, UnreachableError } from "./errors.ts";
-import { reloadIfOutdated } from "./update.ts";
+import { IncompleteError, OutdatedError, UnreachableError } from "./errors.ts";
+import { reloadForFile, reloadIfOutdated } from "./update.ts";
 
 type Load<Props> = () => Promise<{ default: ComponentType<Props> }>;
 
@@ -20,6 +20,13 @@ interface Shown<Props> {
 
 /** A component that loads its code when it is shown first, or before that by `load()`. */
 export type LazyComponent<Props = object> = ComponentType<Props> & { load: () => Promise<void> };
+
+/** Loads the code of a component before it is shown. The component itself tells what failed, where it would be. */
+export function useCodeOf(component: LazyComponent | undefined): void {
+  useLayoutEffect(() => {
+    component?.load().catch(() => undefined);
+  }, [component]);
+}
 
 const nothing = () => null;
 
@@ -69,9 +76,14 @@ function lazyComponent<Props extends object>(
 
 type Note = ComponentType<{ error: unknown; onRetry: () => void }>;
 
-/** After an update of the server the page is loaded anew, with the code that the server has now. */
+/** Whether the page is loaded anew for its code: with that of now after an update, or once more for a file that did not come. */
+function isReloadedFor(error: unknown): boolean {
+  if (error instanceof IncompleteError) return reloadForFile(error.file);
+  return error instanceof OutdatedError && reloadIfOutdated();
+}
+
 const pageFailed = (Note: Note) => (error: unknown, retry: () => void) =>
-  error instanceof OutdatedError && reloadIfOutdated() ? null : <Note error={error} onRetry={retry} />;
+  isReloadedFor(error) ? null : <Note error={error} onRetry={retry} />;
 
 /** A whole page, inside of the shell. */
 export const lazyPage = (load: Load<object>): LazyComponent =>

@@ -5,9 +5,9 @@
 // the first page is imported at once, because each file is then asked for once: if that fails, a reload loses nothing.
 
 import { look, noteAnswer } from "./connection.ts";
-import { OutdatedError, UnreachableError } from "./errors.ts";
+import { IncompleteError, OutdatedError, UnreachableError } from "./errors.ts";
 import { t } from "./language.ts";
-import { noteUpdate } from "./update.ts";
+import { noteFileCame } from "./update.ts";
 
 declare global {
   var berthImport: (file: string) => Promise<unknown>;
@@ -79,17 +79,20 @@ globalThis.berthImport = async (file) => {
   if (isUntouched) {
     preload(file);
     try {
-      return await import(file);
+      const module: unknown = await import(file);
+      noteFileCame(file);
+      return module;
     } catch {
       for (const one of filesOf(file)) fetched.delete(one);
     }
   }
   await Promise.all(filesOf(file).map(fetchOnce));
   try {
-    return await import(file);
+    const module: unknown = await import(file);
+    noteFileCame(file);
+    return module;
   } catch (error) {
     if (!NOT_FETCHED.test(String(error))) throw error;
-    noteUpdate();
-    throw new OutdatedError(t("A part of this page did not come. Load the page again to go on."));
+    throw new IncompleteError(t("A part of this page did not come. Load the page again to go on."), file);
   }
 };

@@ -49,12 +49,29 @@ export async function whileWriting<T>(work: () => Promise<T>): Promise<T> {
 }
 
 let isReloading = false;
-/** Loads the page again if the server was updated, and nobody loses anything by that. Returns whether it does. */
-export function reloadIfOutdated(): boolean {
-  if (isReloading || !isOutdated || writes > 0 || hasTyped()) return isReloading;
+/** Loads the page again if nobody loses anything by that. Returns whether it does. */
+function reloadIfSafe(): boolean {
+  if (isReloading || writes > 0 || hasTyped()) return isReloading;
   isReloading = true;
   location.reload();
   return true;
+}
+
+/** The same, if the server was updated. */
+export const reloadIfOutdated = (): boolean => isOutdated && reloadIfSafe();
+
+/** The file for which this tab was loaded again. If that did not help, another time does not either. */
+const RELOADED_FOR = "berth-reloaded-for";
+
+/** The same, for a file of the code that did not come, once. */
+export function reloadForFile(file: string): boolean {
+  if (sessionStorage.getItem(RELOADED_FOR) === file || !reloadIfSafe()) return false;
+  sessionStorage.setItem(RELOADED_FOR, file);
+  return true;
+}
+
+export function noteFileCame(file: string): void {
+  if (sessionStorage.getItem(RELOADED_FOR) === file) sessionStorage.removeItem(RELOADED_FOR);
 }
 
 /** Loads the page anew when somebody goes to another address after an update. */

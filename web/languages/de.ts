@@ -767,7 +767,7 @@ export const translation = {
     PDF: "PDF",
     "No AI provider has a key yet, so the built-in demo answers. It follows simple rules.":
       "Noch hat kein KI-Anbieter einen Schlüssel, darum antwortet die eingebaute Demo. Sie folgt einfachen Regeln.",
-    "An admin can add a key.": "Ein Admin kann einen Schlüssel eintragen.",
+    "An admin can add a key.": "Ein Admin kann einen Schlüssel hinzufügen.",
     Standard: "Standard",
     Alternative: "Alternative",
     "Another model": "Anderes Modell",
@@ -1464,11 +1464,11 @@ export const translation = {
     "A voice message that the model can't hear is written down by another model, and replies are spoken by one. Both cost a little.":
       "Eine Sprachnachricht, die das Modell nicht hören kann, schreibt ein anderes Modell auf, und eines spricht die Antworten. Beides kostet ein wenig.",
     "Write recordings down": "Aufnahmen aufschreiben",
-    "If the model can't hear": "Wenn das Modell nicht hört",
+    "If the model can't hear": "Wenn das Modell nicht hören kann",
     "Always, so that it remembers them": "Immer, damit er sie sich merkt",
     "Model for recordings": "Modell für Aufnahmen",
-    "As provider_N:id. Empty: the first that your providers have.":
-      "Als provider_N:id. Leer: das erste, das deine Anbieter haben.",
+    "As provider_N:id. Empty: the operator's, else the first that your providers have.":
+      "Als provider_N:id. Leer: das des Betreibers, sonst das erste, das deine Anbieter haben.",
     "Spoken language": "Gesprochene Sprache",
     "Two letters, such as en. Empty: the model finds it out.":
       "Zwei Buchstaben, etwa de. Leer: Das Modell findet sie heraus.",
@@ -1478,8 +1478,8 @@ export const translation = {
     "Model that speaks": "Modell, das spricht",
     "Name of the voice": "Name der Stimme",
     "As the provider calls it. Empty: its usual one.": "Wie sie beim Anbieter heißt. Leer: seine übliche.",
-    "The skill Pictures makes them with this model. Each costs a little.":
-      "Die Fähigkeit Bilder macht sie mit diesem Modell. Jedes kostet ein wenig.",
+    "The skill “Make pictures” makes them with this model. Each costs a little.":
+      "Die Fähigkeit „Bilder machen“ macht sie mit diesem Modell. Jedes kostet ein wenig.",
     "Model for pictures": "Modell für Bilder",
     "Spoken replies": "Gesprochene Antworten",
     "When replies are spoken": "Wann Antworten gesprochen werden",
@@ -1818,8 +1818,7 @@ export const translation = {
     "The plan's part is used first.": "Zuerst wird der Anteil des Tarifs verbraucht.",
     "Export as CSV": "Als CSV speichern",
     // parts and others
-    "There is no agent in this file. Choose an exported agent (JSON), a character card, an elizaOS character, or a zip of an OpenClaw workspace.":
-      "In dieser Datei ist kein Agent. Wähle einen exportierten Agenten (JSON), eine Charakterkarte, einen Charakter von elizaOS oder ein Zip eines Arbeitsbereichs von OpenClaw.",
+    "This page is not complete": "Diese Seite ist nicht vollständig",
     "First steps": "Erste Schritte",
     "One step of the tour is left.": "Ein Schritt der Tour ist noch offen.",
     "{n} steps of the tour are left.": "{n} Schritte der Tour sind noch offen.",
@@ -2200,11 +2199,10 @@ export const translation = {
     "Tools of {name}": "Werkzeuge von {name}",
     "Deletes or overwrites, the server says": "Löscht oder überschreibt, sagt der Server",
     "The server has changed or added this tool since you looked. Read what it says.":
-      "Der Server hat dieses Werkzeug geändert oder ergänzt, seit du es dir angesehen hast. Lies, was es sagt.",
+      "Der Server hat dieses Werkzeug geändert oder hinzugefügt, seit du es dir angesehen hast. Lies, was es sagt.",
     "I trust what this server says about its tools": "Ich traue dem, was dieser Server über seine Werkzeuge sagt",
-    "I trust what {name} says about its tools": "Ich traue dem, was {name} über seine Werkzeuge sagt",
-    "The agent asks you less, until it has used one of them. What the server changes later is not trusted.":
-      "Der Agent fragt dich seltener, bis er eines davon benutzt hat. Was der Server später ändert, gilt als fremd.",
+    "Its tools alone then make the agent ask no more often. After it has used one, it asks as usual. What the server changes later is not trusted.":
+      "Seine Werkzeuge allein lassen den Agenten dann nicht öfter fragen. Hat er eines benutzt, fragt er wie sonst. Was der Server später ändert, gilt als fremd.",
     "I have read it": "Ich habe es gelesen",
     "Offered to the agent": "Dem Agenten angeboten",
     "{name}: offered to the agent": "{name}: dem Agenten angeboten",
@@ -2960,7 +2958,7 @@ export const translation = {
     "Sends a message to a public agent of somebody else.":
       "Schickt einem öffentlichen Agenten von anderen eine Nachricht.",
     "Make a picture": "Bild machen",
-    "Write a document": "Ein Dokument schreiben",
+    "Write a document": "Dokument schreiben",
     "Writes a PDF, Word, HTML, Markdown or CSV file and sends it.":
       "Schreibt eine PDF-, Word-, HTML-, Markdown- oder CSV-Datei und schickt sie.",
     "Makes a picture with an image model and sends it. Each costs a few cents of the budget.":
@@ -3052,6 +3050,12 @@ export const translation = {
    */
   server: {
     shell: {
+      "There is no agent in this file that Berth knows. It takes its own exports, OpenClaw workspaces as a zip, elizaOS characters, and character cards (JSON or PNG).":
+        "In dieser Datei ist kein Agent, den Berth kennt. Möglich sind Exporte von Berth, Arbeitsbereiche von OpenClaw als Zip, Charaktere von elizaOS und Charakterkarten (JSON oder PNG).",
+      "This file is not JSON. Berth takes its own exports, OpenClaw workspaces as a zip, elizaOS characters, and character cards (JSON or PNG).":
+        "Diese Datei ist kein JSON. Möglich sind Exporte von Berth, Arbeitsbereiche von OpenClaw als Zip, Charaktere von elizaOS und Charakterkarten (JSON oder PNG).",
+      "A rule for {tool} would have no effect, since each call of a server that you don't trust waits for you. Approve it once, or say first that you trust the server.":
+        "Eine Regel für {tool} hätte keine Wirkung, denn jeder Aufruf eines Servers, dem du nicht traust, wartet auf dich. Erlaube ihn einmal, oder sag zuerst, dass du dem Server traust.",
       "{name}: {text}": "{name}: {text}",
       "{text} Did you mean {name}?": "{text} Meinst du {name}?",
       // What is wrong with a field.
@@ -4124,7 +4128,7 @@ export const translation = {
     "how I am": "wie es mir geht",
     "start a new conversation; /new does the same": "ein neues Gespräch anfangen; /new tut dasselbe",
     "which model answers": "welches Modell antwortet",
-    "stop what I am writing": "aufhören, was ich gerade schreibe",
+    "stop what I am writing": "abbrechen, was ich gerade schreibe",
     "who asks to talk to me": "wer mit mir reden möchte",
     "yes to a question of mine, or let a person in: /approve CODE":
       "Ja zu einer Frage von mir, oder jemanden zulassen: /approve CODE",
@@ -4134,12 +4138,13 @@ export const translation = {
       "Hallo, ich bin {name}. Schreib mir einfach; /help zeigt die Befehle.",
     "{name} is running.": "{name} läuft.",
     "{name} is stopped.": "{name} ist gestoppt.",
-    "{name} is in trouble.": "{name} ist gestört.",
+    "{name} is ready.": "{name} ist bereit.",
+    "{name} is in trouble.": "{name} hat einen Fehler.",
     "Model: {model}.": "Modell: {model}.",
     "I answer with {model}.": "Ich antworte mit {model}.",
     "Only my owner can see which model I answer with.": "Welches Modell antwortet, sieht nur mein Besitzer.",
     "Stopped.": "Gestoppt.",
-    "Start a new session instead.": "Beginne stattdessen eine neue Sitzung.",
+    "Start a new conversation instead.": "Fang stattdessen ein neues Gespräch an.",
     "A new conversation: I have forgotten the messages before it. What I have memorized about you stays.":
       "Ein neues Gespräch: Die Nachrichten davor habe ich vergessen. Was ich mir über dich gemerkt habe, bleibt.",
     "Tell me in your own words what you want, such as “remind me at six” or “forget that”. I also understand:":
@@ -4148,7 +4153,7 @@ export const translation = {
     "Approved: {what}": "Erlaubt: {what}",
     "Denied: {what}": "Abgelehnt: {what}",
     "This request has expired. Ask me again if the call is still wanted.":
-      "Diese Frage ist abgelaufen. Bitte mich noch einmal, wenn du es noch möchtest.",
+      "Diese Anfrage ist abgelaufen. Bitte mich noch einmal, wenn du es noch möchtest.",
     "This request is decided already.": "Das ist schon entschieden.",
     Approve: "Erlauben",
     Deny: "Ablehnen",

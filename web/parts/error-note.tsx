@@ -3,7 +3,7 @@
 import { TriangleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Link } from "wouter";
-import { ApiError, OutdatedError, UnreachableError } from "../app/errors.ts";
+import { ApiError, IncompleteError, OutdatedError, UnreachableError } from "../app/errors.ts";
 import { t } from "../app/language.ts";
 import { Button } from "./button.tsx";
 
@@ -45,6 +45,7 @@ export const ErrorPage = (props: Props) => (
 
 /** A heading for any thrown value. */
 export function titleOf(error: unknown): string {
+  if (error instanceof IncompleteError) return t("This page is not complete");
   if (error instanceof OutdatedError) return t("Berth was updated");
   if (error instanceof UnreachableError) return t("No connection");
   const titles = new Map([

@@ -80,7 +80,8 @@ interface Deps {
   unknownPrice: UnknownPrice;
 }
 
-type OwnKeys = Readonly<Partial<Record<ProviderId, string>>>;
+/** Keys of the agent or its owner. */
+export type OwnKeys = Readonly<Partial<Record<ProviderId, string>>>;
 
 export function createMediaModels({ providers, isDown, unknownPrice }: Deps) {
   const { registry } = providers;

@@ -1,20 +1,12 @@
 // Warns about configured models for speech, recordings and pictures that the agent can't use, when a configuration is saved.
-import { AppError } from "../../../src/kernel/errors.ts";
+import { AppError, type Issue } from "../../../src/kernel/errors.ts";
 import type { AgentSettings } from "../../agents/index.ts";
-import type { ProviderId } from "../providers/provider.ts";
-import { createMediaModels, type ModelKind, PICTURES, SPEECH, TRANSCRIPTION } from "./media-models.ts";
+import { createMediaModels, type ModelKind, type OwnKeys, PICTURES, SPEECH, TRANSCRIPTION } from "./media-models.ts";
 
 interface Deps {
   models: Parameters<typeof createMediaModels>[0];
   /** The model by which the operator's agents speak. */
   operatorSpeech: string | undefined;
-}
-
-type OwnKeys = Readonly<Partial<Record<ProviderId, string>>>;
-
-interface Warning {
-  path: string;
-  message: string;
 }
 
 const NO_SPEECH =
@@ -26,14 +18,14 @@ export function createMediaWarnings({ models, operatorSpeech }: Deps) {
   const modelsFor = createMediaModels(models);
 
   /** @param keys of the agent or its owner */
-  return ({ voice = {}, transcription = {}, pictures = {} }: AgentSettings, keys: OwnKeys): Warning[] => {
+  return ({ voice = {}, transcription = {}, pictures = {} }: AgentSettings, keys: OwnKeys): Issue[] => {
     /** `missing`: what to say if no provider can be used. */
     function check<Model extends { id: string }>(
       kind: ModelKind<Model>,
       path: string,
       model: string | undefined,
       missing: string,
-    ): Warning[] {
+    ): Issue[] {
       try {
         return modelsFor(kind, model, keys).candidates.length > 0 ? [] : [{ path, message: missing }];
       } catch (error) {

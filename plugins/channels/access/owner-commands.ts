@@ -32,10 +32,10 @@ export function createOwnerCommands({
 }: Deps): OwnerCommandHandler {
   const replyOnly = (reply: string) => ({ reply, statements: [] });
 
-  async function welcome({ agentId, channel, peer }: Pairing): Promise<void> {
+  async function welcome({ agentId, channel, peer, language: given }: Pairing): Promise<void> {
     const openConnection = await openConnections.find(agentId, channel);
     if (!openConnection) return;
-    const language = await readerLanguage(agentId, undefined);
+    const language = await readerLanguage(agentId, given);
     intake.sendNoticeLater(openConnection, peer, translateText(WELCOME_TEXT, language));
   }
 

@@ -34,6 +34,14 @@ test("an approved guest may talk, and is not the owner", async () => {
   expect(await says(7, "/pair")).not.toContain("waiting for access");
 });
 
+test("a guest is welcomed in the language of their app", async () => {
+  const { bot, approve } = await unowned();
+  bot.userSays(7, "hello", { from: { id: 7, first_name: "Eve", language_code: "de" } });
+  const asked = await eventually(() => bot.sent(7).at(-1)?.text);
+  expect((await approve({ code: /\b[A-Z2-9]{6}\b/.exec(asked)?.[0] ?? "" })).status).toBe(200);
+  expect(bot.sent(7).at(-1)?.text).toBe("Du kannst jetzt mit mir reden.");
+});
+
 test("with `owner` the sender owns the bot: owner commands work, and strangers get no code any more", async () => {
   const { id, bot, says, codeFor, approve } = await unowned();
   const guestCode = await codeFor(8);

@@ -63,16 +63,21 @@ export function createPairingApproval(deps: Deps): PairingApproval {
       return approved;
     });
 
-  /** @param given the person's language, if the platform has named it */
+  /** @param person their language is as the platform has named it */
   async function welcome(
-    { agentId, channel, peer }: { agentId: string; channel: ChannelId; peer: string },
+    agentId: string,
+    channel: ChannelId,
+    person: { peer: string; language?: string | null | undefined },
     asOwner: boolean,
-    given?: string,
   ): Promise<void> {
     const openConnection = await openConnections.find(agentId, channel);
     if (!openConnection) return;
-    const language = await readerLanguage(agentId, given);
-    await intake.sendNotice(openConnection, peer, translateText(asOwner ? OWNER_WELCOME_TEXT : WELCOME_TEXT, language));
+    const language = await readerLanguage(agentId, person.language);
+    await intake.sendNotice(
+      openConnection,
+      person.peer,
+      translateText(asOwner ? OWNER_WELCOME_TEXT : WELCOME_TEXT, language),
+    );
   }
 
   return {
@@ -85,24 +90,24 @@ export function createPairingApproval(deps: Deps): PairingApproval {
           "PAIRING_NOT_FOUND",
         );
       }
-      const { senderId, name, peer } = found;
+      const { senderId, name } = found;
       reportPairing({ agentId, channel, senderId, name, status: "approved" });
-      await welcome({ agentId, channel, peer }, asOwner);
+      await welcome(agentId, channel, found, asOwner);
       return { senderId };
     },
 
     async approvePerson(agentId, channel, person, asOwner) {
       const approve = () => pairings.approvePerson(agentId, channel, person, asOwner);
-      const { name, peer, hasWaited } = await runApproval(agentId, channel, asOwner, approve);
+      const { name, hasWaited, ...reached } = await runApproval(agentId, channel, asOwner, approve);
       reportPairing({ agentId, channel, senderId: person.senderId, name, status: "approved" });
-      if (hasWaited) await welcome({ agentId, channel, peer }, asOwner);
+      if (hasWaited) await welcome(agentId, channel, reached, asOwner);
     },
 
     async claim({ connection: { agentId, channel } }, { sender: { id: senderId, name }, language, peer }) {
       const approve = () => pairings.approvePerson(agentId, channel, { senderId, name }, true);
       await runApproval(agentId, channel, true, approve);
       reportPairing({ agentId, channel, senderId, name, status: "approved" });
-      await welcome({ agentId, channel, peer }, true, language);
+      await welcome(agentId, channel, { peer, language }, true);
     },
 
     async deny(agentId, channel, senderId) {

@@ -5,14 +5,14 @@ const MAX_PENDING = 100;
 /** People of one channel whom the owner may list by their ids. */
 export const MAX_PEOPLE = 1_000;
 
-/** ?1 to ?8: agent, channel, sender, name, peer, code, end of the code, now. */
-export const INSERT_REQUEST = `INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, code, expires_at, created_at)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+/** ?1 to ?9: agent, channel, sender, name, peer, code, end of the code, now, language. */
+export const INSERT_REQUEST = `INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, code, expires_at, created_at, language)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
   WHERE (SELECT count(*) FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND code IS NOT NULL) < ${MAX_PENDING}
   ON CONFLICT DO NOTHING`;
 
 export const APPROVE = `UPDATE pairings SET approved_at = ?1, code = NULL, expires_at = NULL
-  WHERE agent_id = ?2 AND channel = ?3 AND code = ?4 AND expires_at > ?1 RETURNING sender_id, sender_name, peer`;
+  WHERE agent_id = ?2 AND channel = ?3 AND code = ?4 AND expires_at > ?1 RETURNING sender_id, sender_name, peer, language`;
 
 /** Never more than the limit of people, unless they are in the table already. A name that is known stays. */
 export const APPROVE_PERSON = `INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, approved_at, created_at)
@@ -21,7 +21,7 @@ export const APPROVE_PERSON = `INSERT INTO pairings (agent_id, channel, sender_i
     OR EXISTS (SELECT 1 FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND sender_id = ?3)
   ON CONFLICT DO UPDATE SET approved_at = coalesce(approved_at, ?5), code = NULL, expires_at = NULL,
     sender_name = iif(sender_name = '', ?4, sender_name)
-  RETURNING sender_name, peer`;
+  RETURNING sender_name, peer, language`;
 
 export const DENY_PERSON = `UPDATE pairings SET approved_at = NULL, code = NULL, expires_at = ?1
   WHERE agent_id = ?2 AND channel = ?3 AND sender_id = ?4 RETURNING sender_name`;

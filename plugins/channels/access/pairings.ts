@@ -1,4 +1,5 @@
 // Stores pairings: a stranger gets a code, the owner approves it, and from then on the stranger may talk.
+import type { Row } from "@libsql/client";
 import { and, asc, eq, gt, isNotNull, sql } from "drizzle-orm";
 import type { ChannelId, IncomingMessage } from "../../../channels/port.ts";
 import { type Statement, statement } from "../../../src/kernel/database/database.ts";
@@ -28,13 +29,21 @@ const MAX_CACHED = 10_000;
 /** Times are epoch ms. */
 export type Pairing = Readonly<typeof pairings.$inferSelect>;
 
+/** How a person is named and reached. */
+interface Reached {
+  name: string;
+  peer: string;
+  /** As the platform has named it; null where it does not. */
+  language: string | null;
+}
+
 export interface Pairings {
   isApproved(agentId: string, channel: ChannelId, senderId: string): Promise<boolean>;
   /** Makes a code for a sender; undefined if they have one already, were denied, or too many wait. */
   requestCode(
     agentId: string,
     channel: ChannelId,
-    from: Pick<IncomingMessage, "sender" | "peer">,
+    from: Pick<IncomingMessage, "sender" | "language" | "peer">,
   ): Promise<string | undefined>;
   /** Removes a code that could not be sent. */
   withdrawCode(agentId: string, channel: ChannelId, senderId: string): Promise<void>;
@@ -47,7 +56,7 @@ export interface Pairings {
     channel: ChannelId,
     code: string,
     asOwner: boolean,
-  ): Promise<{ senderId: string; name: string; peer: string } | undefined>;
+  ): Promise<(Reached & { senderId: string }) | undefined>;
   /**
    * Approves a person by their id, also without a request of theirs, under this name. `hasWaited`: they asked, and have not been
    * told. 409 `TOO_MANY_PEOPLE` beyond the limit of people of a channel.
@@ -57,7 +66,7 @@ export interface Pairings {
     channel: ChannelId,
     person: { senderId: string; name: string | undefined },
     asOwner: boolean,
-  ): Promise<{ name: string; peer: string; hasWaited: boolean }>;
+  ): Promise<Reached & { hasWaited: boolean }>;
   /** Denies a person who asked or was approved; undefined if there is none. They get no other code for a week. */
   denyPerson(agentId: string, channel: ChannelId, senderId: string): Promise<{ name: string } | undefined>;
   /** The senders who wait for approval, on one channel or all, and with this code if one is given. */
@@ -126,7 +135,7 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
       return true;
     },
 
-    async requestCode(agentId, channel, { sender, peer }) {
+    async requestCode(agentId, channel, { sender, language = null, peer }) {
       const now = Date.now();
       // Strangers who get no answer cost no write.
       const { rows } = await database.read(IS_REQUEST_IGNORED, [agentId, channel, sender.id, now]);
@@ -139,7 +148,10 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
         },
         {
           sql: INSERT_REQUEST,
-          args: [agentId, channel, sender.id, sender.name.slice(0, 200), peer, code, now + CODE_LIFETIME_MS, now],
+          args: [
+            ...[agentId, channel, sender.id, sender.name.slice(0, 200), peer, code],
+            ...[now + CODE_LIFETIME_MS, now, language],
+          ],
         },
       ]);
       return (inserted?.rowsAffected ?? 0) > 0 ? code : undefined;
@@ -155,7 +167,7 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
       // The approval consumes the code, so the owner is set before it.
       const results = await database.write([...(asOwner ? [{ sql: SET_OWNER, args }] : []), { sql: APPROVE, args }]);
       const row = results.at(-1)?.rows[0];
-      return row && { senderId: String(row.sender_id), name: String(row.sender_name), peer: String(row.peer) };
+      return row && { senderId: String(row.sender_id), ...toReached(row) };
     },
 
     async approvePerson(agentId, channel, { senderId, name }, asOwner) {
@@ -173,7 +185,7 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
         throw new AppError(409, "TOO_MANY_PEOPLE", text, { limit: MAX_PEOPLE });
       }
       const hasWaited = earlier !== undefined && earlier.approvedAt === null && earlier.peer !== "";
-      return { name: String(row.sender_name), peer: String(row.peer), hasWaited };
+      return { ...toReached(row), hasWaited };
     },
 
     async denyPerson(agentId, channel, senderId) {
@@ -247,3 +259,8 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
 
 /** About 30 bits: enough, because only the owner can try codes, and each is valid for an hour. */
 const CODE_LENGTH = 6;
+
+const toReached = ({ sender_name, peer, language }: Row): Reached => ({
+  ...{ name: String(sender_name), peer: String(peer) },
+  language: language === null || language === undefined ? null : String(language),
+});

@@ -17,7 +17,7 @@ import {
   TextRun,
   WidthType,
 } from "docx";
-import type { Align, Block, Run } from "./blocks.ts";
+import { type Align, type Block, plainText, type Run } from "./blocks.ts";
 
 const HEADINGS = [
   HeadingLevel.HEADING_1,
@@ -168,5 +168,4 @@ const RIGHT_TO_LEFT =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 
 /** By its first letter. */
-const isRightToLeft = (runs: readonly Run[]) =>
-  RIGHT_TO_LEFT.test(/\p{L}/u.exec(runs.map(({ text }) => text).join(""))?.[0] ?? "");
+const isRightToLeft = (runs: readonly Run[]) => RIGHT_TO_LEFT.test(/\p{L}/u.exec(plainText(runs))?.[0] ?? "");

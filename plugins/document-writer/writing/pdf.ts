@@ -4,14 +4,9 @@ import regular from "../../../node_modules/dejavu-fonts-ttf/ttf/DejaVuSans.ttf" 
 import bold from "../../../node_modules/dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf" with { type: "file" };
 import oblique from "../../../node_modules/dejavu-fonts-ttf/ttf/DejaVuSans-Oblique.ttf" with { type: "file" };
 import mono from "../../../node_modules/dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf" with { type: "file" };
+import type { WrittenDocument } from "../writing-thread.ts";
 import { type Block, plainText, type Run, Unwritable } from "./blocks.ts";
 import { createGlyphs, type FontStyle, type Glyphs } from "./glyphs.ts";
-
-export interface WrittenPdf {
-  bytes: Uint8Array<ArrayBuffer>;
-  /** Signs that the fonts don't have and that were left out: emoji. */
-  leftOut: readonly string[];
-}
 
 const SIZES = [20, 16, 13.5, 12, 11, 10.5];
 const GREY = "#555555";
@@ -21,7 +16,7 @@ const WIDTH = 595.28 - 2 * MARGIN;
 const MAX_COLUMNS = 20;
 
 /** @throws Unwritable if the fonts don't have a letter, or a script is written from right to left */
-export async function writePdf(blocks: readonly Block[], title: string): Promise<WrittenPdf> {
+export async function writePdf(blocks: readonly Block[], title: string): Promise<WrittenDocument> {
   const files = { regular, bold, oblique, mono } satisfies Record<FontStyle, string>;
   const names = Object.keys(files) as FontStyle[];
   const fonts = Object.fromEntries(

@@ -47,6 +47,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "memories.seq": "assigned on restore",
   "messages.agent_id": KEY,
   "pairings.agent_id": KEY,
+  "pairings.language": "of a request: the welcome is sent when it is approved",
   "pairings.code": "only approved pairings are in a backup; they have no code",
   "pairings.expires_at": "as pairings.code",
   "public_pages.agent_id": KEY,

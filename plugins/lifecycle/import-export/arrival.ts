@@ -29,7 +29,8 @@ const disable = (item: unknown) =>
   typeof item === "object" && item !== null
     ? { ...item, enabled: false, ...("trusted" in item && { trusted: false }) }
     : item;
-const isOff = (item: unknown) =>
+/** Whether it can arrive as it is. */
+const isHarmless = (item: unknown) =>
   typeof item === "object" &&
   item !== null &&
   "enabled" in item &&
@@ -39,7 +40,7 @@ const isOff = (item: unknown) =>
 /** Switches each entry of a map off. */
 function disableEach(value: unknown): string | undefined {
   const entries = Object.entries(value as object);
-  if (entries.every(([, entry]) => isOff(entry))) return undefined;
+  if (entries.every(([, entry]) => isHarmless(entry))) return undefined;
   return JSON.stringify(Object.fromEntries(entries.map(([name, entry]) => [name, disable(entry)])));
 }
 
@@ -64,7 +65,7 @@ const ARRIVALS: { [Key in keyof AgentSettings]-?: Arrival } = {
   remoteAgents: disableEach,
   schedules(value) {
     const schedules = value as unknown[];
-    return schedules.every(isOff) ? undefined : JSON.stringify(schedules.map(disable));
+    return schedules.every(isHarmless) ? undefined : JSON.stringify(schedules.map(disable));
   },
   // `ask` and `deny` only restrict; `allow` would take a decision away from the owner.
   approvals(value) {

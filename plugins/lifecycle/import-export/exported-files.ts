@@ -82,7 +82,7 @@ export interface ImportedMessageFile extends ExportedMessageFile {
   isReply: boolean;
 }
 
-/** Stores the files of imported messages; returns how many there was no room for, or nothing was given of. */
+/** Stores the files of imported messages; returns how many were not stored: for want of room, or of bytes in the file. */
 export async function addImportedFiles(
   uploads: Uploads,
   agent: Agent,

@@ -83,7 +83,7 @@ export function createImportExport(host: Host): ImportExport {
   async function* sessionText(
     { id, ...row }: SessionRow,
     lastSeq: number,
-    files: Awaited<ReturnType<typeof chooseFiles>>,
+    files: Awaited<ReturnType<typeof chooseFiles>> | undefined,
   ): AsyncGenerator<string, void> {
     const { platform, peer, status, summary, summarized, at, active } = row;
     const times = { createdAt: iso(at), lastActivity: iso(active) };
@@ -92,7 +92,7 @@ export function createImportExport(host: Host): ImportExport {
     for await (const page of sources.runtime.messagesUpTo(id, lastSeq)) {
       for (const message of page) {
         // Files are in memory one message at a time.
-        yield separator + JSON.stringify({ ...toExportedMessage(message), ...(await files.of(message)) });
+        yield separator + JSON.stringify({ ...toExportedMessage(message), ...(await files?.of(message)) });
         separator = ",";
       }
     }
@@ -118,7 +118,7 @@ export function createImportExport(host: Host): ImportExport {
       });
       const sessions = history ? snapshot.sessions : "[]";
       const lastSeq = rows<number>(snapshot.messages).at(-1) ?? 0;
-      const messageFiles = await chooseFiles(uploadService, id);
+      const messageFiles = history ? await chooseFiles(uploadService, id) : undefined;
 
       return (async function* () {
         yield `${head.slice(0, -1)},"config":${config},${metadata.slice(1, -1)},"files":[`;
@@ -134,7 +134,7 @@ export function createImportExport(host: Host): ImportExport {
           yield* sessionText(session, lastSeq, messageFiles);
           separator = ",";
         }
-        yield `],"filesLeftOut":${JSON.stringify(messageFiles.leftOut)}}\n`;
+        yield messageFiles ? `],"filesLeftOut":${JSON.stringify(messageFiles.leftOut)}}\n` : "]}\n";
       })();
     },
 

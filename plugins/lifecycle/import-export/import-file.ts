@@ -3,8 +3,8 @@ import { decodeBody, parseJson } from "../../../src/kernel/http/body/json-body.t
 import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
 import type { ImportedPages } from "../../runtime/index.ts";
 import type { TakeoverFormat } from "../takeover/draft.ts";
+import { withJsonAdvice } from "../takeover/file-errors.ts";
 import type { ReportRow } from "../takeover/report.ts";
-import { readingJson } from "../takeover/takeover.ts";
 import type { ExportedAgent } from "./export-format.ts";
 import { requireExportedAgent, toImportRows } from "./import-rows.ts";
 
@@ -46,7 +46,7 @@ export function readImportFile(
   platforms: readonly string[],
   readOther?: (value: unknown) => ImportFile,
 ): ImportFile {
-  const { text, value } = readingJson(() => {
+  const { text, value } = withJsonAdvice(() => {
     const decoded = decodeBody(bytes);
     const text = decoded.trim() === "" ? "{}" : decoded;
     return { text, value: parseJson(text) };

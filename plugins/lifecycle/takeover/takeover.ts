@@ -7,13 +7,10 @@ import { UnusableZip, unzip, type ZipFault } from "../../../src/kernel/util/zip/
 import { isCharacterCard, takeOverCard } from "./character-card.ts";
 import type { Takeover } from "./draft.ts";
 import { isElizaCharacter, takeOverEliza } from "./eliza-character.ts";
+import { UNKNOWN_FORMAT, withJsonAdvice } from "./file-errors.ts";
 import { takeOverWorkspace, workspacesOf } from "./openclaw/workspace.ts";
 import { isPng, pngTexts } from "./png-chunks.ts";
 import { FOLDER_LIMITS, isWanted, MAX_FILE } from "./wanted-files.ts";
-
-const TAKEN =
-  "Berth takes its own exports, OpenClaw workspaces as a zip, elizaOS characters, and character cards (JSON or PNG).";
-export const UNKNOWN_FORMAT = `There is no agent in this file that Berth knows. ${TAKEN}`;
 
 const ZIP_FAULTS: Readonly<Record<ZipFault, string>> = {
   BROKEN_ZIP: "This zip can't be read: it is damaged, encrypted, or packed in an unusual way. Pack the folder again.",
@@ -23,16 +20,6 @@ const ZIP_FAULTS: Readonly<Record<ZipFault, string>> = {
   UNSAFE_PATH: "A path in the zip leads out of the folder, or has characters that paths can't have.",
   PATH_TOO_DEEP: "Folders in the zip are nested too deep.",
 };
-
-/** Reads a file as JSON. What says that it is none says for people who took the wrong file which ones to choose. */
-export function readingJson<Value>(read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== "INVALID_JSON") throw error;
-    throw new AppError(400, "INVALID_JSON", `This file is not JSON. ${TAKEN}`, {}, { cause: error });
-  }
-}
 
 /** Whether the bytes are of a format that is recognized by its beginning: PNG or zip. */
 export const isBinaryFormat = (bytes: Uint8Array) => isPng(bytes) || isZip(bytes);
@@ -45,7 +32,7 @@ export async function takeOver(bytes: Uint8Array, secretShapes: readonly RegExp[
   if (isZip(bytes)) return takeOverZip(bytes, secretShapes);
   if (isPng(bytes)) return takeOverCard(cardInPng(bytes), secretShapes);
   return takeOverJson(
-    readingJson(() => parseJson(decodeBody(bytes))),
+    withJsonAdvice(() => parseJson(decodeBody(bytes))),
     secretShapes,
   );
 }

@@ -7,7 +7,7 @@ import { RequestMalformedError } from "@a2a-js/sdk/errors";
 const DEFAULT_SIZE = 50;
 const MAX_SIZE = 100;
 
-/** Throws `RequestMalformedError` for a list without a conversation, and for values that are no numbers or times. */
+/** Throws `RequestMalformedError` for values that are no numbers or times, and for a token of another list. */
 export function taskPage(request: ListTasksRequest, tasks: readonly Task[]): ListTasksResponse {
   const { status, statusTimestampAfter, pageToken, pageSize: wanted = DEFAULT_SIZE, includeArtifacts } = request;
   if (!Number.isInteger(wanted) || wanted < 1) throw new RequestMalformedError("The pageSize is 1 to 100.");

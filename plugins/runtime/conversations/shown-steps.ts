@@ -18,6 +18,9 @@ export interface ShownStep {
 
 export type ShownSubStep = Omit<ShownStep, "steps"> & { part: number };
 
+/** Characters of the input and of the result of a call within a call: the reply keeps all of them. */
+const MAX_SUB_TEXT = 500;
+
 export function createShownSteps({ redactForms }: Pick<Log, "redactForms">) {
   const showText = (text: string) => redactForms(text).slice(0, MAX_STORED).toWellFormed();
 
@@ -33,8 +36,9 @@ export function createShownSteps({ redactForms }: Pick<Log, "redactForms">) {
     return value === undefined ? showText(input) : redactInput(value, redactForms).slice(0, MAX_STORED).toWellFormed();
   }
 
+  /** Cut after secrets are blacked out: a part of a secret would not be recognized. */
   const toStoredSteps = (steps: readonly SubStep[]): SubStep[] =>
-    steps.map((step) => ({ ...step, input: inputText(step.input), result: showText(step.result) }));
+    steps.map((step) => ({ ...step, input: cut(inputText(step.input)), result: cut(showText(step.result)) }));
 
   const showStep = ({ tool, input, result, ok, at, ms }: Step): Omit<ShownStep, "steps"> => ({
     name: tool,
@@ -73,6 +77,8 @@ export function createShownSteps({ redactForms }: Pick<Log, "redactForms">) {
     },
   };
 }
+
+const cut = (text: string) => text.slice(0, MAX_SUB_TEXT).toWellFormed();
 
 export type ShownSteps = ReturnType<typeof createShownSteps>;
 

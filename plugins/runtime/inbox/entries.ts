@@ -30,6 +30,7 @@ export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
   content: string;
   attachments: string | null;
 };
+
 /** The entrances of Berth itself; `public` is the agent's public address, `agent` another agent of the same owner. */
 const ENTRANCES = ["web", "api", "public", "agent"] as const;
 /** Where a message comes from: an entrance or a channel. */

@@ -12,8 +12,6 @@ import { parseCommand } from "./commands.ts";
 import { type InboundMessage, type InboxEntry, type Platform, taintOf } from "./entries.ts";
 import { COUNT_INTERRUPTED, endStatement, type FinalStatus, PENDING_OF, SAVE_WORDS } from "./inbox-sql.ts";
 
-export { conversationKey, type InboundMessage, type InboxEntry, platformIds, toUserMessage } from "./entries.ts";
-
 /** A message sent through the API, with its outcome. */
 export interface SentMessage {
   id: string;

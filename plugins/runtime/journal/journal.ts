@@ -42,8 +42,10 @@ export function createJournal({ database, vault, shown }: Deps) {
   const seal = ({ agentId, id }: Key, seq: number, value: unknown) =>
     vault.seal(JSON.stringify(value), sealContext(agentId, id, seq));
 
-  const sealedCall = (entry: Key, { seq, id, input, end }: Call) =>
-    seal(entry, seq, { id, input, ...(end && { end }) } satisfies SealedCall);
+  const sealedCall = (entry: Key, { seq, id, input, end: ended }: Call) => {
+    const end = ended?.steps ? { ...ended, steps: shown.toStoredSteps(ended.steps) } : ended;
+    return seal(entry, seq, { id, input, ...(end && { end }) } satisfies SealedCall);
+  };
 
   const answerRow = (entry: Key, { seq, model, text, taint, startedAt }: Answer) => [
     ...[entry.agentId, entry.id, seq, "model", model, null, null, shown.showText(text), 1, taint],

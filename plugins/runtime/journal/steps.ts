@@ -10,7 +10,7 @@ export interface ModelCall {
   latencyMs: number;
 }
 
-/** A call within a call. Its texts are cut. */
+/** A call within a call. */
 export interface SubStep {
   /** The part of the work that it belongs to, from 1. */
   part: number;

@@ -4,8 +4,6 @@ import type { SubStep } from "./steps.ts";
 
 /** Sub-steps of one call that are stored; the others are only in its result. */
 const MAX_SUB_STEPS = 64;
-/** Characters of the input and of the result of one: the reply keeps all of them. */
-const MAX_TEXT = 500;
 
 export interface SubSteps {
   note(event: SubStepEvent): void;
@@ -28,10 +26,8 @@ export function createSubSteps(
       const { tool, input, ended } = event;
       if (!ended || steps.length >= MAX_SUB_STEPS) return;
       const { ok, result, ms } = ended;
-      steps.push({ part, tool, input: cut(input), result: cut(result), ok, at: Date.now() - ms, ms });
+      steps.push({ part, tool, input, result, ok, at: Date.now() - ms, ms });
     },
     ended: () => (steps.length > 0 ? steps : undefined),
   };
 }
-
-const cut = (text: string) => text.slice(0, MAX_TEXT).toWellFormed();

@@ -104,9 +104,9 @@ export function createSuspensions(deps: Deps) {
       const notice = noticeText(requests, isToldAll, platform, language);
       const asked: Statement[] = [];
       for (const request of unasked) {
-        const write = (language: Language, withChoices = true) => ({
-          body: askingText([request], withChoices, language, isToldAll ? undefined : entry),
-          choices: choicesOf(request, language),
+        const write = (inLanguage: Language, withChoices = true) => ({
+          body: askingText([request], withChoices, inLanguage, isToldAll ? undefined : entry),
+          choices: choicesOf(request, inLanguage),
         });
         if (isToldAll) {
           const { body, choices } = write(language, showsChoices(platform));

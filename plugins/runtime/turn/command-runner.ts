@@ -71,7 +71,7 @@ export async function runCommand(
       return toResult(translateText("Stopped.", language), await cancelSuspended(entry));
     case "reset":
       return entry.peer === null
-        ? toResult(translateText("Start a new session instead.", language))
+        ? toResult(translateText("Start a new conversation instead.", language))
         : toResult(
             translateText(
               "A new conversation: I have forgotten the messages before it. What I have memorized about you stays.",
@@ -99,7 +99,7 @@ export async function runCommand(
   }
 }
 
-function statusText({ name, status }: Agent, language: Language): string {
+export function statusText({ name, status }: Agent, language: Language): string {
   switch (status) {
     case "running":
       return translateText("{name} is running.", language, { name });
@@ -107,7 +107,7 @@ function statusText({ name, status }: Agent, language: Language): string {
       return translateText("{name} is stopped.", language, { name });
     case "error":
       return translateText("{name} is in trouble.", language, { name });
-    default:
-      return `${name} is ${status}.`;
+    case "active":
+      return translateText("{name} is ready.", language, { name });
   }
 }

@@ -1,3 +1,4 @@
+// Defines the facts that an agent remembers, and what can be done with them.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Audience } from "../skill.ts";
 import type { Taint } from "../taint.ts";

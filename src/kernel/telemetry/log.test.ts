@@ -159,9 +159,9 @@ describe("secrets by form", () => {
   });
 
   test("a text that its author could hide behind names is blacked out by form alone", () => {
-    const { redactUnnamed } = createRedactor();
-    expect(redactUnnamed(`http://h/p?token=${HEX}&key=zzz`)).toBe("http://h/p?token=[redacted]&key=zzz");
-    expect(redactUnnamed('{"apiKey":"zzz","a":"Bearer abcdefgh"}')).toBe('{"apiKey":"zzz","a":"Bearer [redacted]"}');
+    const { redactByForm } = createRedactor();
+    expect(redactByForm(`http://h/p?token=${HEX}&key=zzz`)).toBe("http://h/p?token=[redacted]&key=zzz");
+    expect(redactByForm('{"apiKey":"zzz","a":"Bearer abcdefgh"}')).toBe('{"apiKey":"zzz","a":"Bearer [redacted]"}');
   });
 
   test("registered patterns are blacked out in the log, its children and other texts", () => {

@@ -26,7 +26,7 @@ export interface Log {
   /** Returns the text with every form of a secret blacked out. Knows no values: for texts that are stored elsewhere. */
   redactForms(text: string): string;
   /** The same without what is only named like a secret: for the owner, who must see what a foreign author could hide so. */
-  redactUnnamedForms(text: string): string;
+  redactByForm(text: string): string;
 }
 
 export interface LogOptions {
@@ -93,7 +93,7 @@ export function createLog(options: LogOptions): Log {
         keep === "always" ? rememberSecret(permanentSecrets, value) : rememberSecret(recentSecrets, value, MAX_SECRETS),
       redactPattern: redactor.addPattern,
       redactForms: redactor.redact,
-      redactUnnamedForms: redactor.redactUnnamed,
+      redactByForm: redactor.redactByForm,
     };
   };
   return createChild({});

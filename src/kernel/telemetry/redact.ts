@@ -29,7 +29,7 @@ export interface Redactor {
   /** Returns the text with everything blacked out that has the form or the name of a secret. */
   redact(text: string): string;
   /** The same by the form alone: whoever writes a text could hide any part of it behind a name. */
-  redactUnnamed(text: string): string;
+  redactByForm(text: string): string;
   /** Blacks out matches of this pattern from now on. It must have the `g` flag. */
   addPattern(pattern: RegExp): void;
 }
@@ -38,7 +38,7 @@ export function createRedactor(): Redactor {
   const patterns = [...COMMON_PATTERNS];
   return {
     redact: (text) => replaceAll(replaceAll(text, NAMED_PATTERNS), patterns),
-    redactUnnamed: (text) => replaceAll(text, patterns),
+    redactByForm: (text) => replaceAll(text, patterns),
     addPattern(pattern) {
       patterns.push([pattern, REDACTED]);
     },

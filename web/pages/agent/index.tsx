@@ -1,9 +1,9 @@
 // The frame of an agent's pages: its name and state, the navigation, and the page of the address.
 
-import { useLayoutEffect } from "react";
 import { Route, Switch, useLocation, useParams } from "wouter";
 import { ApiError } from "../../app/errors.ts";
 import { t } from "../../app/language.ts";
+import { useCodeOf } from "../../app/lazy.tsx";
 import { NotFound } from "../../app/shell.tsx";
 import { ErrorPage } from "../../parts/error-note.tsx";
 import { useTitle } from "../../parts/page.tsx";
@@ -17,12 +17,8 @@ export default function AgentLayout() {
   const { id = "" } = useParams<{ id: string }>();
   const { data, error, refetch } = useAgentQuery(id);
   const [location] = useLocation();
-  // The code of the agent's page comes while the agent is still asked for.
-  useLayoutEffect(() => {
-    pageAt(id, location)
-      ?.Component.load()
-      .catch(() => undefined);
-  }, [id, location]);
+  // While the agent is still asked for.
+  useCodeOf(pageAt(id, location)?.Component);
   const isGone = error instanceof ApiError && error.status === 404;
   // What was loaded stays while a refresh fails; the banner above the page tells of a lost connection.
   if (data && !isGone) return <AgentFrame agent={data.agent} />;

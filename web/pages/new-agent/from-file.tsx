@@ -5,14 +5,15 @@ import { FileUp, Upload } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { ReportRow } from "../../../plugins/lifecycle/takeover/report.ts";
 import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
+import { AGENT_FILES, toAgentFile } from "../../app/agent-files.ts";
 import { OVERVIEW_KEY } from "../../app/agents.ts";
 import { call } from "../../app/api.ts";
 import { ApiError } from "../../app/errors.ts";
 import { type Text, t, text } from "../../app/language.ts";
 import { randomKey } from "../../app/random-key.ts";
 import { viewerZone } from "../../app/time-zone.ts";
-import { AgentFileError } from "../../parts/agent-file-error.tsx";
 import { Button } from "../../parts/button.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
 import { Notice } from "../../parts/status.tsx";
 import { useFileDrop } from "../../parts/use-file-drop.ts";
 import { Report } from "./report.tsx";
@@ -33,26 +34,19 @@ const FORMATS: Readonly<Record<string, Text>> = {
   "character-card": text("A character card: {name}"),
 };
 
-/** The server looks at the content; the type only says that it is a file of this kind. */
-function typeOf({ name }: File): string {
-  if (/\.png$/i.test(name)) return "image/png";
-  return /\.(?:zip|charx)$/i.test(name) ? "application/zip" : "application/json";
-}
-const toBlob = (file: File) => new Blob([file], { type: typeOf(file) });
-
 export type FileImport = ReturnType<typeof useFileImport>;
 
 /** The state of an import: the chosen file with its report, and the agent that is made of it. */
 export function useFileImport(onMade: (agentId: string) => void) {
   const client = useQueryClient();
   const preview = useMutation({
-    mutationFn: (file: File) => call<Preview>("POST", "/api/agents/import/preview", { body: toBlob(file) }),
+    mutationFn: (file: File) => call<Preview>("POST", "/api/agents/import/preview", { body: toAgentFile(file) }),
   });
   const file = preview.variables;
   const create = useMutation({
     mutationFn: (isAgain: boolean) =>
       call<Imported>("POST", "/api/agents/import", {
-        body: toBlob(file ?? new File([], "")),
+        body: toAgentFile(file ?? new File([], "")),
         query: { again: isAgain ? 1 : undefined, timezone: viewerZone },
         idempotencyKey: randomKey(),
       }),
@@ -89,7 +83,7 @@ export function FromFile({ state: { file, choose, preview, create } }: { state: 
   return (
     <>
       <Chooser file={file} isBusy={preview.isPending} onFile={choose} />
-      {preview.error && <AgentFileError error={preview.error} />}
+      {preview.error && <ErrorNote error={preview.error} />}
       {data && (
         <div ref={report} className="flex scroll-mt-4 flex-col gap-3" role="status">
           <p className="font-medium">
@@ -139,7 +133,7 @@ function Chooser({ file, isBusy, onFile }: ChooserProps) {
         type="file"
         hidden
         aria-label={t("File of an agent")}
-        accept=".json,.png,.zip,.charx"
+        accept={AGENT_FILES}
         onChange={({ target }) => {
           take([...(target.files ?? [])]);
           target.value = "";

@@ -12,7 +12,7 @@ const stopOf = ({ code, values }: Problem): string | undefined =>
 export function useDismissed(problems: readonly Problem[]) {
   const [dismissed, setDismissed] = useState(() => localStorage.getItem(STORED_AS));
   return {
-    shown: problems.filter((problem) => dismissed === null || stopOf(problem) !== dismissed),
+    shown: problems.filter((problem) => stopOf(problem) !== dismissed),
     /** The function that dismisses a problem; undefined where that can't be done. */
     dismissOf(problem: Problem): (() => void) | undefined {
       const stop = stopOf(problem);

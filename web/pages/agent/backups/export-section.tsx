@@ -3,10 +3,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download, Upload } from "lucide-react";
 import { useRef } from "react";
+import { AGENT_FILES, toAgentFile } from "../../../app/agent-files.ts";
 import { call, path } from "../../../app/api.ts";
 import { t } from "../../../app/language.ts";
-import { AgentFileError } from "../../../parts/agent-file-error.tsx";
 import { Button } from "../../../parts/button.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { type Imported, ImportedNote } from "./imported-note.tsx";
 
@@ -41,9 +42,7 @@ function Import() {
   const input = useRef<HTMLInputElement>(null);
   const client = useQueryClient();
   const { mutate, isPending, error, data } = useMutation({
-    mutationFn: (file: File) =>
-      // The type of the file itself may be missing, or another one.
-      call<Imported>("POST", "/api/agents/import", { body: new Blob([file], { type: "application/json" }) }),
+    mutationFn: (file: File) => call<Imported>("POST", "/api/agents/import", { body: toAgentFile(file) }),
     onSettled: () => client.invalidateQueries({ queryKey: ["agents"] }),
   });
   return (
@@ -55,7 +54,7 @@ function Import() {
       <input
         ref={input}
         type="file"
-        accept=".json,application/json"
+        accept={AGENT_FILES}
         aria-label={t("File of an exported agent")}
         className="hidden"
         onChange={({ target }) => {
@@ -66,7 +65,7 @@ function Import() {
       />
       {error && (
         <div className="w-full">
-          <AgentFileError error={error} />
+          <ErrorNote error={error} />
         </div>
       )}
       {data && <ImportedNote {...data} />}

@@ -3,20 +3,15 @@
 import { formatTime, formatUsd, t } from "../../../app/language.ts";
 import { Meter } from "../../../parts/meter.tsx";
 import { Section } from "../../../parts/page.tsx";
-import { type Config, withKey } from "../config/config-changes.ts";
 import { type BudgetStatus, useAgentUsage } from "../usage.ts";
 import type { FieldProps } from "./field-props.ts";
+import { membersOf, withMember } from "./members.ts";
 import { NumberField } from "./style.tsx";
-
-const isObject = (value: unknown): value is Config => typeof value === "object" && value !== null;
 
 export function Budget({ id, config, setKey, noteAt }: FieldProps & { id: string }) {
   const { data: usage } = useAgentUsage(id, 1);
-  const budget = isObject(config.budget) ? config.budget : {};
-  const change = (key: string, value: number | undefined) => {
-    const next = withKey(budget, key, value);
-    setKey("budget", Object.keys(next).length > 0 ? next : undefined);
-  };
+  const budget = membersOf(config.budget);
+  const change = (key: string, value: number | undefined) => setKey("budget", withMember(budget, key, value));
   return (
     <Section
       title={t("Budget")}

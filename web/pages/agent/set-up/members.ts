@@ -1,4 +1,6 @@
-// Reads and changes the members of a key of a configuration that is an object of texts.
+// Reads and changes the members of a key of a configuration that is an object.
+
+import { withKey } from "../config/config-changes.ts";
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -8,9 +10,8 @@ export const membersOf = (value: unknown): Members =>
 
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The members with another text; an empty one removes the member. Undefined if none is left. */
-export function setMember(members: Members, name: string, value: string): Members | undefined {
-  const { [name]: _, ...others } = members;
-  const next = value === "" ? others : { ...others, [name]: value };
+/** The members with another value; `undefined` removes the member. Undefined if none is left. */
+export function withMember(members: Members, name: string, value: unknown): Members | undefined {
+  const next = withKey(members, name, value);
   return Object.keys(next).length > 0 ? next : undefined;
 }

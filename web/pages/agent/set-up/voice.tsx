@@ -4,7 +4,7 @@ import { type Text, t, text } from "../../../app/language.ts";
 import { SelectField, TextField } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
 import type { FieldProps } from "./field-props.ts";
-import { type Members, membersOf, setMember, textOf } from "./members.ts";
+import { type Members, membersOf, textOf, withMember } from "./members.ts";
 
 const SPOKEN: readonly (readonly [value: string, label: Text])[] = [
   ["", text("Never")],
@@ -17,7 +17,7 @@ export function Voice({ config, setKey, noteAt }: FieldProps) {
   // One word means the object with it.
   const voice: Members = typeof config.voice === "string" ? { replies: config.voice } : membersOf(config.voice);
   const setter = (key: string, members: Members) => (name: string, value: string) =>
-    setKey(key, setMember(members, name, value));
+    setKey(key, withMember(members, name, value || undefined));
   const setHearing = setter("transcription", hearing);
   const setVoice = setter("voice", voice);
   const replies = voice.replies === "never" ? "" : textOf(voice.replies);
@@ -41,7 +41,7 @@ export function Voice({ config, setKey, noteAt }: FieldProps) {
         </SelectField>
         <TextField
           label={t("Model for recordings")}
-          hint={t("As provider_N:id. Empty: the first that your providers have.")}
+          hint={t("As provider_N:id. Empty: the operator's, else the first that your providers have.")}
           placeholder="provider_3:whisper-large-v3-turbo"
           value={textOf(hearing.model)}
           error={noteAt("transcription.model")}
@@ -69,7 +69,7 @@ export function Voice({ config, setKey, noteAt }: FieldProps) {
         </SelectField>
         <TextField
           label={t("Model that speaks")}
-          hint={t("As provider_N:id. Empty: the first that your providers have.")}
+          hint={t("As provider_N:id. Empty: the operator's, else the first that your providers have.")}
           placeholder="provider_5:gpt-4o-mini-tts"
           value={textOf(voice.model)}
           error={noteAt("voice.model")}

@@ -113,9 +113,8 @@ export function ServerCard({ server: { name, config, isOn, item }, servers, onRe
               </div>
               <CheckField
                 label={t("I trust what this server says about its tools")}
-                aria-label={t("I trust what {name} says about its tools", { name })}
                 hint={t(
-                  "The agent asks you less, until it has used one of them. What the server changes later is not trusted.",
+                  "Its tools alone then make the agent ask no more often. After it has used one, it asks as usual. What the server changes later is not trusted.",
                 )}
                 checked={config.trusted ?? false}
                 onChange={({ target }) => servers.change(name, { trusted: target.checked })}
