@@ -83,7 +83,7 @@ describe("berth import", () => {
     [["import", claw], 2, /--owner EMAIL/],
     [["import", join(dir.path, "nothing"), "--dry-run"], 1, /There is no folder or file/],
     [["import", join(dir.path, "claw/cron"), "--dry-run"], 1, /nothing in this folder/],
-    [["import", secretFile, "--dry-run"], 1, /not valid JSON/],
+    [["import", secretFile, "--dry-run"], 1, /This file is not JSON\./],
     [["import", claw, "--owner", "nobody@example.com"], 1, /no account|no user/i],
   ])("%j exits with %d", async (args, exitCode, says) => {
     const ran = await berth.command(...args);

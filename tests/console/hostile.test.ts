@@ -101,7 +101,13 @@ function plant(file: string): void {
       SHORT,
       now,
     ],
-    ["INSERT INTO pairings VALUES (?, 'channel_a', '7', ?, '7', 'ABCDEF', ?, NULL, ?)", agentId, SHORT, now + 3e6, now],
+    [
+      "INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, code, expires_at, approved_at, created_at) VALUES (?, 'channel_a', '7', ?, '7', 'ABCDEF', ?, NULL, ?)",
+      agentId,
+      SHORT,
+      now + 3e6,
+      now,
+    ],
     [
       `INSERT INTO jobs (id, kind, payload, state, run_at, attempt, max_attempts, last_error, created_at)
         VALUES (?, ?, '{}', 'failed', ?, 8, 8, ?, ?)`,

@@ -106,7 +106,12 @@ function plant({ dir }: Berth, agentId: string, webhookId: string): void {
       agentId,
       now,
     ],
-    ["INSERT INTO pairings VALUES (?, 'channel_a', '7', 'Grace', '7', 'ABCDEF', ?, NULL, ?)", agentId, soon, now],
+    [
+      "INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, code, expires_at, approved_at, created_at) VALUES (?, 'channel_a', '7', 'Grace', '7', 'ABCDEF', ?, NULL, ?)",
+      agentId,
+      soon,
+      now,
+    ],
     [
       `INSERT INTO jobs (id, kind, payload, state, run_at, attempt, max_attempts, last_error, created_at)
         VALUES (?, 'mail', '{}', 'failed', ?, 8, 8, 'The mail server refused the sender (550).', ?)`,
