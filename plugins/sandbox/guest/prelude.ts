@@ -191,7 +191,7 @@ return {
   requireFrom,
   async finish(value) {
     await send();
-    if (value !== undefined) await berth.done(show(value, 1));
+    if (value !== undefined) await berth.done(show(value, 1).slice(0, ${LIMITS.output}));
   },
   async crash(error) {
     await send();

@@ -2,7 +2,7 @@
 import type { RunError } from "run";
 import { type Source, SourceError, sourceOf } from "../guest/program.ts";
 import { LIMITS } from "./limits.ts";
-import type { FromThread, OutputFile, RunCommand, RunOutcome } from "./protocol.ts";
+import type { FromThread, OutputFile, RunCommand, RunLimits, RunOutcome } from "./protocol.ts";
 
 declare const self: Worker;
 
@@ -15,6 +15,7 @@ class NoTranspiler {
 }
 if (!Reflect.defineProperty(Bun, "Transpiler", { value: NoTranspiler }))
   throw new Error("Bun's transpiler is still there.");
+const realNow = Date.now;
 /** Not awaited here: messages that arrive before `onmessage` is set are lost. */
 const library = import("run");
 
@@ -31,6 +32,8 @@ async function runProgram({ program, files, limits }: RunCommand): Promise<RunOu
   const outcome: RunOutcome = { ok: false, printed: "", value: "", error: "", files: [] };
   const inputs = files.map(({ bytes, ...file }) => ({ ...file, ...(bytes && contentOf(bytes)) }));
   const { createRunner, RunError } = await library;
+  const startedAt = performance.now();
+  stopTheClock();
   try {
     const source = sourceOf(program, (name) => inputs.find((file) => file.name === name)?.text);
     const args = "script" in program ? [program.script, ...program.args] : [];
@@ -53,9 +56,19 @@ async function runProgram({ program, files, limits }: RunCommand): Promise<RunOu
     outcome.ok = outcome.error === "";
   } catch (error) {
     if (error instanceof SourceError) outcome.error = error.message;
-    else outcome.error = RunError.isInstance(error) ? messageOf(error) : "The sandbox failed.";
+    else if (!RunError.isInstance(error)) outcome.error = "The sandbox failed.";
+    else outcome.error = messageOf(error, { ...limits, elapsedMs: performance.now() - startedAt });
   }
   return outcome;
+}
+
+/**
+ * A program may know the day and must not measure time. `run` gives it the date of this thread with each answer of the host, so
+ * this thread's date stands still while a program runs. Deadlines are differences of it and timers, and still hold.
+ */
+function stopTheClock(): void {
+  const now = realNow();
+  Date.now = () => now;
 }
 
 /** The text of a file; the bytes of one that is no text. */
@@ -69,19 +82,20 @@ function contentOf(bytes: Uint8Array): { text?: string; bytes?: Uint8Array } {
 
 /** Lines that `run` puts before the source. */
 const LINES_OF_RUN = 2;
+const MIB = 1024 * 1024;
 
 /** The functions that the prelude calls (`guest/prelude.ts`). The program can call them, too, with anything. */
 function hostFunctions(loaded: { files: object[]; args: string[] }, outcome: RunOutcome, { firstLine }: Source) {
   function write({ name, bytes }: OutputFile): void {
     const others = outcome.files.filter((file) => file.name !== name);
     const size = others.reduce((sum, file) => sum + file.bytes.length, bytes.length);
-    if (
-      name.length > 100 ||
-      /[\p{Cc}/\\]|^\.*$/u.test(name) ||
-      others.length >= LIMITS.outputFiles ||
-      size > LIMITS.outputBytes
-    )
+    // The prelude has refused such names and numbers; only a program that calls this itself comes here with them.
+    if (name.length > 100 || /[\p{Cc}/\\]|^\.*$/u.test(name) || others.length >= LIMITS.outputFiles) return;
+    // The prelude counts characters, which may be up to three bytes each.
+    if (size > LIMITS.outputBytes) {
+      outcome.error = `The files come to ${(size / 1e6).toFixed(1)} MB with ${name}, and a program can write ${LIMITS.outputBytes / 1e6} MB.`;
       return;
+    }
     outcome.files = [...others, { name, bytes }];
   }
   return {
@@ -94,7 +108,10 @@ function hostFunctions(loaded: { files: object[]; args: string[] }, outcome: Run
     },
     fail(text: unknown, line: unknown) {
       const own = typeof line === "number" && firstLine !== undefined ? line - LINES_OF_RUN - firstLine + 1 : 0;
-      outcome.error = `${String(text).slice(0, 2_000)}${own > 0 ? ` (line ${own})` : ""}`;
+      const why = String(text)
+        .slice(0, 2_000)
+        .replace(/^InternalError: out of memory$/, OUT_OF_MEMORY);
+      outcome.error = `${why}${own > 0 ? ` (line ${own})` : ""}`;
     },
     write(name: unknown, data: unknown) {
       const bytes = data instanceof Uint8Array ? new Uint8Array(data) : new TextEncoder().encode(String(data));
@@ -103,8 +120,19 @@ function hostFunctions(loaded: { files: object[]; args: string[] }, outcome: Run
   };
 }
 
-function messageOf(error: RunError): string {
-  if (error.code === "RUN_TIMEOUT") return "The program took too long: it ran out of time or of steps.";
+const OUT_OF_MEMORY = `The program needs more than ${LIMITS.memoryBytes / MIB} MiB of memory: work on smaller parts.`;
+
+/** Says which limit has ended the program, and what its author can do. */
+function messageOf(error: RunError, { timeMs, elapsedMs }: RunLimits & { elapsedMs: number }): string {
+  // QuickJS ends a program that runs too long, and one that takes too many steps, with the same words.
+  const wasInterrupted = error.code === "RUN_TIMEOUT" || error.message.endsWith("interrupted");
+  if (wasInterrupted)
+    return elapsedMs >= 0.9 * timeMs
+      ? `The program was stopped after ${timeMs / 1_000} seconds. Give it less work, or split the work over several calls.`
+      : "The program was stopped after about 100 million steps. Look for a loop without end, or split the work over several calls.";
+  if (error.message.includes("out of memory")) return OUT_OF_MEMORY;
+  if (error.code === "RUN_BRIDGE_LIMIT")
+    return `The program was stopped: it called the host more than ${LIMITS.calls} times.`;
   if (error.code === "RUN_USER_SOURCE_ERROR") return `${error.name}: ${error.message}`.slice(0, 500);
   return "The program went beyond a limit of the sandbox and was stopped.";
 }

@@ -167,6 +167,49 @@ test("a program reaches no network, file system, process, timer or module", asyn
   }
 });
 
+test("a program knows the day and can't measure time", async () => {
+  const before = Date.now();
+  const { value } = await run(`
+    const times = [];
+    for (let round = 0; round < 5; round++) {
+      let sum = 0;
+      for (let step = 0; step < 200_000; step++) sum += step;
+      await berth.print(sum);
+      times.push(Date.now(), new Date().getTime());
+    }
+    return times;
+  `);
+  const times: number[] = JSON.parse(value);
+  expect(times[0]).toBeWithin(before, Date.now() + 1);
+  // Each look at the clock moves it by one millisecond, whatever has passed.
+  expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(times.length);
+});
+
+describe("a limit", () => {
+  /** Threads of their own, which wait less. */
+  const hasty = createSandbox({ limits: { ...LIMITS, timeMs: 300 } });
+  afterAll(() => hasty.stop());
+  const stopped = async (code: string, on = sandbox) =>
+    (await on.run({ agentId: "agent", program: { code }, files: [], signal })).error;
+
+  test("that stops a program is named: steps, time, memory, calls", async () => {
+    expect(await stopped("for (;;);")).toContain("about 100 million steps");
+    expect(await stopped("await new Promise(() => {})", hasty)).toContain("stopped after 0.3 seconds");
+    expect(await stopped("const all = []; for (;;) all.push(new Uint8Array(1e6))")).toContain("more than 64 MiB");
+    expect(await stopped("for (;;) await berth.print('')")).toContain("more than 200 times");
+  });
+
+  test("of bytes holds for letters of more than one, and what is too much is said", async () => {
+    const outcome = await run(`files.write("a.txt", "ä".repeat(${LIMITS.outputBytes / 2 + 1})); return "written"`);
+    expect(outcome).toMatchObject({ ok: false, files: [] });
+    expect(outcome.error).toContain("2.0 MB with a.txt, and a program can write 2 MB");
+  });
+});
+
+test("a long value is cut where it is made", async () => {
+  expect(await run("return 'x'.repeat(1e7)")).toMatchObject({ ok: true, value: "x".repeat(LIMITS.output) });
+});
+
 test("each program starts afresh", async () => {
   await run("globalThis.left = 1; files.left = 1; Object.prototype.left = 1");
   expect((await run("return [typeof left, files.left, ({}).left]")).value).toBe('[\n "undefined",\n null,\n null\n]');
