@@ -92,10 +92,20 @@ test("the owner sees a request and approves it; the turn goes on with the call",
     { name: "web_fetch", state: "done" },
     { kind: "model" },
     { name: "remind_me", state: "done", output: expect.stringContaining('"text":"Tea"') },
-    { kind: "model" },
+    { kind: "model", output: "It is set." },
   ]);
   expect(await list("?status=approved")).toMatchObject({ approvals: [{ id: item.id, usedAt: expect.any(String) }] });
   expectRefusal(await ada.post(`${path()}/${item.id}`, { decision: "deny" }), 409, "ALREADY_DECIDED");
+});
+
+test("a call whose turn is cancelled meanwhile was not run, and can't be approved any more", async () => {
+  const { id, turnId } = await requested();
+  expect((await ada.post(`/api/agents/${agentId}/turns/${turnId}/cancel`, {})).status).toBe(202);
+  const { turn: cancelled, steps } = await turn(turnId);
+  expect(cancelled.status).toBe("cancelled");
+  expect(steps.at(-1)).toMatchObject({ name: "remind_me", state: "cancelled", output: null, startedAt: null });
+  expect(await list()).toMatchObject({ approvals: [{ id, status: "expired" }] });
+  expectRefusal(await ada.post(`${path()}/${id}`, { decision: "approve" }), 410, "EXPIRED");
 });
 
 test("the input that takes the place of the call's may be named edit, too", async () => {

@@ -1879,6 +1879,7 @@ export const translation = {
     "Tools that it used": "Werkzeuge, die es benutzt hat",
     "Part {n}": "Teil {n}",
     "is running": "läuft",
+    "was not run": "wurde nicht ausgeführt",
     "It was interrupted, and nobody knows whether it worked. It was not repeated.":
       "Der Schritt wurde unterbrochen, und niemand weiß, ob er geklappt hat. Er wurde nicht wiederholt.",
     "The connection is lost. The agent goes on, and the rest comes when the connection is back.":

@@ -1,8 +1,9 @@
 // Reads the journal of a turn as it is shown: without secrets, and with calls that wait or were interrupted.
 import type { Database } from "../../../src/kernel/database/database.ts";
+import type { TurnState } from "./turn-states.ts";
 
-/** `unknown`: the call was interrupted, and may have had its effect. */
-export type StepState = "waiting" | "running" | "done" | "failed" | "unknown";
+/** `unknown`: the call was interrupted, and may have had its effect. `cancelled`: its turn ended before it ran. */
+export type StepState = "waiting" | "running" | "done" | "failed" | "cancelled" | "unknown";
 
 interface JournaledCall {
   name: string;
@@ -51,10 +52,11 @@ export async function findJournal(
   };
 }
 
-export function stepState({ ok, startedAt }: Pick<JournaledCall, "ok" | "startedAt">, isRunning: boolean): StepState {
+/** The state of a call in a turn that is in this state. */
+export function stepState({ ok, startedAt }: Pick<JournaledCall, "ok" | "startedAt">, turn: TurnState): StepState {
   if (ok !== null) return ok ? "done" : "failed";
-  if (startedAt === null) return "waiting";
-  return isRunning ? "running" : "unknown";
+  if (startedAt === null) return turn === "running" || turn === "waiting" ? "waiting" : "cancelled";
+  return turn === "running" ? "running" : "unknown";
 }
 
 /** A value, or the text of one that was cut. */

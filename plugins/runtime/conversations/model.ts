@@ -17,6 +17,7 @@ const STEP_STATES = [
   t.Literal("running"),
   t.Literal("done"),
   t.Literal("failed"),
+  t.Literal("cancelled"),
   t.Literal("unknown"),
 ] as const;
 const state = t.Union([...STATES]);
@@ -174,12 +175,14 @@ export const turnWithSteps = t.Object({
       part: nullable(partOf),
       kind: t.Union([t.Literal("model"), t.Literal("tool")]),
       name: t.String(),
-      input: t.Unknown({ description: "With secrets blacked out" }),
-      output: t.Unknown(),
+      input: t.Unknown({
+        description: "Of a tool, with secrets blacked out; null for a model, which reads the conversation so far",
+      }),
+      output: t.Unknown({ description: "The result of a tool; what a model has said, null if it only called tools" }),
       ok: t.Boolean(),
       state: t.Union([...STEP_STATES], {
         description:
-          "`waiting`: for the owner's approval; `unknown`: the call was interrupted, and may have had its effect",
+          "`waiting`: for the owner's approval; `cancelled`: its turn ended before it ran; `unknown`: the call was interrupted, and may have had its effect",
       }),
       inputTokens: nullable(t.Integer()),
       outputTokens: nullable(t.Integer()),

@@ -130,10 +130,20 @@ export function createTurnList({ database, ai, steps, uploads }: Deps) {
         findRunning(database, agent),
         row.has_steps === 1 ? findJournal(database, agent.id, id) : undefined,
       ]);
-      const [ofTurn, isRunning] = [calls.get(id) ?? [], running.has(id)];
+      const ofTurn = calls.get(id) ?? [];
+      const turn = toView(row, ofTurn, running);
       return {
-        turn: toView(row, ofTurn, running),
-        steps: turnSteps({ calls: ofTurn, journal, ofReply: row.steps, isRunning }, steps),
+        turn,
+        steps: turnSteps(
+          {
+            calls: ofTurn,
+            journal,
+            ofReply: row.steps,
+            reply: row.reply === null ? null : String(row.reply),
+            status: turn.status,
+          },
+          steps,
+        ),
       };
     },
 

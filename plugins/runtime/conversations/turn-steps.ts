@@ -2,6 +2,7 @@
 import type { TurnCall } from "../../ai/index.ts";
 import { type JournalView, type StepState, stepState } from "./journal-view.ts";
 import type { ShownStep, ShownSteps, ShownSubStep } from "./shown-steps.ts";
+import type { TurnState } from "./turn-states.ts";
 
 export interface TurnStep {
   seq: number;
@@ -31,7 +32,10 @@ interface Steps {
   journal: JournalView | undefined;
   /** As they are stored with the reply. */
   ofReply: unknown;
-  isRunning: boolean;
+  /** The reply, which is what the last call of the model has answered; null for a turn without one. */
+  reply: string | null;
+  /** Of the turn. */
+  status: TurnState;
 }
 
 const MICRO = 1_000_000;
@@ -40,15 +44,18 @@ export const modelName = ({ provider, model }: TurnCall) => `${provider}:${model
 
 /** The steps of a turn. Those made within a call follow it. */
 export function turnSteps(
-  { calls, journal, ofReply, isRunning }: Steps,
+  { calls, journal, ofReply, reply, status }: Steps,
   shown: Pick<ShownSteps, "showSteps" | "showSubSteps">,
 ) {
   // The journal of an older turn is gone, but its reply has the steps.
   const tools =
     journal && journal.calls.length > 0
-      ? journal.calls.map((call) => toJournaledStep(call, isRunning, shown.showSubSteps(call.subSteps)))
+      ? journal.calls.map((call) => toJournaledStep(call, status, shown.showSubSteps(call.subSteps)))
       : shown.showSteps(ofReply).map(toToolStep);
   const models = calls.filter((call) => !moveInto(tools, call)).map((call) => toModelStep(call, journal));
+  // A call that only reads the reply aloud writes nothing.
+  const last = models.findLast(({ outputTokens }) => outputTokens !== null && outputTokens > 0);
+  if (last) last.output ??= reply;
   return numbered(inOrder(models, tools));
 }
 
@@ -87,8 +94,8 @@ function numbered(steps: readonly Step[]): TurnStep[] {
 /** A call of the model is followed by its tools, then by the next call, also if all began in the same millisecond. */
 function inOrder(models: readonly Step[], tools: readonly Step[]): Step[] {
   const left = [...tools];
-  // Calls that wait are the last ones; tools of earlier versions have no time.
-  const timeOf = ({ startedAt, state }: Step) => startedAt ?? (state === "waiting" ? "~" : "");
+  // Calls that have not begun are the last ones; tools of earlier versions have run and have no time.
+  const timeOf = ({ startedAt, state }: Step) => startedAt ?? (state === "waiting" || state === "cancelled" ? "~" : "");
   const ordered: Step[] = [];
   for (const [n, model] of models.entries()) {
     while (n > 0 && left[0] && timeOf(left[0]) <= (model.startedAt ?? "")) ordered.push(...left.splice(0, 1));
@@ -102,7 +109,7 @@ const toModelStep = (call: TurnCall, journal: JournalView | undefined): Step => 
   kind: "model",
   name: modelName(call),
   input: null,
-  // What it said before it called tools; its last answer is the reply.
+  // What it said before it called tools.
   output: journal?.textAt(call.startedAt) ?? null,
   ok: true,
   state: "done",
@@ -119,7 +126,7 @@ const TOOL = { kind: "tool", inputTokens: null, outputTokens: null, costUsd: nul
 
 const toJournaledStep = (
   { name, input, output, ok, startedAt, endedAt }: JournalView["calls"][number],
-  isRunning: boolean,
+  turn: TurnState,
   within: readonly ShownSubStep[],
 ): Step => ({
   ...TOOL,
@@ -128,7 +135,7 @@ const toJournaledStep = (
   input,
   output,
   ok: ok === true,
-  state: stepState({ ok, startedAt }, isRunning),
+  state: stepState({ ok, startedAt }, turn),
   startedAt: startedAt === null ? null : iso(startedAt),
   endedAt: endedAt === null ? null : iso(endedAt),
   within: within.map(toToolStep),

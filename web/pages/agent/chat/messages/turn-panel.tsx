@@ -89,6 +89,7 @@ function StepState({ state }: Pick<Step, "state">) {
     unknown: t("outcome unknown"),
     waiting: t("waits for your approval"),
     running: t("is running"),
+    cancelled: t("was not run"),
   };
   const isTrouble = state === "failed" || state === "unknown";
   return <span className={`text-sm ${isTrouble ? "text-warn" : "text-soft"}`}>{words[state]}</span>;
@@ -145,7 +146,9 @@ function StepRow({ step, longest }: { step: Step; longest: number }) {
         {state === "unknown" && (
           <span>{t("It was interrupted, and nobody knows whether it worked. It was not repeated.")}</span>
         )}
-        {kind === "model" && output !== null && <span className="whitespace-pre-wrap">{String(output)}</span>}
+        {kind === "model" && output !== null && (
+          <span className="line-clamp-4 whitespace-pre-wrap">{String(output)}</span>
+        )}
         {kind === "tool" && (
           <details>
             <summary>{t("Input and result")}</summary>
