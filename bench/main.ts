@@ -12,6 +12,7 @@ import { knowledge } from "./knowledge.ts";
 import { passthrough } from "./passthrough.ts";
 import { recall } from "./recall.ts";
 import { rss } from "./rss.ts";
+import { schedules } from "./schedules.ts";
 import { settings } from "./settings.ts";
 import { sse } from "./sse.ts";
 import { stalls } from "./stalls.ts";
@@ -39,6 +40,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   storm,
   stalls,
   knowledge,
+  schedules,
   recall,
   consolePages,
 ];

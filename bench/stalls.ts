@@ -1,14 +1,12 @@
 // Measures how long requests of maximal size keep the service from answering others, by a /healthz every 5 ms.
 
-import { join } from "node:path";
 import { createClient } from "../tests/support/client.ts";
 import type { AgentItem } from "../tests/support/members.ts";
-import { bun } from "../tests/support/process.ts";
 import { createWallet, siweMessage } from "../tests/support/wallets.ts";
 import { type Benchmark, type Figure, ms } from "./support/figures.ts";
 import { ownerOf, startService, startUpstream } from "./support/service.ts";
+import { watchStalls } from "./support/stalls.ts";
 
-const GOAL_MS = 50;
 /** Each request is repeated this often where it can be, and its shortest stall counts: other work on the machine only adds. */
 const ROUNDS = 3;
 const MiB = 1024 * 1024;
@@ -51,20 +49,7 @@ export const stalls: Benchmark = {
     await guest.join();
     const [agentId = ""] = owner.agentIds;
 
-    let report: (longest: number) => void = () => undefined;
-    const prober = Bun.spawn([bun, join(import.meta.dir, "support/prober.ts"), berth.web, String(berth.pid)], {
-      ipc: (longest: number) => report(longest),
-      stderr: "inherit",
-    });
-    const stall = () =>
-      new Promise<number>((resolve) => {
-        report = resolve;
-        prober.send("report");
-      });
-    await Bun.sleep(500);
-    await stall();
-    await Bun.sleep(1_000);
-    const quiet = await stall();
+    using watch = await watchStalls(berth);
 
     const send = async (status: number, method: string, path: string, body?: string, cookie = owner.client.cookie) => {
       const origin = path.startsWith("/api/ai/") ? berth.backend : berth.web;
@@ -84,16 +69,15 @@ export const stalls: Benchmark = {
       let result: Result | undefined;
       const began = performance.now();
       for (let n = 0; n < rounds; n++) {
-        await stall();
+        await watch.longest();
         result = await work();
         // What the answer leaves to do counts, too.
         await Bun.sleep(100);
-        shortest = Math.min(shortest, await stall());
+        shortest = Math.min(shortest, await watch.longest());
       }
       if (process.env.STALLS_VERBOSE)
         console.log(what, ms(shortest), `${Math.round((performance.now() - began) / rounds)} ms each`);
-      const [goal, met] = [`≤ ${GOAL_MS} ms`, shortest <= GOAL_MS];
-      figures.push({ what, ratio: shortest / quiet, figure: ms(shortest), baseline: `${ms(quiet)} alone`, goal, met });
+      figures.push(watch.figure(what, shortest));
       return result as Result;
     };
     const importing = async (body: string) => {
@@ -132,73 +116,62 @@ export const stalls: Benchmark = {
       await measure(`deletion of ${what}`, () => send(200, "DELETE", path), 1);
     };
 
-    try {
-      // What only the first request of its kind does: build the document, load a library.
-      await measure("the first API document", () => send(200, "GET", "/swagger/json"), 1);
-      await measure(
-        "the first chat",
-        () => send(200, "POST", "/api/chat", JSON.stringify({ message: "Hi", agentId })),
-        1,
-      );
-      const proof = { message: siweMessage(berth.web, createWallet()), signature: `0x${"1".repeat(130)}` };
-      await measure(
-        "the first wallet sign-in",
-        () => send(401, "POST", "/api/auth/callback/wallet", JSON.stringify(proof)),
-        1,
-      );
-      const huge = conversations(1_000, 100, 200);
-      await measure("import of 31 MiB without a plan", () =>
-        send(402, "POST", "/api/agents/import", huge, guest.cookie),
-      );
-      await measure("import of 31 MiB of numbers", () =>
-        send(400, "POST", "/api/agents/import", exported({ sessions: list(4_000_000, (n) => n) })),
-      );
-      await measure("import of 31 MiB, not JSON", () =>
-        send(400, "POST", "/api/agents/import", `${huge.slice(0, -1)}x`),
-      );
-      await operate("4,000 empty sessions", await imported("4,000 empty sessions", conversations(4_000, 0, 0)));
-      await operate("50,000 empty sessions", await imported("50,000 empty sessions", conversations(50_000, 0, 0)));
-      await operate(
-        "100,000 messages in 10,000 sessions",
-        await imported("100,000 messages in 10,000 sessions", conversations(10_000, 10, 150)),
-      );
-      await operate("one message of 1 MiB", await imported("one message of 1 MiB", conversations(1, 1, 900_000)));
-      await operate(
-        "100 messages of 290 KiB",
-        await imported("100 messages of 290 KiB", conversations(1, 100, 250_000)),
-      );
+    // What only the first request of its kind does: build the document, load a library.
+    await measure("the first API document", () => send(200, "GET", "/swagger/json"), 1);
+    await measure(
+      "the first chat",
+      () => send(200, "POST", "/api/chat", JSON.stringify({ message: "Hi", agentId })),
+      1,
+    );
+    const proof = { message: siweMessage(berth.web, createWallet()), signature: `0x${"1".repeat(130)}` };
+    await measure(
+      "the first wallet sign-in",
+      () => send(401, "POST", "/api/auth/callback/wallet", JSON.stringify(proof)),
+      1,
+    );
+    const huge = conversations(1_000, 100, 200);
+    await measure("import of 31 MiB without a plan", () => send(402, "POST", "/api/agents/import", huge, guest.cookie));
+    await measure("import of 31 MiB of numbers", () =>
+      send(400, "POST", "/api/agents/import", exported({ sessions: list(4_000_000, (n) => n) })),
+    );
+    await measure("import of 31 MiB, not JSON", () => send(400, "POST", "/api/agents/import", `${huge.slice(0, -1)}x`));
+    await operate("4,000 empty sessions", await imported("4,000 empty sessions", conversations(4_000, 0, 0)));
+    await operate("50,000 empty sessions", await imported("50,000 empty sessions", conversations(50_000, 0, 0)));
+    await operate(
+      "100,000 messages in 10,000 sessions",
+      await imported("100,000 messages in 10,000 sessions", conversations(10_000, 10, 150)),
+    );
+    await operate("one message of 1 MiB", await imported("one message of 1 MiB", conversations(1, 1, 900_000)));
+    await operate("100 messages of 290 KiB", await imported("100 messages of 290 KiB", conversations(1, 100, 250_000)));
 
-      const deep = nested(MiB - 1_000);
-      await measure("chat: 1 MiB of nested JSON", () => send(400, "POST", "/api/chat", deep.replace('"x"', "7")));
-      await measure("chat: 1 MiB of short members", () =>
-        send(
-          400,
-          "POST",
-          "/api/chat",
-          JSON.stringify({ message: 7, ...Object.fromEntries(list(30_000, (n) => [`k${n}`, "\ud83d"])) }),
-        ),
-      );
-      await measure("provision: 1 MiB of nested JSON", () => send(400, "POST", "/api/provision", deep));
-      await measure("config: 1 MiB of nested JSON", () => send(400, "PUT", `/api/agents/${agentId}/config`, deep));
-      const config = JSON.stringify({ text: "a b:/ eyJ ".repeat(6_000) });
-      await measure("config of 60 KiB", () => send(200, "PUT", `/api/agents/${agentId}/config`, config));
-      await measure("chat: 100,000 characters", () =>
-        send(200, "POST", "/api/chat", JSON.stringify({ message: "wörd ".repeat(20_000), agentId })),
-      );
-      await measure("pass-through of 1 MiB", () =>
-        send(
-          200,
-          "POST",
-          "/api/ai/chat",
-          JSON.stringify({
-            model: "provider_3:fake-small",
-            messages: list(5_000, () => ({ role: "user", content: "wörd ".repeat(20) })),
-          }),
-        ),
-      );
-      return figures;
-    } finally {
-      prober.kill();
-    }
+    const deep = nested(MiB - 1_000);
+    await measure("chat: 1 MiB of nested JSON", () => send(400, "POST", "/api/chat", deep.replace('"x"', "7")));
+    await measure("chat: 1 MiB of short members", () =>
+      send(
+        400,
+        "POST",
+        "/api/chat",
+        JSON.stringify({ message: 7, ...Object.fromEntries(list(30_000, (n) => [`k${n}`, "\ud83d"])) }),
+      ),
+    );
+    await measure("provision: 1 MiB of nested JSON", () => send(400, "POST", "/api/provision", deep));
+    await measure("config: 1 MiB of nested JSON", () => send(400, "PUT", `/api/agents/${agentId}/config`, deep));
+    const config = JSON.stringify({ text: "a b:/ eyJ ".repeat(6_000) });
+    await measure("config of 60 KiB", () => send(200, "PUT", `/api/agents/${agentId}/config`, config));
+    await measure("chat: 100,000 characters", () =>
+      send(200, "POST", "/api/chat", JSON.stringify({ message: "wörd ".repeat(20_000), agentId })),
+    );
+    await measure("pass-through of 1 MiB", () =>
+      send(
+        200,
+        "POST",
+        "/api/ai/chat",
+        JSON.stringify({
+          model: "provider_3:fake-small",
+          messages: list(5_000, () => ({ role: "user", content: "wörd ".repeat(20) })),
+        }),
+      ),
+    );
+    return figures;
   },
 };

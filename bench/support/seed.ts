@@ -123,3 +123,34 @@ export function fill(dir: string, agentId: string, messages: number): void {
     database.close();
   }
 }
+
+/** Inserts schedules with one run at `at` (epoch ms) into each of these agents. The service must not run. */
+export function seedSchedules(
+  dir: string,
+  agentIds: readonly string[],
+  { each, at }: { each: number; at: number },
+): void {
+  const database = new Database(join(dir, "data/berth.db"));
+  const now = Date.now();
+  try {
+    const insertSchedule = database.query(
+      `INSERT INTO schedules (id, agent_id, name, prompt, at, timezone, missed, enabled, origin, next_run_at, created_at, updated_at)
+       VALUES (?1, ?2, 'Report', 'How is it going?', ?3, 'UTC', 'once', 1, 'owner', ?3, ?4, ?4)`,
+    );
+    const insertJob = database.query(
+      `INSERT INTO jobs (id, kind, unique_key, payload, run_at, max_attempts, created_at)
+       VALUES (?1, 'schedule', ?2, json_object('id', ?2), ?3, 20, ?4)`,
+    );
+    database.transaction(() => {
+      for (const agentId of agentIds) {
+        for (let n = 0; n < each; n++) {
+          const id = Bun.randomUUIDv7();
+          insertSchedule.run(id, agentId, at, now);
+          insertJob.run(Bun.randomUUIDv7(), id, at, now);
+        }
+      }
+    })();
+  } finally {
+    database.close();
+  }
+}
