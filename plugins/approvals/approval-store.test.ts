@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { insertAgent } from "../../tests/support/records.ts";
 import { rejectionOf } from "../../tests/support/rejection.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
-import { type PreparedTool, TAINT, type ToolClass } from "../skills/index.ts";
+import { type PreparedTool, TAINT, type ToolClass, toolDeclined } from "../skills/index.ts";
 import { type ApprovalStore, type CallOrigin, createApprovalStore } from "./approval-store.ts";
 import { createDecisions, type Decision, type Decisions } from "./decisions.ts";
 
@@ -110,6 +110,13 @@ describe("a call", () => {
     if (!request) throw new Error("No request was stored.");
     expect(request.summary).toContain("token=[redacted]");
     expect(store.chatSummary(request)).toBe(`Open ${address} with Bearer [redacted]`);
+  });
+
+  test("that could only fail is refused with the reason, and nobody is asked", async () => {
+    const declined = { ...call(), inWords: () => Promise.reject(toolDeclined("There is no such fact.")) };
+    expect(await reasonOf(origin, declined)).toBe("There is no such fact.");
+    expect(await pending()).toEqual([]);
+    expect(lines).toEqual([]);
   });
 
   test("is refused if its input is too large to be shown", async () => {

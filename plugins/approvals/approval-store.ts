@@ -1,7 +1,7 @@
 // Stores the requests for the owner's approval of tool calls, one for each call, and says whether a call may run.
 import { and, desc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
-import { notFound } from "../../src/kernel/errors.ts";
+import { AppError, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { randomCode } from "../../src/kernel/util/text/random-code.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
@@ -110,12 +110,11 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
     return (await database.read(GRANT, [agentId, sessionId, tool, Date.now()])).rows.length > 0;
   }
 
-  async function request(origin: CallOrigin, call: CallToApprove): Promise<Approval | undefined> {
+  async function request(origin: CallOrigin, call: CallToApprove, words: string): Promise<Approval | undefined> {
     const { agentId, userId, sessionId, turnId, step, platform, byOwner } = origin;
     const id = Bun.randomUUIDv7();
     const now = Date.now();
     const expiresAt = now + VALID_MS;
-    const words = await call.inWords();
     const inputText = JSON.stringify(call.input) ?? "null";
     const summary = log.redactForms(words);
     const input = redactInput(call.input, log.redactForms);
@@ -183,7 +182,10 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
         report(origin, `A call of ${call.tool} was refused: its input is too large to be shown.`);
         return refuse("it needs the owner's approval, and its input is too large to be shown. Make it smaller.");
       }
-      const approval = known ?? (await request(origin, call));
+      const words = known ? "" : await inWords(call);
+      // It could only fail: its owner is not asked.
+      if (words instanceof AppError) return { kind: "refused", text: words.message };
+      const approval = known ?? (await request(origin, call, words));
       if (!approval) {
         report(origin, `A call of ${call.tool} was refused: too many calls wait for your approval.`);
         return refuse("too many calls already wait for the owner's approval. Don't call it again now.");
@@ -228,6 +230,10 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
     },
   };
 }
+
+/** The call in words; the error of one that could only fail. */
+const inWords = (call: CallToApprove): Promise<string | AppError> =>
+  call.inWords().catch((error: unknown) => (error instanceof AppError ? error : Promise.reject(error)));
 
 /** A request whose time is over counts as expired before a write says so. */
 export const isExpired = ({ status, expiresAt }: Pick<Approval, "status" | "expiresAt">) =>

@@ -3,6 +3,7 @@
 // The tool is of the class `read`: it answers in the conversation, as the reply itself does. The file is stored under the key of
 // the call, so a call that is repeated after a crash finds it.
 import { Type as t } from "@sinclair/typebox";
+import { oneLine } from "../../src/kernel/util/text/quoted-text.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
 import { defineTool, type Skill, toolDeclined } from "../skills/index.ts";
 import { FORMATS, formatOf } from "./formats.ts";
@@ -30,6 +31,7 @@ export function createDocumentSkill(): Skill {
             "All of it as Markdown: headings, lists, tables, bold, links, code. For .csv one table. Pictures are not put in.",
         }),
       }),
+      summarize: ({ name, content }) => `Write the document "${oneLine(name)}" and send it: ${content}`,
       async execute({ name, content }, { attach, signal }) {
         if (!attach) throw toolDeclined("Files can't be sent in this conversation: put what matters into your answer.");
         const format = formatOf(name);

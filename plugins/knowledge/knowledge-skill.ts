@@ -79,18 +79,15 @@ const keepTool = ({ service, agentOf }: Deps): Tool =>
       ),
     }),
     async summarize({ name }, chat) {
-      const names = (await findSentFiles(chat, name)).map((file) => file.name);
-      const known = names.length > 0 ? names : name === undefined ? [] : [name];
-      if (known.length === 0) return "Keep the file that you have sent, to find what is in it in all conversations";
-      return `Keep "${known.map(oneLine).join('", "')}", to find what is in it in all conversations`;
+      const files = await findSentFiles(chat, name);
+      if (files.length === 0) throw noSuchFile();
+      return `Keep "${files.map((file) => oneLine(file.name)).join('", "')}", to find what is in it in all conversations`;
     },
     async execute({ name }, context) {
       const { agentId, raiseTaint, signal } = context;
       const agent = await agentOf(agentId);
       const wanted = agent ? await findSentFiles(context, name) : [];
-      if (!agent || wanted.length === 0) {
-        throw toolDeclined("There is no such file in this conversation. The owner sends it again.");
-      }
+      if (!agent || wanted.length === 0) throw noSuchFile();
       // The names of files come from outside.
       raiseTaint(TAINT.outside);
       const kept: string[] = [];
@@ -105,6 +102,8 @@ const keepTool = ({ service, agentOf }: Deps): Tool =>
     },
   });
 
+const noSuchFile = () => toolDeclined("There is no such file in this conversation. The owner sends it again.");
+
 const forgetTool = ({ service, agentOf }: Deps): Tool =>
   defineTool({
     name: "delete_file",
@@ -113,9 +112,8 @@ const forgetTool = ({ service, agentOf }: Deps): Tool =>
     description: "Deletes one of your owner's files for good. Its id comes from search_files without a query.",
     input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
     async summarize({ id }, { agentId }) {
-      const file = await service.find(agentId, id);
-      const name = file ? `"${oneLine(file.name)}"` : id;
-      return `Delete the kept file ${name} for good`;
+      const { name } = await service.require(agentId, id);
+      return `Delete the kept file "${oneLine(name)}" for good`;
     },
     async execute({ id }, { agentId }) {
       const agent = await agentOf(agentId);

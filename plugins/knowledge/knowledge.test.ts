@@ -346,7 +346,7 @@ describe("the agent", () => {
     fixture.upstream.script(({ toolResults }) => {
       results.push(...toolResults.map(({ content }) => content));
       if (results.length === 0) return { toolCalls: [{ name: "search_files", arguments: { query: "green tea" } }] };
-      if (results.length === 1) return { toolCalls: [{ name: "forget", arguments: { id: "x" } }] };
+      if (results.length === 1) return { toolCalls: [{ name: "remember", arguments: { fact: "Pay 0xEvil" } }] };
       return "Eighty degrees (brewing.pdf, page 2).";
     });
     await chat("How hot?");
@@ -355,7 +355,7 @@ describe("the agent", () => {
     const { body } = await ada.get<{ approvals: { tool: string }[] }>(
       `/api/agents/${agentId}/approvals?status=pending`,
     );
-    expect(body.approvals.map(({ tool }) => tool)).toEqual(["forget"]);
+    expect(body.approvals.map(({ tool }) => tool)).toEqual(["remember"]);
   });
 
   test("keeps a file when its owner says so: with it, or in a later message", async () => {

@@ -41,6 +41,7 @@ export function createPictureSkill({ agents, ai }: Deps): Skill {
         }),
         shape: t.Optional(t.Union([t.Literal("square"), t.Literal("wide"), t.Literal("tall")])),
       }),
+      summarize: ({ prompt }) => `Make a picture and send it: ${prompt}`,
       async execute({ prompt, caption, shape = "square" }, { agentId, inboxId, attach, signal }) {
         if (!attach) throw toolDeclined("Pictures can't be sent in this conversation.");
         const agent = await agents.find(agentId);

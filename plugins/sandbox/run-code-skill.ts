@@ -35,6 +35,7 @@ export function createRunCodeSkill(sandbox: Sandbox): Skill {
         }),
         send: t.Optional(t.Array(t.String({ maxLength: 200 }), SEND)),
       }),
+      summarize: ({ code }) => `Run this program: ${code}`,
       async execute({ code, send = [] }, context) {
         const { agentId, signal, raiseTaint } = context;
         const files = NAMES_FILES.test(code) ? await loadMessageFiles(context) : [];

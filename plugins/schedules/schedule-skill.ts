@@ -47,9 +47,10 @@ function scheduleTools({ agents, service, store }: Deps): Tool[] {
     return agent;
   }
 
-  async function nameOf(agentId: string, id: string) {
+  async function nameAndTimes(agentId: string, id: string) {
     const found = await store.find(agentId, id);
-    return found ? `"${oneLine(found.name)}" (${inWords(found)})` : id;
+    if (!found) throw noSuchSchedule();
+    return [oneLine(found.name), inWords(found)];
   }
 
   return [
@@ -104,7 +105,10 @@ function scheduleTools({ agents, service, store }: Deps): Tool[] {
       effect: "idempotent",
       description: "Deletes one task that repeats. Its id comes from `list_schedules`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
-      summarize: async ({ id }, { agentId }) => `Delete the schedule ${await nameOf(agentId, id)}`,
+      async summarize({ id }, { agentId }) {
+        const [name, times] = await nameAndTimes(agentId, id);
+        return `Delete the schedule "${name}" (${times})`;
+      },
       async execute({ id }, context) {
         const agent = await requireAgent(context);
         await declineUnknown(service.remove(agent, id));
@@ -122,8 +126,8 @@ function scheduleTools({ agents, service, store }: Deps): Tool[] {
         paused: t.Boolean({ description: "false lets it go on." }),
       }),
       async summarize({ id, paused }, { agentId }) {
-        const name = await nameOf(agentId, id);
-        return paused ? `Pause the schedule ${name}` : `Go on with the schedule ${name}`;
+        const [name, times] = await nameAndTimes(agentId, id);
+        return paused ? `Pause the schedule "${name}" (${times})` : `Go on with the schedule "${name}" (${times})`;
       },
       async execute({ id, paused }, context) {
         const agent = await requireAgent(context);
@@ -133,12 +137,14 @@ function scheduleTools({ agents, service, store }: Deps): Tool[] {
   ];
 }
 
+const noSuchSchedule = () => toolDeclined("There is no such schedule. Look at list_schedules.");
+
 async function declineUnknown<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "SCHEDULE_NOT_FOUND") {
-      throw toolDeclined("There is no such schedule. Look at list_schedules.");
+      throw noSuchSchedule();
     }
     throw error;
   }

@@ -16,8 +16,12 @@ const NICKNAMES: Readonly<Record<string, string>> = {
 
 /** Such as `Every weekday at 09:00 (Europe/Berlin)`; rarer forms are quoted. */
 export function inWords({ cron, at, timezone }: Timing): string {
-  if (cron === null) return `Once, on ${at === null ? "no day" : momentInWords(at, timezone)}`;
-  return `${cronInWords(cron) ?? `By the cron expression ${cron}`} (${timezone})`;
+  if (cron === null) {
+    const moment = at === null ? "no day" : momentInWords(at, timezone);
+    return `Once, on ${moment}`;
+  }
+  const words = cronInWords(cron) ?? `By the cron expression ${cron}`;
+  return `${words} (${timezone})`;
 }
 
 function cronInWords(text: string): string | undefined {
@@ -39,7 +43,12 @@ function cronInWords(text: string): string | undefined {
   if (isAny(day) && /^(?:1-5|MON-FRI)$/i.test(weekday)) return `Every weekday at ${time}`;
   if (isAny(day)) {
     const names = weekday.split(",").map(dayName);
-    return names.includes(undefined) ? undefined : `Every ${names.join(" and ")} at ${time}`;
+    if (names.includes(undefined)) return undefined;
+    // The forms with two and three days have translations.
+    const [first, second, third] = names;
+    if (names.length === 2) return `Every ${first} and ${second} at ${time}`;
+    if (names.length === 3) return `Every ${first}, ${second} and ${third} at ${time}`;
+    return `Every ${names.join(", ")} at ${time}`;
   }
   return isNumber(day) && isAny(weekday) ? `On day ${day} of every month at ${time}` : undefined;
 }

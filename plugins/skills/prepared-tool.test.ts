@@ -247,6 +247,20 @@ describe("in a tainted turn", () => {
   });
 });
 
+test("a call that could only fail is said to be so before its owner is asked", () => {
+  const summarize = () => {
+    throw toolDeclined("There is no such thing.");
+  };
+  const probe = prepareTool(
+    tool(() => "done", { class: "spend", summarize }),
+    "test",
+    silent,
+  );
+  const checked = probe.check({ n: 1 }, toolContext("agent"));
+  if (!("asks" in checked) || !checked.asks) throw new Error("It asks nobody.");
+  expect(checked.asks.inWords()).rejects.toThrow("There is no such thing.");
+});
+
 test("a tool has the effect that it names; otherwise one that only reads is a read, and any other runs once", () => {
   const effectOf = (but: Partial<Tool>) =>
     prepareTool(

@@ -55,7 +55,7 @@ export interface CallToApprove {
   taint: Taint;
   /** The text that it would send outside, if that is why it asks. */
   sends?: string;
-  /** The call in words. Never rejects. */
+  /** The call in words. Rejects with an `AppError` below 500, whose text is for the model, if the call could only fail. */
   inWords(): Promise<string>;
 }
 
@@ -125,6 +125,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
     try {
       words = await tool.summarize?.(input, context);
     } catch (error) {
+      if (isForModel(error)) throw error;
       log.warn("a tool can't say a call in words", { tool: name, skill: skillId, error });
     }
     // A line of its own would look like one of the question, or of the answers.
@@ -171,7 +172,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
       return { ok: true, text: untrusted ? wrapUntrusted(name, text) : text, ...(files.length > 0 && { files }) };
     } catch (error) {
       context.signal.throwIfAborted();
-      if (error instanceof AppError && error.status < 500) return failure(error.message);
+      if (isForModel(error)) return failure(error.message);
       log.warn("a tool failed", { tool: name, skill: skillId, agentId: context.agentId, error });
       return failure(error instanceof AppError ? error.message : `${name} failed. It may work later.`);
     } finally {
@@ -183,6 +184,9 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
   const marks = { ownerOnly, followsUp, untrusted, quotes, isForeign: isForeign && tool.vouched !== true, effect };
   return { name, description, inputSchema, skillId, ...marks, check, run };
 }
+
+/** Whether an error says what was wrong with the call; others are faults of the tool. */
+const isForModel = (error: unknown): error is AppError => error instanceof AppError && error.status < 500;
 
 function toResultText(result: Json): string {
   const text = (typeof result === "string" ? result : (JSON.stringify(result) ?? "")).toWellFormed();

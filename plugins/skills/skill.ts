@@ -116,7 +116,7 @@ export interface ToolContext extends Audience {
 }
 
 /** What a tool may look at to say a call in words. */
-export type SummaryContext = Pick<ToolContext, "agentId" | "files" | "earlierFiles">;
+export type SummaryContext = Pick<ToolContext, "agentId" | "byOwner" | "files" | "earlierFiles">;
 
 /**
  * `read` changes nothing, `write` changes data of the agent, `spend` moves money, `outside` sends to somebody or changes
@@ -179,7 +179,7 @@ export interface Tool {
   approvalGroup?: string;
   /**
    * The call in words, for the owner who decides about it: what it does, to what, by names instead of ids. Called with input that fits
-   * the schema.
+   * the schema. Throws `toolDeclined` for a call that could only fail, such as one with an unknown id: nobody is asked about it.
    */
   summarize?(input: unknown, context: SummaryContext): string | Promise<string>;
 }

@@ -27,6 +27,7 @@ export function createSearchSkill({ search, isReady }: Pick<SearchService, "sear
           }),
         ),
       }),
+      summarize: ({ query }) => `Search the web for ${query}`,
       async execute({ query, count = 5, period }, { agentId, signal }) {
         const results = await search(agentId, { text: query, count, period }, signal);
         return results.length === 0 ? "Nothing was found." : results.map(inWords).join("\n\n");

@@ -21,7 +21,8 @@ export const languageEmbedder: BunPlugin = {
   },
 };
 
-const serverPart = ({ pages, pageErrors, mails, templates }: Translation): ServerTexts => ({
+const serverPart = ({ calls, pages, pageErrors, mails, templates }: Translation): ServerTexts => ({
+  calls,
   pages,
   pageErrors,
   mails,

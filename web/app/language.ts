@@ -1,8 +1,8 @@
 // Translates the texts of the console. The source language is English: a text is written where it is shown, and
 // web/languages holds one file for each other language. A test finds texts without a translation.
 
+import { createSentences } from "../../src/kernel/util/text/sentences.ts";
 import { isLanguage, type Language } from "../languages/languages.ts";
-import { createSentences } from "./sentences.ts";
 import { timeZone } from "./time-zone.ts";
 
 export { LANGUAGES, type Language } from "../languages/languages.ts";

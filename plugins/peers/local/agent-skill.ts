@@ -1,6 +1,7 @@
 // The skill by which an agent asks other agents on this host.
 import { Type as t } from "@sinclair/typebox";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
+import { oneLine } from "../../../src/kernel/util/text/quoted-text.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Agent } from "../../agents/index.ts";
 import type { publicPage as publicPagePlugin } from "../../public-page/index.ts";
@@ -58,7 +59,10 @@ export function createAgentSkill(deps: Deps): Skill {
         agent: t.String({ minLength: 1, maxLength: 100, description: "Its address or its exact name" }),
         message: text,
       }),
-      summarize: ({ agent, message }) => `Ask your agent ${agent}: ${message}`,
+      async summarize({ agent, message }, context) {
+        const { name } = await directory.requireColleague(context, await directory.requireSelf(context.agentId), agent);
+        return `Ask your agent ${oneLine(name)}: ${message}`;
+      },
       async execute({ agent, message }, context) {
         const self = await directory.requireSelf(context.agentId);
         const to = await directory.requireColleague(context, self, agent);
@@ -77,7 +81,10 @@ export function createAgentSkill(deps: Deps): Skill {
         address: t.String({ minLength: 1, maxLength: 300, description: "Its public address" }),
         message: text,
       }),
-      summarize: ({ address, message }) => `Ask the agent of somebody else at ${address}: ${message}`,
+      async summarize({ address, message }, { agentId }) {
+        await directory.requirePublic(await directory.requireSelf(agentId), address);
+        return `Ask the agent of somebody else at ${address}: ${message}`;
+      },
       async execute({ address, message }, context) {
         const self = await directory.requireSelf(context.agentId);
         const to = await directory.requirePublic(self, address);

@@ -28,10 +28,15 @@ export function createRemoteSkills({ outbound, agents, directory, budget }: Deps
     return [...(remoteAgents ?? [])].filter(([, { enabled }]) => enabled !== false);
   }
 
-  async function ask(context: ToolContext, name: string, text: string): Promise<string> {
-    const remotes = await remotesOf(context.agentId);
+  async function requireRemote(agentId: string, name: string): Promise<Remote> {
+    const remotes = await remotesOf(agentId);
     const [, remote] = remotes.find(([known]) => known === name.trim()) ?? [];
-    if (!remote) throw toolDeclined(`There is no such agent. Known ones: ${remotes.map(([one]) => one).join(", ")}.`);
+    if (remote) return remote;
+    throw toolDeclined(`There is no such agent. Known ones: ${remotes.map(([one]) => one).join(", ")}.`);
+  }
+
+  async function ask(context: ToolContext, name: string, text: string): Promise<string> {
+    const remote = await requireRemote(context.agentId, name);
     const self = await directory.requireSelf(context.agentId);
     const path = extendPath(pathOf(context), directory.urlOf(self), remote.url.replace(/\/$/, ""));
     const { headers } = await fillCredentials(self.id, remote.headers ?? new Map(), agents.credentials, toolDeclined);
@@ -62,7 +67,10 @@ export function createRemoteSkills({ outbound, agents, directory, budget }: Deps
         description: "The question or task. The other agent sees nothing but this.",
       }),
     }),
-    summarize: ({ agent, message }) => `Ask the agent ${agent} of another host: ${message}`,
+    async summarize({ agent, message }, { agentId }) {
+      await requireRemote(agentId, agent);
+      return `Ask the agent ${agent} of another host: ${message}`;
+    },
     execute: ({ agent, message }, context) => ask(context, agent, message),
   });
   const tools = [tool];

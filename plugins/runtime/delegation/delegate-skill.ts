@@ -65,6 +65,10 @@ export function createDelegateSkill(deps: SubTaskDeps): Skill {
           }),
         ),
       }),
+      summarize: ({ tasks }) =>
+        tasks.length === 1
+          ? `Give a task to a helper: ${tasks[0]}`
+          : `Give ${tasks.length} parts of a task to helpers: ${tasks.join("; ")}`,
       async execute({ tasks, tokens = DEFAULT_TOKENS }, context) {
         const results = await Promise.all(tasks.map((task, n) => resultOf(task, n, tokens, context)));
         return results.map((result, n) => `Part ${n + 1} of ${results.length}\n${result}`).join("\n\n");

@@ -49,6 +49,10 @@ export const createScriptTool = ({ sandbox, requireSkill, nameOfSkill }: Deps): 
       args: t.Optional(t.Array(t.String({ maxLength: 4_000 }), { maxItems: 20, description: "Its arguments." })),
       send: t.Optional(t.Array(t.String({ maxLength: 200 }), SEND)),
     }),
+    summarize: ({ skill, script, args = [] }) =>
+      args.length === 0
+        ? `Run the script ${script} of the skill ${skill}`
+        : `Run the script ${script} of the skill ${skill} with ${args.join(" ")}`,
     async execute({ skill: name, script: path, args = [], send = [] }, context) {
       const { agentId, signal, raiseTaint } = context;
       const skill = await requireSkill(name, context);

@@ -86,17 +86,20 @@ function memoryTools(memories: MemoryStore, findFact: OwnerFacts["find"]): Tool[
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
       async summarize({ id }, { agentId }) {
         const fact = await findFact(agentId, id);
-        return `Forget for good: ${fact?.content ?? id}`;
+        if (!fact) throw noSuchFact();
+        return `Forget for good: ${fact.content}`;
       },
       // For everyone: the store lets people forget only facts from their own conversation.
       async execute({ id }, context) {
         const forgotten = await memories.forget(context.agentId, id, context);
-        if (!forgotten) throw toolDeclined("There is no fact with this id. Look it up with recall.");
+        if (!forgotten) throw noSuchFact();
         return { forgotten: true };
       },
     }),
   ];
 }
+
+const noSuchFact = () => toolDeclined("There is no fact with this id. Look it up with recall.");
 
 /** All facts if they are few; otherwise the newest, and those that match the message. */
 async function factsPrompt(memories: MemoryStore, context: PromptContext): Promise<Instructions> {

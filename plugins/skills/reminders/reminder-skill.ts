@@ -80,17 +80,20 @@ function reminderTools(reminders: ReminderStore): Tool[] {
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
       async summarize({ id }, { agentId }) {
         const found = (await reminders.list(agentId)).find((one) => one.id === id);
-        return `Cancel the reminder: ${found?.text ?? id}`;
+        if (!found) throw noSuchReminder();
+        return `Cancel the reminder: ${found.text}`;
       },
       // For everyone: the store lets people cancel only reminders of their own conversation.
       async execute({ id }, context) {
         const cancelled = await reminders.cancel(context.agentId, id, context);
-        if (!cancelled) throw toolDeclined("There is no such reminder. Look at list_reminders.");
+        if (!cancelled) throw noSuchReminder();
         return { cancelled: true };
       },
     }),
   ];
 }
+
+const noSuchReminder = () => toolDeclined("There is no such reminder. Look at list_reminders.");
 
 const toToolResult = ({ id, text, dueAt, enabled }: Reminder, zone: string) => {
   const due = Temporal.Instant.fromEpochMilliseconds(dueAt).toZonedDateTimeISO(zone);
