@@ -185,6 +185,20 @@ export function createIndexing(deps: Deps) {
     ];
   }
 
+  /** The owner sees why a file waits. The next try clears it, or says its own reason. */
+  async function noteFailedTry(file: KnowledgeFile, userId: string, error: unknown): Promise<void> {
+    if (!(error instanceof AppError)) return;
+    const { code: errorCode, message } = error;
+    if (file.error === message) return;
+    const noted = { errorCode, error: message };
+    const text = `The file ${JSON.stringify(file.name)} could not be read yet: ${message}`;
+    const after = () => agents.log(file.agentId, "info", text, "knowledge", { file: file.id });
+    await database.write([
+      ...store.updateStatements(file.id, noted),
+      { ...stateStatement(userId, { ...file, ...noted }), after },
+    ]);
+  }
+
   async function run(payload: unknown, { attempt, signal }: JobContext): Promise<Statement[] | undefined> {
     const { agentId, fileId } = payload as ReturnType<typeof payloadOf>;
     const [file, owner] = await Promise.all([store.find(agentId, fileId), ownerOf(agentId)]);
@@ -196,7 +210,10 @@ export function createIndexing(deps: Deps) {
       // It was deleted meanwhile.
       if (error instanceof GuardFailed) return [sweepStatement(file)];
       const failure = lastingFailure(error, attempt);
-      if (!failure) throw error;
+      if (!failure) {
+        await noteFailedTry(file, owner.userId, error);
+        throw error;
+      }
       return failureStatements(file, owner.userId, failure);
     }
   }

@@ -267,6 +267,28 @@ describe("an address", () => {
     expect(await files.read(id)).toMatchObject({ status: "ready", error: null });
   });
 
+  test("that fails for now says why while it waits for the next try", async () => {
+    page = { ...page, status: 503, body: article("Water of eighty degrees") };
+    const { body } = await add({ url: `${site.url}guide` });
+    const { id } = body.file;
+    const file = await eventually(async () => (await files.list()).files.find(({ error }) => error !== null));
+    expect(file).toMatchObject({ id, status: "queued", errorCode: "UPSTREAM_FAILED" });
+    expect(file.error).toContain("status 503. It is tried again.");
+    expect((await eventsOf(id)).at(-1)).toMatchObject({ status: "queued", error: file.error });
+    page = { ...page, status: 200 };
+    expect(await files.read(id)).toMatchObject({ status: "ready", error: null, errorCode: null });
+  });
+
+  test("is read as often as its owner says, by one of these words", async () => {
+    page = { ...page, body: article("Water of eighty degrees") };
+    const { body } = await add({ url: `${site.url}guide` });
+    const path = `${files.path}/${body.file.id}`;
+    const refused = await ada.patch(path, { refresh: "never" });
+    expectRefusal(refused, 400, "INVALID_INPUT");
+    expect(refused.text).toContain("This must be hour, day, week or null.");
+    expect((await ada.patch(path, { refresh: "week" })).body).toMatchObject({ file: { refresh: "week" } });
+  });
+
   test.each([
     [{ url: "ftp://example.com" }, "INVALID_ADDRESS"],
     [{ url: "nonsense" }, "INVALID_ADDRESS"],

@@ -7,12 +7,10 @@ import type { KnowledgeFile } from "./file-store.ts";
 import type { Quota } from "./quota.ts";
 
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
-const refresh = nullable(
-  t.Union([t.Literal("hour"), t.Literal("day"), t.Literal("week")], {
-    description: "How often the address is read again; null: only when you say so",
-    error: "This must be hour, day, week or null.",
-  }),
-);
+const refresh = t.Union([t.Literal("hour"), t.Literal("day"), t.Literal("week"), t.Null()], {
+  description: "How often the address is read again; null: only when you say so",
+  error: "This must be hour, day, week or null.",
+});
 
 export const fileItem = t.Object({
   id: t.String(),
@@ -32,7 +30,11 @@ export const fileItem = t.Object({
   title: t.String({ description: "The document's own title, if it has one" }),
   published: nullable(t.String({ description: "When it was published or made, as the document says" })),
   cut: t.Boolean({ description: "The document is longer than what is read of one" }),
-  error: nullable(t.String({ description: "Why it could not be read, and what to do" })),
+  error: nullable(
+    t.String({
+      description: "Why it could not be read, and what to do; of a file that waits, why the last try failed",
+    }),
+  ),
   errorCode: nullable(t.String({ description: "The same for programs, such as DOCUMENT_ENCRYPTED" })),
   source: t.Union([t.Literal("owner"), t.Literal("agent")], {
     description: "Who added it: the owner here, or the agent when its owner asked for it in a chat",

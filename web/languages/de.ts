@@ -2069,6 +2069,7 @@ export const translation = {
     "Being read": "Wird gelesen",
     "{written} of {expected} passages": "{written} von {expected} Abschnitten",
     "Until then the agent uses what it read before.": "Bis dahin nutzt der Agent, was er vorher gelesen hat.",
+    "It is tried again by itself.": "Es wird von selbst noch einmal versucht.",
     "{name} searches them when a question fits, and names file and page. Everybody who may talk to it can be told what is in them.":
       "{name} durchsucht sie, wenn eine Frage passt, und nennt Datei und Seite. Wer mit ihm sprechen darf, kann erfahren, was darin steht.",
     "No files yet": "Noch keine Dateien",

@@ -3,7 +3,7 @@
 import { FileText, Globe, RotateCw, Trash2 } from "lucide-react";
 import { useId } from "react";
 import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
-import { formatBytes, formatNumber, t, tn } from "../../../../app/language.ts";
+import { formatBytes, formatNumber, said, t, tn } from "../../../../app/language.ts";
 import { IconButton } from "../../../../parts/icon-button.tsx";
 import { OutsideLink } from "../../../../parts/outside-link.tsx";
 import { Status } from "../../../../parts/status.tsx";
@@ -40,7 +40,7 @@ export function FileRow({ file, onReadAgain, onRefresh, onDelete }: Props) {
           {file.source === "agent" && <span>{t("kept from a chat")}</span>}
         </p>
         {isBusy(file) && file.progress.expected > 0 && <Progress {...file.progress} />}
-        {file.status === "failed" && <Problem file={file} />}
+        {file.error !== null && <Problem file={file} />}
         {file.cut && file.status === "ready" && (
           <p className="max-w-prose text-sm text-warn">
             {t("It is longer than what is read of one file: its end is left out. Split it to have all of it.")}
@@ -101,11 +101,14 @@ function Progress({ written, expected }: KnownFile["progress"]) {
   );
 }
 
-function Problem({ file: { errorCode, error, chunks } }: { file: KnownFile }) {
+function Problem({ file: { status, errorCode, error, chunks } }: { file: KnownFile }) {
   const known = PROBLEMS[errorCode ?? ""];
   return (
     <div className="max-w-prose text-sm">
-      <p className="text-bad">{known ? t(known) : visibleText(error ?? "")}</p>
+      <p className={status === "failed" ? "text-bad" : "text-warn"}>
+        {known ? t(known) : visibleText(said(error ?? ""))}
+      </p>
+      {status !== "failed" && <p className="text-soft">{t("It is tried again by itself.")}</p>}
       {chunks > 0 && <p className="text-soft">{t("Until then the agent uses what it read before.")}</p>}
     </div>
   );
