@@ -13,6 +13,7 @@ import type { SignInStore } from "./connections/sign-in-store.ts";
 import type { ServerRecord, ServerStore } from "./server-store.ts";
 import { createSignInFlow } from "./sign-in-flow.ts";
 import type { Target, Targets } from "./targets.ts";
+import { GET_PROMPT, READ_RESOURCE } from "./tools/offered-tools.ts";
 import { toToolList } from "./tools/tool-list.ts";
 
 /** Of one call of a tool, beside the time to connect. */
@@ -114,6 +115,16 @@ export function createMcpService(deps: Deps): McpService {
     return record;
   }
 
+  /** The first list of a server's tools shows names of the configuration that it does not have. */
+  function warnOfUnknownTools({ key: { agentId }, name, settings }: Target, record: Pick<ServerRecord, "tools">): void {
+    const known = new Set([...record.tools.map((tool) => tool.name), READ_RESOURCE, GET_PROMPT]);
+    const unknown = [...(settings.tools ?? []), ...(settings.reads ?? [])].filter((tool) => !known.has(tool));
+    for (const tool of new Set(unknown)) {
+      const text = `The MCP server ${name} has no tool ${JSON.stringify(tool)}, which the configuration names. It has: ${listOf(record)}.`;
+      agents.log(agentId, "warning", text, "mcp", { server: name });
+    }
+  }
+
   function logState(agentId: string, former: ServerRecord | undefined, { name, state, lastError }: ServerRecord): void {
     const links = { server: name };
     if (state !== "connected") {
@@ -156,6 +167,7 @@ export function createMcpService(deps: Deps): McpService {
         const text = `The MCP server ${target.name} has changed its tool ${JSON.stringify(name)}: it asks again until you look at it.`;
         agents.log(target.key.agentId, "warning", text, "mcp", { server: target.name });
       }
+      if (former?.listedAt == null) warnOfUnknownTools(target, record);
       return await save(target, former, record);
     } catch (error) {
       if (error instanceof AppError && error.code === "MCP_UNREACHABLE" && former) return former;
@@ -284,6 +296,13 @@ const EMPTY = {
 /** Whether the configuration says something of this tool that holds only for what the owner has seen of it. */
 const isVouchedFor = ({ reads, trusted }: Target["settings"], tool: string) =>
   trusted === true || (reads?.includes(tool) ?? false);
+
+const MAX_LISTED = 20;
+const listOf = ({ tools }: Pick<ServerRecord, "tools">) =>
+  tools
+    .slice(0, MAX_LISTED)
+    .map(({ name }) => name)
+    .join(", ") || "none";
 
 const outcomeUnknown = (name: string) =>
   `The MCP server ${name} has not answered. Whether it has done what was asked is not known.`;

@@ -35,6 +35,15 @@ describe("a server of the configuration", () => {
     ]);
   });
 
+  test("that lacks a tool which the configuration names is told of in the agent's log, with those that it has", async () => {
+    await using server = startMcpServer({ echo });
+    await it.configure({ docs: { url: server.url, tools: ["ecko", "echo"], reads: ["ecko"] } });
+    await it.looked("docs");
+    expect((await it.logLines()).filter((line) => line.includes("no tool"))).toEqual([
+      'The MCP server docs has no tool "ecko", which the configuration names. It has: echo.',
+    ]);
+  });
+
   test("has its tools called in turns, from the stored list, also while it is gone", async () => {
     const server = startMcpServer({ echo });
     await it.configure({ docs: { url: server.url, reads: ["echo"] } });

@@ -39,6 +39,10 @@ export async function openMcpFixture(env: Record<string, string> = {}) {
       if (answer.status !== 200) throw new Error(`config: ${answer.status} ${answer.text}`);
       return this.looked(Object.keys(mcpServers)[0] ?? "");
     },
+    async logLines(): Promise<string[]> {
+      const { body } = await ada.get<{ logs: { message: string }[] }>(`/api/agents/${agentId}/logs`);
+      return body.logs.map(({ message }) => message);
+    },
     /** The server, once it was looked at. */
     looked: (name: string) =>
       eventually(async () => (await list()).find((server) => server.name === name && server.state !== "connecting"), {

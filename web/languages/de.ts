@@ -3353,6 +3353,10 @@ export const translation = {
         "Kein Anbieter hat ein Modell, das spricht; Antworten bleiben also Text. Füge einen Schlüssel für einen Anbieter hinzu, der eins hat, oder nenne ein Modell auf deinem eigenen Server.",
       "Nobody knows the price of {text}, so it is not used here. Choose another model.":
         "Niemand kennt den Preis von {text}, also wird es hier nicht benutzt. Wähle ein anderes Modell.",
+      "Berth knows no model of this provider that can do this. {name} is tried as it is.":
+        "Berth kennt kein Modell dieses Anbieters, das das kann. {name} wird so versucht, wie es da steht.",
+      "Berth does not know {name}, and tries it as it is. Known ones of this provider: {names}.":
+        "Berth kennt {name} nicht und versucht es, wie es da steht. Bekannt sind von diesem Anbieter: {names}.",
       "There is no key for {text}, of the agent or the operator. Add one, or leave the model out.":
         "Für {text} gibt es keinen Schlüssel, weder vom Agenten noch vom Betreiber. Füge einen hinzu, oder lass das Modell weg.",
       'The agent\'s own "model" is "custom", but its configuration names none: the default model answers.':
@@ -3535,6 +3539,8 @@ export const translation = {
         "Der Webhook bei {host} will keine Ereignisse mehr und wurde ausgeschaltet.",
       "The webhook at {host} did not accept an event, and is tried again: {text}":
         "Der Webhook bei {host} nahm ein Ereignis nicht an und wird wieder versucht: {text}",
+      "The MCP server {server} has no tool {name}, which the configuration names. It has: {names}.":
+        "Der MCP-Server {server} hat kein Werkzeug {name}, das die Konfiguration nennt. Er hat: {names}.",
       "The MCP server {name} has changed its tool {tool}: it asks again until you look at it.":
         "Der MCP-Server {name} hat sein Werkzeug {tool} geändert: Es fragt wieder, bis du es angesehen hast.",
       "{model} rejected a file; answering without it.": "{model} hat eine Datei abgelehnt; die Antwort kommt ohne sie.",

@@ -50,11 +50,25 @@ test("a named model without a key is warned about where it is named", async () =
   expect(await paths(config, OPENAI, "provider_2")).toEqual([]);
 });
 
+test("a model that the provider is not known to have is warned about, with those that it has", async () => {
+  const config = { voice: { replies: "always", model: "provider_5:tts-99" }, pictures: { model: "provider_3:paint" } };
+  const [voice, pictures] = await warningsAbout(config, { ...OPENAI, ...GROQ });
+  expect(voice).toEqual({
+    path: "voice.model",
+    message: expect.stringMatching(/^Berth does not know tts-99, .*\btts-1\b/),
+  });
+  expect(pictures).toEqual({ path: "pictures.model", message: expect.stringContaining("paint is tried as it is") });
+  const local = { PROVIDER_3_BASE_URL: "http://127.0.0.1:9" };
+  expect(await warningsAbout({ voice: { replies: "always", model: "provider_3:kokoro" } }, local)).toEqual([]);
+});
+
 test("a model whose price nobody knows is warned about where the operator pays", async () => {
   const config = { pictures: { model: "provider_5:paint-9" } };
   const env = { ...OPENAI, AI_UNKNOWN_PRICE: "refuse" };
   expect(await warningsAbout(config, env)).toEqual([
     { path: "pictures.model", message: expect.stringContaining("price of paint-9") },
   ]);
-  expect(await warningsAbout(config, env, "provider_5")).toEqual([]);
+  expect(await warningsAbout(config, env, "provider_5")).toEqual([
+    { path: "pictures.model", message: expect.stringContaining("does not know paint-9") },
+  ]);
 });

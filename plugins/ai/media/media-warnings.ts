@@ -14,6 +14,11 @@ const NO_SPEECH =
 const unusable = (model: string) =>
   `There is no key for ${model}, of the agent or the operator. Add one, or leave the model out.`;
 
+const unknownModel = (id: string, known: readonly string[]) =>
+  known.length === 0
+    ? `Berth knows no model of this provider that can do this. ${id} is tried as it is.`
+    : `Berth does not know ${id}, and tries it as it is. Known ones of this provider: ${known.join(", ")}.`;
+
 export function createMediaWarnings({ models, operatorSpeech }: Deps) {
   const modelsFor = createMediaModels(models);
 
@@ -27,7 +32,12 @@ export function createMediaWarnings({ models, operatorSpeech }: Deps) {
       missing: string,
     ): Issue[] {
       try {
-        return modelsFor(kind, model, keys).candidates.length > 0 ? [] : [{ path, message: missing }];
+        const [first] = modelsFor(kind, model, keys).candidates;
+        if (!first) return [{ path, message: missing }];
+        const known = kind.modelsOf(first.upstream.definition).map(({ id }) => id);
+        // The operator's own server has models of its own, and a list is never complete.
+        const isKnown = first.upstream.local || known.includes(first.modelId);
+        return isKnown ? [] : [{ path, message: unknownModel(first.modelId, known) }];
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         return [{ path, message: error.message }];

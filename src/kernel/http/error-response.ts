@@ -34,6 +34,8 @@ export function errorResponse(
     const fields = { requestId: contextOf(request).id, method, path: loggablePath(url, secretPaths), error };
     // A client that disconnected has caused the failure, and reads no response.
     if (signal.aborted) log.debug("request aborted by client", fields);
+    else if (error instanceof AppError && isOfOthers(error))
+      log.warn("another server failed", summaryOf(error, fields));
     else if (status >= 500) log.error("request failed", fields);
     // Logged with its cause, since a constraint that fails without another request would be a bug.
     else log.warn("request conflicted with another one", fields);
@@ -49,6 +51,17 @@ export function errorResponse(
   };
   return new Response(JSON.stringify({ ...body, ...contextOf(request).errorExtras }), { status, headers });
 }
+
+/** A provider, a user's own server, a platform: nothing is wrong here, so a trace of this code would say nothing. */
+const isOfOthers = ({ status }: AppError) => status === 502 || status === 504;
+
+const summaryOf = ({ code, message, cause }: AppError, fields: object) => ({
+  ...fields,
+  error: undefined,
+  code,
+  reason: message,
+  ...(cause instanceof Error && { cause: cause.message }),
+});
 
 function loggablePath(url: string, secretPaths: readonly RegExp[]): string | undefined {
   const path = URL.parse(url)?.pathname;

@@ -418,6 +418,19 @@ describe("a thrown value", () => {
     expect(lines[1]).toMatchObject({ level: "debug" });
   });
 
+  test("of a server of somebody else is a warning without a trace", () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(JSON.parse(line)) });
+    const cause = new Error("connect ECONNREFUSED");
+    errorResponse(new AppError(502, "UPSTREAM", "It is down.", {}, { cause }), made("http://localhost/a"), log);
+    expect(lines).toMatchObject([
+      { level: "warn", path: "/a", code: "UPSTREAM", reason: "It is down.", cause: cause.message },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain("    at ");
+    errorResponse(new AppError(503, "STORAGE", "The disk is full."), made("http://localhost/a"), log);
+    expect(lines[1]).toMatchObject({ level: "error" });
+  });
+
   test("is logged without the end of a path that is a secret", () => {
     const lines: Record<string, unknown>[] = [];
     const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(JSON.parse(line)) });
