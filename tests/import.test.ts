@@ -80,7 +80,6 @@ describe("berth import", () => {
 
   test.each([
     [["import"], 2, /^Usage: /],
-    [["import", claw], 2, /--owner EMAIL/],
     [["import", join(dir.path, "nothing"), "--dry-run"], 1, /There is no folder or file/],
     [["import", join(dir.path, "claw/cron"), "--dry-run"], 1, /nothing in this folder/],
     [["import", secretFile, "--dry-run"], 1, /This file is not JSON\./],
@@ -90,6 +89,21 @@ describe("berth import", () => {
     expect({ exitCode: ran.exitCode, stdout: ran.stdout }).toEqual({ exitCode, stdout: "" });
     expect(ran.stderr).toMatch(says);
   });
+});
+
+test("berth import gives the agent to the only account, and asks which one if there are several", async () => {
+  await using fresh = await startBerth();
+  const nobody = await fresh.command("import", claw);
+  expect(nobody).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(nobody.stderr).toContain("There is no account yet");
+  const only = await member(fresh);
+  const { email: address } = (await only.get<{ email: string }>("/api/settings")).body;
+  const { exitCode, stdout } = await fresh.command("import", claw, "--json");
+  expect({ exitCode, owner: (JSON.parse(stdout) as { owner: string }).owner }).toEqual({ exitCode: 0, owner: address });
+  await member(fresh);
+  const unclear = await fresh.command("import", claw, "--again");
+  expect(unclear).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(unclear.stderr).toContain("There are 2 accounts. Say which one is to own the agent: --owner EMAIL.");
 });
 
 describe("POST /api/agents/import", () => {

@@ -346,13 +346,15 @@ describe("commands", () => {
 
   test("show the model only to the owner, on channels too", async () => {
     for (const byOwner of [true, false]) {
-      for (const command of ["/status", "/model"]) await fixture.hear(agent, command, { byOwner });
+      for (const command of ["/status", "/model", "/model nope"]) await fixture.hear(agent, command, { byOwner });
     }
     await fixture.idle();
     expect(fixture.sent.map(({ body }) => body)).toEqual([
       "Harbour is running. Model: provider_5:fake-small.",
       "I answer with provider_5:fake-small.",
+      "I answer with provider_5:fake-small. You choose another one in the console, on my page Set-up.",
       "Harbour is running.",
+      "Only my owner can see which model I answer with.",
       "Only my owner can see which model I answer with.",
     ]);
   });

@@ -3385,7 +3385,8 @@ export const translation = {
         "Das muss die Adresse einer Website sein, etwa https://www.example.com.",
       "Only sites with https can show the page.": "Nur Websites mit https können die Seite zeigen.",
       // Memory.
-      "Write the fact in a sentence.": "Schreib die Tatsache als Satz.",
+      "Write the fact in a sentence of at most {n} characters.":
+        "Schreib die Tatsache als Satz aus höchstens {n} Zeichen.",
       "The kind is own, person or world.": "Möglich sind own, person oder world.",
       "This must be a platform and a conversation there, such as channel_a:123.":
         "Das muss eine Plattform und ein Gespräch dort sein, etwa channel_a:123.",
@@ -4182,6 +4183,8 @@ export const translation = {
     "{name} is in trouble.": "{name} hat einen Fehler.",
     "Model: {model}.": "Modell: {model}.",
     "I answer with {model}.": "Ich antworte mit {model}.",
+    "I answer with {model}. You choose another one in the console, on my page Set-up.":
+      "Ich antworte mit {model}. Ein anderes wählst du in der Konsole, auf meiner Seite Einrichtung.",
     "Only my owner can see which model I answer with.": "Welches Modell antwortet, sieht nur mein Besitzer.",
     "Stopped.": "Gestoppt.",
     "Start a new conversation instead.": "Fang stattdessen ein neues Gespräch an.",

@@ -46,6 +46,15 @@ export async function runCommand(
     if (decided !== undefined) return toResult(decided);
     if (ownerCommand) return ownerCommand(name, entry, commandArgument(entry.content), language);
   }
+  /** `wantsOther`: the command names a model. What it costs is seen where it is chosen. */
+  async function modelText(agent: Agent, language: Language, wantsOther: boolean): Promise<string> {
+    const model = (await chooseModel(agent)).label;
+    return wantsOther
+      ? translateText("I answer with {model}. You choose another one in the console, on my page Set-up.", language, {
+          model,
+        })
+      : translateText("I answer with {model}.", language, { model });
+  }
   switch (name) {
     case "start":
       return toResult(
@@ -62,11 +71,8 @@ export async function runCommand(
         ].join(" "),
       );
     case "model":
-      return toResult(
-        byOwner
-          ? translateText("I answer with {model}.", language, { model: (await chooseModel(agent)).label })
-          : translateText("Only my owner can see which model I answer with.", language),
-      );
+      if (!byOwner) return toResult(translateText("Only my owner can see which model I answer with.", language));
+      return toResult(await modelText(agent, language, commandArgument(entry.content) !== ""));
     case "stop":
       return toResult(translateText("Stopped.", language), await cancelSuspended(entry));
     case "reset":

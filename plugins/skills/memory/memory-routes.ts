@@ -11,7 +11,7 @@ import type { Agent, agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import type { Audience } from "../skill.ts";
 import { TAINT } from "../taint.ts";
-import type { Fact, MemoryStore } from "./memory-store.ts";
+import { type Fact, MAX_FACT_LENGTH, type MemoryStore } from "./memory-store.ts";
 import type { OwnerFacts } from "./owner-facts.ts";
 
 interface Deps {
@@ -67,7 +67,11 @@ const query = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   cursor: t.Optional(t.String({ maxLength: 64 })),
 });
-const text = t.String({ minLength: 1, maxLength: 10_000, error: "Write the fact in a sentence." });
+const text = t.String({
+  minLength: 1,
+  maxLength: 10_000,
+  error: `Write the fact in a sentence of at most ${MAX_FACT_LENGTH} characters.`,
+});
 const createBody = t.Object({
   text,
   about: t.Optional(

@@ -35,8 +35,11 @@ interface Imported extends Omit<Preview, "name"> {
 /** Returns the exit code: 0, 1 for a refusal (thrown), 2 with the usage, 3 if it was imported before. */
 export async function importCommand(path: string | undefined, flags: Flags): Promise<number> {
   const { owner, "dry-run": isDryRun, again, json } = flags;
-  if (path === undefined || (isDryRun !== true && typeof owner !== "string")) {
-    process.stderr.write(`Usage: ${programName()} import FOLDER|FILE --owner EMAIL [--dry-run] [--again] [--json]\n`);
+  if (path === undefined) {
+    process.stderr.write(
+      `Usage: ${programName()} import FOLDER|FILE [--owner EMAIL] [--dry-run] [--again] [--json]\n` +
+        "Makes an agent of an OpenClaw workspace, an elizaOS character, a character card or an exported agent. --dry-run shows what would be taken over.\n",
+    );
     return USAGE;
   }
   const { bytes, origin, rows } = await readSource(path);
@@ -55,7 +58,12 @@ export async function importCommand(path: string | undefined, flags: Flags): Pro
     return 0;
   }
   try {
-    const args = { data, email: String(owner), again: String(again === true), ...(origin && { origin }) };
+    const args = {
+      data,
+      ...(typeof owner === "string" && { email: owner }),
+      again: String(again === true),
+      ...(origin && { origin }),
+    };
     const imported = (await runCommand(config, "agent.import", args)) as Imported;
     const result = { ...imported, report: [...imported.report, ...rows] };
     print(result, importedText(result, config.baseUrl));
