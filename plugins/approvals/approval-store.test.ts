@@ -58,6 +58,7 @@ const call = (more: object = {}, toolClass: ToolClass = "spend") => ({
   input: { to: "0x1", amount: "5", ...more },
 });
 const pending = () => store.list(agent.id, { limit: 100, offset: 0, status: "pending" });
+const scopesOfPending = async () => Promise.all((await pending()).map(decisions.scopesOf));
 const later = (ms: number) =>
   server.kernel.database.write([
     { sql: "UPDATE approvals SET requested_at = requested_at - ?1, expires_at = expires_at - ?1", args: [ms] },
@@ -163,6 +164,7 @@ describe("an approval", () => {
   test("with the scope `always` is refused where the rule would have no effect: for a tool that nobody trusts", async () => {
     tools = [{ name: "wallet_send", isForeign: true } as PreparedTool];
     await store.authorize(origin, call({}, "outside"));
+    expect(await scopesOfPending()).toEqual([["once"]]);
     expect(await rejectionOf(decide({ decision: "approve", scope: "always" }))).toMatchObject({
       code: "SCOPE_NOT_ALLOWED",
       message: expect.stringContaining("say first that you trust the server"),
@@ -175,6 +177,7 @@ describe("an approval", () => {
 
   test("with the scope `always` is a rule of the configuration; money is never approved like that", async () => {
     await store.authorize(origin, call({}, "outside"));
+    expect(await scopesOfPending()).toEqual([["once", "always"]]);
     await decide({ decision: "approve", scope: "always" });
     expect(JSON.parse(configured)).toEqual({ approvals: { other: "ask", wallet_send: "allow" } });
     await store.authorize({ ...origin, step: 3 }, call());

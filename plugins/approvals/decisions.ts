@@ -30,6 +30,8 @@ export interface Decisions {
    * not fit the tool.
    */
   decide(agent: { id: string; userId: string }, id: string, decision: Decision, on: string): Promise<Approval>;
+  /** The scopes with which a request can be approved; none once it is decided. */
+  scopesOf(approval: Approval): Promise<readonly Scope[]>;
   /** Ends the requests whose time is over. */
   expire(): Promise<void>;
   /** Registers the handler of turns; until then none waits. */
@@ -130,6 +132,13 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
       if (approve) agents.log(agentId, "info", `A call of ${found.tool} was approved.`, "approvals", links);
       else agents.log(agentId, "info", `A call of ${found.tool} was denied.`, "approvals", links);
       return store.require(agentId, id);
+    },
+
+    async scopesOf(approval) {
+      if (approval.status !== "pending" || isExpired(approval)) return [];
+      const scopes = SCOPES[approval.class];
+      if (!scopes.includes("always") || (await isRuleObeyed(approval))) return scopes;
+      return scopes.filter((scope) => scope !== "always");
     },
 
     async expire() {

@@ -54,7 +54,7 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
       onTurnDecided: decisions.onTurnDecided,
     },
     lateRoutes: {
-      web: [async () => (await import("./routes.ts")).webRoutes({ ...kernel, identities, guards, store })],
+      web: [async () => (await import("./routes.ts")).webRoutes({ ...kernel, identities, guards, store, decisions })],
       backend: [async () => (await import("./routes.ts")).backendRoutes({ guards, store, decisions })],
     },
   };

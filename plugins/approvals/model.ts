@@ -1,7 +1,6 @@
-// Defines the schemas of requests and responses about approvals.
-import { type Static, t } from "elysia";
-import { isExpired } from "./approval-store.ts";
-import type { Approval } from "./schema.ts";
+// Defines the schemas of requests and responses about approvals. The console takes its types from here, so this file imports
+// nothing of the server.
+import { t } from "elysia";
 
 const time = (description: string) => t.String({ description: `ISO 8601. ${description}` });
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
@@ -29,6 +28,10 @@ export const approvalItem = t.Object({
       "(a page, a file, a tool's result, an imported text), which may have led it to the call",
   }),
   status,
+  scopes: t.Array(scope, {
+    description: "The scopes with which it can be approved; none once it is decided",
+    examples: [["once", "conversation"]],
+  }),
   scope: nullable(scope),
   requestedAt: time("When the tool was called"),
   expiresAt: time("Until then the request can be decided, or a grant for the conversation be used"),
@@ -53,28 +56,3 @@ export const decisionBody = t.Object({
   input: t.Optional(t.Unknown({ description: "With `approve`: the input that takes the place of the call's" })),
   edit: t.Optional(t.Unknown({ description: "Another name of `input`" })),
 });
-
-const INFLUENCES = ["none", "people", "outside"] as const;
-
-/** `unredacted`: the call with nothing blacked out, as the store opens it. */
-export function toApprovalItem(
-  approval: Approval,
-  unredacted: { summary: string; input: string },
-): Static<typeof approvalItem> {
-  const { sessionId: _session, byOwner: _byOwner, step: _step, code: _code, asked: _asked, taint, ...shown } = approval;
-  const { edited: _edited, whole: _whole, ...rest } = shown;
-  return {
-    ...rest,
-    summary: unredacted.summary,
-    input: JSON.parse(unredacted.input),
-    influence: INFLUENCES[taint] ?? "outside",
-    status: isExpired(approval) ? "expired" : approval.status,
-    requestedAt: iso(approval.requestedAt),
-    expiresAt: iso(approval.expiresAt),
-    decidedAt: isoOrNull(approval.decidedAt),
-    usedAt: isoOrNull(approval.usedAt),
-  };
-}
-
-const iso = (at: number) => new Date(at).toISOString();
-const isoOrNull = (at: number | null) => (at === null ? null : iso(at));

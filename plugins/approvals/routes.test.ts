@@ -65,6 +65,7 @@ test("the owner sees a request and approves it; the turn goes on with the call",
     input: { text: "0xEvil", inMinutes: 5 },
     influence: "outside",
     status: "pending",
+    scopes: ["once", "conversation", "always"],
     scope: null,
     requestedAt: expect.stringMatching(/^\d{4}-.*Z$/),
     expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -83,7 +84,15 @@ test("the owner sees a request and approves it; the turn goes on with the call",
   const { status, body } = await ada.post(`${path()}/${item.id}`, { decision: "approve", input });
   expect({ status, body }).toMatchObject({
     status: 200,
-    body: { id: item.id, status: "approved", scope: "once", input, decidedBy: ada.userId, decidedOn: "web" },
+    body: {
+      id: item.id,
+      status: "approved",
+      scopes: [],
+      scope: "once",
+      input,
+      decidedBy: ada.userId,
+      decidedOn: "web",
+    },
   });
   expect(await list("?status=pending")).toMatchObject({ approvals: [], count: 0 });
   await eventually(async () => (await turn(turnId)).turn.status === "done", { what: "the turn is over" });

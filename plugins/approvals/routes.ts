@@ -7,12 +7,14 @@ import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
+import { toApprovalItem } from "./approval-item.ts";
 import type { ApprovalPage, ApprovalStore } from "./approval-store.ts";
 import type { Decisions } from "./decisions.ts";
-import { approvalItem, approvalList, approvalQuery, decisionBody, toApprovalItem } from "./model.ts";
+import { approvalItem, approvalList, approvalQuery, decisionBody } from "./model.ts";
 import type { Approval } from "./schema.ts";
 
 interface Deps {
+  decisions: Pick<Decisions, "decide" | "scopesOf">;
   guards: ServiceOf<typeof agentsPlugin>["guards"];
   store: ApprovalStore;
 }
@@ -61,23 +63,30 @@ const readPage = ({ limit, offset, status }: Query): ApprovalPage => ({
   offset: readOffset(offset),
   ...(status && { status }),
 });
-const toList = (store: ApprovalStore, found: readonly Approval[]) => ({
-  approvals: found.map((approval) => toApprovalItem(approval, store.unredacted(approval))),
+
+type Viewer = Pick<Deps, "store" | "decisions">;
+
+const toItem = async ({ store, decisions }: Viewer, approval: Approval) =>
+  toApprovalItem(approval, { ...store.unredacted(approval), scopes: await decisions.scopesOf(approval) });
+
+const toList = async (viewer: Viewer, found: readonly Approval[]) => ({
+  approvals: await Promise.all(found.map((approval) => toItem(viewer, approval))),
   count: found.length,
 });
 
 const createListHandler =
-  (store: ApprovalStore) =>
+  (viewer: Viewer) =>
   async ({ agent, query }: { agent: { id: string }; query: Query }) =>
-    toList(store, await store.list(agent.id, readPage(query)));
+    toList(viewer, await viewer.store.list(agent.id, readPage(query)));
 
-export const webRoutes = ({ backend, identities, guards, store }: WebDeps) =>
+export const webRoutes = ({ backend, identities, guards, store, decisions }: WebDeps) =>
   new Elysia({ name: "approvals.web" })
     .use(identities.guards)
     .use(guards)
     .get(
       "/api/approvals",
-      async ({ identity, query }) => toList(store, await store.listOfUser(identity.user.id, readPage(query))),
+      async ({ identity, query }) =>
+        toList({ store, decisions }, await store.listOfUser(identity.user.id, readPage(query))),
       {
         signedIn: "read",
         query: approvalQuery,
@@ -85,7 +94,7 @@ export const webRoutes = ({ backend, identities, guards, store }: WebDeps) =>
         detail: { ...listDetail, summary: "Tool calls of all the caller's agents that need approval, newest first" },
       },
     )
-    .get(LIST, createListHandler(store), {
+    .get(LIST, createListHandler({ store, decisions }), {
       ownAgent: { scope: "read", kind: "data" },
       query: approvalQuery,
       response: { 200: approvalList },
@@ -108,10 +117,10 @@ export const webRoutes = ({ backend, identities, guards, store }: WebDeps) =>
       },
     );
 
-export const backendRoutes = ({ guards, store, decisions }: Deps & { decisions: Pick<Decisions, "decide"> }) =>
+export const backendRoutes = ({ guards, store, decisions }: Deps) =>
   new Elysia({ name: "approvals.backend" })
     .use(guards)
-    .get(LIST, createListHandler(store), {
+    .get(LIST, createListHandler({ store, decisions }), {
       agentCall: "agent.read",
       query: approvalQuery,
       response: { 200: approvalList },
@@ -121,7 +130,7 @@ export const backendRoutes = ({ guards, store, decisions }: Deps & { decisions: 
       DECIDE,
       async ({ agent, body: { edit, input = edit, ...body }, params }) => {
         const decided = await decisions.decide(agent, params.approvalId, { ...body, input }, "web");
-        return toApprovalItem(decided, store.unredacted(decided));
+        return toItem({ store, decisions }, decided);
       },
       {
         agentCall: { action: ACTION, scope: "write" },

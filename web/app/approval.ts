@@ -1,29 +1,16 @@
 // What a request for approval is, and how its parts are called.
 
+import type { Static } from "@sinclair/typebox";
+import type { approvalItem } from "../../plugins/approvals/model.ts";
 import { visibleText } from "../../src/kernel/util/text/visible-text.ts";
 import type { Tone } from "../parts/status.tsx";
 import { type Text, text } from "./language.ts";
 
 /** An item of `GET /api/approvals`. */
-export interface Approval {
-  id: string;
-  agentId: string;
-  tool: string;
-  class: "read" | "write" | "spend" | "outside";
-  summary: string;
-  input: unknown;
-  influence: Influence;
-  status: "pending" | "approved" | "denied" | "expired";
-  scope: "once" | "conversation" | "always" | null;
-  requestedAt: string;
-  expiresAt: string;
-  decidedAt: string | null;
-  usedAt: string | null;
-  platform: string;
-}
+export type Approval = Static<typeof approvalItem>;
 
 /** What the agent had read before a call. */
-export type Influence = "none" | "people" | "outside";
+export type Influence = Approval["influence"];
 
 /** How a call may have come about without the owner's wish. */
 export const WARNINGS: Readonly<Record<Influence, Text | undefined>> = {

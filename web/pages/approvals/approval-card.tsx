@@ -65,7 +65,7 @@ export function ApprovalCard({ approval, agent }: Props) {
         <Button look="primary" isBusy={isBusyWith("approve")} onClick={() => mutate({ decision: "approve" })}>
           {t("Approve once")}
         </Button>
-        {approval.class === "write" && (
+        {approval.scopes.includes("conversation") && (
           <Button
             isBusy={isBusyWith("approve", "conversation")}
             onClick={() => mutate({ decision: "approve", scope: "conversation" })}
@@ -73,7 +73,7 @@ export function ApprovalCard({ approval, agent }: Props) {
             {t("Approve in this conversation for a day")}
           </Button>
         )}
-        {(approval.class === "write" || approval.class === "outside") && (
+        {approval.scopes.includes("always") && (
           <Button
             isBusy={isBusyWith("approve", "always")}
             onClick={() => mutate({ decision: "approve", scope: "always" })}

@@ -162,8 +162,8 @@ export function useOtherTabs(agentId: string): void {
 /** An item of `GET /api/agents/:id/approvals`, as far as it is shown here. */
 export type Approval = Pick<
   ApprovalItem,
-  "id" | "tool" | "class" | "summary" | "input" | "influence" | "status" | "usedAt"
-> & { turnId: string };
+  "id" | "turnId" | "tool" | "class" | "summary" | "input" | "influence" | "status" | "usedAt"
+>;
 
 export const approvalsKey = (agentId: string) => ["approvals", agentId, "of-turns"] as const;
 
