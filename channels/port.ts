@@ -142,6 +142,8 @@ export interface OutgoingFile {
   words?: string;
   /** Where its reader finds it if the platform does not take it. */
   address?: string;
+  /** A sentence about it, made in English, in the language of its reader. */
+  inReadersLanguage(english: string): string;
   /** Calls `use` with its bytes, or with undefined if it was deleted; they count as memory until `use` has ended. */
   withBytes<T>(use: (bytes: Uint8Array<ArrayBuffer> | undefined) => Promise<T>): Promise<T>;
 }

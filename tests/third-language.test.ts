@@ -23,12 +23,21 @@ const markKeys = (texts: Texts) => Object.fromEntries(Object.keys(texts).map((en
 const markValues = <Table extends Texts>(texts: Table, place: string | RegExp = /^/) =>
   Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, value.replace(place, "$&≈")])) as Table;
 
-function markedFrom({ texts, server, errors, calls, pages, pageErrors, mails, templates }: Translation): Translation {
+function markedFrom({
+  texts,
+  server,
+  errors,
+  sentences,
+  pages,
+  pageErrors,
+  mails,
+  templates,
+}: Translation): Translation {
   return {
     texts: markKeys(texts),
     server: Object.fromEntries(Object.entries(server).map(([area, table]) => [area, markKeys(table)])),
     errors: markValues(errors),
-    calls: markKeys(calls),
+    sentences: markKeys(sentences),
     pages: markKeys(pages),
     pageErrors: { accounts: markValues(pageErrors.accounts), visitors: markValues(pageErrors.visitors) },
     mails: markValues(mails, /^Subject: /),

@@ -15,7 +15,14 @@ const CONTENT: Readonly<Record<FileKind, { mimeType: string; name: string; bytes
 
 function fileOf(kind: FileKind, more: Partial<OutgoingFile> = {}): OutgoingFile {
   const { bytes, ...about } = CONTENT[kind];
-  return { kind, ...about, size: bytes.length, withBytes: (use) => use(bytes), ...more };
+  return {
+    kind,
+    ...about,
+    size: bytes.length,
+    inReadersLanguage: (text) => text,
+    withBytes: (use) => use(bytes),
+    ...more,
+  };
 }
 
 export function defineFileScenarios(harness: Harness): void {

@@ -7,11 +7,14 @@ export const wrongKind = (platform: string) => `${platform} does not take files 
 export const notTaken = (platform: string) => `${platform} did not take it.`;
 const GONE = "it was deleted meanwhile.";
 
-/** The text in place of a file. */
-function notice({ name, size, address, words }: OutgoingFile, reason: string): string {
+/** The text in place of a file, for its reader. */
+function notice({ name, size, address, words, inReadersLanguage: say }: OutgoingFile, reason: string): string {
   if (words !== undefined) return words;
-  const where = address === undefined ? "The owner of this agent can pass it on." : `You find it here: ${address}`;
-  return `${name} (${inMegabytes(size)}) can't be sent here: ${reason} ${reason === GONE ? "" : where}`.trimEnd();
+  const what = `${name} (${inMegabytes(size)})`;
+  if (reason === GONE) return say(`${what} can't be sent here: ${reason}`);
+  if (address === undefined)
+    return say(`${what} can't be sent here: ${reason} The owner of this agent can pass it on.`);
+  return say(`${what} can't be sent here: ${reason} You find it here: ${address}`);
 }
 
 const inMegabytes = (bytes: number) =>

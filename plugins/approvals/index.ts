@@ -8,7 +8,6 @@ import { createApprovalStore, sealContext, wholeContext } from "./approval-store
 import { createDecisions } from "./decisions.ts";
 
 export type { Authorization, CallOrigin } from "./approval-store.ts";
-export { callWords } from "./call-words.ts";
 export { type Decision, decidedWords } from "./decisions.ts";
 export { redactInput } from "./redacted-input.ts";
 export type { Approval } from "./schema.ts";

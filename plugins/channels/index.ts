@@ -115,7 +115,7 @@ export const channels = plugin("channels", (host) => {
     supervisor,
     recordUndelivered,
     previews: createReplyPreviews({ log, adapters, openConnections }),
-    outgoingFiles: createOutgoingFiles(host.use(uploads)),
+    outgoingFiles: createOutgoingFiles({ uploads: host.use(uploads), readerLanguage: runtimeService.readerLanguage }),
     ownerCommand: createOwnerCommands({
       openConnections,
       pairings,

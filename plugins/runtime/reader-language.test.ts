@@ -54,6 +54,17 @@ describe("an agent's own sentences", () => {
     expect(statusText({ ...agent, status: "active" }, "de")).toBe(`${agent.name} ist bereit.`);
   });
 
+  test("about files that it can't open are in that language, too", async () => {
+    const agent = await fixture.agent();
+    fixture.platform.fetchFile = async () => undefined;
+    const video = { kind: "video" as const, ref: "1", mimeType: "video/mp4" };
+    const files = { language: "de", attachments: [video] };
+    expect(await answer(agent, "[video]", files)).toBe(
+      "Videos kann ich nicht ansehen. Sag mir, was darin zu sehen ist, dann mache ich damit weiter.",
+    );
+    expect(await answer(agent, "[video]", { ...files, language: "en" })).toStartWith("I can't watch videos.");
+  });
+
   test("are in the owner's language where the platform names none", async () => {
     const agent = await fixture.agent();
     await setLocale(agent, "de");

@@ -21,8 +21,8 @@ export const languageEmbedder: BunPlugin = {
   },
 };
 
-const serverPart = ({ calls, pages, pageErrors, mails, templates }: Translation): ServerTexts => ({
-  calls,
+const serverPart = ({ sentences, pages, pageErrors, mails, templates }: Translation): ServerTexts => ({
+  sentences,
   pages,
   pageErrors,
   mails,

@@ -44,7 +44,7 @@ const languagePlugin: BunPlugin = {
       const tables = await readTranslation(language);
       const own = [...(areas.get(area) ?? [])].map((english) => [english, tables.texts[english]]);
       const texts = area === ERRORS ? tables.errors : Object.fromEntries(own);
-      const server = { ...tables.server[area], ...(area === "shell" && tables.calls) };
+      const server = { ...tables.server[area], ...(area === "shell" && tables.sentences) };
       const contents = JSON.stringify({ texts, server });
       return { contents: `export default ${contents};`, loader: "js" };
     });

@@ -4102,8 +4102,43 @@ export const translation = {
     MCP_TOOL_NOT_FOUND: "Dieses Werkzeug gibt es auf dem Server nicht mehr.",
   },
   /** What the server writes itself: its pages, which need no console, and words in mails. */
-  // What waits for approval.
-  calls: {
+  sentences: {
+    // What is said in place of a file.
+    "{file} can't be sent here: {text} You find it here: {address}":
+      "{file} kann hier nicht geschickt werden: {text} Du findest es hier: {address}",
+    "{file} can't be sent here: {text} The owner of this agent can pass it on.":
+      "{file} kann hier nicht geschickt werden: {text} Wem dieser Agent gehört, kann es weitergeben.",
+    "{file} can't be sent here: {text}": "{file} kann hier nicht geschickt werden: {text}",
+    "{platform} takes files of up to {size}.": "{platform} nimmt Dateien bis {size}.",
+    "{platform} does not take files of this kind.": "{platform} nimmt Dateien dieser Art nicht.",
+    "{platform} did not take it.": "{platform} hat es nicht genommen.",
+    "it was deleted meanwhile.": "Es wurde inzwischen gelöscht.",
+    // Why a file was not read.
+    "I can open only {n} files of one message. Send me the others in another message.":
+      "Ich kann nur {n} Dateien einer Nachricht öffnen. Schick mir die anderen in einer weiteren Nachricht.",
+    "I could not get a file from this chat. Send it once more, please.":
+      "Ich konnte eine Datei aus diesem Chat nicht bekommen. Schick sie bitte noch einmal.",
+    "I can't listen to recordings with the model I use. Write it to me, please; my owner can add a model for it.":
+      "Mit meinem Modell kann ich keine Aufnahmen hören. Schreib es mir bitte; wem ich gehöre, kann ein Modell dafür hinzufügen.",
+    "The model I use could not read a file of this message.":
+      "Mein Modell konnte eine Datei dieser Nachricht nicht lesen.",
+    "I can't open files of this kind{name}. Pictures, PDF files and short texts may work.":
+      "Dateien dieser Art kann ich nicht öffnen{name}. Bilder, PDF-Dateien und kurze Texte gehen vielleicht.",
+    "I can't listen to recordings of this kind ({type}). Write it to me, or send it as an MP3 or WAV file.":
+      "Aufnahmen dieser Art ({type}) kann ich nicht hören. Schreib es mir, oder schick es als MP3 oder WAV.",
+    "I can't watch videos. Tell me what it shows, and I'll go on from there.":
+      "Videos kann ich nicht ansehen. Sag mir, was darin zu sehen ist, dann mache ich damit weiter.",
+    "I can't look at pictures with the model I use. Tell me what it shows.":
+      "Mit meinem Modell kann ich keine Bilder ansehen. Sag mir, was darauf zu sehen ist.",
+    "I can't open PDF files with the model I use. Copy the text that matters into a message.":
+      "Mit meinem Modell kann ich keine PDF-Dateien öffnen. Kopiere den Text, um den es geht, in eine Nachricht.",
+    "This file is too large for me{name}: {most} is the most.":
+      "Diese Datei ist zu groß für mich{name}: {most} ist das meiste.",
+    "I can't listen to recordings right now. Write it to me, or send it again later.":
+      "Aufnahmen kann ich gerade nicht hören. Schreib es mir, oder schick sie später noch einmal.",
+    "I could not make out this recording. Write it to me, or send it as an MP3 or WAV file.":
+      "Diese Aufnahme konnte ich nicht verstehen. Schreib es mir, oder schick sie als MP3 oder WAV.",
+    // What waits for approval.
     'Make the schedule "{name}". {text}: {prompt}': "Den Zeitplan „{name}“ anlegen. {text}: {prompt}",
     'Pause the schedule "{name}" ({text})': "Den Zeitplan „{name}“ pausieren ({text})",
     'Go on with the schedule "{name}" ({text})': "Den Zeitplan „{name}“ weiterlaufen lassen ({text})",

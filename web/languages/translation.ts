@@ -17,10 +17,10 @@ export interface ConsoleTexts {
 /** What the server writes itself. */
 export interface ServerTexts {
   /**
-   * Calls of tools in words, for their owner, by the English form with `{places}`: a chat says them, and the console, too. A place
-   * `{text}` is one of these sentences itself.
+   * Sentences that the server has made in English and chats say: calls to approve, notes about files. By the English form with
+   * `{places}`; a place `{text}` is one of these sentences itself. The console has them, too.
    */
-  calls: Texts;
+  sentences: Texts;
   /** Texts of pages, and words in mails, by the English text. May hold the same markup and `{places}`. */
   pages: Texts;
   /** The API's errors on pages, by code: on pages of accounts, and on pages for visitors of an agent. */

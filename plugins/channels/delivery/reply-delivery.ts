@@ -64,7 +64,7 @@ function createDeliver(
         ...(platformReplyTo === undefined ? {} : { replyTo: platformReplyTo }),
         ...(previewId === null ? {} : { previewMessageId: previewId }),
         ...(choices && hasButtons && { choices }),
-        ...(files && { files: outgoingFiles(agentId, files, signal) }),
+        ...(files && { files: await outgoingFiles(agentId, files, signal) }),
       };
       await openConnection.adapter.send(openConnection.binding, message, onPartDelivered, signal);
       return { kind: "sent" };

@@ -2,10 +2,11 @@
 import type { Choice } from "../../../channels/port.ts";
 import { channelDefinition, isChannelId } from "../../../channels/registry.ts";
 import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
+import { translateSentence } from "../../../src/kernel/pages/sentences.ts";
 import { REDACTED } from "../../../src/kernel/telemetry/redact.ts";
 import { plainName } from "../../../src/kernel/util/text/quoted-text.ts";
 import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
-import { type Approval, callWords } from "../../approvals/index.ts";
+import type { Approval } from "../../approvals/index.ts";
 import { highestTaint, TAINT, type Taint } from "../../skills/index.ts";
 import type { InboxEntry } from "../inbox/entries.ts";
 import type { Language } from "../reader-language.ts";
@@ -42,7 +43,7 @@ export function askingText(
   from?: Pick<InboxEntry, "senderName" | "platform">,
 ): string {
   const lines = requests.map(({ summary, code }) => {
-    const words = visibleText(callWords(summary, language));
+    const words = visibleText(translateSentence(summary, language));
     return withChoices ? words : `${words}\n/approve ${code}\n/deny ${code}`;
   });
   const warnings = [

@@ -155,8 +155,9 @@ export const FILE_GONE = "I could not get a file from this chat. Send it once mo
 export const CANT_LISTEN =
   "I can't listen to recordings with the model I use. Write it to me, please; my owner can add a model for it.";
 export const UNREADABLE = "The model I use could not read a file of this message.";
-const unknownKindMessage = ({ name }: Attachment) =>
-  `I can't open files of this kind${name ? ` (${sanitizeName(name)})` : ""}. Pictures, PDF files and short texts may work.`;
+const nameInBrackets = ({ name }: Attachment) => (name ? ` (${sanitizeName(name)})` : "");
+const unknownKindMessage = (file: Attachment) =>
+  `I can't open files of this kind${nameInBrackets(file)}. Pictures, PDF files and short texts may work.`;
 export const unsupportedAudioMessage = ({ mimeType }: Attachment) =>
   `I can't listen to recordings of this kind (${sanitizeName(mimeType)}). Write it to me, or send it as an MP3 or WAV file.`;
 
@@ -180,10 +181,10 @@ export function unsupportedReason(
   return "I can't open PDF files with the model I use. Copy the text that matters into a message.";
 }
 
-export function tooLargeReason({ size = 0, name }: Attachment, contentKind: ContentKind): string | undefined {
-  if (size <= maxBytesOf(contentKind)) return undefined;
+export function tooLargeReason(file: Attachment, contentKind: ContentKind): string | undefined {
+  if ((file.size ?? 0) <= maxBytesOf(contentKind)) return undefined;
   const most = contentKind === "text" ? `${MAX_TEXT / 1024} KB for texts` : `${MAX_BYTES / 1_000_000} MB`;
-  return `This file is too large for me${name ? ` (${sanitizeName(name)})` : ""}: ${most} is the most.`;
+  return `This file is too large for me${nameInBrackets(file)}: ${most} is the most.`;
 }
 
 /** Replaces characters that could act as markup, or end the parentheses around the name, and cuts it. */

@@ -1,6 +1,7 @@
 // Runs the turn of one inbox entry: loads its files, lets the model answer, and settles the reply in one write.
 
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
+import { translateSentence } from "../../../src/kernel/pages/sentences.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Agent } from "../../agents/index.ts";
 import type { TurnModel } from "../../ai/index.ts";
@@ -152,7 +153,7 @@ export function createTurnRunner(deps: Deps) {
     const opened = { ...loaded, omissions: [...heard.omissions, ...loaded.omissions] };
     const reply = ({ parts, omissions }: LoadedFiles): Promise<RunResult> =>
       parts.length === 0 && omissions.length > 0 && isFilesOnly(turn.entry.content)
-        ? settle(turn, agent, { text: omissions.join(" "), steps: [], taint: TAINT.none }, [])
+        ? sayOmissions(turn, agent, omissions)
         : answer(turn, agent, chosen, { parts, omissions }, messageFiles(agentId, files, fetch));
     try {
       return await reply(opened);
@@ -165,6 +166,13 @@ export function createTurnRunner(deps: Deps) {
     } finally {
       opened.release();
     }
+  }
+
+  /** Without a call of the model, so in the words of Berth. */
+  async function sayOmissions(turn: RunningTurn, agent: Agent, omissions: readonly string[]): Promise<undefined> {
+    const language = await deps.readerLanguage(agent.id, turn.entry.language);
+    const text = omissions.map((omission) => translateSentence(omission, language)).join(" ");
+    return settle(turn, agent, { text, steps: [], taint: TAINT.none }, []);
   }
 
   async function answer(
