@@ -100,7 +100,7 @@ describe("an agent's own sentences", () => {
     const agent = await fixture.agent();
     fixture.upstream.failNext(1, 400);
     expect(await answer(agent, "Hello", { language: "de" })).toBe(
-      "Ich kann leider nicht antworten. Das Modell hat nicht geantwortet. Warum, steht in meinem Protokoll.",
+      "Ich kann leider nicht antworten. Das Modell provider_5:fake-small hat diese Anfrage abgelehnt (400).",
     );
     fixture.upstream.failNext(1, 400);
     await fixture.hear(agent, "Hello", { to: { peer: "guest" }, language: "de" });

@@ -3286,15 +3286,6 @@ export const translation = {
       "This WhatsApp business account is under maintenance.":
         "Dieses Unternehmenskonto wird bei WhatsApp gerade gewartet.",
       "WhatsApp asks this number to wait.": "WhatsApp bittet diese Nummer zu warten.",
-      // Why there is no reply.
-      "The reply took too long. Try again shortly.":
-        "Die Antwort hat zu lange gebraucht. Versuch es gleich noch einmal.",
-      "Something went wrong here.": "Hier ist etwas schiefgegangen.",
-      "The model {model} refused this request{status}.": "Das Modell {model} hat diese Anfrage abgelehnt{status}.",
-      "The provider of {model} doesn't accept the key{status}. Check the credentials.":
-        "Der Anbieter von {model} nimmt den Schlüssel nicht an{status}. Prüfe die Zugänge.",
-      "The model {model} can't be reached right now{status}. Try again shortly.":
-        "Das Modell {model} ist gerade nicht erreichbar{status}. Versuch es gleich noch einmal.",
     },
     agent: {
       // Rules of the set-up.
@@ -4138,6 +4129,30 @@ export const translation = {
       "Aufnahmen kann ich gerade nicht hören. Schreib es mir, oder schick sie später noch einmal.",
     "I could not make out this recording. Write it to me, or send it as an MP3 or WAV file.":
       "Diese Aufnahme konnte ich nicht verstehen. Schreib es mir, oder schick sie als MP3 oder WAV.",
+    // Why there is no reply.
+    "The reply took too long. Try again shortly.": "Die Antwort hat zu lange gebraucht. Versuch es gleich noch einmal.",
+    "Something went wrong here.": "Hier ist etwas schiefgegangen.",
+    "The model {model} refused this request{status}.": "Das Modell {model} hat diese Anfrage abgelehnt{status}.",
+    "The provider of {model} doesn't accept the key{status}. Check the credentials.":
+      "Der Anbieter von {model} nimmt den Schlüssel nicht an{status}. Prüfe die Zugänge.",
+    "The model {model} can't be reached right now{status}. Try again shortly.":
+      "Das Modell {model} ist gerade nicht erreichbar{status}. Versuch es gleich noch einmal.",
+    "This message could not be answered after several tries.":
+      "Diese Nachricht konnte auch nach mehreren Versuchen nicht beantwortet werden.",
+    "This agent has used up its budget for this {text}. Raise the budget, or wait until {day} (UTC).":
+      "Dieser Agent hat sein Budget für diesen {text} aufgebraucht. Erhöhe das Budget, oder warte bis zum {day} (UTC).",
+    "This account has used up the model use that its plan includes for this month, and its credits.":
+      "Dieses Konto hat aufgebraucht, was sein Tarif diesen Monat an Modellen enthält, und sein Guthaben.",
+    "Take a larger plan, get credits, set a provider key of your own, or wait until {day}.":
+      "Nimm einen größeren Tarif, hol Guthaben, setz einen eigenen Schlüssel eines Anbieters, oder warte bis zum {day}.",
+    "Unclaimed agents, trials and accounts without a paid subscription have together used up what this service spends on them in a day.":
+      "Nicht beanspruchte Agenten, Testzeiten und Konten ohne bezahlten Tarif haben zusammen aufgebraucht, was dieser Dienst an einem Tag für sie ausgibt.",
+    "Take a plan, get credits, set a provider key of your own, or wait until {day} (UTC).":
+      "Nimm einen Tarif, hol Guthaben, setz einen eigenen Schlüssel eines Anbieters, oder warte bis zum {day} (UTC).",
+    "The model can't be used right now. The operator has been told; try again later or choose another model.":
+      "Das Modell ist gerade nicht zu benutzen. Der Betreiber weiß Bescheid; versuch es später, oder wähle ein anderes Modell.",
+    day: "Tag",
+    month: "Monat",
     // What waits for approval.
     'Make the schedule "{name}". {text}: {prompt}': "Den Zeitplan „{name}“ anlegen. {text}: {prompt}",
     'Pause the schedule "{name}" ({text})': "Den Zeitplan „{name}“ pausieren ({text})",
@@ -4253,12 +4268,6 @@ export const translation = {
       "Ich konnte jemandem auf meiner öffentlichen Seite nicht antworten. {cause}",
     "I was interrupted while I used {tool}, so I don't know whether it worked. I have not repeated it.":
       "Bei {tool} wurde ich unterbrochen und weiß nicht, ob es geklappt hat. Ich habe es nicht wiederholt.",
-    "The model did not answer. My log says why.": "Das Modell hat nicht geantwortet. Warum, steht in meinem Protokoll.",
-    "The budget is used up. Raise it, or wait for the next period.":
-      "Das Budget ist aufgebraucht. Erhöhe es, oder warte auf den nächsten Zeitraum.",
-    "This message could not be answered after several tries.":
-      "Diese Nachricht konnte auch nach mehreren Versuchen nicht beantwortet werden.",
-    "Something went wrong here.": "Hier ist etwas schiefgegangen.",
     "Sorry, I can't answer. {cause}": "Ich kann leider nicht antworten. {cause}",
     "Sorry, I can't answer for now: my budget is used up.":
       "Ich kann vorerst leider nicht antworten: Mein Budget ist aufgebraucht.",

@@ -188,9 +188,10 @@ const CREDIT_LEFT_SQL = `SELECT users.credits * ? - coalesce(credit_use.micro_us
 
 function balanceExceeded({ since, spent }: MonthlySpending, allowance: number, credit: number): AppError {
   const resetsAt = new Date(periodEnd("month", since)).toISOString();
-  const message =
-    "This account has used up the model use that its plan includes for this month, and its credits. " +
-    `Take a larger plan, get credits, set a provider key of your own, or wait until ${resetsAt.slice(0, 10)}.`;
+  const message = [
+    "This account has used up the model use that its plan includes for this month, and its credits.",
+    `Take a larger plan, get credits, set a provider key of your own, or wait until ${resetsAt.slice(0, 10)}.`,
+  ].join(" ");
   return new AppError(402, "BUDGET_EXCEEDED", message, {
     period: "month",
     limitUsd: allowance / 1e6,

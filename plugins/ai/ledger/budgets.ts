@@ -188,10 +188,10 @@ function budgetExceeded({ of, period, limit, spent, since }: BudgetRefusal): App
 
 function refusalText(of: BudgetScope["of"], period: Period, resetDate: string): string {
   if (of === "unpaid") {
-    return (
-      "Unclaimed agents, trials and accounts without a paid subscription have together used up what this service spends on them in a day. " +
-      `Take a plan, get credits, set a provider key of your own, or wait until ${resetDate} (UTC).`
-    );
+    return [
+      "Unclaimed agents, trials and accounts without a paid subscription have together used up what this service spends on them in a day.",
+      `Take a plan, get credits, set a provider key of your own, or wait until ${resetDate} (UTC).`,
+    ].join(" ");
   }
   if (of === "public") return `Public use of AI has used up its budget for this ${period}.`;
   return `This agent has used up its budget for this ${period}. Raise the budget, or wait until ${resetDate} (UTC).`;

@@ -1,7 +1,8 @@
 // Ends turns that failed: decides whether the entry runs again, is settled without a reply, or stays pending.
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
-import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
+import { translateText } from "../../../src/kernel/pages/page-template.ts";
+import { translateSentence } from "../../../src/kernel/pages/sentences.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
@@ -166,7 +167,7 @@ export function createFailureHandler(deps: Deps) {
     const notice = asked && failureNotice(entry, asked, await readerLanguage(agentId, entry.language));
     const alert =
       asked && !isTold(entry)
-        ? await ownerAlerts.alertStatements(entry, (language) => causeIn(asked.error, language))
+        ? await ownerAlerts.alertStatements(entry, (language) => translateSentence(asked.error.message, language))
         : [];
     const outcome = { status, ...(failure && { error: failure.error.message }) };
     const ofSchedule = isScheduled(entry) ? await scheduledPrompts.settledStatements(entry, outcome) : [];
@@ -212,23 +213,12 @@ const isAgentStopped = (thrown: unknown) => thrown instanceof AppError && thrown
 /** Whether the sender may learn the cause: the owner, where nobody else reads it. */
 const isTold = ({ byOwner, isGroup }: InboxEntry) => byOwner && !isGroup;
 
-/** Causes in other languages, by code: without the details that the English sentence and the agent's log have. */
-const CAUSES: Readonly<Record<string, string>> = {
-  MODEL_UNAVAILABLE: pageText("The model did not answer. My log says why."),
-  BUDGET_EXCEEDED: pageText("The budget is used up. Raise it, or wait for the next period."),
-  PARKED: pageText("This message could not be answered after several tries."),
-  INTERNAL: pageText("Something went wrong here."),
-};
-
-function causeIn({ code, message }: AppError, language: Language): string {
-  const cause = Object.hasOwn(CAUSES, code) ? CAUSES[code] : undefined;
-  return language === "en" || cause === undefined ? message : translateText(cause, language);
-}
-
 /** The notice for the sender on a channel. Models, keys and budgets are the owner's business. */
 function failureNotice(entry: InboxEntry, { error }: Failure, language: Language): string {
   if (isTold(entry) || error.code === "PARKED") {
-    return translateText("Sorry, I can't answer. {cause}", language, { cause: causeIn(error, language) });
+    return translateText("Sorry, I can't answer. {cause}", language, {
+      cause: translateSentence(error.message, language),
+    });
   }
   if (error.code === "BUDGET_EXCEEDED") {
     return translateText("Sorry, I can't answer for now: my budget is used up.", language);
