@@ -162,7 +162,7 @@ describe("an approval", () => {
   });
 
   test("with the scope `always` is refused where the rule would have no effect: for a tool that nobody trusts", async () => {
-    tools = [{ name: "wallet_send", isForeign: true } as PreparedTool];
+    tools = [{ name: "wallet_send", hasForeignDescription: true } as PreparedTool];
     await store.authorize(origin, call({}, "outside"));
     expect(await scopesOfPending()).toEqual([["once"]]);
     expect(await rejectionOf(decide({ decision: "approve", scope: "always" }))).toMatchObject({

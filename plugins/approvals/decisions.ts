@@ -73,7 +73,7 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
 
   /** The offer of a tool that nobody trusts taints each conversation, in which all calls but those that read wait for the owner. */
   const isRuleObeyed = async (approval: Approval) =>
-    approval.class === "read" || (await findTool(approval))?.isForeign !== true;
+    approval.class === "read" || (await findTool(approval))?.hasForeignDescription !== true;
 
   /** Throws 400 `INVALID_INPUT` unless the tool takes this input. */
   async function requireValidInput(approval: Approval, input: unknown): Promise<void> {

@@ -1,5 +1,6 @@
 // Writes documents on a thread that ends with the document: its libraries take 60 MB, and a text can be made to take any time.
 import { AppError } from "../../src/kernel/errors.ts";
+import { runOnThread } from "../../src/kernel/util/one-shot-thread.ts";
 import { createSemaphore } from "../../src/kernel/util/semaphore.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
 import { workerPath } from "../../src/kernel/worker-path.ts";
@@ -34,24 +35,12 @@ export const writeDocument = (
 ): Promise<WrittenDocument> => thread.run(() => writeNow(request, signal, timeoutMs), { signal });
 
 async function writeNow(request: WriteRequest, signal: AbortSignal, timeoutMs: number): Promise<WrittenDocument> {
-  signal.throwIfAborted();
-  const worker = new Worker(WORKER);
-  const { promise, resolve, reject } = Promise.withResolvers<WriteReply>();
-  const onAbort = () => reject(signal.reason);
-  const timer = setTimeout(() => resolve({ problem: TOO_LONG }), timeoutMs);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    worker.onmessage = ({ data }: MessageEvent<WriteReply>) => resolve(data);
-    worker.onerror = () => resolve({ problem: "The document can't be written. Make it simpler." });
-    worker.postMessage(request);
-    const reply = await promise;
-    if ("problem" in reply) throw new AppError(422, "DOCUMENT_NOT_WRITTEN", reply.problem);
-    return reply;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
-    worker.terminate();
-  }
+  const reply = await runOnThread<WriteRequest, WriteReply>(WORKER, request, {
+    signal,
+    timeoutMs,
+    tooLong: { problem: "Writing the document takes too long. Make it shorter, or divide it." },
+    failed: { problem: "The document can't be written. Make it simpler." },
+  });
+  if ("problem" in reply) throw new AppError(422, "DOCUMENT_NOT_WRITTEN", reply.problem);
+  return reply;
 }
-
-const TOO_LONG = "Writing the document takes too long. Make it shorter, or divide it.";

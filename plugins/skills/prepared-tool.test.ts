@@ -275,10 +275,10 @@ test("a tool has the effect that it names; otherwise one that only reads is a re
 });
 
 test("an untrusted tool taints the turn, whether it succeeds or fails; another does not", async () => {
-  const raised = async (but: Partial<Tool>, execute: Tool["execute"], isForeign = false) => {
+  const raised = async (but: Partial<Tool>, execute: Tool["execute"], hasForeignDescription = false) => {
     const taints: Taint[] = [];
     const context = toolContext("agent", { raiseTaint: (taint) => void taints.push(taint) });
-    await callTool(prepareTool(tool(execute, but), "test", silent, isForeign), {}, context);
+    await callTool(prepareTool(tool(execute, but), "test", silent, hasForeignDescription), {}, context);
     return taints;
   };
   expect(await raised({ untrusted: true }, () => "page")).toEqual([TAINT.outside]);

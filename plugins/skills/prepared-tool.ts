@@ -81,7 +81,7 @@ export interface PreparedTool {
   /** Its results quote others, and nothing of its input. */
   readonly quotes: boolean;
   /** Whether its description comes from outside, too, so that offering it taints the turn. */
-  readonly isForeign: boolean;
+  readonly hasForeignDescription: boolean;
   readonly effect: ToolEffect;
   /**
    * Decides about a call. By default the classes `spend` and `outside` need the owner's approval; in a tainted turn each call
@@ -92,11 +92,11 @@ export interface PreparedTool {
   run(input: unknown, context: ToolContext): Promise<ToolResult>;
 }
 
-/** Wraps one tool of a skill. `isForeign`: the source of the skill is `untrusted`. */
-export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = false): PreparedTool {
+/** Wraps one tool of a skill, whose source may be `untrusted`. */
+export function prepareTool(tool: Tool, skillId: string, log: Log, isSourceUntrusted = false): PreparedTool {
   const { name, description, inputSchema, ownerOnly = false, followsUp = false, quotes = false } = tool;
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
-  const untrusted = isForeign || (tool.untrusted ?? false);
+  const untrusted = isSourceUntrusted || (tool.untrusted ?? false);
   const toolClass = toolClassOf(tool);
   const effect = toolEffectOf(tool);
   const { approvalGroup = toolClass } = tool;
@@ -181,7 +181,14 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isForeign = f
     }
   }
 
-  const marks = { ownerOnly, followsUp, untrusted, quotes, isForeign: isForeign && tool.vouched !== true, effect };
+  const marks = {
+    ownerOnly,
+    followsUp,
+    untrusted,
+    quotes,
+    hasForeignDescription: isSourceUntrusted && tool.vouched !== true,
+    effect,
+  };
   return { name, description, inputSchema, skillId, ...marks, check, run };
 }
 

@@ -18,5 +18,14 @@ export function useParameter(name: string): [string, (value: string) => void] {
   return [params.get(name) ?? "", change];
 }
 
+/** The path as `useLocation()` gives it: without percent signs where it can be read. */
+export function currentPath(): string {
+  try {
+    return decodeURI(location.pathname);
+  } catch {
+    return location.pathname;
+  }
+}
+
 /** Goes to another page of the console. */
 export const useNavigate = () => useLocation()[1];

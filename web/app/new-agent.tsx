@@ -2,6 +2,7 @@
 
 import { useEffect, useSyncExternalStore } from "react";
 import { useLocation } from "wouter";
+import { currentPath } from "./address.ts";
 import { loadTexts } from "./language.ts";
 import { lazyDialog } from "./lazy.tsx";
 
@@ -34,7 +35,7 @@ function subscribe(notify: () => void): () => void {
 export const FROM_SCRATCH = "none";
 
 /** @param template the id of the one that is chosen at first */
-export const openNewAgent = (template = ""): void => change({ template, at: location.pathname });
+export const openNewAgent = (template = ""): void => change({ template, at: currentPath() });
 
 /** The dialog, while it is open. A link in it leads away from it. */
 export function NewAgent() {

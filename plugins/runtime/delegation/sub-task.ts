@@ -62,7 +62,10 @@ export async function runSubTask(deps: SubTaskDeps, subTask: SubTask, context: T
     model: language,
     journal: countingJournal(subTask.key, count),
     prompt: promptOf(agent, subTask.task),
-    taint: highestTaint([context.taint, tools.some(({ isForeign }) => isForeign) ? TAINT.outside : TAINT.none]),
+    taint: highestTaint([
+      context.taint,
+      tools.some(({ hasForeignDescription }) => hasForeignDescription) ? TAINT.outside : TAINT.none,
+    ]),
     tools,
     toolContext: context,
     authorize: async (_, { tool }) => ({

@@ -168,7 +168,7 @@ export function createModelTurn(deps: ModelTurnDeps) {
           instructions.taint,
           history.summaryTaint,
           ...history.recent.map(({ taint }) => taint),
-          tools.some(({ isForeign }) => isForeign) ? TAINT.outside : TAINT.none,
+          tools.some(({ hasForeignDescription }) => hasForeignDescription) ? TAINT.outside : TAINT.none,
         ]),
         tools,
         toolContext: {

@@ -109,7 +109,7 @@ const tool = (name: string, run: PreparedTool["run"], effect: ToolEffect = "read
   followsUp: false,
   untrusted: false,
   quotes: false,
-  isForeign: false,
+  hasForeignDescription: false,
   effect,
   check: (input) => ({ input, asks: undefined }),
   run,

@@ -120,7 +120,7 @@ function hostFunctions(loaded: { files: object[]; args: string[] }, outcome: Run
   };
 }
 
-const OUT_OF_MEMORY = `The program needs more than ${LIMITS.memoryBytes / MIB} MiB of memory: work on smaller parts.`;
+const OUT_OF_MEMORY = `It needs more than ${LIMITS.memoryBytes / MIB} MiB of memory: work on smaller parts.`;
 
 /** Says which limit has ended the program, and what its author can do. */
 function messageOf(error: RunError, { timeMs, elapsedMs }: RunLimits & { elapsedMs: number }): string {
@@ -128,11 +128,10 @@ function messageOf(error: RunError, { timeMs, elapsedMs }: RunLimits & { elapsed
   const wasInterrupted = error.code === "RUN_TIMEOUT" || error.message.endsWith("interrupted");
   if (wasInterrupted)
     return elapsedMs >= 0.9 * timeMs
-      ? `The program was stopped after ${timeMs / 1_000} seconds. Give it less work, or split the work over several calls.`
-      : "The program was stopped after about 100 million steps. Look for a loop without end, or split the work over several calls.";
+      ? `It was stopped after ${timeMs / 1_000} seconds. Give it less work, or split the work over several calls.`
+      : "It was stopped after about 100 million steps. Look for a loop without end, or split the work over several calls.";
   if (error.message.includes("out of memory")) return OUT_OF_MEMORY;
-  if (error.code === "RUN_BRIDGE_LIMIT")
-    return `The program was stopped: it called the host more than ${LIMITS.calls} times.`;
+  if (error.code === "RUN_BRIDGE_LIMIT") return `It was stopped: it called the host more than ${LIMITS.calls} times.`;
   if (error.code === "RUN_USER_SOURCE_ERROR") return `${error.name}: ${error.message}`.slice(0, 500);
-  return "The program went beyond a limit of the sandbox and was stopped.";
+  return "It went beyond a limit of the sandbox and was stopped.";
 }

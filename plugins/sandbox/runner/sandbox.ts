@@ -124,6 +124,6 @@ const UNFINISHED: RunOutcome = {
   ok: false,
   printed: "",
   value: "",
-  error: "The program did not end in time and was stopped.",
+  error: "It did not end in time and was stopped.",
   files: [],
 };

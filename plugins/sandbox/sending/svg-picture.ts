@@ -1,5 +1,6 @@
 // Draws SVGs of programs as PNGs, on a thread that ends with the drawing: chat apps show no SVG, and one can take any time.
 import { AppError } from "../../../src/kernel/errors.ts";
+import { runOnThread } from "../../../src/kernel/util/one-shot-thread.ts";
 import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import { workerPath } from "../../../src/kernel/worker-path.ts";
@@ -25,23 +26,13 @@ export const drawSvg = (svg: string, signal: AbortSignal, timeoutMs = TIMEOUT_MS
   thread.run(() => drawNow(svg, signal, timeoutMs), { signal });
 
 async function drawNow(svg: string, signal: AbortSignal, timeoutMs: number): Promise<Uint8Array<ArrayBuffer>> {
-  // It may have aborted while this waited for its turn: the event would not come again.
-  signal.throwIfAborted();
-  const worker = new Worker(WORKER);
-  const { promise, resolve, reject } = Promise.withResolvers<Drawing>();
-  const onAbort = () => reject(signal.reason);
-  const timer = setTimeout(() => resolve({ problem: "Drawing the SVG takes too long. Make it simpler." }), timeoutMs);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    worker.onmessage = ({ data }: MessageEvent<Drawing>) => resolve(data);
-    worker.onerror = () => resolve({ problem: "The SVG can't be drawn." });
-    worker.postMessage({ svg, maxSide: MAX_SIDE, minWidth: MIN_WIDTH } satisfies DrawRequest);
-    const drawing = await promise;
-    if ("problem" in drawing) throw new AppError(422, "DRAWING_FAILED", drawing.problem);
-    return drawing.png;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
-    worker.terminate();
-  }
+  const request: DrawRequest = { svg, maxSide: MAX_SIDE, minWidth: MIN_WIDTH };
+  const drawing = await runOnThread<DrawRequest, Drawing>(WORKER, request, {
+    signal,
+    timeoutMs,
+    tooLong: { problem: "Drawing the SVG takes too long. Make it simpler." },
+    failed: { problem: "The SVG can't be drawn." },
+  });
+  if ("problem" in drawing) throw new AppError(422, "DRAWING_FAILED", drawing.problem);
+  return drawing.png;
 }
