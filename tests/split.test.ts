@@ -63,6 +63,18 @@ test("sign-up, a plan, an agent, a chat: plain, streamed and over the gateway", 
   });
 });
 
+test("an export has the bytes of a message's files, which the backend keeps", async () => {
+  const form = new FormData();
+  form.set("file", new File(["Ahoy from a file"], "note.txt", { type: "text/plain" }));
+  const headers = { cookie: ada.cookie, origin: web.web };
+  const sent = await fetch(`${web.web}/api/agents/${agent.id}/uploads`, { method: "POST", body: form, headers });
+  const { id } = (await sent.json()) as { id: string };
+  const { status } = await ada.post(`/api/agents/${agent.id}/conversations`, { message: "Read it", attachments: [id] });
+  expect(status).toBe(202);
+  const bytes = Buffer.from("Ahoy from a file").toString("base64");
+  await eventually(async () => (await ada.get(`/api/agents/${agent.id}/export`)).text.includes(bytes));
+});
+
 test("the backend accepts the owner's session, not another user's", async () => {
   const direct = createClient(backend.backend);
   const path = `/api/agents/${agent.id}`;

@@ -83,7 +83,6 @@ export const lifecycle = plugin("lifecycle", (host) => {
             ...kernel,
             identities,
             agents: agentService,
-            importExport,
           }),
       ],
       backend: [

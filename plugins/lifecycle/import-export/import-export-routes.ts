@@ -35,13 +35,22 @@ interface WebDeps {
   idempotency: Idempotency;
   identities: Identities;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "requireQuota">;
-  importExport: ImportExport;
 }
 
 const IMPORT_ACTION = "agent.import";
+const EXPORT_ACTION = "agent.export";
 const tags = ["Agents"];
+const EXPORT = "/api/agents/:id/export";
+const createExportDetail = () => ({
+  tags,
+  summary: "An agent as one JSON file, without secrets",
+  description:
+    "Its name, model, configuration (byte for byte), skills, public page, memories, reminders, schedules and sessions with " +
+    "their messages and files, of which up to 12 MiB are in it. No credentials, tokens or channels. `POST /api/agents/import` creates an agent from it.",
+  ...documentResponse(createExportedAgentSchema(), "The agent"),
+});
 
-export function importExportWebRoutes({ backend, idempotency, identities, agents, importExport }: WebDeps) {
+export function importExportWebRoutes({ backend, idempotency, identities, agents }: WebDeps) {
   const uploads = createLargeUploads();
   /** As `signedIn: "write"`, for an owner who may have one more agent, with the body size of exported agents. */
   const guards = new Elysia({ name: "portable.guards" }).macro({
@@ -64,25 +73,18 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
     .use(agents.guards)
     .use(guards)
     .get(
-      "/api/agents/:id/export",
-      async ({ agent, query: { history } }) =>
-        new Response(toReadableStream(await importExport.exportAgent(agent, { history: history !== "0" })), {
-          headers: {
-            "content-type": "application/json;charset=utf-8",
-            "content-disposition": attachmentHeader(agent.name),
-          },
-        }),
+      EXPORT,
+      // Where the backend is another process, it alone has the files.
+      ({ agent, identity, request, query }) => {
+        const granted = identities.createGrant(identity, request, EXPORT_ACTION, agent.id);
+        const path = `/api/agents/${agent.id}/export?${new URLSearchParams(query)}`;
+        const responseHeaders = () => ["content-disposition"];
+        return forwardToBackend(backend, granted, request, path, { signal: request.signal, responseHeaders });
+      },
       {
         ownAgent: { scope: "read", kind: "data" },
         query: exportQuery,
-        detail: {
-          tags,
-          summary: "An agent as one JSON file, without secrets",
-          description:
-            "Its name, model, configuration (byte for byte), skills, public page, memories, reminders, schedules and sessions with " +
-            "their messages and files, of which up to 12 MiB are in it. No credentials, tokens or channels. `POST /api/agents/import` creates an agent from it.",
-          ...documentResponse(createExportedAgentSchema(), "The agent"),
-        },
+        detail: { ...createExportDetail(), ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }) },
       },
     )
     .post(
@@ -125,7 +127,7 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
 
 interface BackendDeps {
   identities: Identities;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "views" | "requireQuota">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "views" | "requireQuota">;
   importExport: ImportExport;
 }
 
@@ -149,7 +151,19 @@ export function importBackendRoutes({ identities, agents, importExport }: Backen
     }),
   });
   return new Elysia({ name: "portable.backend" })
+    .use(agents.guards)
     .use(guards)
+    .get(
+      EXPORT,
+      async ({ agent, query: { history } }) =>
+        new Response(toReadableStream(await importExport.exportAgent(agent, { history: history !== "0" })), {
+          headers: {
+            "content-type": "application/json;charset=utf-8",
+            "content-disposition": attachmentHeader(agent.name),
+          },
+        }),
+      { agentCall: { action: EXPORT_ACTION, scope: "read" }, query: exportQuery, detail: createExportDetail() },
+    )
     .post(
       "/api/agents/import",
       async ({ caller: { userId, isAdmin }, request, query, status }) => {
