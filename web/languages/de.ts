@@ -3295,6 +3295,8 @@ export const translation = {
         "Ein Zeitplan braucht entweder einen Cron-Ausdruck oder, für ein einzelnes Mal, at.",
       "Give either cron or, for a single run, at.": "Gib entweder cron an oder, für ein einzelnes Mal, at.",
       "Give either cron or at.": "Gib entweder cron oder at an.",
+      'This must be a cron expression of five fields, such as "0 9 * * MON-FRI" (minute, hour, day, month, weekday), or a name such as @daily.':
+        "Das muss ein Cron-Ausdruck mit fünf Feldern sein, etwa „0 9 * * MON-FRI“ (Minute, Stunde, Tag, Monat, Wochentag), oder ein Name wie @daily.",
       'This must be a time in ISO 8601, such as "2030-01-31T09:00".':
         "Das muss eine Zeit nach ISO 8601 sein, etwa „2030-01-31T09:00“.",
       'This must be { "platform": …, "peer": … }, { "webhook": true } or null.':
