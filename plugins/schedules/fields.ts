@@ -1,6 +1,7 @@
 // Fills in the omitted fields of a request about a schedule.
-import { toStorableText } from "../../src/kernel/util/storable-text.ts";
+
 import { oneLine } from "../../src/kernel/util/text/quoted-text.ts";
+import { toStorableText } from "../../src/kernel/util/text/storable-text.ts";
 
 const MAX_NAME_FROM_PROMPT = 60;
 

@@ -3,7 +3,7 @@ import { channelDefinition, channelIds, isChannelId } from "../../channels/regis
 import { AppError } from "../../src/kernel/errors.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { InvalidCron } from "../../src/kernel/util/cron/cron.ts";
-import { toStorableText } from "../../src/kernel/util/storable-text.ts";
+import { toStorableText } from "../../src/kernel/util/text/storable-text.ts";
 import { isTimeZone } from "../../src/kernel/util/time-zone.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { runtime as runtimePlugin } from "../runtime/index.ts";

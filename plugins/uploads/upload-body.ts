@@ -2,8 +2,8 @@
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { type BodyGate, createBodyGate } from "../../src/kernel/security/rate-limits/body-gate.ts";
-import { toStorableText } from "../../src/kernel/util/storable-text.ts";
 import { oneLine } from "../../src/kernel/util/text/quoted-text.ts";
+import { toStorableText } from "../../src/kernel/util/text/storable-text.ts";
 import { storedType } from "./file-type.ts";
 
 const MIB = 1024 * 1024;

@@ -21,8 +21,9 @@ export const languageEmbedder: BunPlugin = {
   },
 };
 
-const serverPart = ({ sentences, pages, pageErrors, mails, templates }: Translation): ServerTexts => ({
-  sentences,
+const serverPart = ({ notes, calls, pages, pageErrors, mails, templates }: Translation): ServerTexts => ({
+  notes,
+  calls,
   pages,
   pageErrors,
   mails,

@@ -19,6 +19,8 @@ export interface AreaTexts {
   texts: Readonly<Record<string, string>>;
   /** Sentences of the server, for `said()`. */
   server: Readonly<Record<string, string>>;
+  /** Calls of tools in words, for `saidCall()`. */
+  calls: Readonly<Record<string, string>>;
 }
 type AreaLoader = () => Promise<AreaTexts>;
 
@@ -62,9 +64,10 @@ export function setTextLoaders(loaders: Readonly<Record<string, AreaLoader>> | u
 export async function loadTexts(area: string): Promise<void> {
   const load = areaLoaders[area];
   if (!load || loaded.has(area)) return;
-  const { texts, server } = await load();
+  const { texts, server, calls: ofTools } = await load();
   for (const [english, translated] of Object.entries(texts)) table.set(english, translated);
   sentences.add(server);
+  calls.add(ofTools);
   loaded.add(area);
 }
 
@@ -115,16 +118,21 @@ export function rich<const S extends string, Node>(
   return nodes;
 }
 
-const sentences = createSentences({
-  number: (value) => formatNumber(value, { maximumFractionDigits: 18 }),
-  time: (at) => formatTime(at),
-});
+const formats = {
+  number: (value: number) => formatNumber(value, { maximumFractionDigits: 18 }),
+  time: (at: number) => formatTime(at),
+};
+const sentences = createSentences(formats);
+const calls = createSentences(formats);
 
 /**
  * A sentence of the server in the viewer's language: a reason, a refusal, a description. It stays English, or whatever it is, if
  * the language has none for it, so texts of platforms and people may be given, too.
  */
 export const said = (english: string): string => sentences.translate(english);
+
+/** A call that waits for approval, in words. What it quotes can't be taken for another sentence of the server. */
+export const saidCall = (english: string): string => calls.translate(english);
 
 /** "1,234" or "1.234". */
 export const formatNumber = (value: number, options?: Intl.NumberFormatOptions): string =>

@@ -44,8 +44,9 @@ const languagePlugin: BunPlugin = {
       const tables = await readTranslation(language);
       const own = [...(areas.get(area) ?? [])].map((english) => [english, tables.texts[english]]);
       const texts = area === ERRORS ? tables.errors : Object.fromEntries(own);
-      const server = { ...tables.server[area], ...(area === "shell" && tables.sentences) };
-      const contents = JSON.stringify({ texts, server });
+      const server = { ...tables.server[area], ...(area === "shell" && tables.notes) };
+      const calls = area === "shell" ? tables.calls : {};
+      const contents = JSON.stringify({ texts, server, calls });
       return { contents: `export default ${contents};`, loader: "js" };
     });
   },

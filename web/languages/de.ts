@@ -4095,7 +4095,7 @@ export const translation = {
     MCP_TOOL_NOT_FOUND: "Dieses Werkzeug gibt es auf dem Server nicht mehr.",
   },
   /** What the server writes itself: its pages, which need no console, and words in mails. */
-  sentences: {
+  notes: {
     // What is said in place of a file.
     "{file} can't be sent here: {text} You find it here: {address}":
       "{file} kann hier nicht geschickt werden: {text} Du findest es hier: {address}",
@@ -4155,7 +4155,9 @@ export const translation = {
       "Das Modell ist gerade nicht zu benutzen. Der Betreiber weiß Bescheid; versuch es später, oder wähle ein anderes Modell.",
     day: "Tag",
     month: "Monat",
-    // What waits for approval.
+  },
+  // What waits for approval.
+  calls: {
     'Make the schedule "{name}". {text}: {prompt}': "Den Zeitplan „{name}“ anlegen. {text}: {prompt}",
     'Pause the schedule "{name}" ({text})': "Den Zeitplan „{name}“ pausieren ({text})",
     'Go on with the schedule "{name}" ({text})': "Den Zeitplan „{name}“ weiterlaufen lassen ({text})",

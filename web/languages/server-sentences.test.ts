@@ -36,8 +36,8 @@ const described = allSettings.flatMap(({ variables }) => Object.values(variables
 const meanings = described.map(({ description }) => description.replace(/(?<=provider )\d/, "{}"));
 
 describe.each(TRANSLATED)("the language %s", async (language) => {
-  const { server: tables, sentences: inChats } = await readTranslation(language);
-  const server = { ...tables, inChats };
+  const { server: tables, notes, calls } = await readTranslation(language);
+  const server = { ...tables, notes, calls };
   const known = new Set(Object.values(server).flatMap((table) => Object.keys(table).map(shapeOf)));
 
   test("has every sentence of the server that pages show", () => {

@@ -17,10 +17,15 @@ export interface ConsoleTexts {
 /** What the server writes itself. */
 export interface ServerTexts {
   /**
-   * Sentences that the server has made in English and chats say: calls to approve, notes about files. By the English form with
-   * `{places}`; a place `{text}` is one of these sentences itself. The console has them, too.
+   * Sentences that the server has made in English and chats say, about files and about missing replies. By the English form with
+   * `{places}`; a place `{text}` is one of them itself. The console has them, too.
    */
-  sentences: Texts;
+  notes: Texts;
+  /**
+   * Calls that wait for their owner's approval, likewise. They have a table of their own, so that words that a call quotes can't be
+   * taken for another sentence.
+   */
+  calls: Texts;
   /** Texts of pages, and words in mails, by the English text. May hold the same markup and `{places}`. */
   pages: Texts;
   /** The API's errors on pages, by code: on pages of accounts, and on pages for visitors of an agent. */

@@ -1,6 +1,6 @@
 // Writes down recordings with a provider's model for it.
 import { AppError } from "../../../src/kernel/errors.ts";
-import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
+import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
 import type { MediaAnswer, MediaCalls, MediaPayer, MediaUsage } from "../media/media-calls.ts";
 import type { MediaCandidate, MediaChoice } from "../media/media-models.ts";
 import type { TranscriptionModel } from "../providers/provider.ts";

@@ -1,6 +1,6 @@
 // Gives adapters the files of a reply. Their bytes are read when they are sent, and only so many at once.
 import type { OutgoingFile } from "../../../channels/port.ts";
-import { translateSentence } from "../../../src/kernel/pages/sentences.ts";
+import { translateNote } from "../../../src/kernel/pages/sentences.ts";
 import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
 import type { DeliveryFile, ReaderLanguage } from "../../runtime/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
@@ -29,7 +29,7 @@ export function createOutgoingFiles({ uploads, readerLanguage }: Deps): Outgoing
       ...(caption !== null && { caption }),
       ...(address !== undefined && { address }),
       ...(words !== undefined && { words }),
-      inReadersLanguage: (english) => translateSentence(english, language),
+      inReadersLanguage: (english) => translateNote(english, language),
       async withBytes(use) {
         const release = await memory.acquire(size, { signal });
         try {

@@ -1,6 +1,6 @@
 // Collects what is taken over from another program, and makes an exported agent of it: then the rules of imports hold.
 import { createRedactor, REDACTED } from "../../../src/kernel/telemetry/redact.ts";
-import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
+import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
 import { EXPORT_FORMAT, type ExportedAgent } from "../import-export/export-format.ts";
 import { createReport } from "./report.ts";
 

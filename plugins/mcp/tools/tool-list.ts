@@ -1,6 +1,6 @@
 // Reads the list of an MCP server's tools, and keeps it within limits: it is written by a stranger, and models read it.
 import type { Client } from "@modelcontextprotocol/client";
-import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
+import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
 import { sha256Hex } from "../../../src/kernel/util/tokens.ts";
 import type { ListedTool, OmittedTool } from "../server-store.ts";
 import { toToolSchema } from "./tool-schema.ts";

@@ -2,7 +2,7 @@
 import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
 import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
+import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
 import type { AgentStatsService } from "../../agent-stats/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
 import { inbox, messages } from "../schema.ts";

@@ -26,6 +26,10 @@ test.each([
     `Run this program: return 1${"x".repeat(480)}… (cut here; the console shows all 900 characters)`,
     `Dieses Programm ausführen: return 1${"x".repeat(480)}… (hier abgeschnitten; die Konsole zeigt alle 900 Zeichen)`,
   ],
+  [
+    "Open https://a.example/?x can't be sent here: y You find it here: https://b.example",
+    "https://a.example/?x can't be sent here: y You find it here: https://b.example öffnen",
+  ],
   ["Do what only a plugin knows", "Do what only a plugin knows"],
 ])("a call is asked in the owner's language: %s", (summary, words) => {
   expect(askingText([{ ...open(""), summary }], true, "de")).toBe(`Darf ich das tun?\n\n${words}`);

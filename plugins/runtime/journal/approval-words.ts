@@ -2,7 +2,7 @@
 import type { Choice } from "../../../channels/port.ts";
 import { channelDefinition, isChannelId } from "../../../channels/registry.ts";
 import { pageText, translateText } from "../../../src/kernel/pages/page-template.ts";
-import { translateSentence } from "../../../src/kernel/pages/sentences.ts";
+import { translateCall } from "../../../src/kernel/pages/sentences.ts";
 import { REDACTED } from "../../../src/kernel/telemetry/redact.ts";
 import { plainName } from "../../../src/kernel/util/text/quoted-text.ts";
 import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
@@ -43,7 +43,7 @@ export function askingText(
   from?: Pick<InboxEntry, "senderName" | "platform">,
 ): string {
   const lines = requests.map(({ summary, code }) => {
-    const words = visibleText(translateSentence(summary, language));
+    const words = visibleText(translateCall(summary, language));
     return withChoices ? words : `${words}\n/approve ${code}\n/deny ${code}`;
   });
   const warnings = [

@@ -1,6 +1,6 @@
 // Compacts the history of a session that has become too long: the model summarizes the older messages.
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
+import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Reservation } from "../../ai/index.ts";
 import { EXTRACT_FACTS, highestTaint, splitFacts, TAINT } from "../../skills/index.ts";

@@ -2,7 +2,7 @@
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { translateText } from "../../../src/kernel/pages/page-template.ts";
-import { translateSentence } from "../../../src/kernel/pages/sentences.ts";
+import { translateNote } from "../../../src/kernel/pages/sentences.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
@@ -167,7 +167,7 @@ export function createFailureHandler(deps: Deps) {
     const notice = asked && failureNotice(entry, asked, await readerLanguage(agentId, entry.language));
     const alert =
       asked && !isTold(entry)
-        ? await ownerAlerts.alertStatements(entry, (language) => translateSentence(asked.error.message, language))
+        ? await ownerAlerts.alertStatements(entry, (language) => translateNote(asked.error.message, language))
         : [];
     const outcome = { status, ...(failure && { error: failure.error.message }) };
     const ofSchedule = isScheduled(entry) ? await scheduledPrompts.settledStatements(entry, outcome) : [];
@@ -217,7 +217,7 @@ const isTold = ({ byOwner, isGroup }: InboxEntry) => byOwner && !isGroup;
 function failureNotice(entry: InboxEntry, { error }: Failure, language: Language): string {
   if (isTold(entry) || error.code === "PARKED") {
     return translateText("Sorry, I can't answer. {cause}", language, {
-      cause: translateSentence(error.message, language),
+      cause: translateNote(error.message, language),
     });
   }
   if (error.code === "BUDGET_EXCEEDED") {

@@ -6,7 +6,7 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
+import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Reservation, TurnCache } from "../../ai/index.ts";
 import type { Approval } from "../../approvals/index.ts";

@@ -1,7 +1,7 @@
 // Runs the turn of one inbox entry: loads its files, lets the model answer, and settles the reply in one write.
 
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
-import { translateSentence } from "../../../src/kernel/pages/sentences.ts";
+import { translateNote } from "../../../src/kernel/pages/sentences.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Agent } from "../../agents/index.ts";
 import type { TurnModel } from "../../ai/index.ts";
@@ -171,7 +171,7 @@ export function createTurnRunner(deps: Deps) {
   /** Without a call of the model, so in the words of Berth. */
   async function sayOmissions(turn: RunningTurn, agent: Agent, omissions: readonly string[]): Promise<undefined> {
     const language = await deps.readerLanguage(agent.id, turn.entry.language);
-    const text = omissions.map((omission) => translateSentence(omission, language)).join(" ");
+    const text = omissions.map((omission) => translateNote(omission, language)).join(" ");
     return settle(turn, agent, { text, steps: [], taint: TAINT.none }, []);
   }
 

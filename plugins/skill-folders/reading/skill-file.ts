@@ -1,8 +1,9 @@
 // Reads SKILL.md by the Agent Skills specification (agentskills.io/specification): fields in YAML, then instructions.
 //
 // As the specification's guide for clients says, what an agent can do without only causes a warning.
-import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
+
 import { oneLine } from "../../../src/kernel/util/text/quoted-text.ts";
+import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
 import { LIMITS, type Problem, problem, UnusableFolder } from "./problems.ts";
 
 /** What SKILL.md says about the skill. */

@@ -6,7 +6,7 @@ import { visibleText } from "../../../src/kernel/util/text/visible-text.ts";
 import { api, path } from "../../app/api.ts";
 import { type Approval, CLASSES, WARNINGS } from "../../app/approval.ts";
 import { ApiError } from "../../app/errors.ts";
-import { said, t } from "../../app/language.ts";
+import { saidCall, t } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
 import { platformName } from "../../parts/platform.tsx";
@@ -52,7 +52,7 @@ export function ApprovalCard({ approval, agent }: Props) {
   return (
     <article className="flex flex-col gap-3 border-edge border-b py-4 first:pt-0 last:border-b-0 last:pb-0">
       <header className="flex flex-wrap items-baseline gap-x-2 gap-y-1">
-        <h3 className="min-w-0 break-words font-semibold">{visibleText(said(summary))}</h3>
+        <h3 className="min-w-0 break-words font-semibold">{visibleText(saidCall(summary))}</h3>
         <Badge tone={tone}>{t(label)}</Badge>
         <p className="w-full text-soft text-sm">
           {agent} {t(explanation)} {t("From {platform},", { platform: platformName(platform) })}{" "}

@@ -7,7 +7,7 @@ import { useParameter } from "../../app/address.ts";
 import { api } from "../../app/api.ts";
 import { type Approval, OUTCOMES } from "../../app/approval.ts";
 import { useLive } from "../../app/events.ts";
-import { said, t, tn } from "../../app/language.ts";
+import { saidCall, t, tn } from "../../app/language.ts";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -107,7 +107,7 @@ function Decided({ url, agentOf }: Pick<Props, "url"> & { agentOf: Props["agentO
             <>
               <Outcome approval={approval} />
               <div className="min-w-0 break-words">
-                {visibleText(said(approval.summary))}
+                {visibleText(saidCall(approval.summary))}
                 <p className="text-soft text-sm">
                   {agentOf?.(approval.agentId)} {approval.tool}
                 </p>

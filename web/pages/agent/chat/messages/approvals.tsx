@@ -5,7 +5,7 @@ import { ShieldAlert } from "lucide-react";
 import { visibleText } from "../../../../../src/kernel/util/text/visible-text.ts";
 import { api, path } from "../../../../app/api.ts";
 import { WARNINGS } from "../../../../app/approval.ts";
-import { said, t, text } from "../../../../app/language.ts";
+import { saidCall, t, text } from "../../../../app/language.ts";
 import { toolLabel } from "../../../../app/tools.ts";
 import { Button } from "../../../../parts/button.tsx";
 import { messageOf } from "../../../../parts/error-note.tsx";
@@ -54,7 +54,7 @@ function ApprovalCard({ agentId, approval }: Pick<Props, "agentId"> & { approval
       <p className="flex items-start gap-2 font-medium">
         <ShieldAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
         <span>
-          {t("May the agent do this?")} <bdi className="block font-normal">{visibleText(said(summary))}</bdi>
+          {t("May the agent do this?")} <bdi className="block font-normal">{visibleText(saidCall(summary))}</bdi>
         </span>
       </p>
       <p className="text-sm">
