@@ -69,8 +69,12 @@ export const mcp = plugin("mcp", ({ kernel, use }) => {
           message: unknownName("This server has no such tool.", name, names),
         }));
     });
+    const ofCommands = [...mcpServers].flatMap(([server, settings]) => {
+      const problem = settings.command === undefined ? undefined : targets.commandProblem(settings);
+      return problem ? [{ path: `mcpServers.${server}.${problem.key}`, message: problem.message }] : [];
+    });
     const ofHeaders = await findMissingCredentials(agentId, "mcpServers", mcpServers, agentService.credentials);
-    return [...ofTools, ...ofHeaders];
+    return [...ofCommands, ...ofTools, ...ofHeaders];
   });
   // The accounts that a former owner has signed in to are not the new owner's.
   agentService.onTransfer((agentId) => [signIns.forgetAgentStatement(agentId)]);

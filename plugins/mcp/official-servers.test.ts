@@ -36,6 +36,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+test("arguments for a command whose arguments are fixed are warned about when they are saved", async () => {
+  const { body } = await it.putConfig({ all: { command: "everything", args: ["stdio", "--more"] } });
+  expect(body.warnings).toEqual([
+    {
+      path: "mcpServers.all.args",
+      message: "The operator has fixed the arguments of this command: leave args out.",
+    },
+  ]);
+});
+
 describe("the official servers", () => {
   test("everything: tools, a picture, resources, prompts, and none of Berth's environment", async () => {
     const server = await it.configure({

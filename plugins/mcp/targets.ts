@@ -25,6 +25,8 @@ export interface Targets {
   require(agentId: string, name: string): Promise<Target>;
   /** What a connection needs, and the secrets in it. Throws 400 where the configuration can't be used as it is. */
   resolve(target: Target): Promise<{ server: HttpServer | StdioServer; secrets: () => string[] }>;
+  /** What is wrong with a command, and with which setting; undefined if it can be started. */
+  commandProblem(settings: McpServerSettings): { key: "command" | "args"; message: string } | undefined;
   signInKey(target: Target): ServerKey;
   readonly addresses: OAuthAddresses;
   /** The folder of the agent's processes. */
@@ -83,11 +85,21 @@ export function createTargets({ config, agents, signIns }: Deps): Targets {
     return { server: { url: new URL(url), headers, oauth }, secrets: () => [...ownSecrets, ...tokens()] };
   }
 
-  function resolveProcess({ settings: { command, args = [] }, key }: Target) {
-    const allowed = commands.find(({ name }) => name === command);
-    if (!allowed) throw unusable("The operator does not allow this command.");
-    if (allowed.args && args.length > 0)
-      throw unusable("The operator has fixed the arguments of this command: leave args out.");
+  const allowedCommand = ({ command }: McpServerSettings) => commands.find(({ name }) => name === command);
+
+  function commandProblem(settings: McpServerSettings): ReturnType<Targets["commandProblem"]> {
+    const allowed = allowedCommand(settings);
+    if (!allowed) return { key: "command", message: "The operator does not allow this command." };
+    const isFixed = allowed.args !== undefined && (settings.args ?? []).length > 0;
+    if (!isFixed) return undefined;
+    return { key: "args", message: "The operator has fixed the arguments of this command: leave args out." };
+  }
+
+  function resolveProcess({ settings, key }: Target) {
+    const allowed = allowedCommand(settings);
+    const problem = commandProblem(settings);
+    if (!allowed || problem) throw unusable(problem?.message ?? "");
+    const { args = [] } = settings;
     const server = { command: allowed.command, args: [...(allowed.args ?? args)], folder: folderOf(key.agentId) };
     return { server, secrets: () => [] };
   }
@@ -97,6 +109,7 @@ export function createTargets({ config, agents, signIns }: Deps): Targets {
     folderOf,
     list,
     signInKey,
+    commandProblem,
     async require(agentId, name) {
       const found = (await list(agentId)).find((one) => one.name === name);
       if (!found) throw notFound("This agent has no such MCP server, or it is switched off.", "MCP_SERVER_NOT_FOUND");

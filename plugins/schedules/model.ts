@@ -145,7 +145,16 @@ export const targetList = t.Object({
 
 const page = { limit: t.Optional(t.String({ description: "1 to 100, default 50" })) };
 export const listQuery = t.Object({ ...page, offset: t.Optional(t.String({ description: "Default 0" })) });
-export const runsQuery = t.Object({ ...page, cursor: t.Optional(t.String({ maxLength: 64 })) });
+export const runsQuery = t.Object({
+  ...page,
+  cursor: t.Optional(
+    t.String({
+      pattern: "^[0-9a-f-]{36}$",
+      description: "The `nextCursor` of the page before",
+      error: "Give the nextCursor of the page before, or leave it out.",
+    }),
+  ),
+});
 
 const iso = (at: number) => new Date(at).toISOString();
 const isoOrNull = (at: number | null) => (at === null ? null : iso(at));

@@ -69,7 +69,9 @@ const mcpServerFields = object({
     description: "In place of `url`: one of the operator's `MCP_COMMANDS` (stdio).",
   }),
   args: described(listOf(string(2_000)), { description: "Arguments of the command." }),
-  tools: described(toolNames, { description: "The tools that the agent may use. Left out: all." }),
+  tools: described(toolNames, {
+    description: "The tools that the agent may use. Left out: the first 20 of the server.",
+  }),
   reads: described(toolNames, {
     description: "The tools of which you know that they only read: they run without approval.",
   }),

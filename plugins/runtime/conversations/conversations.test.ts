@@ -304,5 +304,6 @@ describe("turns", () => {
     expect((await turns(`?limit=3&cursor=${first.nextCursor}`)).turns).toHaveLength(1);
     expect((await turns("?offset=2")).turns).toHaveLength(2);
     expectRefusal(await ada.get(path("/turns?status=x")), 400, "INVALID_INPUT");
+    expectRefusal(await ada.get(path("/turns?cursor=x")), 400, "INVALID_INPUT");
   });
 });

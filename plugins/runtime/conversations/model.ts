@@ -161,7 +161,13 @@ export const turnQuery = t.Object({
   ),
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Turns to skip, default 0" })),
-  cursor: t.Optional(t.String({ maxLength: 64, description: "The `nextCursor` of the page before" })),
+  cursor: t.Optional(
+    t.String({
+      pattern: "^[0-9a-f-]{36}$",
+      description: "The `nextCursor` of the page before",
+      error: "Give the nextCursor of the page before, or leave it out.",
+    }),
+  ),
 });
 
 export const turnWithSteps = t.Object({
