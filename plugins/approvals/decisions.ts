@@ -47,7 +47,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
 }
 
 const DECIDE = `UPDATE approvals SET status = ?, scope = ?, decided_at = ?, decided_by = ?, decided_on = ?, expires_at = ?,
-    edited = ?, input = coalesce(?, input), whole = NULL
+    edited = ?, input = coalesce(?, input), summary = coalesce(?, summary), whole = NULL
   WHERE agent_id = ? AND id = ? AND status = 'pending' AND expires_at > ?`;
 const DUE = `SELECT approvals.id, agent_id, turn_id, tool, class, user_id FROM approvals
   JOIN agents ON agents.id = approvals.agent_id WHERE approvals.status = 'pending' AND expires_at <= ? LIMIT 200`;
@@ -75,12 +75,15 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
   const isRuleObeyed = async (approval: Approval) =>
     approval.class === "read" || (await findTool(approval))?.hasForeignDescription !== true;
 
-  /** Throws 400 `INVALID_INPUT` unless the tool takes this input. */
-  async function requireValidInput(approval: Approval, input: unknown): Promise<void> {
+  /** The call with another input, in words. Throws 400 `INVALID_INPUT` unless the tool takes it. */
+  async function editedWords(approval: Approval, input: unknown): Promise<string> {
     const { agentId, tool: name, byOwner } = approval;
     const checked = (await findTool(approval))?.check(input, { agentId, byOwner, taint: TAINT.none });
     if (!checked) throw invalidInput({ path: "input", message: `The agent has no tool ${name} any more.` });
-    if ("refusal" in checked) throw invalidInput({ path: "input", message: checked.refusal });
+    if ("refusal" in checked) {
+      throw invalidInput({ path: "input", message: checked.problems?.join("; ") ?? checked.refusal });
+    }
+    return checked.inWords();
   }
 
   /** Makes the decision a rule of the configuration, in the write that decides. */
@@ -104,12 +107,22 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
       if (approve && scope === "always" && !(await isRuleObeyed(found))) throw ruleHasNoEffect(found.tool);
       const isEdited = input !== undefined;
       if (isEdited && !approve) throw invalidInput({ path: "input", message: "Only an approval takes another input." });
-      if (isEdited) await requireValidInput(found, input);
+      const words = isEdited ? log.redactForms(await editedWords(found, input)) : null;
       const now = Date.now();
       const edited = isEdited ? vault.seal(JSON.stringify(input), sealContext(id)) : null;
       const shown = isEdited ? redactInput(input, log.redactForms) : null;
       const standing = approve || scope === "always" ? scope : null;
-      const outcome = [approve ? "approved" : "denied", standing, now, userId, on, now + VALID_MS, edited, shown];
+      const outcome = [
+        approve ? "approved" : "denied",
+        standing,
+        now,
+        userId,
+        on,
+        now + VALID_MS,
+        edited,
+        shown,
+        words,
+      ];
       const statements = [
         { sql: DECIDE, args: [...outcome, agentId, id, now] },
         guard("approvals.pending"),

@@ -86,6 +86,7 @@ test("the owner sees a request and approves it; the turn goes on with the call",
     status: 200,
     body: {
       id: item.id,
+      summary: "Set a reminder in 5 minutes: Tea",
       status: "approved",
       scopes: [],
       scope: "once",

@@ -187,8 +187,7 @@ export function createIndexing(deps: Deps) {
 
   /** The owner sees why a file waits. The next try clears it, or says its own reason. */
   async function noteFailedTry(file: KnowledgeFile, userId: string, error: unknown): Promise<void> {
-    if (!(error instanceof AppError)) return;
-    const { code: errorCode, message } = error;
+    const { code: errorCode, message } = error instanceof AppError ? error : notReadYet();
     if (file.error === message) return;
     const noted = { errorCode, error: message };
     const text = `The file ${JSON.stringify(file.name)} could not be read yet: ${message}`;
@@ -248,6 +247,9 @@ export function createIndexing(deps: Deps) {
 
   return { indexStatement, sweepStatement, stateStatement };
 }
+
+/** The cause is a fault of ours, which the operator finds in the log. */
+const notReadYet = () => new AppError(500, "FILE_NOT_READ", "The file could not be read yet. It is tried again.");
 
 /** The error that a later try will not change, or the last try's; undefined if it is tried again. */
 function lastingFailure(error: unknown, attempt: number): AppError | undefined {

@@ -65,11 +65,12 @@ describe("with an embedding model", () => {
     expect(found.map(({ content }) => content)).toEqual(["Bob enjoys swimming."]);
 
     await ada.patch(`${path}/${body.memory.id}`, { text: "Ada plays the piano." });
-    const [, piano] = await eventually(async () => {
-      const found = await memories.recall(agentId, ada.userId, "what instrument", 5);
-      return (await vectors("memory_vectors")) === 2 && found.length > 0 ? [found, found[0]] : undefined;
+    // Until the job has run there is the vector of the former words.
+    await eventually(async () => {
+      const [first] = await memories.recall(agentId, ada.userId, "what instrument", 5);
+      return first?.content === "Ada plays the piano.";
     });
-    expect(piano).toMatchObject({ content: "Ada plays the piano." });
+    expect(await vectors("memory_vectors")).toBe(2);
   });
 
   test("a model that is down leaves the search by words", async () => {

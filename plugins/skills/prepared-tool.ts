@@ -63,10 +63,12 @@ export interface CallToApprove {
 export type CheckContext = Pick<ToolContext, "agentId" | "byOwner" | "approvals" | "taint" | "hasRead" | "files">;
 
 /**
- * A call that is refused with a text for the model (`forbidden`: by a rule of the owner), or may run with this input, once the owner
- * has approved it if `asks`.
+ * A call that is refused with a text for the model (`forbidden`: by a rule of the owner; `problems`: what is wrong with its input), or
+ * may run with this input, once the owner has approved it if `asks`.
  */
-export type CheckedCall = { refusal: string; forbidden?: true } | { input: unknown; asks: CallToApprove | undefined };
+export type CheckedCall =
+  | { refusal: string; forbidden?: true; problems?: readonly string[] }
+  | { input: unknown; asks: CallToApprove | undefined; inWords: CallToApprove["inWords"] };
 
 export interface PreparedTool {
   readonly name: string;
@@ -149,18 +151,19 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isSourceUntru
     if ("problems" in checked) {
       return {
         refusal: `The input of ${name} is not valid. ${checked.problems.join("; ")}. Correct it and call again.`,
+        problems: checked.problems,
       };
     }
     const { value } = checked;
     const isAsked = policyOf(context) === "ask";
     const unread = isAsked || context.taint === TAINT.none ? undefined : unreadText(value, context);
-    if (!isAsked && !needsLook(context, unread)) return { input: value, asks: undefined };
+    const call = { input: value, inWords: () => inWords(value, context) };
+    if (!isAsked && !needsLook(context, unread)) return { ...call, asks: undefined };
     const asks = {
-      ...{ tool: name, class: toolClass, input: value, taint: context.taint },
+      ...{ ...call, tool: name, class: toolClass, taint: context.taint },
       ...(toolClass === "read" && unread !== undefined && { sends: unread }),
-      inWords: () => inWords(value, context),
     };
-    return { input: value, asks };
+    return { ...call, asks };
   }
 
   async function run(input: unknown, context: ToolContext): Promise<ToolResult> {

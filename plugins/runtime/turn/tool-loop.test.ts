@@ -111,7 +111,7 @@ const tool = (name: string, run: PreparedTool["run"], effect: ToolEffect = "read
   quotes: false,
   hasForeignDescription: false,
   effect,
-  check: (input) => ({ input, asks: undefined }),
+  check: (input) => ({ input, asks: undefined, inWords: async () => "" }),
   run,
 });
 const clock = tool("clock", async () => ({ ok: true, text: "noon" }));

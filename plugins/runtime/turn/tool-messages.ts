@@ -6,8 +6,9 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4TextPart,
 } from "@ai-sdk/provider";
+import { oneLine } from "../../../src/kernel/util/text/quoted-text.ts";
 import type { InputModality } from "../../ai/index.ts";
-import type { PreparedTool, ToolFile } from "../../skills/index.ts";
+import { type PreparedTool, type ToolFile, wrapUntrusted } from "../../skills/index.ts";
 import { mediaTypeOf } from "../inbox/media-type.ts";
 import { type Answer, NO_END } from "../journal/steps.ts";
 
@@ -35,15 +36,35 @@ const INTRODUCTION =
 
 function toParts(
   tool: string,
-  { data }: ToolFile,
+  { name, mediaType: claimed, data }: ToolFile,
   acceptedInputs: readonly InputModality[],
 ): (LanguageModelV4TextPart | LanguageModelV4FilePart)[] {
   // By the first bytes, since providers reject a whole request for a wrong type.
   const mediaType = mediaTypeOf(Buffer.from(data.slice(0, 64), "base64"));
   const accepts = (one: InputModality) => (mediaType === "audio/ogg" ? one === "ogg" : mediaType?.includes(one));
-  if (mediaType === undefined || !acceptedInputs.some(accepts))
-    return [text(`[A file of ${tool}, which you can't see.]`)];
+  if (mediaType === undefined || !acceptedInputs.some(accepts)) {
+    const shown = name === undefined ? tool : `${tool}: ${oneLine(name)}`;
+    const content = mediaType === undefined && TEXTS.test(claimed) ? textOf(data) : undefined;
+    return content === undefined
+      ? [text(`[A file of ${shown}, which you can't see.]`)]
+      : [text(`[From ${shown}]\n${wrapUntrusted(tool, content)}`)];
+  }
   return [text(`[From ${tool}:]`), { type: "file", mediaType, data: { type: "data", data } }];
+}
+
+const TEXTS = /^(?:text\/|application\/(?:json|xml)$|image\/svg\+xml$)/;
+/** Characters of a text file that a model gets. */
+const MAX_TEXT = 4_000;
+
+/** The text of a file, or its beginning; undefined for what is none. */
+function textOf(base64: string): string | undefined {
+  try {
+    const decoded = new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(base64, "base64"));
+    if (decoded.includes("\0")) return undefined;
+    return decoded.length <= MAX_TEXT ? decoded : `${decoded.slice(0, MAX_TEXT).toWellFormed()}\n[Cut here.]`;
+  } catch {
+    return undefined;
+  }
 }
 
 const text = (words: string): LanguageModelV4TextPart => ({ type: "text", text: words });

@@ -130,6 +130,15 @@ export function createFolderSource(deps: Deps) {
     return skill;
   }
 
+  /** The file of this path. Authors write for file systems that ignore case: `FORMS.md` for `forms.md`. */
+  async function pathIn(skill: FolderSkill, given: string): Promise<string> {
+    const path = given.replace(/^\.\//, "");
+    const paths = (await skill.files()).map((file) => file.path);
+    if (paths.includes(path)) return path;
+    const alike = paths.filter((one) => one.toLowerCase() === path.toLowerCase());
+    return alike.length === 1 ? (alike[0] ?? path) : path;
+  }
+
   const nameOfSkill = t.String({ minLength: 1, maxLength: 200, description: "As in the list of your skills." });
   const tools = [
     defineTool({
@@ -161,7 +170,8 @@ export function createFolderSource(deps: Deps) {
       }),
       async execute({ skill: name, path, from = 0 }, context) {
         const skill = await requireSkill(name, context);
-        const text = path === SKILL_FILE ? await skill.body() : await skill.text(path.replace(/^\.\//, ""));
+        const wanted = path === SKILL_FILE ? path : await pathIn(skill, path);
+        const text = wanted === SKILL_FILE ? await skill.body() : await skill.text(wanted);
         if (text === undefined)
           throw toolDeclined("This skill has no such file. Its files are listed when it is loaded.");
         if (text === null) throw toolDeclined("This file is no text, so it can't be read.");

@@ -208,9 +208,10 @@ describe("files", () => {
       load,
       ["read_skill_file", { skill: "tea", path: "SKILL.md", from: MAX_PART }],
       ["read_skill_file", { skill: "tea", path: "./green.md" }],
+      ["read_skill_file", { skill: "tea", path: "GREEN.md" }],
     );
     expect(results[0]).toContain(`Read on with read_skill_file {"skill":"tea","path":"SKILL.md","from":${MAX_PART}}.]`);
-    expect(results.slice(1)).toEqual(["The end.", "80 °C"]);
+    expect(results.slice(1)).toEqual(["The end.", "80 °C", "80 °C"]);
   });
 
   test("of another path, and skills of another name, are declined", async () => {

@@ -70,6 +70,7 @@ const query = t.Object({
 const text = t.String({
   minLength: 1,
   maxLength: 10_000,
+  description: `At most ${MAX_FACT_LENGTH} characters`,
   error: `Write the fact in a sentence of at most ${MAX_FACT_LENGTH} characters.`,
 });
 const createBody = t.Object({
