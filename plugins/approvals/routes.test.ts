@@ -118,6 +118,14 @@ test("a call whose turn is cancelled meanwhile was not run, and can't be approve
   expectRefusal(await ada.post(`${path()}/${id}`, { decision: "approve" }), 410, "EXPIRED");
 });
 
+test("/stop in the console ends the turns of its conversation that wait, and their requests", async () => {
+  const { id, turnId } = await requested();
+  expect(await chat("/stop")).toBe("Stopped.");
+  await eventually(async () => (await turn(turnId)).turn.status === "cancelled", { what: "the turn is over" });
+  expect(await list()).toMatchObject({ approvals: [{ id, status: "expired" }] });
+  expectRefusal(await ada.post(`${path()}/${id}`, { decision: "approve" }), 410, "EXPIRED");
+});
+
 test("the input that takes the place of the call's may be named edit, too", async () => {
   const item = await requested();
   const edit = { text: "Tea", inMinutes: 5 };

@@ -42,6 +42,28 @@ describe("around a change of the clocks", () => {
     expect(runs.map((at) => at - Date.parse(from))).toEqual([1, 2, 3, 4, 5].map((n) => n * 30 * MINUTE));
   });
 
+  test.each([
+    // Vienna: 28 March 2027, 02:00 becomes 03:00 (01:00Z).
+    ["30 2,14 28 3 *", "2027-03-27T12:00Z", ["2027-03-28T01:00", "2027-03-28T12:30"]],
+    ["*/15 2 28 3 *", "2027-03-27T12:00Z", ["2027-03-28T01:00", "2028-03-28T00:00"]],
+    ["15,45 2-3 28 3 *", "2027-03-27T12:00Z", ["2027-03-28T01:00", "2027-03-28T01:15", "2027-03-28T01:45"]],
+    // 31 October 2027, 03:00 becomes 02:00 (01:00Z).
+    ["30 2,3 31 10 *", "2027-10-30T12:00Z", ["2027-10-31T00:30", "2027-10-31T02:30", "2028-10-31T01:30"]],
+    ["0 */2 31 10 *", "2027-10-30T21:59Z", ["2027-10-30T22:00", "2027-10-31T00:00", "2027-10-31T03:00"]],
+    ["*/15 2 31 10 *", "2027-10-31T00:20Z", ["2027-10-31T00:30", "2027-10-31T00:45", "2028-10-31T01:00"]],
+  ])("several times of a day are neither lost nor doubled: %s", async (cron, from, expected) => {
+    expect((await runsOf(cron, "Europe/Vienna", from)).slice(0, expected.length)).toEqual(expected);
+  });
+
+  test("a single moment that is skipped is when the skipped hour ends", () => {
+    expect(new Date(parseMoment("2027-03-28T02:30", "Europe/Vienna") ?? 0).toISOString()).toBe(
+      "2027-03-28T01:00:00.000Z",
+    );
+    expect(new Date(parseMoment("2027-10-31T02:30", "Europe/Vienna") ?? 0).toISOString()).toBe(
+      "2027-10-31T00:30:00.000Z",
+    );
+  });
+
   test("noon is noon in every zone", async () => {
     expect((await runsOf("0 12 * * *", "Asia/Tokyo", "2026-03-29T00:00Z"))[0]).toBe("2026-03-29T03:00");
     expect((await runsOf("0 12 * * *", "America/New_York", "2026-03-29T00:00Z"))[0]).toBe("2026-03-29T16:00");

@@ -1,5 +1,6 @@
 // Calculates when a schedule runs, and which of its due times get a run after it was missed.
 import { type CronTimes, InvalidCron, readCron, requireRuns } from "../../src/kernel/util/cron/cron.ts";
+import { momentOf } from "../../src/kernel/util/cron/wall-time.ts";
 import { MINUTE } from "../../src/kernel/util/time.ts";
 import { isTimeZone } from "../../src/kernel/util/time-zone.ts";
 import type { Schedule } from "./schema.ts";
@@ -40,7 +41,7 @@ export async function nextRuns({ cron, at, timezone }: Timing, from: number): Pr
 export function parseMoment(text: string, timezone: string): number | undefined {
   try {
     if (/(?:Z|[+-]\d\d:?\d\d)$/i.test(text)) return Temporal.Instant.from(text.replace(" ", "T")).epochMilliseconds;
-    return Temporal.PlainDateTime.from(text).toZonedDateTime(timezone).epochMilliseconds;
+    return momentOf(Temporal.PlainDateTime.from(text), timezone);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -32,11 +32,13 @@ function cronInWords(text: string): string | undefined {
   const hours = /^(?:\*|0)\/(\d+)$/.exec(hour)?.[1];
   if (everyDay && hour === "*") {
     if (minute === "*") return "Every minute";
-    if (minutes !== undefined) return `Every ${minutes} minutes`;
+    // Other steps begin anew with the hour.
+    if (minutes !== undefined) return 60 % Number(minutes) === 0 ? `Every ${minutes} minutes` : undefined;
     if (isNumber(minute)) return minute === "0" ? "Every hour" : `Every hour, ${minute} minutes past`;
   }
   if (!isNumber(minute)) return undefined;
-  if (everyDay && hours !== undefined) return `Every ${hours} hours, ${minute} minutes past`;
+  if (everyDay && hours !== undefined && 24 % Number(hours) === 0)
+    return `Every ${hours} hours, ${minute} minutes past`;
   if (!isNumber(hour) || !isAny(month)) return undefined;
   const time = `${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`;
   if (everyDay) return `Every day at ${time}`;

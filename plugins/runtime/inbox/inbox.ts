@@ -38,8 +38,8 @@ export interface Inbox {
   find(agentId: string, id: string): Promise<{ entry: InboxEntry; status: SentMessage["status"] } | undefined>;
   /** The first entries of an agent that can run, oldest first. */
   listPending(agentId: string, limit: number): Promise<InboxEntry[]>;
-  /** The entries of a conversation whose turns wait for an approval. */
-  listSuspended(agentId: string, platform: string, peer: string): Promise<InboxEntry[]>;
+  /** The entries of this entry's conversation whose turns wait for an approval. */
+  listSuspended(of: Pick<InboxEntry, "agentId" | "platform" | "peer" | "sessionId">): Promise<InboxEntry[]>;
   /** Which of these entries are pending. */
   pendingOf(agentId: string, ids: readonly string[]): Promise<Set<string>>;
   /** The messages that were sent to an agent with `POST /api/chat`, newest first. */
@@ -215,7 +215,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
     },
     listPending: (agentId, limit) => selectPending.execute({ agentId, limit }),
 
-    listSuspended: (agentId, platform, peer) =>
+    listSuspended: ({ agentId, platform, peer, sessionId }) =>
       drizzle
         .select(columns)
         .from(inbox)
@@ -224,8 +224,10 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
             isPending,
             eq(inbox.agentId, agentId),
             eq(inbox.suspended, true),
-            eq(inbox.platform, platform as Platform),
-            eq(inbox.peer, peer),
+            // Where a conversation has no other side, as in the console, it is its session.
+            peer === null
+              ? eq(inbox.sessionId, sessionId)
+              : and(eq(inbox.platform, platform as Platform), eq(inbox.peer, peer)),
           ),
         ),
 

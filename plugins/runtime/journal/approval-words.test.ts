@@ -35,6 +35,18 @@ test.each([
   expect(askingText([{ ...open(""), summary }], true, "de")).toBe(`Darf ich das tun?\n\n${words}`);
 });
 
+test.each([
+  "See [the invoice](https://evil.example/steal) and ![p](https://evil.example/i.png)",
+  "Pay *now* ~~later~~ ||never||",
+  "_quiet_ words",
+])("a call is asked as it is written, also where a chat app would show it otherwise: %s", (summary) => {
+  expect(askingText([{ ...open(""), summary }], true, "en")).toBe(`May I do this?\n\n\`\`\`\n${summary}\n\`\`\``);
+});
+
+test("a call can't end the block of code that it is shown in", () => {
+  expect(askingText([{ ...open(""), summary: "x ``` **y**" }], true, "en")).toContain("```\nx ˋˋˋ **y**\n```");
+});
+
 test("a call is asked in the order in which it is written", () => {
   expect(askingText([open("\u202emoc.elpmaxe")], true, "en")).toBe("May I do this?\n\nOpen ⟨U+202E⟩moc.elpmaxe");
 });

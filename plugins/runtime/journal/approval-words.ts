@@ -43,7 +43,7 @@ export function askingText(
   from?: Pick<InboxEntry, "senderName" | "platform">,
 ): string {
   const lines = requests.map(({ summary, code }) => {
-    const words = visibleText(translateCall(summary, language));
+    const words = verbatim(visibleText(translateCall(summary, language)));
     return withChoices ? words : `${words}\n/approve ${code}\n/deny ${code}`;
   });
   const warnings = [
@@ -57,6 +57,14 @@ export function askingText(
   const below = warnings.filter((text) => text !== "").map((text) => translateText(text, language));
   return [question, ...(from ? originText(from, language) : []), ...lines, ...below].join("\n\n");
 }
+
+/** What a chat app would show otherwise than it is written: links under other words, what is struck out or hidden. */
+const MARKUP = /[`*~\\[\]]|\|\||(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/u;
+
+/** The words as they are, also where a platform would take a part of them for markup: in a block of code it takes nothing. */
+const verbatim = (words: string) =>
+  // What ends a block is shown by a letter that looks like it.
+  MARKUP.test(words) ? `\`\`\`\n${words.replaceAll("`", "ˋ")}\n\`\`\`` : words;
 
 /** Whose message it answers; their name must not pass for more than a name. */
 function originText(

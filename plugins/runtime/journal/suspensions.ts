@@ -153,10 +153,9 @@ export function createSuspensions(deps: Deps) {
     takeResumed: (id: string): boolean => resumedEarly.delete(id),
 
     /** Ends the suspended turns of the conversation of this entry. */
-    async cancelConversation({ agentId, platform, peer }: InboxEntry): Promise<Statement[]> {
-      if (peer === null) return [];
+    async cancelConversation(of: InboxEntry): Promise<Statement[]> {
       const statements: Statement[] = [];
-      for (const entry of await inbox.listSuspended(agentId, platform, peer)) {
+      for (const entry of await inbox.listSuspended(of)) {
         const settle = inbox.settleStatement(entry, "cancelled");
         const after = () => liveTurns.end(entry.id, { error: cancelledError() });
         const ofSchedule = isScheduled(entry)

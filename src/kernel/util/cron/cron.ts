@@ -1,5 +1,7 @@
 // Calculates the times of cron expressions with croner, which is loaded at first use, since few agents have schedules.
+import type { Cron } from "croner";
 import { MINUTE } from "../time.ts";
+import { momentOf } from "./wall-time.ts";
 
 export interface CronTimes {
   /** The first time after `from`, in epoch ms; undefined if there is none. */
@@ -17,8 +19,8 @@ const CHECKED_RUNS = 5;
 /**
  * Reads a cron expression of five fields, or a name such as `@daily`, in a time zone.
  *
- * Around a change of the clocks: a time that is skipped runs when the skipped hour ends, a time that comes twice runs the
- * first time, and steps such as every 30 minutes stay even.
+ * Around a change of the clocks: times that are skipped run when the skipped hour ends, together once; a time that comes twice runs the
+ * first time. What runs in each hour, such as every 30 minutes, stays even.
  */
 export async function readCron(text: string, timezone: string): Promise<CronTimes> {
   const fields = text.trim().split(/\s+/);
@@ -27,13 +29,36 @@ export async function readCron(text: string, timezone: string): Promise<CronTime
   if (!/^@\w+$/.test(text.trim()) && fields.length !== 5) throw new InvalidCron(HINT);
   const { Cron } = await import("croner");
   try {
-    const cron = new Cron(text.trim(), { timezone, paused: true, mode: "5-part" });
-    const next = (from: number) => cron.nextRun(new Date(from))?.getTime();
+    const even = new Cron(text.trim(), { timezone, paused: true, mode: "5-part" });
+    const onTheWall = new Cron(text.trim(), { timezone: "UTC", paused: true, mode: "5-part" });
+    const next = isEven(text)
+      ? (from: number) => even.nextRun(new Date(from))?.getTime()
+      : (from: number) => nextOnTheWall(onTheWall, timezone, from);
     // Time zones and days that never come are only found by a search.
     next(Date.now());
     return { next };
   } catch {
     throw new InvalidCron(HINT);
+  }
+}
+
+/** Whether it runs in each hour of the day: by distances of time, and not at times of the day. */
+const isEven = (text: string) => /^(?:@hourly|\S+\s+\*\s.*)$/i.test(text.trim());
+
+/** The first time of the day after `from` that fits. The times on the wall are searched as if no clock ever changed. */
+function nextOnTheWall(cron: Pick<Cron, "nextRun">, timezone: string, from: number): number | undefined {
+  const wall = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(timezone).toPlainDateTime();
+  // A time on the wall before this one is never a moment after this one: of two equal ones, the first counts.
+  let at = wall.toZonedDateTime("UTC").epochMilliseconds;
+  for (;;) {
+    const found = cron.nextRun(new Date(at))?.getTime();
+    if (found === undefined) return undefined;
+    const moment = momentOf(
+      Temporal.Instant.fromEpochMilliseconds(found).toZonedDateTimeISO("UTC").toPlainDateTime(),
+      timezone,
+    );
+    if (moment > from) return moment;
+    at = found;
   }
 }
 
