@@ -164,7 +164,10 @@ export function createMcpService(deps: Deps): McpService {
       for (const { name, changed } of record.tools) {
         const isNew = changed && !former?.tools.some((tool) => tool.name === name && tool.changed);
         if (!isNew || !isVouchedFor(target.settings, name)) continue;
-        const text = `The MCP server ${target.name} has changed its tool ${JSON.stringify(name)}: it asks again until you look at it.`;
+        const isKnown = former?.tools.some((tool) => tool.name === name);
+        const text = isKnown
+          ? `The MCP server ${target.name} has changed its tool ${JSON.stringify(name)}: it asks again until you look at it.`
+          : `The MCP server ${target.name} has a new tool ${JSON.stringify(name)}: it asks until you look at it.`;
         agents.log(target.key.agentId, "warning", text, "mcp", { server: target.name });
       }
       if (former?.listedAt == null) warnOfUnknownTools(target, record);
@@ -204,6 +207,10 @@ export function createMcpService(deps: Deps): McpService {
         const failure = await describeFailure(error, secrets);
         const { kind, reason, isUnsent = false } = failure;
         if (used && kind === "refused") throw toolDeclined(wrapUntrusted(name, reason));
+        if (used && failure.isTooLarge) {
+          await connections.drop(target.key, used);
+          throw toolDeclined(tooLarge(name));
+        }
         if (used && kind === "gone" && !isRepeated) {
           // A server that was started anew does not know the session, and so has not served the request.
           await connections.drop(target.key, used);
@@ -304,6 +311,8 @@ const listOf = ({ tools }: Pick<ServerRecord, "tools">) =>
     .map(({ name }) => name)
     .join(", ") || "none";
 
+const tooLarge = (name: string) =>
+  `The MCP server ${name} has done it, and its answer is larger than 4 MB, so it was not read. Ask for less of it.`;
 const outcomeUnknown = (name: string) =>
   `The MCP server ${name} has not answered. Whether it has done what was asked is not known.`;
 const signInNeeded = (name: string) =>

@@ -127,7 +127,7 @@ describe("results of tools", () => {
     expect(await it.looked("docs")).toMatchObject({ state: "connected" });
   });
 
-  test("are cut, and a result that is larger than any should be ends the connection", async () => {
+  test("are cut, and one that is larger than any should be is not read, while the server goes on", async () => {
     const long: McpTool = { run: () => ({ content: [{ type: "text", text: "x".repeat(300_000) }] }) };
     const huge: McpTool = { run: () => ({ content: [{ type: "text", text: "x".repeat(5_000_000) }] }) };
     await using server = startMcpServer({ long, huge });
@@ -136,8 +136,12 @@ describe("results of tools", () => {
     it.callOnce("docs__long");
     expect(await it.say("Call it.")).toContain("[Cut: the first 16000 of 200000 characters.]");
     it.callOnce("docs__huge");
-    expect(await it.say("Call it.")).toContain("Whether it has done what was asked is not known.");
-    expect((await it.looked("docs")).lastError).toBe("The answer is larger than 4000000 bytes.");
+    expect(await it.say("Call it.")).toContain(
+      "its answer is larger than 4 MB, so it was not read. Ask for less of it.",
+    );
+    expect(await it.looked("docs")).toMatchObject({ state: "connected", lastError: null });
+    it.callOnce("docs__long");
+    expect(await it.say("Call it.")).toContain("[Cut: the first 16000 of 200000 characters.]");
   });
 });
 

@@ -102,7 +102,7 @@ export function createSettlement({ database, events, agents, now }: Deps) {
       agents.log(agentId, "warning", `A run of the schedule "${name}" failed: ${last}`, "schedules", links);
     }
     if (!isPaused) return { statements };
-    agents.log(agentId, "error", `The schedule "${name}" was paused. ${reason}`, "schedules", links);
+    agents.log(agentId, "error", `The schedule "${name}" runs no more: ${reason}`, "schedules", links);
     return {
       statements: [...statements, events.recordStatement("schedule.paused", { ...about, data: { ...data, reason } })],
       ownerNotice: (language) =>

@@ -3535,12 +3535,14 @@ export const translation = {
         "Der Webhook bei {host} nahm ein Ereignis nicht an und wird wieder versucht: {text}",
       "The MCP server {server} has no tool {name}, which the configuration names. It has: {names}.":
         "Der MCP-Server {server} hat kein Werkzeug {name}, das die Konfiguration nennt. Er hat: {names}.",
+      "The MCP server {name} has a new tool {tool}: it asks until you look at it.":
+        "Der MCP-Server {name} hat ein neues Werkzeug {tool}: Es fragt, bis du es angesehen hast.",
       "The MCP server {name} has changed its tool {tool}: it asks again until you look at it.":
         "Der MCP-Server {name} hat sein Werkzeug {tool} geändert: Es fragt wieder, bis du es angesehen hast.",
       "{model} rejected a file; answering without it.": "{model} hat eine Datei abgelehnt; die Antwort kommt ohne sie.",
       'The schedule "{name}" of the configuration does not run. {text}':
         "Der Zeitplan „{name}“ der Konfiguration läuft nicht. {text}",
-      'The schedule "{name}" was paused. {text}': "Der Zeitplan „{name}“ macht Pause. {text}",
+      'The schedule "{name}" runs no more: {text}': "Der Zeitplan „{name}“ läuft nicht weiter: {text}",
       "The live stream is on the air.": "Der Livestream ist auf Sendung.",
       "The live stream has ended.": "Der Livestream ist zu Ende.",
       "The live stream was ended: {text}": "Der Livestream wurde beendet: {text}",

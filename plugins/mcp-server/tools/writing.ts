@@ -57,7 +57,8 @@ export const createWritingTools = ({ lookup, turns }: Deps) => ({
           words: string;
           nextRunAt: string | null;
         };
-        return texts(`${to.name} does it ${made.words}. Next time: ${made.nextRunAt ?? "never"}.`);
+        const times = made.words.charAt(0).toLowerCase() + made.words.slice(1);
+        return texts(`${to.name} does it ${times}. Next time: ${made.nextRunAt ?? "never"}.`);
       }),
     );
   },

@@ -18,6 +18,8 @@ export interface Failure {
   reason: string;
   /** The request was certainly not sent. */
   isUnsent?: boolean;
+  /** The server has answered, with more than is read. */
+  isTooLarge?: boolean;
   /** The owner has signed in, with too few rights. */
   missing?: MissingScope;
 }
@@ -32,6 +34,7 @@ export async function describeFailure(error: unknown, secrets: Iterable<string> 
     return {
       kind: "unreachable",
       reason: own.message,
+      isTooLarge: own.code === "UPSTREAM_TOO_LARGE",
       isUnsent: own.status === 400 || causes.some(isRefusedConnection),
     };
   }

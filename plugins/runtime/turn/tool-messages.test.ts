@@ -4,7 +4,8 @@ import { toFileMessages } from "./tool-messages.ts";
 
 const partsOf = (file: { name?: string; mediaType: string; data: string }) => {
   const [message] = toFileMessages([{ tool: "run_code", file }], ["image"]);
-  return (message?.content as { text?: string }[]).slice(1).map(({ text }) => text);
+  const parts = (message?.content ?? []) as { text?: string }[];
+  return parts.slice(1).map(({ text }) => text);
 };
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
