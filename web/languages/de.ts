@@ -727,6 +727,8 @@ export const translation = {
     "There is nothing in it": "Es steht nichts darin",
     "It can't be read": "Es lässt sich nicht lesen",
     "This server has no such provider: choose a model": "Diesen Anbieter gibt es hier nicht: Wähle ein Modell",
+    "Add MCP servers again on the agent's page Skills; a command only if the operator lists it":
+      "Füge MCP-Server auf der Seite Fähigkeiten des Agenten neu hinzu; einen Befehl nur, wenn ihn der Betreiber aufführt",
     "Berth has nothing like it": "So etwas gibt es in Berth nicht",
     "Connect channels again: their tokens are not taken": "Verbinde Kanäle neu: Ihre Token werden nicht übernommen",
     "Plugins are programs of the other service: look for a skill or an MCP server instead":

@@ -19,6 +19,7 @@ const NOTES = {
   NOTHING_IN_IT: "There is nothing in it",
   UNREADABLE: "It can't be read",
   UNKNOWN_MODEL: "This server has no such provider: choose a model",
+  MCP_SERVERS: "Add MCP servers again on the agent's page Skills; a command only if the operator lists it",
   NO_EQUIVALENT: "Berth has nothing like it",
   CONNECT_ANEW: "Connect channels again: their tokens are not taken",
   PLUGINS: "Plugins are programs of the other service: look for a skill or an MCP server instead",

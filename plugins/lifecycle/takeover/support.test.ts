@@ -68,6 +68,7 @@ export const OPENCLAW: Readonly<Record<string, string>> = {
     },
     env: { OPENROUTER_API_KEY: "sk-or-not-taken" },
     plugins: { entries: {} },
+    mcpServers: { files: { command: "npx" } },
     gateway: { auth: { token: "not-taken" }, },
   }`,
   "cron/jobs.json": JSON.stringify({

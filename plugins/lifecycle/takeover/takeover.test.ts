@@ -74,6 +74,7 @@ describe("an OpenClaw folder", () => {
       "openclaw.json: channels.slack: NO_EQUIVALENT",
       "openclaw.json: env: SECRETS",
       "openclaw.json: plugins: PLUGINS",
+      "openclaw.json: mcpServers: MCP_SERVERS",
       "openclaw.json: gateway: NO_EQUIVALENT",
       "cron/jobs.json: Every seven minutes: UNSUPPORTED_TIMES",
       "cron/jobs.json: With seconds: UNSUPPORTED_TIMES",

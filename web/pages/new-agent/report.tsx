@@ -22,6 +22,7 @@ const NOTES: Readonly<Record<NoteCode, Text>> = {
   NOTHING_IN_IT: text("There is nothing in it"),
   UNREADABLE: text("It can't be read"),
   UNKNOWN_MODEL: text("This server has no such provider: choose a model"),
+  MCP_SERVERS: text("Add MCP servers again on the agent's page Skills; a command only if the operator lists it"),
   NO_EQUIVALENT: text("Berth has nothing like it"),
   CONNECT_ANEW: text("Connect channels again: their tokens are not taken"),
   PLUGINS: text("Plugins are programs of the other service: look for a skill or an MCP server instead"),

@@ -37,6 +37,7 @@ export function takeOverConfiguration(draft: Draft, text: string): void {
   for (const part of namesAt(config).slice(0, 50)) {
     if (SECRET_PARTS.includes(part)) report.left(`openclaw.json: ${part}`, "SECRETS");
     else if (part === "plugins") report.left("openclaw.json: plugins", "PLUGINS");
+    else if (part === "mcp" || part === "mcpServers") report.left(`openclaw.json: ${part}`, "MCP_SERVERS");
     else if (!TAKEN_PARTS.includes(part)) report.left(`openclaw.json: ${part}`, "NO_EQUIVALENT");
   }
 }
