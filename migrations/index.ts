@@ -68,6 +68,8 @@ import subSteps from "./0098_sub_steps.sql" with { type: "text" };
 import inboxLanguage from "./0099_inbox_language.sql" with { type: "text" };
 import hiddenCallParts from "./0100_hidden_call_parts.sql" with { type: "text" };
 import pairingLanguage from "./0101_pairing_language.sql" with { type: "text" };
+import ledgerJournal from "./0102_ledger_journal.sql" with { type: "text" };
+import auditLogKept from "./0103_audit_log_kept.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -142,4 +144,6 @@ export const migrations: readonly Migration[] = [
   { name: "0099_inbox_language", sql: inboxLanguage },
   { name: "0100_hidden_call_parts", sql: hiddenCallParts },
   { name: "0101_pairing_language", sql: pairingLanguage },
+  { name: "0102_ledger_journal", sql: ledgerJournal },
+  { name: "0103_audit_log_kept", sql: auditLogKept },
 ];

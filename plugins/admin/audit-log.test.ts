@@ -31,6 +31,18 @@ test("triggers refuse to change entries, or to delete them early", async () => {
   expect(await actions()).toEqual(["user.enable"]);
 });
 
+test("without a newer entry, prune leaves old ones, since their two years end with it", async () => {
+  const alone = await openServer();
+  try {
+    const { write, read } = alone.kernel.database;
+    await write([entryAt("user.old", Date.now() - 800 * DAY), entryAt("user.older", Date.now() - 801 * DAY)]);
+    await createAuditLog(alone.kernel).prune();
+    expect((await read("SELECT count(*) AS n FROM audit_log")).rows[0]?.n).toBe(2);
+  } finally {
+    await alone[Symbol.asyncDispose]();
+  }
+});
+
 test("prune deletes entries older than two years", async () => {
   const { write } = server.kernel.database;
   await write([entryAt("user.old", Date.now() - 732 * DAY), entryAt("user.younger", Date.now() - 729 * DAY)]);

@@ -106,9 +106,11 @@ export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog
 
     async prune(now = Date.now()) {
       const oldest = "SELECT id FROM audit_log ORDER BY id LIMIT ?";
-      const sql = `DELETE FROM audit_log WHERE at < ? AND id IN (${oldest})`;
+      // The trigger counts back from the newest entry.
+      const kept = "(SELECT at FROM audit_log ORDER BY id DESC LIMIT 1) - ?";
+      const sql = `DELETE FROM audit_log WHERE at < ? AND at <= ${kept} AND id IN (${oldest})`;
       for (;;) {
-        const [result] = await database.write([{ sql, args: [now - RETENTION_MS, PRUNE_BATCH_SIZE] }]);
+        const [result] = await database.write([{ sql, args: [now - RETENTION_MS, RETENTION_MS, PRUNE_BATCH_SIZE] }]);
         if ((result?.rowsAffected ?? 0) < PRUNE_BATCH_SIZE) return;
       }
     },

@@ -12,6 +12,8 @@ import { createResponseCache } from "./cache/response-cache.ts";
 import { createTurnCaches } from "./cache/turn-caches.ts";
 import { createAccountBalances } from "./ledger/account-balances.ts";
 import { createBudgetNotices } from "./ledger/budget-notices.ts";
+import { createDatabaseJournal } from "./ledger/database-journal.ts";
+import { createJournal } from "./ledger/journal.ts";
 import { createLedger } from "./ledger/ledger.ts";
 import { createOwnershipTransfer } from "./ledger/ownership-transfer.ts";
 import { allowanceOf } from "./ledger/plan-allowance.ts";
@@ -48,7 +50,7 @@ export function createBilling({ kernel, authService, agents }: Deps) {
     log,
     balances,
     unpaidBudget: { microUsd: unpaidMicroUsd, adminEmails: config.of(adminSettings).emails },
-    journalFile,
+    journal: kernel.files ? createDatabaseJournal({ database, log, journalFile }) : createJournal(journalFile, log),
     onPaid: transfer.onPaid,
     onSettled: (microUsd) => costCounter.inc(microUsd / 1e6),
     onRefused: budgetNotices.budgetRefused,

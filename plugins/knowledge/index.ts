@@ -21,7 +21,7 @@ export const knowledge = plugin("knowledge", ({ kernel, use }) => {
   const agentService = use(agents);
   const skillService = use(skills);
   const { identities, users } = use(auth);
-  const bytes = createUploadFiles({ dataDir: kernel.config.dataDir, folder: "knowledge" });
+  const bytes = createUploadFiles({ dataDir: kernel.config.dataDir, folder: "knowledge", files: kernel.files });
   const store = createFileStore(kernel);
   const chunks = createChunkStore(kernel);
   const { embedder } = use(ai);

@@ -74,9 +74,9 @@ export function createIndexing(deps: Deps) {
   /** The bytes of the file; undefined if an address has not changed. */
   async function sourceOf(file: KnowledgeFile, signal: AbortSignal): Promise<Source | undefined> {
     const { agentId, id, url } = file;
-    const kept = stored.at(agentId, id);
+    const kept = await stored.find(agentId, id);
     // Of a job that was interrupted, too: the passages that are written already are from these bytes.
-    if (await kept.exists()) return { bytes: new Uint8Array(await kept.arrayBuffer()), changes: {} };
+    if (kept) return { bytes: new Uint8Array(await kept.arrayBuffer()), changes: {} };
     if (url === null) throw new AppError(410, "FILE_GONE", "The file is no longer there. Send it again.");
     const etag = file.generation > 0 ? file.etag : null;
     const fetched = await fetchAddress(outbound, url, { etag, maxBytes: MAX_UPLOAD_BYTES, signal });

@@ -81,13 +81,13 @@ export interface UploadService {
   fetchFile(agentId: string, attachment: { ref: string }, limit: number): Promise<Uint8Array | undefined>;
 }
 
-interface Deps extends Pick<Kernel, "database" | "config"> {
+interface Deps extends Pick<Kernel, "database" | "config" | "files"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
   users: Pick<ServiceOf<typeof auth>["users"], "byId">;
 }
 
-export function createUploadService({ database, config, agents, users }: Deps) {
-  const files = createUploadFiles(config);
+export function createUploadService({ database, config, files: shared, agents, users }: Deps) {
+  const files = createUploadFiles({ dataDir: config.dataDir, files: shared });
   const store = createUploadStore({ database });
 
   /** `more`: statements of the write that stores the upload. */
@@ -110,8 +110,7 @@ export function createUploadService({ database, config, agents, users }: Deps) {
   async function read(agentId: string, id: string, limit = Number.POSITIVE_INFINITY) {
     const upload = await store.find(agentId, id);
     if (!upload || upload.size > limit) return undefined;
-    const file = files.at(agentId, upload.id);
-    return (await file.exists()) ? file.bytes() : undefined;
+    return (await files.find(agentId, upload.id))?.bytes();
   }
 
   const replyFiles = createReplyFiles({ database, store: storeFile });
@@ -131,8 +130,8 @@ export function createUploadService({ database, config, agents, users }: Deps) {
     async open(agentId, id) {
       const upload = await store.find(agentId, id);
       if (!upload) throw uploadNotFound();
-      const file = files.at(agentId, upload.id);
-      if (!(await file.exists())) throw uploadNotFound();
+      const file = await files.find(agentId, upload.id);
+      if (!file) throw uploadNotFound();
       return { upload, file };
     },
 

@@ -2,9 +2,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "./config/config.ts";
-import { type Database, openDatabase } from "./database/database.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "./database/database.ts";
 import { StartError } from "./errors.ts";
 import { createEvents } from "./events/events.ts";
+import type { SharedFiles } from "./files.ts";
 import { createBackendTransport } from "./http/backend/backend-transport.ts";
 import { createServiceTokens } from "./http/backend/service-tokens.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -16,24 +17,44 @@ import { createOutbound } from "./security/outbound.ts";
 import { createRateLimiter } from "./security/rate-limits/rate-limiter.ts";
 import { createVault, loadOrCreateSecretKey, type Vault } from "./security/vault.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
-import { createMetrics } from "./telemetry/metrics.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 
 export interface RunningKernel extends Kernel {
   /** Stores what is still in memory and closes the database. */
   close(): Promise<void>;
 }
 
+/** What a cluster puts in place of what a single machine does. */
+export interface KernelSeams {
+  /** Default: a log of its own. */
+  log?: Log;
+  replicate?: DatabaseOptions["replicate"];
+  files?: SharedFiles;
+  /** Registers metrics beside those of the kernel and the plugins. */
+  onMetrics?: (metrics: Metrics) => void;
+}
+
 /**
  * Opens the database, checks that the root key belongs to it, and builds every kernel service. Throws StartError with
  * everything closed again.
  */
-export async function openKernel(config: Config): Promise<RunningKernel> {
-  const log = createLog(config.log);
+export async function openKernel(config: Config, seams: KernelSeams = {}): Promise<RunningKernel> {
+  const log = seams.log ?? createLog(config.log);
   for (const secret of config.secrets) log.redactSecret(secret, "always");
   const metrics = createMetrics();
+  seams.onMetrics?.(metrics);
   const opened: { close(): unknown }[] = [{ close: metrics.stop }];
+  /** What can't be closed, for instance because its last write is refused, does not keep the others open. */
   const close = async () => {
-    for (const { close } of opened.splice(0).reverse()) await close();
+    const failures: unknown[] = [];
+    for (const one of opened.splice(0).reverse()) {
+      try {
+        await one.close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   };
   try {
     const database = await openDatabase({
@@ -42,6 +63,7 @@ export async function openKernel(config: Config): Promise<RunningKernel> {
       dataDir: config.dataDir,
       log,
       metrics,
+      ...(seams.replicate && { replicate: seams.replicate }),
     });
     opened.push(database);
     const vault = await openVault(config, database, log);
@@ -69,6 +91,7 @@ export async function openKernel(config: Config): Promise<RunningKernel> {
         createServiceTokens(vault),
         config.role === "web" ? config.backend.url : undefined,
       ),
+      files: seams.files,
       close,
     };
   } catch (error) {

@@ -3,6 +3,7 @@ import type { AnyElysia } from "elysia";
 import type { Config } from "./config/config.ts";
 import type { Database } from "./database/database.ts";
 import type { Events } from "./events/events.ts";
+import type { SharedFiles } from "./files.ts";
 import type { BackendTransport } from "./http/backend/backend-transport.ts";
 import type { Idempotency } from "./http/idempotency.ts";
 import type { OpenApiDocument } from "./http/openapi/document.ts";
@@ -35,6 +36,8 @@ export interface Kernel {
   readonly metrics: Metrics;
   /** Calls the backend from the web surface: in this process, or over HTTP. */
   readonly backend: BackendTransport;
+  /** Where a cluster keeps files of the data folder; undefined on a single machine. */
+  readonly files: SharedFiles | undefined;
 }
 
 /** Whether this process alone writes the database. Only then may rows be cached. */

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
-import { createJournal } from "./journal.ts";
+import { createDatabaseJournal } from "./database-journal.ts";
+import { createJournal, type Journal } from "./journal.ts";
 import { type BudgetScope, createLedger, type LedgerCall } from "./ledger.ts";
 import type { LedgerRow } from "./ledger-row.ts";
 
@@ -21,8 +22,11 @@ const budget: BudgetScope = { of: { agentId: "a" }, period: "day", limit: 1_000 
 const expected = { inputTokens: 40, outputTokens: 30 };
 const used = { inputTokens: 4, outputTokens: 3, estimated: false };
 
-/** A new process: nothing of an earlier one is in its memory. */
-const open = () => createLedger({ database: store.database, log: silent, journalFile });
+const JOURNALS: Record<string, () => Journal> = {
+  "a file": () => createJournal(journalFile, silent),
+  "the database, of a service on several machines": () =>
+    createDatabaseJournal({ database: store.database, log: silent, journalFile }),
+};
 const rows = async () => {
   const { rows } = await store.database.read("SELECT * FROM usage ORDER BY id");
   return rows.map(({ input_tokens, output_tokens, cost_micro_usd, estimated }) => [
@@ -39,9 +43,15 @@ const total = async () => {
 };
 
 /** What a call does without anybody waiting for it is on disk after that. */
-const turnOfTheLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
+async function turnOfTheLoop(): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  await store.database.write([{ sql: "SELECT 1", args: [] }]);
+}
 
-describe("after a kill", () => {
+describe.each(Object.entries(JOURNALS))("after a kill, with a journal in %s,", (_, journal) => {
+  /** A new process: nothing of an earlier one is in its memory. */
+  const open = () => createLedger({ database: store.database, log: silent, journal: journal() });
+
   test("a finished call has its row, although it was not written before", async () => {
     await (await open().reserve(call, [budget], 100, expected)).record(used, 1);
     expect(await rows()).toEqual([]);
@@ -61,6 +71,7 @@ describe("after a kill", () => {
   test("a running call counts with its reserved cost, marked as estimated", async () => {
     await open().reserve(call, [budget], 100, expected);
     const ledger = open();
+    await ledger.start();
     expect(await ledger.spentMicroUsd(budget)).toBe(100);
     expect(await rows()).toEqual([[40, 30, 100, 1]]);
   });
@@ -74,16 +85,11 @@ describe("after a kill", () => {
     expect(await rows()).toEqual([[4, 3, 10, 0]]);
     expect(await total()).toEqual([1, 10]);
   });
-
-  test("a truncated line does not affect the others", async () => {
-    await open().reserve(call, [budget], 100, expected);
-    appendFileSync(journalFile, '["019a');
-    await open().start();
-    expect(await rows()).toHaveLength(1);
-  });
 });
 
-describe("a row", () => {
+describe.each(Object.entries(JOURNALS))("a row, with a journal in %s,", (_, journal) => {
+  const open = () => createLedger({ database: store.database, log: silent, journal: journal() });
+
   test("is written once, also if its first batch failed", async () => {
     const ledger = open();
     const spending = await ledger.reserve(call, [budget], 100, expected);
@@ -117,7 +123,38 @@ describe("a row", () => {
   });
 });
 
+test("a service that joins others takes over what the file of its machine holds, once", async () => {
+  const alone = () => createJournal(journalFile, silent);
+  await createLedger({ database: store.database, log: silent, journal: alone() }).reserve(
+    call,
+    [budget],
+    100,
+    expected,
+  );
+  expect(existsSync(journalFile)).toBe(true);
+  for (let start = 0; start < 2; start++) {
+    const journal = createDatabaseJournal({ database: store.database, log: silent, journalFile });
+    await createLedger({ database: store.database, log: silent, journal }).start();
+  }
+  expect(await rows()).toEqual([[40, 30, 100, 1]]);
+  expect(existsSync(journalFile)).toBe(false);
+});
+
 describe("the file", () => {
+  const open = () =>
+    createLedger({ database: store.database, log: silent, journal: createJournal(journalFile, silent) });
+  test("a truncated line does not affect the others", async () => {
+    await createLedger({ database: store.database, log: silent, journal: createJournal(journalFile, silent) }).reserve(
+      call,
+      [budget],
+      100,
+      expected,
+    );
+    appendFileSync(journalFile, '["019a');
+    await createLedger({ database: store.database, log: silent, journal: createJournal(journalFile, silent) }).start();
+    expect(await rows()).toHaveLength(1);
+  });
+
   const row = (id: string): LedgerRow => [id, 1, "turn", null, null, "provider_1", "m", 1, 2, 3, 4, 0, 0, 0, 0];
 
   test("has mode 0600, is compacted, and is empty in the end", async () => {
@@ -135,7 +172,7 @@ describe("the file", () => {
     expect(createJournal(journalFile, silent).recover()).toContainEqual(row("stays"));
     journal.remove("stays", false);
     expect(statSync(journalFile).size).toBe(0);
-    journal.close();
+    await journal.close();
     expect(existsSync(`${journalFile}.new`)).toBe(false);
   });
 
@@ -148,7 +185,7 @@ describe("the file", () => {
     expect(readFileSync(journalFile, "utf8").trimEnd().split("\n")).toHaveLength(3);
     expect(journal.whenFlushed()).toBeUndefined();
     journal.put(row("d"));
-    journal.close();
+    await journal.close();
     expect(createJournal(journalFile, silent).recover()).toHaveLength(4);
   });
 

@@ -3,21 +3,19 @@ import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeFile
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { isLedgerRow, type LedgerRow } from "./ledger-row.ts";
 
-/**
- * A file of lines that are only appended. Writes survive the end of the process, since the system holds them (a power
- * failure may lose the last seconds). All lines of one turn of the event loop are appended together. The file is truncated
- * when none of its lines is needed any more.
- */
+/** Keeps the calls under way, and those whose rows are not written yet. */
 export interface Journal {
+  /** Reads what `recover` returns, where that takes a query. */
+  load?(): Promise<void>;
   /** Adds or replaces the row of a call: first with its highest cost, then with its actual cost. */
   put(row: LedgerRow): void;
-  /** Resolves when the file holds all lines, or their write has failed; undefined if nothing is pending. */
+  /** Resolves when all rows are kept; undefined if nothing is pending. A file that can't be written does not reject. */
   whenFlushed(): Promise<void> | undefined;
-  /** Removes a row that was stored or voided. With `needsTombstone` a delete line is appended, so `recover` skips it. */
+  /** Removes a row that was stored or voided. With `needsTombstone`, `recover` would return it again otherwise. */
   remove(id: string, needsTombstone: boolean): void;
   /** The rows that an earlier process left, the latest of each call. They stay until they are removed. */
   recover(): LedgerRow[];
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 /** Bytes after which the file is truncated when empty of live rows, and compacted otherwise. */
@@ -25,6 +23,11 @@ const TRUNCATE_AT_BYTES = 256 * 1024;
 const COMPACT_AT_BYTES = 4 * 1024 * 1024;
 const LOG_INTERVAL_MS = 60_000;
 
+/**
+ * A file of lines that are only appended. Writes survive the end of the process, since the system holds them (a power
+ * failure may lose the last seconds). All lines of one turn of the event loop are appended together. The file is truncated
+ * when none of its lines is needed any more.
+ */
 export function createJournal(path: string, log: Pick<Log, "error" | "warn">): Journal {
   const liveLines = new Map<string, string>();
   /** Lines that wait for the next write. */

@@ -7,7 +7,7 @@ import type { ProviderId } from "../providers/provider.ts";
 import { type CallUsage, costOfCall, isTokenCount } from "../providers/token-usage.ts";
 import type { AccountBalances, BalanceHold } from "./account-balances.ts";
 import { type BudgetHold, type BudgetPeriod, type BudgetRefusal, type BudgetScope, createBudgets } from "./budgets.ts";
-import { createJournal } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 import { insertStatement, type LedgerRow, newRowId } from "./ledger-row.ts";
 import { createRowWriter } from "./row-writer.ts";
 import { readSpent } from "./spent-sums.ts";
@@ -101,8 +101,8 @@ interface Deps {
   balances?: AccountBalances;
   /** Limits what the accounts that nobody pays for may use together in a day; needs `balances`. */
   unpaidBudget?: UnpaidBudget;
-  /** The file that keeps running calls for a restart after a crash; without it they are not kept. */
-  journalFile?: string;
+  /** Keeps running calls for whoever opens the database after a crash; without it they are not kept. */
+  journal?: Journal;
   /** Called after the write of each row that a balance paid for, with the whole micro-USD that the plan paid. */
   onPaid?: (call: LedgerCall, microUsd: number) => void;
   /** Called once for each settled call, with its cost in whole micro-USD. */
@@ -118,13 +118,12 @@ export function createLedger({
   log,
   balances,
   unpaidBudget,
-  journalFile,
+  journal,
   onPaid,
   onSettled,
   onRefused,
   now = Date.now,
 }: Deps): Ledger {
-  const journal = journalFile === undefined ? undefined : createJournal(journalFile, log);
   const budgets = createBudgets({ loadSpent, now, ...(onRefused && { onRefused }) });
   const rowWriter = createRowWriter({ database, log, journal });
   let recovered = false;
@@ -174,7 +173,7 @@ export function createLedger({
     rowWriter.queue(rows.map((row) => ({ row, onWritten: () => journal?.remove(row[0], false) })));
   }
 
-  /** Resolves when the journal file holds the highest cost, so that no provider is called before. If it fails, nothing is held. */
+  /** Resolves when the journal holds the highest cost, so that no provider is called before. If it fails, nothing is held. */
   function openJournaled(
     call: LedgerCall,
     expected: ExpectedTokens,
@@ -183,7 +182,14 @@ export function createLedger({
   ): Reservation | Promise<Reservation> {
     try {
       const reservation = createReservation(call, expected, microUsd, funding);
-      return journal?.whenFlushed()?.then(() => reservation) ?? reservation;
+      const kept = journal?.whenFlushed()?.then(
+        () => reservation,
+        (error: unknown) => {
+          reservation.release();
+          throw error;
+        },
+      );
+      return kept ?? reservation;
     } catch (error) {
       for (const held of [funding.budgetHold, funding.unpaidHold, funding.balanceHold]) held?.capture(0);
       throw error;
@@ -287,10 +293,13 @@ export function createLedger({
     cachedReservation: (call) => createReservation(call, NO_TOKENS, 0, { cached: true }),
     spentMicroUsd: budgets.spentMicroUsd,
     flush,
-    start: flush,
+    async start() {
+      await journal?.load?.();
+      await flush();
+    },
     async close() {
       if (recovered) await flush();
-      journal?.close();
+      await journal?.close();
     },
   };
 }

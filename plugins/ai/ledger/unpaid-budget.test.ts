@@ -6,6 +6,7 @@ import { insertUser, subscriptionStatement } from "../../../tests/support/record
 import type { User } from "../../auth/index.ts";
 import { createAccountBalances } from "./account-balances.ts";
 import type { BudgetRefusal } from "./budgets.ts";
+import { createJournal } from "./journal.ts";
 import { createLedger, type LedgerCall } from "./ledger.ts";
 import { allowanceOf } from "./plan-allowance.ts";
 
@@ -42,7 +43,7 @@ function open(microUsd = 100, adminEmails: string[] = [], journalFile?: string) 
     unpaidBudget: { microUsd, adminEmails },
     onRefused: (refusal) => void refusals.push(refusal),
     now,
-    ...(journalFile !== undefined && { journalFile }),
+    ...(journalFile !== undefined && { journal: createJournal(journalFile, silent) }),
   });
 }
 type Opened = ReturnType<typeof open>;

@@ -71,12 +71,12 @@ interface BackupContents {
 }
 
 export function createAgentBackups(host: Host): AgentBackups {
-  const { database, config, jobs, log } = host.kernel;
+  const { database, config, jobs, log, files } = host.kernel;
   const agentService = host.use(agents);
   const sources = backupSourcesOf(host);
   const tables = backupTablesOf(sources);
   const readSnapshot = createSnapshotReader(database, tables);
-  const store = createBackupStore({ dataDir: config.dataDir, log });
+  const store = createBackupStore({ dataDir: config.dataDir, log, files });
 
   agentService.onDelete((agentId) => store.remove(agentId));
   jobs.every("lifecycle.sweep-backups", DAY, () =>

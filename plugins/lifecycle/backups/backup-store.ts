@@ -2,6 +2,7 @@
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../../src/kernel/errors.ts";
+import type { SharedFiles } from "../../../src/kernel/files.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { isAgentId } from "../../agents/index.ts";
@@ -45,21 +46,40 @@ export interface BackupStore {
   deleteOrphans(exists: (agentId: string) => Promise<boolean>): Promise<void>;
 }
 
-export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log }): BackupStore {
+export interface BackupStoreDeps {
+  dataDir: string;
+  log: Log;
+  /** In a cluster: where the other machines find the files. */
+  files?: SharedFiles | undefined;
+}
+
+export function createBackupStore({ dataDir, log, files: shared }: BackupStoreDeps): BackupStore {
   const root = join(dataDir, FOLDER);
   const pinned = new Set<string>();
   const folderOf = (agentId: string) => join(root, agentId);
   const pathOf = (agentId: string, name: string) => `${FOLDER}/${agentId}/${name}`;
+  /** Of what is kept for all machines, by name. */
+  const keptOf = async (agentId: string) => {
+    const kept = (await shared?.list(`${FOLDER}/${agentId}/`)) ?? [];
+    return new Map(kept.map(({ path, size }) => [path.slice(path.lastIndexOf("/") + 1), { path, size }]));
+  };
 
   /**
    * Deletes old backups, and files that a killed process left unfinished: no other backup of the agent is being
    * written.
    */
   async function prune(agentId: string): Promise<void> {
-    const files = (await readdir(folderOf(agentId))).sort().reverse();
-    const old = files.filter((file) => NAME.test(file)).slice(MAX_BACKUPS);
-    const obsolete = [...old.filter((name) => !pinned.has(pathOf(agentId, name))), ...files.filter(isUnfinished)];
+    const files = await readdir(folderOf(agentId));
+    const names = new Set([...files, ...(await keptOf(agentId)).keys()]);
+    const old = [...names]
+      .filter((file) => NAME.test(file))
+      .sort()
+      .reverse()
+      .slice(MAX_BACKUPS);
+    const unpinned = old.filter((name) => !pinned.has(pathOf(agentId, name)));
+    const obsolete = [...unpinned, ...files.filter(isUnfinished)];
     await Promise.all(obsolete.map((name) => rm(join(folderOf(agentId), name), { force: true })));
+    await shared?.forget(unpinned.map((name) => pathOf(agentId, name)));
   }
 
   return {
@@ -72,6 +92,7 @@ export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log 
         while (taken.has(nameAt(at))) at++;
         const name = nameAt(at);
         await writeElements(join(folder, name), elements);
+        await shared?.keep(pathOf(agentId, name));
         // The backup itself is complete, so this is no failure of the call.
         await prune(agentId).catch((error: unknown) =>
           log.warn("old backups could not be removed", { agentId, error }),
@@ -87,7 +108,8 @@ export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log 
       // Only a name of our own form becomes part of a path of the file system.
       const isOurs = NAME.test(name) && path === pathOf(agentId, name);
       const file = join(folderOf(agentId), name);
-      if (!isOurs || !(await isFile(file))) {
+      const isHere = isOurs && ((await isFile(file)) || (await shared?.bring(path)) === true);
+      if (!isHere) {
         const text =
           "This agent has no such backup. Give the path that the operation returned, relative to the data folder.";
         throw new AppError(400, "UNKNOWN_BACKUP", text);
@@ -99,19 +121,24 @@ export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log 
     unpin: (path) => void pinned.delete(path),
 
     async list(agentId) {
-      const names = (await readdir(folderOf(agentId)).catch(emptyIfMissing)).filter((name) => NAME.test(name));
+      const kept = await keptOf(agentId);
+      const here = await readdir(folderOf(agentId)).catch(emptyIfMissing);
+      const names = [...new Set([...here, ...kept.keys()])].filter((name) => NAME.test(name));
       const backups = await Promise.all(
         names.sort().map(async (name): Promise<StoredBackup[]> => {
           const file = join(folderOf(agentId), name);
-          // A file that is gone was removed to make room for a newer one.
-          const found = await stat(file).catch(() => undefined);
+          // A file that is gone was removed to make room for a newer one, or is on another machine.
+          const found = (await stat(file).catch(() => undefined)) ?? kept.get(name);
           return found ? [{ path: pathOf(agentId, name), file, size: found.size, createdAt: timeOf(name) }] : [];
         }),
       );
       return backups.flat().reverse();
     },
 
-    remove: (agentId) => rm(folderOf(agentId), { recursive: true, force: true }),
+    async remove(agentId) {
+      await rm(folderOf(agentId), { recursive: true, force: true });
+      await shared?.forget([...(await keptOf(agentId)).values()].map(({ path }) => path));
+    },
 
     async deleteOrphans(exists) {
       // Files and folders of other names belong to the operator.
@@ -119,6 +146,11 @@ export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log 
         const { mtimeMs } = await stat(folderOf(agentId));
         if (Date.now() - mtimeMs < ORPHAN_RETENTION_MS || (await exists(agentId))) continue;
         await rm(folderOf(agentId), { recursive: true, force: true });
+      }
+      for (const { path } of (await shared?.list(`${FOLDER}/`)) ?? []) {
+        const [, agentId = "", name = ""] = path.split("/");
+        const isOld = NAME.test(name) && Date.now() - timeOf(name) >= ORPHAN_RETENTION_MS;
+        if (isAgentId(agentId) && isOld && !(await exists(agentId))) await shared?.forget([path]);
       }
     },
   };

@@ -5,11 +5,12 @@ import { fileURLToPath } from "node:url";
 import type { InValue, ResultSet } from "@libsql/client";
 import type { LibSQLDatabase } from "drizzle-orm/libsql/driver-core";
 import { type Migration, migrations } from "../../../migrations/index.ts";
+import { programName } from "../config/program-name.ts";
 import { AppError, StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
-import { ensureWritable, openFile, reason } from "./local-engine.ts";
+import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
 import { migrate } from "./migrate.ts";
 import { openServer } from "./remote.ts";
 import type { Statement } from "./statements.ts";
@@ -57,6 +58,8 @@ export interface DatabaseOptions {
   metrics?: Metrics;
   /** Default: the migrations of this binary. */
   migrations?: readonly Migration[];
+  /** Of a file: takes the place of what writes it, before anything is written. */
+  replicate?: (storage: StorageEngine) => Promise<Pick<StorageEngine, "commit" | "commitLong">>;
 }
 
 /** Opens the database and migrates its schema. Throws `StartError`, with nothing changed, if it can't be used. */
@@ -65,10 +68,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   ensureWritable(options.dataDir);
   const manifest = options.migrations ?? migrations;
   const knownMigrations = new Set(manifest.map(({ name }) => name));
-  const engine =
+  const storage =
     path === undefined
       ? await openServer(options.url, options.authToken)
       : openFile(path, knownMigrations, options.log);
+  const engine = options.replicate ? await replicated(storage, options.replicate) : storage;
+  if (path !== undefined && !options.replicate) await refuseCopy(storage, path);
   const recordCommit = options.metrics && createCommitRecorder(options.metrics);
   const onFlush = (batches: number, ms: number) => {
     engine.afterCommit();
@@ -105,6 +110,29 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
     close,
   };
+}
+
+async function replicated(
+  storage: StorageEngine,
+  replicate: NonNullable<DatabaseOptions["replicate"]>,
+): Promise<StorageEngine> {
+  try {
+    return { ...storage, ...(await replicate(storage)) };
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+/** What is written to a cluster's copy without its log would be on this machine alone, and make its copies differ. */
+async function refuseCopy(storage: StorageEngine, path: string): Promise<void> {
+  const { rows } = await storage.read("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'log_progress'");
+  if (rows.length === 0) return;
+  await storage.close();
+  const program = programName();
+  throw new StartError(
+    `${path} is a copy of a cluster's database. Serve it with CLUSTER_URL, and run commands while it is served; or make it a database of its own: ${program} cluster leave`,
+  );
 }
 
 /** Returns the absolute path of a `file:` URL (relative to the working directory); undefined for a server's URL. */

@@ -29,7 +29,9 @@ export function inspectFile(path: string, knownMigrations: ReadonlySet<string>, 
       const verdict = connection.run("PRAGMA quick_check(1)").rows[0]?.[0];
       if (verdict !== "ok") throw damagedError(path, verdict);
     }
-    const tables = connection.run("SELECT name FROM sqlite_schema WHERE type = 'table'").rows.map((row) => row[0]);
+    // A copy of a cluster notes its place in the log before the first migration.
+    const found = connection.run("SELECT name FROM sqlite_schema WHERE type = 'table' AND name != 'log_progress'");
+    const tables = found.rows.map((row) => row[0]);
     if (tables.length > 0 && !tables.includes("migrations")) {
       throw new DatabaseDamaged(`The file ${path} is a database of another program. Choose another file.`);
     }

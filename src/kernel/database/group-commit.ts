@@ -5,7 +5,7 @@ import type { Connection } from "./connection.ts";
 import { GuardFailed, sqliteCode, toStorageError } from "./errors.ts";
 import type { Statement } from "./statements.ts";
 import { createResultSet } from "./values.ts";
-import type { Commit, Outcome } from "./write-queue.ts";
+import type { Commit, CommitNote, Outcome } from "./write-queue.ts";
 
 /** Milliseconds after which a group ends, so that the event loop can do other work. */
 const MAX_GROUP_MS = 8;
@@ -19,9 +19,13 @@ const EMPTY_RESULT = createResultSet([], [], [], 0, undefined);
  * runs again with savepoints. If the whole transaction fails (disk full), all its batches fail.
  */
 export function createLocalCommit(connection: Connection): Commit {
-  return (batches) => runGroup(batches, false) ?? runGroup(batches, true) ?? [];
+  return (batches, note) => runGroup(batches, false, note) ?? runGroup(batches, true, note) ?? [];
 
-  function runGroup(batches: readonly Statement[][], useSavepoints: boolean): Outcome[] | undefined {
+  function runGroup(
+    batches: readonly Statement[][],
+    useSavepoints: boolean,
+    note: CommitNote | undefined,
+  ): Outcome[] | undefined {
     const outcomes: Outcome[] = [];
     try {
       connection.run("BEGIN IMMEDIATE");
@@ -40,6 +44,10 @@ export function createLocalCommit(connection: Connection): Commit {
         if (useSavepoints) connection.run("RELEASE batch");
         outcomes.push(outcome);
         if (performance.now() > deadline) break;
+      }
+      if (note) {
+        const { sql, args } = note(outcomes);
+        connection.run(sql, args);
       }
       connection.run("COMMIT");
       return outcomes;

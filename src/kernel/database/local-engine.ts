@@ -43,9 +43,9 @@ export function openFile(path: string, knownMigrations: ReadonlySet<string>, log
     const commit = createLocalCommit(connection);
     const background = createBackgroundConnection(path);
     return {
-      async commit(batches) {
+      async commit(batches, note) {
         await checkpointer.pause;
-        return commit(batches);
+        return commit(batches, note);
       },
       // The checkpointer writes too, and would find the file locked.
       async commitLong(batch) {

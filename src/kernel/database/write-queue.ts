@@ -12,8 +12,11 @@ export type Outcome = { results: ResultSet[] } | { error: unknown };
 /**
  * Writes the first batches, at least one, and returns an outcome for each of them. Every batch is atomic, and a failing
  * one does not affect the others.
+ *
+ * @param note makes a statement that is written in the same transaction, from the outcomes of its batches
  */
-export type Commit = (batches: readonly Statement[][]) => Outcome[] | Promise<Outcome[]>;
+export type Commit = (batches: readonly Statement[][], note?: CommitNote) => Outcome[] | Promise<Outcome[]>;
+export type CommitNote = (outcomes: readonly Outcome[]) => Statement;
 
 export interface WriteQueue {
   write(statements: Statement[]): Promise<ResultSet[]>;
