@@ -92,13 +92,13 @@ function changedAt(path) {
 }
 
 /**
- * Runs a command in the project's folder with this terminal, forwards signals, and resolves with its exit code.
+ * Runs a command in the project's folder, or in `cwd`, with this terminal, forwards signals, and resolves with its exit code.
  * `onStderr` receives the command's standard error, which is also shown.
  */
-export function run(command, args, { timeoutMs, onStderr } = {}) {
+export function run(command, args, { timeoutMs, onStderr, cwd = root } = {}) {
   return new Promise((resolve) => {
     const stdio = ["inherit", "inherit", onStderr ? "pipe" : "inherit"];
-    const child = spawn(command, args, { cwd: root, stdio, timeout: timeoutMs, killSignal: "SIGKILL" });
+    const child = spawn(command, args, { cwd, stdio, timeout: timeoutMs, killSignal: "SIGKILL" });
     child.stderr?.on("data", (data) => {
       process.stderr.write(data);
       onStderr(String(data));

@@ -9,6 +9,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { build, bun, exitWithError, install, print, root, run, seconds, tool } from "./bun.mjs";
+import { hasNats, installNats } from "./nats.mjs";
 
 const startedAt = performance.now();
 /** It should take less than 15 minutes on two cores; a slow machine may take longer. */
@@ -117,6 +118,15 @@ const attribute = (text, name) =>
     (one) => ENTITIES[one],
   );
 
+/** Gets nats-server for the tests of a cluster, as root on Debian. Elsewhere it must be installed. */
+async function installNatsServer() {
+  if (hasNats() || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
+  await stage("install nats-server", async () => {
+    const problem = await installNats(remainingMs());
+    return { text: problem === undefined ? "ok" : `not possible: ${problem}; the tests that need it will say so` };
+  });
+}
+
 /** Installs the programs of the stream and browser tests, as root on Debian. Elsewhere they must be installed. */
 async function installPrograms() {
   const paths = (process.env.PATH ?? "").split(":");
@@ -145,6 +155,7 @@ const isTimed = (file) => TIMED.some((name) => file.endsWith(`/${name}.test.ts`)
 
 async function runAll() {
   await installPrograms();
+  await installNatsServer();
   // The first takes one core for as long as the others take together.
   await Promise.all([
     check("types", tool("tsc"), "--noEmit", "-p", "."),

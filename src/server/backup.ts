@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { migrations as builtInMigrations, type Migration } from "../../migrations/index.ts";
-import { openReadOnly } from "../kernel/database/connection.ts";
+import { openConnection, openReadOnly } from "../kernel/database/connection.ts";
 import { localDatabasePath } from "../kernel/database/database.ts";
 import { sqliteCode } from "../kernel/database/errors.ts";
 import { inspectFile } from "../kernel/database/file-inspection.ts";
@@ -76,6 +76,7 @@ export function restoreDatabase(
     copyFileSync(source, temporaryPath);
     chmodSync(temporaryPath, 0o600);
     inspectFile(temporaryPath, migrationNames(migrations), true);
+    leaveLog(temporaryPath);
     syncFile(temporaryPath);
     const replaced = existsSync(path) ? keepReplacedFile(path) : undefined;
     renameSync(temporaryPath, path);
@@ -85,6 +86,17 @@ export function restoreDatabase(
     throw toStartError("The backup was not restored", error);
   } finally {
     lock.release();
+  }
+}
+
+/** A backup of a cluster's copy has its place in a log, which has gone on. What is restored has no part in it. */
+function leaveLog(path: string): void {
+  const connection = openConnection(path);
+  try {
+    connection.run("DROP TABLE IF EXISTS log_progress");
+    connection.run("PRAGMA journal_mode = DELETE");
+  } finally {
+    connection.close();
   }
 }
 

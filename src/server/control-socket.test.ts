@@ -9,7 +9,7 @@ import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { type Config, loadConfig } from "../kernel/config/config.ts";
 import { createLog, type Log } from "../kernel/telemetry/log.ts";
 import { runCommand } from "./commands/run-command.ts";
-import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
+import { createCommandHandlers, listenOnControlSocket, runCommandOf } from "./control-socket.ts";
 
 let server: TestServer;
 let control: Awaited<ReturnType<typeof listenOnControlSocket>> | undefined;
@@ -28,7 +28,10 @@ afterEach(async () => {
 
 const socketOf = (config: Pick<Config, "dataDir"> = server.kernel.config) => join(config.dataDir, "berth.sock");
 const listen = async (config = server.kernel.config) => {
-  control = await listenOnControlSocket({ config, log }, createCommandHandlers(server.kernel, server.app));
+  control = await listenOnControlSocket(
+    { config, log },
+    runCommandOf(createCommandHandlers(server.kernel, server.app)),
+  );
   return control;
 };
 const grant = (email: string, plan = "pro", days = "30") =>
@@ -105,7 +108,7 @@ describe("while the service runs", () => {
     log = createLog({ level: "info", format: "json", write: (line) => warnings.push(line) });
     control = await listenOnControlSocket(
       { config: server.kernel.config, log },
-      createCommandHandlers({ log }, server.app),
+      runCommandOf(createCommandHandlers({ log }, server.app)),
     );
     const password = "a password for nobody else";
     const run = (name: string, args: Record<string, string>) => runCommand(server.kernel.config, name, args);
@@ -134,7 +137,10 @@ describe("while the service runs", () => {
 test("a command may take longer than a silent client may stay", async () => {
   const silentIsClosed = Promise.withResolvers<string>();
   const { log } = server.kernel;
-  control = await listenOnControlSocket({ config: server.kernel.config, log }, { wait: () => silentIsClosed.promise });
+  control = await listenOnControlSocket(
+    { config: server.kernel.config, log },
+    runCommandOf({ wait: () => silentIsClosed.promise }),
+  );
   const answer = fetch("http://localhost/", {
     unix: socketOf(),
     method: "POST",
@@ -157,7 +163,7 @@ describe("a socket that can't be created", () => {
     const first = await listen();
     const second = await listenOnControlSocket(
       { config: server.kernel.config, log },
-      createCommandHandlers(server.kernel, server.app),
+      runCommandOf(createCommandHandlers(server.kernel, server.app)),
     );
     expect(warnings).toHaveLength(1);
     await second.close();

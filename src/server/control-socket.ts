@@ -7,6 +7,9 @@ import { AppError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/plugin.ts";
 import type { App } from "./app.ts";
 
+/** Runs a command by its name. */
+export type RunCommand = (name: string, args: Readonly<Record<string, string>>) => Promise<unknown>;
+
 /** Every command, by its name on the socket. */
 export type CommandHandlers = Readonly<Record<string, (args: Readonly<Record<string, string>>) => Promise<unknown>>>;
 
@@ -42,13 +45,13 @@ const MAX_PATH = 107;
  */
 export async function listenOnControlSocket(
   { config, log }: Pick<Kernel, "config" | "log">,
-  handlers: CommandHandlers,
+  run: RunCommand,
 ): Promise<{ close(): Promise<void> }> {
   const unix = socketPath(config);
   try {
     if (Buffer.byteLength(unix) > MAX_PATH) throw new Error(`its path is longer than ${MAX_PATH} bytes`);
     if (await isListening(unix)) throw new Error("another service listens on it");
-    return startSocketServer(unix, handlers);
+    return startSocketServer(unix, run);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     log.warn("control socket unavailable: stop the service to run commands", { why });
@@ -56,7 +59,7 @@ export async function listenOnControlSocket(
   }
 }
 
-function startSocketServer(unix: string, handlers: CommandHandlers): { close(): Promise<void> } {
+function startSocketServer(unix: string, run: RunCommand): { close(): Promise<void> } {
   // A killed service leaves its socket behind.
   rmSync(unix, { force: true });
   const previousUmask = process.umask(0o177);
@@ -66,7 +69,7 @@ function startSocketServer(unix: string, handlers: CommandHandlers): { close(): 
       fetch(request, server) {
         // Bun ends a request after ten seconds, but a command may take minutes: a rotation, a backup.
         server.timeout(request, 0);
-        return handleRequest(handlers, request);
+        return handleRequest(run, request);
       },
     });
     return {
@@ -89,10 +92,10 @@ async function isListening(unix: string): Promise<boolean> {
   }
 }
 
-async function handleRequest(handlers: CommandHandlers, request: Request): Promise<Response> {
+async function handleRequest(run: RunCommand, request: Request): Promise<Response> {
   try {
     const { name, args } = await readCommand(request);
-    return Response.json(await dispatch(handlers, name, args));
+    return Response.json(await run(name, args));
   } catch (error) {
     const { status, body } = errorBody(error);
     return Response.json(body, { status });
@@ -108,11 +111,17 @@ async function readCommand(request: Request): Promise<{ name: string; args: Reco
   return { name, args: Object.fromEntries(Object.entries(args).map(([key, value]) => [key, String(value)])) };
 }
 
+/** Runs the commands of a table. */
+export const runCommandOf =
+  (handlers: CommandHandlers): RunCommand =>
+  (name, args) =>
+    dispatch(handlers, name, args);
+
 /** Runs a command by name. Throws 404 UNKNOWN_COMMAND if there is none. */
 export async function dispatch(
   handlers: CommandHandlers,
   name: string,
-  args: Record<string, string>,
+  args: Readonly<Record<string, string>>,
 ): Promise<unknown> {
   const command = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
   if (!command) throw new AppError(404, "UNKNOWN_COMMAND", `The running service doesn't know the command "${name}".`);

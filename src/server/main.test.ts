@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { version } from "../../package.json";
 import { bun, run, temporaryDir } from "../../tests/support/process.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
-import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
+import { createCommandHandlers, listenOnControlSocket, runCommandOf } from "./control-socket.ts";
 
 const dir = temporaryDir();
 afterAll(() => dir.remove());
@@ -114,7 +114,10 @@ describe("while a service runs", () => {
   let control: { close(): Promise<void> };
   beforeAll(async () => {
     server = await openServer({ dir: dir.path });
-    control = await listenOnControlSocket(server.kernel, createCommandHandlers(server.kernel, server.app));
+    control = await listenOnControlSocket(
+      server.kernel,
+      runCommandOf(createCommandHandlers(server.kernel, server.app)),
+    );
     await server.app.accounts.users.create({ email: "ada@example.com", passwordHash: null });
   });
   afterAll(async () => {

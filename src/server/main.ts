@@ -76,6 +76,15 @@ const COMMANDS: Record<string, Command> = {
     arguments: 1,
     run: async ([path], flags) => (await import("./commands/import.ts")).importCommand(path, flags),
   },
+  cluster: {
+    usage: "cluster COMMAND …",
+    summary: "several machines as one service: status, join, leave, check, drain, undrain, forget, move",
+    flags: ["json", "replace"],
+    // Each subcommand checks its own arguments.
+    arguments: Number.POSITIVE_INFINITY,
+    details: async () => (await import("./commands/cluster.ts")).clusterHelp(),
+    run: async (commandArgs, flags) => (await import("./commands/cluster.ts")).clusterCommand(commandArgs, flags),
+  },
   migrate: {
     usage: "migrate",
     summary: "bring the database to this version and stop (serve does it too)",
@@ -112,6 +121,7 @@ const OPTIONS = {
   owner: { type: "string" },
   "dry-run": { type: "boolean" },
   again: { type: "boolean" },
+  replace: { type: "boolean" },
 } as const;
 
 /** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
@@ -122,6 +132,7 @@ const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   owner: "  --owner EMAIL   the account that gets the agent; not needed with --dry-run",
   "dry-run": "  --dry-run       only show what would be taken over",
   again: "  --again         make another agent from a folder that was imported before",
+  replace: "  --replace       give the cluster's database up for this one, while no node is alive",
   json: "  --json          print the result as JSON",
 };
 

@@ -1,15 +1,16 @@
-// Starts listeners, kernel, plugins and background work in this order, and stops them in reverse.
+// Starts listeners first, then what they serve, and stops both in reverse.
 // The start yields to the event loop between its steps, so that /healthz responds meanwhile.
 
+import { clusterSettings } from "../cluster/settings.ts";
 import type { Config, Environment } from "../kernel/config/config.ts";
-import { openKernel, type RunningKernel } from "../kernel/kernel.ts";
 import type { Log } from "../kernel/telemetry/log.ts";
-import { type App, createApp } from "./app.ts";
 import { type ConnectionLimits, connectionLimits, guardConnections } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { bind, type Listener } from "./connections/listener.ts";
-import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
+import { listenOnControlSocket } from "./control-socket.ts";
 import { loadExternalPlugins } from "./external-plugins.ts";
+import { type CellOptions, type FirstAdmin, runAll } from "./service/cell.ts";
+import { openLocalService, type Service } from "./service/service.ts";
 import { loadAllSettings } from "./settings.ts";
 
 export interface ServeOptions {
@@ -22,9 +23,10 @@ export interface RunningServer {
   config: Config;
   /** The URL of each surface that is served. */
   addresses: { web?: string; backend?: string };
-  defaultModel: App["defaultModel"];
-  /** The link that creates the first account as an admin; or whether an account is an admin already. */
-  firstAdmin: { kind: "link"; link: string } | { kind: "exists" } | { kind: "none" };
+  defaultModel: Service["defaultModel"];
+  /** In a cluster: what this machine does, in words. */
+  place: string | undefined;
+  firstAdmin: FirstAdmin;
   /** Lets running requests finish within SHUTDOWN_GRACE, then closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -57,20 +59,19 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
   };
   const closeListeners = async (now: boolean) =>
     void (await Promise.all(listeners.map(({ server }) => server.stop(now))));
-  let kernel: RunningKernel | undefined;
-  let app: App | undefined;
+  let service: Service | undefined;
   let controlSocket: { close(): Promise<void> } | undefined;
   let connectionGuard: ReturnType<typeof startConnectionGuard>;
 
   /** One unhandled rejection must not end the service for all users. */
-  const logUnhandledRejection = (error: unknown) => kernel?.log.error("unhandled promise rejection", { error });
+  const logUnhandledRejection = (error: unknown) => service?.log.error("unhandled promise rejection", { error });
 
   /**
    * What threw is unknown, so the process ends, as it would without this handler: but then Bun would print the error with
    * its message and the source around it, and so any secret in them.
    */
   function exitAfterUncaughtException(error: unknown): void {
-    kernel?.log.error("uncaught exception: the service ends; accepted messages are answered after the next start", {
+    service?.log.error("uncaught exception: the service ends; accepted messages are answered after the next start", {
       error,
     });
     process.exit(1);
@@ -79,27 +80,22 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
   /** Lets requests finish within the grace period, then closes everything. A failing step does not stop the others. */
   async function close(graceMs: number, finalResponseMs: number): Promise<void> {
     const deadline = performance.now() + graceMs;
-    const drained = closeListeners(false);
-    const steps = [
+    let drained: Promise<void> | undefined;
+    await runAll([
+      () => service?.handOver?.(),
+      () => {
+        drained = closeListeners(false);
+      },
       () => connectionGuard?.stop(),
       () => controlSocket?.close(),
-      () => app?.stop(),
-      () => waitAtMost(drained, Math.max(finalResponseMs, deadline - performance.now())),
-      () => kernel?.jobs.stop(),
+      () => service?.stop(),
+      () => waitAtMost(drained ?? Promise.resolve(), Math.max(finalResponseMs, deadline - performance.now())),
+      () => service?.stopJobs(),
       () => closeListeners(true),
-      () => kernel?.close(),
+      () => service?.close(),
       () => void process.off("unhandledRejection", logUnhandledRejection),
       () => void process.off("uncaughtException", exitAfterUncaughtException),
-    ];
-    const failures: unknown[] = [];
-    for (const step of steps) {
-      try {
-        await step();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw failures[0];
+    ]);
   }
 
   try {
@@ -111,32 +107,23 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     const config = hasFreePort ? loadAllSettings({ ...env, ...omitUndefined(ports) }) : initialConfig;
     await yieldToEventLoop();
     const external = await loadExternalPlugins([...config.plugins, ...plugins]);
-    kernel = await openKernel(config);
     process.on("unhandledRejection", logUnhandledRejection);
     process.on("uncaughtException", exitAfterUncaughtException);
-    connectionGuard = startConnectionGuard(kernel, listeners);
-    await yieldToEventLoop();
-    app = createApp(kernel, external);
-    registerInstance(app, env);
-    await kernel.keyRotation.requireKeys();
-    await yieldToEventLoop();
-    if (config.role !== "web") {
-      await kernel.jobs.start();
-      await app.start();
-    }
-    controlSocket = await listenOnControlSocket(kernel, createCommandHandlers(kernel, app));
-    const firstAdmin = config.role === "backend" ? { kind: "exists" as const } : await findFirstAdmin(app.accounts);
-    if (connectionGuard) logLimits(kernel.log, connectionGuard.limits);
-    web?.open(app.web);
-    backend?.open(app.backend);
+    service = await openService({ config, env, external });
+    connectionGuard = startConnectionGuard(config, service, listeners);
+    controlSocket = await listenOnControlSocket({ config, log: service.log }, service.runCommand);
+    if (connectionGuard) logLimits(service.log, connectionGuard.limits);
+    web?.open(service.web);
+    backend?.open(service.backend);
 
     setTimeout(releaseMemory, MEMORY_RELEASE_DELAY_MS).unref();
     let stopping: Promise<void> | undefined;
     return {
       config,
       addresses: omitUndefined({ web: web?.address, backend: backend?.address }),
-      defaultModel: app.defaultModel,
-      firstAdmin,
+      defaultModel: service.defaultModel,
+      place: service.place?.(),
+      firstAdmin: service.firstAdmin,
       stop: () => {
         stopping ??= close(config.shutdownGraceMs, FINAL_RESPONSE_MS);
         return stopping;
@@ -144,36 +131,31 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     };
   } catch (error) {
     await close(0, 0).catch((closeError: unknown) =>
-      kernel?.log.error("what was started could not be closed", { error: closeError }),
+      service?.log.error("what was started could not be closed", { error: closeError }),
     );
     throw error;
   }
 }
 
-/** Registers the work that plugins can't do themselves. Imported at its first use, since few admins need it. */
-function registerInstance({ instance }: App, env: Environment): void {
-  const startedAt = Date.now();
-  instance.registerSettingsReport(async () =>
-    (await import("./settings-report.ts")).settingsReport(env, process.cwd(), startedAt),
-  );
-  instance.registerDatabaseBackup(async (target, signal) =>
-    (await import("./backup-process.ts")).backUpInProcess(env, target, signal),
-  );
-}
-
-async function findFirstAdmin(accounts: App["accounts"]): Promise<RunningServer["firstAdmin"]> {
-  const link = await accounts.createFirstAdminLink();
-  if (link !== undefined) return { kind: "link", link };
-  return { kind: (await accounts.administration.hasAdmin()) ? "exists" : "none" };
+/** What belongs to a cluster is loaded only in one. */
+async function openService(options: CellOptions): Promise<Service> {
+  if (options.config.of(clusterSettings).url === undefined) return openLocalService(options);
+  return (await import("./cluster/cluster-service.ts")).openClusterService(options);
 }
 
 /** Keeps connections within the limits that follow from the process's own. Without that one there is nothing to guard. */
-function startConnectionGuard({ config, log }: RunningKernel, listeners: readonly Listener[]) {
+function startConnectionGuard(config: Config, { log, peers }: Service, listeners: readonly Listener[]) {
   const descriptors = descriptorLimit();
   if (descriptors === undefined) return undefined;
   const limits = connectionLimits(descriptors, config);
   const servers = listeners.map(({ server }) => server);
-  const guard = guardConnections({ servers, limits, trustedProxies: config.trustedProxies, log });
+  const guard = guardConnections({
+    servers,
+    limits,
+    trustedProxies: config.trustedProxies,
+    ...(peers && { peers }),
+    log,
+  });
   return { ...guard, limits };
 }
 

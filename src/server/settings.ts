@@ -20,6 +20,7 @@ import { verificationSettings } from "../../plugins/verification/settings.ts";
 import { walletSettings } from "../../plugins/wallet/settings.ts";
 import { webSearchSettings } from "../../plugins/web-search/settings.ts";
 import { webhookSettings } from "../../plugins/webhooks/settings.ts";
+import { clusterSettings } from "../cluster/settings.ts";
 import { type Config, type Environment, loadConfig } from "../kernel/config/config.ts";
 import { kernelGroups } from "../kernel/config/kernel-settings.ts";
 import type { SettingsSection } from "../kernel/config/section.ts";
@@ -29,6 +30,7 @@ const { place, output, requests, extensions, operation } = kernelGroups;
 
 export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   place,
+  clusterSettings,
   adminSettings,
   output,
   signInSettings,

@@ -42,13 +42,17 @@ function layerOf(path: string): string {
   if (path === "src/server/main.ts" || path.startsWith("src/server/commands/")) return "main";
   if (path === "src/server/app.ts" || path === "src/server/api-description.ts") return "app";
   if (path.startsWith("src/server/")) return "serve";
+  if (path === "src/cluster/settings.ts" || path === "src/cluster/nats/nats-address.ts") return "cluster settings";
+  if (path.startsWith("src/cluster/")) return "cluster";
   const [top = ""] = path.split("/");
   return { src: "kernel", plugins: "plugins", channels: "channels", migrations: "migrations" }[top] ?? "package";
 }
 
 const allowedTargets: Record<string, string[]> = {
-  main: ["main", "serve", "app", "plugins", "kernel", "migrations", "package"],
-  serve: ["serve", "app", "plugins", "kernel", "migrations", "package"],
+  main: ["main", "serve", "app", "cluster", "cluster settings", "plugins", "kernel", "migrations", "package"],
+  serve: ["serve", "app", "cluster", "cluster settings", "plugins", "kernel", "migrations", "package"],
+  cluster: ["cluster", "cluster settings", "kernel", "package"],
+  "cluster settings": ["cluster settings", "kernel"],
   app: ["app", "plugins", "kernel", "package"],
   plugins: ["plugins", "channels", "kernel", "package"],
   channels: ["channels", "kernel", "package"],

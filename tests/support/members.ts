@@ -1,7 +1,6 @@
 // Signs up users with a plan and creates agents through the API, on the whole binary.
 
-import type { Berth } from "./berth.ts";
-import { type Client, createClient } from "./client.ts";
+import { type Client, createClient, type Target } from "./client.ts";
 
 export interface AgentItem {
   id: string;
@@ -13,7 +12,7 @@ export interface AgentItem {
 }
 
 /** Signs up a user, grants the plan with `berth user grant`, and signs in. */
-export async function member(berth: Berth, plan = "pro"): Promise<Client> {
+export async function member(berth: Target, plan = "pro"): Promise<Client> {
   const client = createClient(berth);
   await client.signUp();
   await client.grant(plan);

@@ -3590,6 +3590,15 @@ export const translation = {
       "are off on a public address.": "sind auf einer öffentlichen Adresse aus.",
       "is this machine alone, but HOST ({host}) is not: set it to the address people use.":
         "ist nur dieser Rechner, HOST ({host}) aber nicht: Trag die Adresse ein, die Leute benutzen.",
+      "is missing; with CLUSTER_URL, the other machines need this one's address.":
+        "fehlt; mit CLUSTER_URL brauchen die anderen Rechner die Adresse von diesem.",
+      "is missing; with CLUSTER_URL, all machines need the same one.":
+        "fehlt; mit CLUSTER_URL brauchen alle Rechner denselben.",
+      "needs a database in a file; leave DATABASE_URL out, each machine has a copy of its own.":
+        "braucht eine Datenbank in einer Datei; lass DATABASE_URL weg, jeder Rechner hat eine eigene Kopie.",
+      'needs ROLE=all, found "{role}".': "braucht ROLE=all, nicht „{role}“.",
+      "is this machine alone ({host}), but the others have to reach {address}.":
+        "ist nur dieser Rechner ({host}), aber die anderen müssen {address} erreichen.",
       "webhook needs an https BASE_URL: Telegram calls no other.":
         "webhook braucht eine BASE_URL mit https: Telegram ruft keine andere auf.",
       "names a wallet's address, which has no effect here; make its account an admin with {program} user admin.":
@@ -3647,6 +3656,10 @@ export const translation = {
       "Where a process with `ROLE=web` finds the backend.": "Wo ein Prozess mit `ROLE=web` das Backend findet.",
       "Which surfaces this process serves. Any role but `all` needs a remote `DATABASE_URL` and an explicit `SECRET_KEY`.":
         "Was dieser Prozess bedient. Jede Rolle außer `all` braucht eine entfernte `DATABASE_URL` und einen eigenen `SECRET_KEY`.",
+      "NATS servers with JetStream (2.11 or newer) that make several machines one service. Unset: this machine is alone.":
+        "NATS-Server mit JetStream (ab 2.11), die mehrere Rechner zu einem Dienst machen. Ohne sie ist dieser Rechner allein.",
+      "How the other machines of a cluster reach this one's backend listener, such as `http://10.0.0.5:3001`.":
+        "Wie die anderen Rechner eines Clusters das Backend von diesem erreichen, etwa `http://10.0.0.5:3001`.",
       "Public address: sign-in messages, mail links, OAuth redirects, cookie security.":
         "Öffentliche Adresse: für Anmeldungen, Links in Mails, OAuth und die Sicherheit der Cookies.",
       "Agents answer at `<subdomain>.$AGENTS_DOMAIN`.": "Agenten antworten unter `<subdomain>.$AGENTS_DOMAIN`.",
@@ -4089,6 +4102,11 @@ export const translation = {
     TURN_NOT_FOUND: "Diese Antwort gibt es nicht mehr.",
     UNAUTHORIZED: "Melde dich zuerst an.",
     ALREADY_IMPORTED: "Dieser Agent wurde schon übernommen.",
+    CELL_MOVED: "Das zieht gerade auf einen anderen Rechner um. Versuche es in ein paar Sekunden noch einmal.",
+    FILES_UNAVAILABLE:
+      "Dateien lassen sich gerade nicht speichern oder lesen. Versuche es in ein paar Sekunden noch einmal.",
+    RELAY_BROKEN:
+      "Der Rechner, der das bearbeitet hat, ist mittendrin ausgefallen. Sieh nach, ob es geschehen ist, und versuche es dann noch einmal.",
     BACKEND_ONLY: "Das geht nur in dem Prozess, der die Agenten betreibt (ROLE=backend).",
     UNKNOWN_FORMAT:
       "Dieses Format kenne ich nicht. Möglich sind Agenten von Berth, OpenClaw und elizaOS, und Charakterkarten.",

@@ -80,7 +80,7 @@ const formatAddresses = ({ web, backend }: RunningServer["addresses"]) =>
 
 /** Describes the next steps for a new operator. */
 async function nextSteps(running: RunningServer): Promise<string> {
-  const { config, firstAdmin, defaultModel } = running;
+  const { config, firstAdmin, defaultModel, place } = running;
   const addresses = addressesForPeople(running);
   const program = programName();
   const docs = [addresses.web, addresses.backend].filter(Boolean).map((origin) => `${origin}/swagger`);
@@ -92,7 +92,8 @@ async function nextSteps(running: RunningServer): Promise<string> {
   const hint = `for a real one start with a key, such as ${setting} for ${label} (doctor --all lists them)`;
   const rows = [
     ["Docs", docs.join("   ")],
-    ["Model", model.label, ...(model.demo ? [hint] : [])],
+    ...(place === undefined ? [] : [["Cluster", place, `${program} cluster status shows all of it`]]),
+    ...(model ? [["Model", model.label, ...(model.demo ? [hint] : [])]] : []),
     ["Data", config.dataDir],
     ...(firstAdmin.kind === "link"
       ? [["First admin", firstAdmin.link, "opens once, makes the first admin account"]]

@@ -1,5 +1,6 @@
 // Keeps one address, or all together, from taking every descriptor of the process: connections beyond the limits are
 // closed, so that /healthz and the rest of the service can still be reached.
+import { isIP } from "node:net";
 import type { Config } from "../../kernel/config/config.ts";
 import { isInNetworks, parseNetworks, rateLimitKey } from "../../kernel/http/client-address.ts";
 import type { WebServer } from "../../kernel/http/web-sockets.ts";
@@ -13,6 +14,8 @@ export interface GuardOptions {
   limits: ConnectionLimits;
   /** Proxies hold the connections of many clients: the limit per address does not apply to them. */
   trustedProxies: readonly string[];
+  /** Other machines of a cluster send the requests of many clients, too. */
+  peers?: () => readonly string[];
   log: Log;
 }
 
@@ -47,8 +50,10 @@ export function connectionLimits(
 }
 
 /** Looks at the connections from time to time until `stop`. */
-export function guardConnections({ servers, limits, trustedProxies, log }: GuardOptions): { stop(): void } {
-  const trusted = parseNetworks(trustedProxies);
+export function guardConnections({ servers, limits, trustedProxies, peers = () => [], log }: GuardOptions): {
+  stop(): void;
+} {
+  const proxies = parseNetworks(trustedProxies);
   const ports = new Set(servers.flatMap(({ port }) => port ?? []));
   let accepted: Promise<AcceptedSockets | undefined> | undefined;
   let warnedAt = Number.NEGATIVE_INFINITY;
@@ -69,6 +74,7 @@ export function guardConnections({ servers, limits, trustedProxies, log }: Guard
   async function enforceLimits(): Promise<number> {
     accepted ??= openAcceptedSockets();
     const sockets = await accepted;
+    const trusted = [...proxies, ...parseNetworks(peers().filter((address) => isIP(address) !== 0))];
     const list = () => {
       const open = openDescriptors(limits.descriptors);
       const found = sockets?.list(open, ports) ?? [];

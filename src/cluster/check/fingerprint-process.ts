@@ -1,0 +1,40 @@
+// Takes the fingerprint of a copy in a process of its own, so that this one goes on.
+import type { Fingerprint } from "./fingerprint.ts";
+
+export interface FingerprintProcess {
+  /** Resolves when the contents are fixed: what is written from then on is not seen. */
+  pinned: Promise<void>;
+  result: Promise<Fingerprint>;
+}
+
+/** How this program is started again. */
+export interface Program {
+  command: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+export function startFingerprint({ command, env }: Program, file: string): FingerprintProcess {
+  const child = Bun.spawn([...command, "cluster", "fingerprint", file], {
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const pinned = Promise.withResolvers<void>();
+  async function read(): Promise<Fingerprint> {
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const part of child.stdout) {
+      text += decoder.decode(part, { stream: true });
+      if (text.includes("\n")) pinned.resolve();
+    }
+    pinned.resolve();
+    const failure = (await new Response(child.stderr).text()).trim();
+    if ((await child.exited) !== 0) throw new Error(failure.split("\n").at(-1) || "The copy could not be read.");
+    return JSON.parse(text.slice(text.indexOf("\n")));
+  }
+  const result = read();
+  // Whoever waits for it hears of a failure.
+  result.catch(() => undefined);
+  return { pinned: pinned.promise, result };
+}

@@ -1,0 +1,158 @@
+// The contract of the port, kept by NATS with one server and with three, and by the log in memory that tests use.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "../../tests/support/eventually.ts";
+import { type Nats, startNats } from "../../tests/support/nats.ts";
+import { type Engine, EngineUnavailable, type LogEngine, Moved, type TableEntry } from "./engine.ts";
+import { createMemoryLog } from "./memory-engine.ts";
+import { parseNatsAddress } from "./nats/nats-address.ts";
+import { openNatsEngine } from "./nats/nats-engine.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = (content: Uint8Array | undefined) => content && new TextDecoder().decode(content);
+
+describe.each([
+  ["one server", 1],
+  ["three servers", 3],
+])("NATS, %s", (_, servers) => {
+  let nats: Nats;
+  let engine: Engine;
+  let cells = 0;
+  beforeAll(async () => {
+    nats = await startNats(servers);
+    engine = await openNatsEngine({ address: nats.address, name: "test" });
+  }, 60_000);
+  afterAll(async () => {
+    await engine?.close();
+    await nats?.[Symbol.asyncDispose]();
+  });
+
+  testLog(() => engine.log(cells++));
+
+  test("tls:// is never spoken in clear", async () => {
+    const servers = nats.address.servers.map((server) => server.replace("nats:", "tls:"));
+    await expect(openNatsEngine({ address: { servers }, name: "test" })).rejects.toThrow("does not support 'tls'");
+  });
+
+  test("a table swaps an entry once for each revision, and shows entries and changes", async () => {
+    const table = await engine.table("cells");
+    await table.put("0", "berth-1");
+    const stop = new AbortController();
+    const seen: TableEntry[] = [];
+    const watching = (async () => {
+      for await (const entry of table.watch(stop.signal)) {
+        seen.push(entry);
+        if (seen.length === 4) stop.abort();
+      }
+    })();
+    await eventually(() => seen.length === 1);
+    const first = await table.swap("1", "a", 0);
+    expect(first).toBeGreaterThan(0);
+    expect(await table.swap("1", "b", 0)).toBeUndefined();
+    await eventually(() => seen.length === 2);
+    const second = await table.swap("1", "b", first ?? 0);
+    expect(second).toBeGreaterThan(first ?? 0);
+    expect(await table.swap("1", "c", first ?? 0)).toBeUndefined();
+    await eventually(() => seen.length === 3);
+    await table.remove("1");
+    await watching;
+    expect(seen.map(({ key, value }) => [key, value])).toEqual([
+      ["0", "berth-1"],
+      ["1", "a"],
+      ["1", "b"],
+      ["1", undefined],
+    ]);
+  });
+
+  test("blobs are streams", async () => {
+    const blobs = await engine.blobs("files");
+    const content = crypto.getRandomValues(new Uint8Array(65_536));
+    const parts = Array.from({ length: 20 }, () => content);
+    await blobs.put("a/b.zip", new Blob(parts).stream());
+    expect(await blobs.list()).toEqual([{ name: "a/b.zip", size: 20 * 65_536 }]);
+    const found = await blobs.get("a/b.zip");
+    expect(found && Buffer.concat(await Array.fromAsync(found)).equals(Buffer.concat(parts))).toBe(true);
+    await blobs.remove("a/b.zip");
+    expect(await blobs.get("a/b.zip")).toBeUndefined();
+  });
+});
+
+describe("memory", () => {
+  testLog(async () => createMemoryLog());
+});
+
+function testLog(open: () => Promise<LogEngine>) {
+  test("a log takes a message only after the last one", async () => {
+    const log = await open();
+    expect(await log.bounds()).toMatchObject({ first: 1, last: 0 });
+    expect(await log.append(0, bytes("one"))).toBe(1);
+    expect(await log.append(1, bytes("two"))).toBe(2);
+    await expect(log.append(1, bytes("late"))).rejects.toThrow(Moved);
+    await expect(log.append(3, bytes("early"))).rejects.toThrow(Moved);
+    expect(text(await log.read(2))).toBe("two");
+    expect(await log.read(3)).toBeUndefined();
+    expect(await log.bounds()).toMatchObject({ first: 1, last: 2 });
+  });
+
+  test("a log is followed from any message, and loses its beginning when it is trimmed", async () => {
+    const log = await open();
+    for (let n = 0; n < 20; n++) await log.append(n, bytes(`message ${n + 1}`));
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const following = (async () => {
+      for await (const { number, bytes } of log.follow(17, stop.signal)) {
+        seen.push(`${number} ${text(bytes)}`);
+        if (seen.length === 4) stop.abort();
+      }
+    })();
+    await log.append(20, bytes("message 21"));
+    await following;
+    expect(seen).toEqual([18, 19, 20, 21].map((n) => `${n} message ${n}`));
+    await log.trim(15);
+    expect(await log.bounds()).toMatchObject({ first: 16, last: 21 });
+    expect(await log.read(15)).toBeUndefined();
+  });
+
+  test("of two who append at once, one succeeds", async () => {
+    const log = await open();
+    for (let n = 0; n < 10; n++) {
+      const tries = await Promise.allSettled(["a", "b", "c"].map((name) => log.append(n, bytes(name))));
+      expect(tries.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    }
+  });
+}
+
+test("an engine that is away says so, and goes on when it is back", async () => {
+  await using nats = await startNats();
+  const engine = await openNatsEngine({ address: nats.address, name: "test" });
+  const log = await engine.log(0);
+  await log.append(0, bytes("before"));
+  const [server] = nats.servers;
+  await server?.kill();
+  await expect(log.append(1, bytes("lost"))).rejects.toThrow(EngineUnavailable);
+  await server?.start();
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const retry = async (): Promise<void> =>
+    log
+      .append(1, bytes("after"))
+      .then(resolve, (error) => (error instanceof EngineUnavailable ? retry() : Promise.reject(error)));
+  await retry();
+  expect(await promise).toBe(2);
+  await engine.close();
+}, 30_000);
+
+describe("CLUSTER_URL", () => {
+  test("names servers, with credentials", () => {
+    expect(parseNatsAddress("nats://10.0.0.1,10.0.0.2:5000")).toEqual({
+      servers: ["nats://10.0.0.1", "nats://10.0.0.2:5000"],
+    });
+    expect(parseNatsAddress("tls://ada:p%40ss@nats.example.com:4222")).toEqual({
+      servers: ["tls://nats.example.com:4222"],
+      user: "ada",
+      pass: "p@ss",
+    });
+  });
+  test.each(["", "10.0.0.1", "http://10.0.0.1", "nats://", "nats://a b", "nats://a,,b", "nats://a:port"])(
+    "%j is refused",
+    (url) => expect(parseNatsAddress(url)).toBeUndefined(),
+  );
+});

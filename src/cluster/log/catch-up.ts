@@ -1,0 +1,60 @@
+// Applies a log to a copy: all that it has now, or all that comes.
+import { EngineUnavailable, type LogEngine } from "../engine.ts";
+import { createEntryJoiner, entryIdOf } from "./cell-log.ts";
+import { type Copy, CopyBroken } from "./copy.ts";
+import { decodeEntry } from "./entry.ts";
+
+/** The log has dropped entries that this copy has not applied: it has to begin with a snapshot. */
+export class SnapshotNeeded extends Error {
+  override readonly name = "SnapshotNeeded";
+}
+
+/** The log ends before this copy, or begins anew: the engine has lost entries, which this copy has. */
+export class LogLost extends Error {
+  override readonly name = "LogLost";
+}
+
+/**
+ * Applies the log from where the copy is. `onMessage` is called after each message; applying ends once it returns true, or the
+ * signal aborts. `onCheck` is called at the entry of a check, and nothing more is applied until it resolves. Throws `SnapshotNeeded`, `LogLost`, `CopyBroken`, and `EngineUnavailable`, after which it may be called again.
+ */
+export async function applyLog(
+  engine: LogEngine,
+  copy: Copy,
+  signal: AbortSignal,
+  onMessage: (number: number) => boolean,
+  onCheck?: (id: string) => Promise<void>,
+): Promise<void> {
+  const { number: applied, id, done, after: before } = copy.progress;
+  const after = done === null ? applied : before;
+  const { first, last } = await engine.bounds();
+  if (last < applied) throw new LogLost(`The log ends with ${last}, and this copy has applied ${applied}.`);
+  if (first > after + 1) throw new SnapshotNeeded(`The log begins with ${first}, and this copy has applied ${after}.`);
+  const message = applied >= first ? await engine.read(applied) : undefined;
+  if (message && entryIdOf(message) !== id)
+    throw new CopyBroken(`The log has another entry ${applied} than the one that this copy has applied.`);
+  if (last === after && onMessage(after)) return;
+  const join = createEntryJoiner();
+  const stop = new AbortController();
+  try {
+    for await (const message of engine.follow(after, AbortSignal.any([signal, stop.signal]))) {
+      const entry = join(message);
+      if (entry) {
+        const decoded = decodeEntry(entry.bytes);
+        await copy.apply(entry, decoded);
+        if (decoded.kind === "check") await onCheck?.(decoded.id);
+      }
+      if (onMessage(message.number)) return;
+    }
+  } finally {
+    stop.abort();
+  }
+  if (!signal.aborted) throw new EngineUnavailable("The log stopped coming.");
+}
+
+/** Applies all that the log has now. */
+export async function catchUp(engine: LogEngine, copy: Copy, signal: AbortSignal): Promise<number> {
+  const { last } = await engine.bounds();
+  await applyLog(engine, copy, signal, (number) => number >= last);
+  return last;
+}

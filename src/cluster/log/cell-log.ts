@@ -1,0 +1,118 @@
+// Appends to a cell's log: in order, in parts that the engine takes, and until it is known whether each is there.
+import { EngineUnavailable, type LogEngine, type LogMessage, Moved } from "../engine.ts";
+
+/** NATS takes messages of up to 1 MiB, and replicates smaller ones with fewer stalls. */
+const PART_BYTES = 512 * 1024;
+/** Milliseconds between two sends of a message that was not answered. */
+const RETRY_MS = 100;
+
+/** What the first byte of a message says. */
+const WHOLE = 0;
+const PART = 1;
+const LAST_PART = 2;
+
+/** Where an entry is in the log. */
+export interface EntryPlace {
+  /** Of the message before its first one. */
+  after: number;
+  /** Of its last message. */
+  number: number;
+  /** Of the entry itself: logs that have another entry at this place are not the same. */
+  id: string;
+}
+
+export interface CellLog {
+  /** The number of the last message. */
+  readonly last: number;
+  /**
+   * Appends one entry and returns where it is. Rejects with `Moved` once another node has appended, and
+   * with the signal's reason: then the entry may be in the log all the same.
+   */
+  append(entry: Uint8Array): Promise<EntryPlace>;
+}
+
+/** @param last the number of the last message, as this node has read it */
+export function openCellLog(engine: LogEngine, last: number, signal: AbortSignal): CellLog {
+  /** The messages of an entry differ from all others: who finds its own at its place has written it. */
+  async function appendMessage(bytes: Uint8Array): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        last = await engine.append(last, bytes);
+        return;
+      } catch (error) {
+        if (error instanceof Moved) {
+          // An earlier send, whose answer was lost, may be what has moved the log.
+          const found = await engine.read(last + 1).catch(() => undefined);
+          if (found === undefined || !Buffer.from(found).equals(bytes)) throw error;
+          last += 1;
+          return;
+        }
+        if (!(error instanceof EngineUnavailable)) throw error;
+        await Bun.sleep(RETRY_MS);
+      }
+    }
+  }
+
+  return {
+    get last() {
+      return last;
+    },
+    async append(entry) {
+      const after = last;
+      const id = crypto.getRandomValues(new Uint8Array(ID_BYTES));
+      for (const message of split(entry, id)) await appendMessage(message);
+      return { after, number: last, id: id.toHex() };
+    },
+  };
+}
+
+/** The messages of an entry. Each has the entry's own id, so that no two are equal. */
+function* split(entry: Uint8Array, id: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from === 0 || from < entry.length; from += PART_BYTES) {
+    const isLast = from + PART_BYTES >= entry.length;
+    const head = isLast ? (from === 0 ? WHOLE : LAST_PART) : PART;
+    yield Buffer.concat([new Uint8Array([head]), id, entry.subarray(from, from + PART_BYTES)]);
+  }
+}
+
+const ID_BYTES = 8;
+const HEAD_BYTES = 1 + ID_BYTES;
+
+/** The id of the entry that a message belongs to. */
+export const entryIdOf = (message: Uint8Array) => message.slice(1, HEAD_BYTES).toHex();
+
+export interface LogEntry extends EntryPlace {
+  bytes: Uint8Array;
+}
+
+/**
+ * Joins the messages of entries: returns the entry that a message completes. An entry whose writer died before its last part was
+ * never written, and is left out.
+ */
+export function createEntryJoiner(): (message: LogMessage) => LogEntry | undefined {
+  let parts: Uint8Array[] = [];
+  let open = "";
+  let after = 0;
+  return ({ number, bytes }) => {
+    const [head] = bytes;
+    if (head !== WHOLE && head !== PART && head !== LAST_PART)
+      throw new Error(`A message of the log has the unknown head ${head}.`);
+    const id = entryIdOf(bytes);
+    if (id !== open) {
+      parts = [];
+      after = number - 1;
+    }
+    open = id;
+    parts.push(bytes.subarray(HEAD_BYTES));
+    if (head === PART) return undefined;
+    const [only, ...more] = parts;
+    parts = [];
+    return {
+      after,
+      number,
+      id,
+      bytes: more.length === 0 && only ? only : Buffer.concat([only ?? new Uint8Array(), ...more]),
+    };
+  };
+}

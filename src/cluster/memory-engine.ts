@@ -1,0 +1,191 @@
+// The engine in memory, with faults on demand: for tests of what appends, follows and owns.
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import {
+  type BlobStore,
+  type Engine,
+  EngineUnavailable,
+  type LogEngine,
+  Moved,
+  type Table,
+  type TableEntry,
+} from "./engine.ts";
+
+/** What happens to an append: nothing, no answer although it was written, or no answer and nothing written. */
+export type Fault = "none" | "answer-lost" | "request-lost";
+
+export interface MemoryLog extends LogEngine {
+  /** Decides about the next appends; default `none`. */
+  fault: (bytes: Uint8Array) => Fault;
+}
+
+/** What several nodes of one process share. */
+export interface MemoryEngine {
+  /** The engine as one node sees it. */
+  connect(): Engine & { isAway: boolean };
+  logOf(cell: number): MemoryLog;
+}
+
+export function createMemoryEngine(): MemoryEngine {
+  const logs = new Map<number, MemoryLog>();
+  const tables = new Map<string, Table>();
+  const stores = new Map<string, BlobStore>();
+  const logOf = (cell: number) => getOrMake(logs, cell, createMemoryLog);
+  return {
+    logOf,
+    connect() {
+      /** Every call fails while the node is cut off; what it follows is silent. */
+      const guarded = <Port extends object>(port: Port): Port =>
+        new Proxy(port, {
+          get(target, name) {
+            const found: unknown = Reflect.get(target, name);
+            if (typeof found !== "function") return found;
+            if (name === "follow" || name === "watch") {
+              return async function* follow(...args: unknown[]) {
+                for await (const item of Reflect.apply(found, target, args)) {
+                  while (engine.isAway) await Bun.sleep(5);
+                  yield item;
+                }
+              };
+            }
+            return async (...args: unknown[]) => {
+              await yieldToEventLoop();
+              if (engine.isAway) throw new EngineUnavailable("This node is cut off.");
+              return Reflect.apply(found, target, args);
+            };
+          },
+        });
+      const engine = {
+        isAway: false,
+        describe: () => "memory",
+        servers: 1,
+        log: async (cell: number) => guarded(logOf(cell)),
+        removeLog: async (cell: number) => void logs.delete(cell),
+        table: async (name: string) => guarded(getOrMake(tables, name, createMemoryTable)),
+        blobs: async (name: string) => guarded(getOrMake(stores, name, createMemoryBlobs)),
+        close: async () => undefined,
+      };
+      return engine;
+    },
+  };
+}
+
+function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/** Wakes those who wait for the next change. */
+function createBell() {
+  let next = Promise.withResolvers<void>();
+  return {
+    ring() {
+      next.resolve();
+      next = Promise.withResolvers();
+    },
+    async wait(signal: AbortSignal) {
+      const stopped = Promise.withResolvers<void>();
+      signal.addEventListener("abort", () => stopped.resolve(), { once: true });
+      if (!signal.aborted) await Promise.race([next.promise, stopped.promise]);
+    },
+  };
+}
+
+export function createMemoryLog(): MemoryLog {
+  /** By number; those before `first` are gone. */
+  const messages: (Uint8Array | undefined)[] = [];
+  const bell = createBell();
+  let first = 1;
+  const log: MemoryLog = {
+    fault: () => "none",
+    async append(last, bytes) {
+      const fault = log.fault(bytes);
+      if (fault === "request-lost") throw new EngineUnavailable("The request was lost.");
+      if (last !== messages.length) throw new Moved(`The log ends at ${messages.length}, not at ${last}.`);
+      messages.push(bytes.slice());
+      bell.ring();
+      if (fault === "answer-lost") throw new EngineUnavailable("The answer was lost.");
+      return messages.length;
+    },
+    bounds: async () => ({
+      first,
+      last: messages.length,
+      bytes: messages.slice(first - 1).reduce((sum, message) => sum + (message?.length ?? 0), 0),
+    }),
+    read: async (number) => (number < first ? undefined : messages[number - 1]),
+    async trim(upTo) {
+      first = Math.max(first, upTo + 1);
+    },
+    async restart(last) {
+      messages.length = 0;
+      messages.length = last;
+      first = last + 1;
+    },
+    async *follow(after, signal) {
+      for (let number = after + 1; !signal.aborted; number++) {
+        while (messages.length < number && !signal.aborted) await bell.wait(signal);
+        const bytes = messages[number - 1];
+        if (bytes) yield { number, bytes };
+      }
+    },
+  };
+  return log;
+}
+
+function createMemoryTable(): Table {
+  const entries = new Map<string, TableEntry>();
+  const changes: TableEntry[] = [];
+  const bell = createBell();
+  function set(key: string, value: string | undefined): number {
+    const entry = { key, value, revision: changes.length + 1 };
+    entries.set(key, entry);
+    changes.push(entry);
+    bell.ring();
+    return entry.revision;
+  }
+  return {
+    async find(key) {
+      const found = entries.get(key);
+      return found?.value === undefined ? undefined : found;
+    },
+    async put(key, value) {
+      set(key, value);
+    },
+    async swap(key, value, revision) {
+      const found = entries.get(key);
+      const current = found?.value === undefined ? 0 : found.revision;
+      return current === revision ? set(key, value) : undefined;
+    },
+    async remove(key) {
+      set(key, undefined);
+    },
+    list: async () => [...entries.values()].filter(({ value }) => value !== undefined),
+    async *watch(signal) {
+      let at = changes.length;
+      yield* [...entries.values()];
+      while (!signal.aborted) {
+        while (at < changes.length) yield changes[at++] as TableEntry;
+        await bell.wait(signal);
+      }
+    },
+  };
+}
+
+function createMemoryBlobs(): BlobStore {
+  const blobs = new Map<string, Uint8Array>();
+  return {
+    async put(name, content) {
+      blobs.set(name, Buffer.concat(await Array.fromAsync(content)));
+    },
+    async get(name) {
+      const found = blobs.get(name);
+      return found && new Blob([found as Uint8Array<ArrayBuffer>]).stream();
+    },
+    async remove(name) {
+      blobs.delete(name);
+    },
+    list: async () => [...blobs].map(([name, { length }]) => ({ name, size: length })),
+  };
+}

@@ -1,0 +1,80 @@
+// The engine of a cluster on NATS with JetStream: streams are logs, buckets are tables, object stores are blobs.
+//
+// The only importer of NATS' packages. It is loaded when CLUSTER_URL is set.
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { Kvm } from "@nats-io/kv";
+import { Objm } from "@nats-io/obj";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
+import type { DeepReadonly } from "../../kernel/config/section.ts";
+import { StartError } from "../../kernel/errors.ts";
+import type { Engine } from "../engine.ts";
+import { inCluster, messageOf, RECONNECT_MS } from "./calls.ts";
+import type { NatsAddress } from "./nats-address.ts";
+import { openBlobs } from "./nats-blobs.ts";
+import { openLog, removeLog } from "./nats-log.ts";
+import { openTable } from "./nats-table.ts";
+
+export interface NatsOptions {
+  address: DeepReadonly<NatsAddress>;
+  /** Of this node, for NATS' own lists. */
+  name: string;
+}
+
+const CALL_TIMEOUT_MS = 3_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const MAX_REPLICAS = 3;
+const OLDEST_SERVER = "2.11";
+
+/** Throws `StartError` if NATS can't be reached, has no JetStream or is too old. */
+export async function openNatsEngine({ address, name }: NatsOptions): Promise<Engine> {
+  const connection = await connectTo(address, name);
+  const replicas = Math.min(MAX_REPLICAS, serversOf(connection));
+  const client = jetstream(connection, { timeout: CALL_TIMEOUT_MS });
+  const manager = await jetstreamManager(connection, { timeout: CALL_TIMEOUT_MS, checkAPI: false });
+  await inCluster(() => manager.getAccountInfo()).catch(async (error: unknown) => {
+    await connection.close();
+    throw new StartError(
+      `JetStream does not answer (${messageOf(error)}). NATS needs jetstream { } in its configuration, and most of its servers up.`,
+    );
+  });
+  return {
+    servers: replicas,
+    describe: () => `nats ${connection.info?.version}, ${replicas === 1 ? "1 server" : `R${replicas}`}`,
+    log: (cell) => openLog({ client, manager, cell, replicas }),
+    removeLog: (cell) => removeLog(manager, cell),
+    table: (table) => openTable({ buckets: new Kvm(client), manager, name: `berth-${table}`, replicas }),
+    blobs: (store) => openBlobs({ stores: new Objm(client), manager, name: `berth-${store}`, replicas }),
+    close: () => connection.close(),
+  };
+}
+
+async function connectTo({ servers, user, pass }: NatsOptions["address"], name: string): Promise<NatsConnection> {
+  let connection: NatsConnection;
+  try {
+    connection = await connect({
+      servers: [...servers],
+      // A server without TLS is refused then.
+      ...(servers.some((server) => server.startsWith("tls:")) && { tls: {} }),
+      ...(user !== undefined && { user, pass: pass ?? "" }),
+      name,
+      timeout: CONNECT_TIMEOUT_MS,
+      // It is never given up: what can't be written meanwhile waits or is refused by the leases.
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: RECONNECT_MS,
+      pingInterval: 2_000,
+      maxPingOut: 2,
+    });
+  } catch (error) {
+    throw new StartError(`NATS can't be reached at ${servers.join(", ")} (${messageOf(error)}). Check CLUSTER_URL.`);
+  }
+  const version = connection.info?.version ?? "0";
+  if (Bun.semver.order(version, `${OLDEST_SERVER}.0`) < 0) {
+    await connection.close();
+    throw new StartError(`NATS ${version} is too old: Berth needs ${OLDEST_SERVER} or newer.`);
+  }
+  return connection;
+}
+
+/** Servers of the cluster that NATS has told of; 1 for one alone. */
+const serversOf = ({ info }: NatsConnection) =>
+  info?.cluster === undefined ? 1 : Math.max(1, new Set(info.connect_urls ?? []).size);

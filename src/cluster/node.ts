@@ -1,0 +1,240 @@
+// This machine's part of a cluster: its lease, and the cell that it owns or follows.
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { StartError } from "../kernel/errors.ts";
+import type { Log } from "../kernel/telemetry/log.ts";
+import { type CheckReport, createChecks } from "./check/check.ts";
+import { type FingerprintProcess, type Program, startFingerprint } from "./check/fingerprint-process.ts";
+import type { Engine } from "./engine.ts";
+import type { ClusterFigures } from "./figures.ts";
+import { readPlace } from "./log/copy.ts";
+import { type Cell, type CellPhase, createCell, type ServedCell } from "./ownership/cell.ts";
+import { watchCells } from "./ownership/cell-table.ts";
+import { startFollower } from "./ownership/follower.ts";
+import { createLease, type LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
+import { watchOrders } from "./ownership/orders.ts";
+import type { Replicate } from "./ownership/writing.ts";
+import { createSnapshotSchedule } from "./snapshot/snapshot-schedule.ts";
+import { createSnapshots } from "./snapshot/snapshots.ts";
+
+/** The number of cells of a cluster. */
+const CELLS = 1;
+export const ONLY_CELL = 0;
+/** The key of the cluster's id in the table of cells. */
+export const CLUSTER_KEY = "cluster";
+
+export interface NodeOptions {
+  engine: Engine;
+  /** How the other nodes reach this one. */
+  address: string;
+  version: string;
+  /** Of the cell's database. */
+  file: string;
+  /** Of the migrations that this binary knows. */
+  knownMigrations: ReadonlySet<string>;
+  log: Log;
+  figures: ClusterFigures;
+  /** Serves the cell from its file, through `replicate`. */
+  open(replicate: Replicate): Promise<ServedCell>;
+  /** What operators see of this node beside its place. */
+  load(): NodeState["load"];
+  /** Milliseconds for what is in flight when the cell is handed over. */
+  graceMs: number;
+  /** Gives the files of this machine's data folder to the others. */
+  keepFiles(): Promise<unknown>;
+  program: Program;
+  times?: typeof LEASE_TIMES;
+}
+
+export interface ClusterNode {
+  readonly phase: CellPhase;
+  /** Whether nobody else may have taken this node for dead. */
+  isTrusted(): boolean;
+  /** The address of the node that owns the cell, as far as this one knows; undefined if none is alive. */
+  owner(): string | undefined;
+  /** The hosts of all nodes that are alive. */
+  hosts(): string[];
+  /** Called when an owner may have changed. */
+  onChange(listener: () => void): void;
+  /** As the owner: compares this copy with those that follow. Throws 503 `CELL_MOVED` on any other node. */
+  check(): Promise<CheckReport>;
+  /** Gives the cell to another node, and the lease back. */
+  stop(): Promise<void>;
+}
+
+/** Throws `StartError` if the file is not the cluster's. */
+export async function startNode(options: NodeOptions): Promise<ClusterNode> {
+  const { engine, address, version, file, knownMigrations, log, figures, open, load, graceMs, times } = options;
+  const self = { address, instance: crypto.randomUUID() };
+  const table = await engine.table("cells");
+  const cluster = await findCluster();
+  const cellLog = await engine.log(ONLY_CELL);
+  const snapshots = createSnapshots({ blobs: await engine.blobs("snapshots"), cell: ONLY_CELL, knownMigrations, log });
+  let cell: Cell | undefined;
+  const listeners: (() => void)[] = [];
+  const changed = () => {
+    cell?.wake();
+    for (const listener of listeners) listener();
+  };
+  const onError = (error: unknown) => log.debug("the cluster's engine does not answer", { error });
+  const orderTable = await engine.table("orders");
+  const orders = watchOrders({ table: orderTable, onChange: changed, onError });
+  const checks = createChecks({
+    table: orderTable,
+    address,
+    log,
+    fingerprint: () => startFingerprint(options.program, file),
+  });
+  const cells = watchCells({ table, onChange: changed, onError });
+  const state = (): NodeState => ({
+    ...self,
+    version,
+    at: Date.now(),
+    isDraining: orders.isDraining(address),
+    copies: cell ? { [ONLY_CELL]: cell.number } : {},
+    load: load(),
+  });
+  const lease = createLease({
+    table: await engine.table("nodes"),
+    state,
+    onChange: changed,
+    onError,
+    ...(times && { times }),
+  });
+
+  /** The id of the cluster: the one that the engine knows, else this file's, else a new one. */
+  async function findCluster(): Promise<string> {
+    const own = isEmpty(file) ? undefined : readPlace(file);
+    if (own === undefined && !isEmpty(file)) {
+      throw new StartError(
+        `${file} is not part of the cluster yet. To make it the cluster's database: berth cluster join. To add this machine to a cluster that has one: give it an empty DATA_DIR.`,
+      );
+    }
+    for (;;) {
+      const found = (await table.find(CLUSTER_KEY))?.value;
+      if (found === undefined) {
+        const id = own?.cluster ?? crypto.randomUUID();
+        if ((await table.swap(CLUSTER_KEY, id, 0)) !== undefined) return id;
+      } else if (own && own.cluster !== found) {
+        throw new StartError(
+          `${file} belongs to another cluster than the one at CLUSTER_URL. Give this machine an empty DATA_DIR, or the other CLUSTER_URL.`,
+        );
+      } else return found;
+    }
+  }
+
+  /** A new file begins with a snapshot, if there is one. So does a file that can't go on, which is kept beside it. */
+  async function prepare(broken: unknown): Promise<void> {
+    const isNew = isEmpty(file);
+    if (!isNew && broken === undefined) return;
+    const began = performance.now();
+    const kept = `${file}.diverged`;
+    if (broken !== undefined && (await snapshots.list()).length > 0 && !isNew) {
+      for (const suffix of ["", "-wal", "-shm"]) {
+        rmSync(kept + suffix, { force: true });
+        if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);
+      }
+      log.warn("this node's copy can't go on and is kept aside", { kept, error: broken });
+    }
+    const restored = await snapshots.restore(file);
+    if (restored) log.info("a copy begins with a snapshot", { ...restored, ms: Math.round(performance.now() - began) });
+    else if (!isNew) throw new Error("This node's copy can't go on, and there is no snapshot to begin with.");
+  }
+
+  const created = createCell({
+    cell: ONLY_CELL,
+    count: CELLS,
+    cluster,
+    self,
+    engine: cellLog,
+    cells,
+    lease,
+    snapshots,
+    log,
+    open,
+    follow: (onBroken) =>
+      startFollower({ engine: cellLog, file, cluster, knownMigrations, log, onBroken, onCheck: checks.report }),
+    prepare,
+    file,
+    wanted: () => orders.wantedOwner(ONLY_CELL),
+    isDraining: () => orders.isDraining(address),
+    onOwned(ms) {
+      figures.tookOver(ms);
+      log.info("this node owns the cell", { cell: ONLY_CELL, ms: Math.round(ms) });
+      void orders.done(ONLY_CELL, address).catch(onError);
+      changed();
+    },
+    onLost(why) {
+      figures.count("fenced");
+      log.warn("this node gives the cell up", {
+        cell: ONLY_CELL,
+        why: why instanceof Error ? why.message : String(why),
+      });
+      changed();
+    },
+    onLogLost() {
+      figures.count("logLost");
+      // What has lost entries may have lost files, too.
+      void options.keepFiles().catch((error: unknown) => log.warn("files could not be shared again", { error }));
+    },
+    onAppend: figures.appended,
+    graceMs,
+  });
+  cell = created;
+  const schedule = createSnapshotSchedule({
+    snapshots,
+    engine: cellLog,
+    file,
+    log,
+    isOurs: () => created.phase === "following" || (created.phase === "owning" && !isFollowed()),
+    number: () => created.number,
+  });
+  created.wake();
+
+  const ownerEntry = () => cells.seen(ONLY_CELL);
+  const isFollowed = () => {
+    const standby = ownerEntry()?.standby;
+    return lease.alive().some(({ address, copies }) => address === standby && copies[ONLY_CELL] !== undefined);
+  };
+  figures.watch(() => ({
+    isOwned: created.phase === "owning",
+    trustedMs: lease.trustedMs(),
+    behind: Math.max(0, ...lease.alive().map(({ copies }) => copies[ONLY_CELL] ?? 0)) - created.number,
+  }));
+
+  return {
+    get phase() {
+      return created.phase;
+    },
+    isTrusted: lease.isTrusted,
+    owner() {
+      const holder = ownerEntry()?.owner;
+      return lease.alive().find((node) => node.address === holder?.address)?.address;
+    },
+    hosts: () => lease.alive().map((node) => new URL(node.address).hostname.replace(/^\[|\]$/g, "")),
+    onChange: (listener) => void listeners.push(listener),
+    check() {
+      const followers = lease.alive().filter((one) => one.address !== address && one.address === ownerEntry()?.standby);
+      return checks.run(
+        followers.filter(({ copies }) => copies[ONLY_CELL] !== undefined).map((one) => one.address),
+        async (id) => {
+          let taken: FingerprintProcess | undefined;
+          await created.check(id, () => {
+            taken = startFingerprint(options.program, file);
+            return taken.pinned;
+          });
+          if (!taken) throw new Error("The check did not begin.");
+          return taken.result;
+        },
+      );
+    },
+    async stop() {
+      schedule.stop();
+      await created.stop();
+      await lease.stop();
+      cells.stop();
+      orders.stop();
+    },
+  };
+}
+
+const isEmpty = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;

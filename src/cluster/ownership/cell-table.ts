@@ -1,0 +1,85 @@
+// The table of cells: who owns each, who follows it, and since which claim. All nodes watch it.
+import type { Table, TableEntry } from "../engine.ts";
+import { keepWatching } from "./keep-watching.ts";
+import type { NodeState } from "./lease.ts";
+
+/** A process of a node. */
+export interface Holder {
+  address: string;
+  instance: string;
+}
+
+export interface CellEntry {
+  /** The process that owns the cell; without an instance, any process of the node may take it. */
+  owner: { address: string; instance: string | null };
+  /** The node that holds a copy, and takes over. */
+  standby: string | null;
+  /** Grows with each claim. */
+  epoch: number;
+}
+
+export interface CellTable {
+  /** As this node has last seen it. */
+  seen(cell: number): CellEntry | undefined;
+  /** As the quorum knows it. */
+  find(cell: number): Promise<CellEntry | undefined>;
+  /** Writes the entry if it is still the one that `find` has returned last; whether it was. */
+  swap(cell: number, entry: CellEntry): Promise<boolean>;
+  stop(): void;
+}
+
+export interface CellTableDeps {
+  table: Table;
+  onChange(cell: number): void;
+  onError(error: unknown): void;
+  retryMs?: number;
+}
+
+export function watchCells({ table, onChange, onError, retryMs = 1_000 }: CellTableDeps): CellTable {
+  const stopped = new AbortController();
+  const known = new Map<string, { entry: CellEntry | undefined; revision: number }>();
+
+  function remember({ key, value, revision }: TableEntry): CellEntry | undefined {
+    const former = known.get(key);
+    const entry = value === undefined ? undefined : (JSON.parse(value) as CellEntry);
+    if (former && former.revision >= revision) return former.entry;
+    known.set(key, { entry, revision });
+    onChange(Number(key));
+    return entry;
+  }
+
+  void keepWatching({
+    table,
+    signal: stopped.signal,
+    onEntry: (entry) => void (/^\d+$/.test(entry.key) && remember(entry)),
+    // The engine may have lost the table: revisions begin anew.
+    onRestart: () => known.clear(),
+    onError,
+    retryMs,
+  });
+
+  return {
+    seen: (cell) => known.get(String(cell))?.entry,
+    async find(cell) {
+      const key = String(cell);
+      const found = await table.find(key);
+      if (found && found.revision >= (known.get(key)?.revision ?? 0)) return remember(found);
+      // The engine has lost it, or the whole table and counts anew.
+      known.delete(key);
+      return found && remember(found);
+    },
+    async swap(cell, entry) {
+      const key = String(cell);
+      const revision = await table.swap(key, JSON.stringify(entry), known.get(key)?.revision ?? 0);
+      if (revision === undefined) return false;
+      remember({ key, value: JSON.stringify(entry), revision });
+      return true;
+    },
+    stop: () => stopped.abort(),
+  };
+}
+
+export const isHolder = (
+  { address, instance }: CellEntry["owner"],
+  node: Pick<NodeState, "address" | "instance"> | undefined,
+) => node?.address === address && (instance === null || node.instance === instance);

@@ -1,0 +1,229 @@
+// Tests who owns a cell over several nodes of one process, on an engine in memory: nothing that was acknowledged is lost, nothing
+// is written twice, and of two nodes that both believe to own it, one writes.
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { silent } from "../../../tests/support/database.ts";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { temporaryDir } from "../../../tests/support/process.ts";
+import { type Database, openDatabase } from "../../kernel/database/database.ts";
+import { createMemoryEngine } from "../memory-engine.ts";
+import { type Cell, createCell } from "./cell.ts";
+import { watchCells } from "./cell-table.ts";
+import { startFollower } from "./follower.ts";
+import { createLease, type NodeState } from "./lease.ts";
+import type { Replicate } from "./writing.ts";
+
+/** Twenty times as fast as real ones. */
+const TIMES = { renewMs: 50, deadMs: 200, trustMs: 150 };
+const migrations = [
+  {
+    name: "0001_notes",
+    sql: "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) STRICT; CREATE TABLE notes (text TEXT NOT NULL) STRICT;",
+  },
+];
+
+const started: { end(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const { end } of started.splice(0)) await end();
+});
+
+async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number: number) {
+  const dir = temporaryDir();
+  const file = join(dir.path, "berth.db");
+  const engine = cluster.connect();
+  const self = { address: `http://node-${number}`, instance: crypto.randomUUID() };
+  let database: Database | undefined;
+  let cell: Cell | undefined;
+  const state = (): NodeState => ({
+    ...self,
+    version: "1",
+    at: 0,
+    isDraining: false,
+    copies: cell ? { 0: cell.number } : {},
+    load: { agents: 0, turnsPerSecond: 0 },
+  });
+  const wake = () => cell?.wake();
+  const lease = createLease({
+    table: await engine.table("nodes"),
+    state,
+    onChange: wake,
+    onError: () => undefined,
+    times: TIMES,
+  });
+  const cells = watchCells({
+    table: await engine.table("cells"),
+    onChange: wake,
+    onError: () => undefined,
+    retryMs: 50,
+  });
+  cell = createCell({
+    cell: 0,
+    count: 1,
+    self,
+    engine: await engine.log(0),
+    cells,
+    lease,
+    log: silent,
+    graceMs: 100,
+    cluster: "test",
+    file,
+    snapshots: { take: async () => ({ name: "", number: 0, size: 0, takenAt: 0 }) },
+    prepare: async () => undefined,
+    wanted: () => undefined,
+    isDraining: () => false,
+    onOwned: () => undefined,
+    onLost: () => undefined,
+    onLogLost: () => undefined,
+    async open(replicate: Replicate) {
+      const opened = await openDatabase({ url: `file:${file}`, dataDir: dir.path, log: silent, migrations, replicate });
+      database = opened;
+      return {
+        async close() {
+          if (database === opened) database = undefined;
+          await opened.close();
+        },
+      };
+    },
+    follow: async () =>
+      startFollower({
+        engine: await engine.log(0),
+        file,
+        cluster: "test",
+        knownMigrations: new Set(migrations.map(({ name }) => name)),
+        log: silent,
+        onBroken(error) {
+          throw error;
+        },
+        retryMs: 20,
+      }),
+  });
+  const node = {
+    number,
+    engine,
+    lease,
+    get phase() {
+      return cell?.phase;
+    },
+    get database() {
+      return database;
+    },
+    write: async (text: string) => {
+      if (!database) throw new Error("This node does not own the cell.");
+      await database.write([{ sql: "INSERT INTO notes VALUES (?)", args: [text] }]);
+    },
+    read: async () =>
+      (await database?.read("SELECT text FROM notes ORDER BY rowid"))?.rows.map(({ text }) => String(text)),
+    /** Gives its cells up, then ends. */
+    async stop() {
+      await cell?.stop();
+      await lease.stop();
+      cells.stop();
+    },
+    async end() {
+      engine.isAway = false;
+      await node.stop();
+      dir.remove();
+    },
+  };
+  started.push(node);
+  return node;
+}
+type Node = Awaited<ReturnType<typeof startNode>>;
+
+const ownerOf = (nodes: readonly Node[]) =>
+  eventually(() => nodes.find(({ phase, engine }) => phase === "owning" && !engine.isAway), {
+    what: "a node owns the cell",
+  });
+
+describe("a cell", () => {
+  test("is owned by one node and followed by another, which takes over with all that was written", async () => {
+    const cluster = createMemoryEngine();
+    const nodes = [await startNode(cluster, 1), await startNode(cluster, 2), await startNode(cluster, 3)];
+    const first = await ownerOf(nodes);
+    for (let n = 0; n < 20; n++) await first.write(`note ${n}`);
+    const standby = await eventually(() => nodes.find(({ phase }) => phase === "following"));
+    expect(nodes.filter(({ phase }) => phase === "owning")).toEqual([first]);
+    first.engine.isAway = true;
+    const second = await ownerOf(nodes.filter((node) => node !== first));
+    expect(second.number).toBe(standby.number);
+    expect(await second.read()).toEqual(Array.from({ length: 20 }, (_, n) => `note ${n}`));
+    await second.write("after");
+    // Who was cut off is back, and follows.
+    first.engine.isAway = false;
+    await eventually(
+      () => first.phase === "following" || nodes.some((node) => node !== second && node.phase === "following"),
+    );
+    expect(second.phase).toBe("owning");
+    await second.write("and later");
+  });
+
+  test("is handed over when its owner stops, with what it has written last", async () => {
+    const cluster = createMemoryEngine();
+    const nodes = [await startNode(cluster, 1), await startNode(cluster, 2)];
+    const first = await ownerOf(nodes);
+    const second = nodes.find((node) => node !== first) as Node;
+    await eventually(() => second.phase === "following");
+    await first.write("the last word");
+    const began = performance.now();
+    await first.stop();
+    await ownerOf([second]);
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(await second.read()).toEqual(["the last word"]);
+  });
+
+  test("with one node goes on where it was, after the node was cut off", async () => {
+    const cluster = createMemoryEngine();
+    const only = await startNode(cluster, 1);
+    await ownerOf([only]);
+    await only.write("before");
+    only.engine.isAway = true;
+    await expect(only.write("lost, or not")).rejects.toMatchObject({ status: 503 });
+    await eventually(() => only.phase === "idle");
+    only.engine.isAway = false;
+    await ownerOf([only]);
+    await only.write("after");
+    expect((await only.read())?.filter((text) => text !== "lost, or not")).toEqual(["before", "after"]);
+  });
+});
+
+test("through cuts at random, every acknowledged write is there once, in the order of its writer", async () => {
+  const cluster = createMemoryEngine();
+  const nodes = [await startNode(cluster, 1), await startNode(cluster, 2), await startNode(cluster, 3)];
+  const acknowledged: number[] = [];
+  const doubtful: number[] = [];
+  let next = 0;
+  let isOver = false;
+  const writing = (async () => {
+    while (!isOver) {
+      const text = next++;
+      // Whoever believes to own it may be asked, also one that is cut off.
+      const owners = nodes.filter(({ database }) => database !== undefined);
+      const owner = owners[text % Math.max(1, owners.length)];
+      if (!owner) {
+        await Bun.sleep(5);
+        continue;
+      }
+      await owner.write(String(text)).then(
+        () => acknowledged.push(text),
+        () => doubtful.push(text),
+      );
+    }
+  })();
+  for (let round = 0; round < 8; round++) {
+    const owner = await ownerOf(nodes);
+    await eventually(() => acknowledged.length > round * 5);
+    owner.engine.isAway = true;
+    await ownerOf(nodes.filter((node) => node !== owner));
+    owner.engine.isAway = false;
+  }
+  isOver = true;
+  await writing;
+  const owner = await ownerOf(nodes);
+  await owner.write("end");
+  const found = ((await owner.read()) ?? []).slice(0, -1).map(Number);
+  expect(new Set(found).size).toBe(found.length);
+  expect(acknowledged.filter((text) => !found.includes(text))).toEqual([]);
+  expect(found.filter((text) => !acknowledged.includes(text) && !doubtful.includes(text))).toEqual([]);
+  expect(found).toEqual(found.toSorted((a, b) => a - b));
+  expect(acknowledged.length).toBeGreaterThan(35);
+}, 60_000);

@@ -1,0 +1,288 @@
+// What this node does with one cell: follow its log, own it, or neither. It decides anew whenever something has changed.
+import type { Log } from "../../kernel/telemetry/log.ts";
+import type { LogEngine } from "../engine.ts";
+import { SnapshotNeeded } from "../log/catch-up.ts";
+import { CopyBroken } from "../log/copy.ts";
+import type { Snapshots } from "../snapshot/snapshots.ts";
+import { type CellEntry, type CellTable, type Holder, isHolder } from "./cell-table.ts";
+import type { Follower } from "./follower.ts";
+import type { Lease, NodeState } from "./lease.ts";
+import { isHeir, standbyOf } from "./succession.ts";
+import { cellMoved, createWriting, type Replicate, type Writing } from "./writing.ts";
+
+/** A cell that this node serves. */
+export interface ServedCell {
+  /** Ends it; with grace, what is in flight is written first. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface CellDeps {
+  cell: number;
+  /** All cells of the cluster. */
+  count: number;
+  /** The id of the cluster. */
+  cluster: string;
+  self: Holder;
+  engine: LogEngine;
+  cells: CellTable;
+  lease: Pick<Lease, "isTrusted" | "isSettled" | "alive">;
+  snapshots: Pick<Snapshots, "take">;
+  log: Log;
+  /** Serves the cell from its file, through `replicate`. */
+  open(replicate: Replicate): Promise<ServedCell>;
+  /** Begins to apply the log to the file. */
+  follow(onBroken: (error: unknown) => void): Promise<Follower>;
+  /** Makes sure that there is a file to begin with: a snapshot, if there is one and no file, or the file can't go on. */
+  prepare(broken: unknown): Promise<void>;
+  file: string;
+  /** The node that operators want to own the cell. */
+  wanted(): string | undefined;
+  /** Whether operators want this node to give its cells up. */
+  isDraining(): boolean;
+  onOwned(ms: number): void;
+  onLost(why: unknown): void;
+  onLogLost(): void;
+  onAppend?(ms: number): void;
+  /** Milliseconds for what is in flight when the cell is handed over. */
+  graceMs: number;
+}
+
+export type CellPhase = "idle" | "following" | "taking" | "owning" | "leaving";
+
+export interface Cell {
+  readonly phase: CellPhase;
+  /** The last entry that this node's file has applied. */
+  readonly number: number;
+  /** As the owner: see `Writing.check`. Throws 503 `CELL_MOVED` on any other node. */
+  check(id: string, pin: () => Promise<void>): Promise<void>;
+  /** Looks at once whether something is to be done. */
+  wake(): void;
+  /** Hands the cell over if it is owned and somebody follows it, and does nothing more with it. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds after which a step that failed is tried again. */
+const RETRY_MS = 500;
+/** Milliseconds for the last writes of a cell that ends, after its grace. */
+const LAST_WRITES_MS = 2_000;
+/** A standby that is so many entries behind catches up within a moment. */
+const CLOSE_BEHIND = 500;
+
+export function createCell(deps: CellDeps): Cell {
+  const { cell, count, cluster, self, engine, cells, lease, snapshots, log, open, follow, prepare, file, graceMs } =
+    deps;
+  let phase: CellPhase = "idle";
+  let owned: { served: ServedCell; writing: Writing } | undefined;
+  /** Of the cell that is being opened. */
+  let opening: Writing | undefined;
+  let follower: Follower | undefined;
+  let number = 0;
+  /** Why the file can't go on as it is. */
+  let broken: unknown;
+  let isStopped = false;
+  let isWoken = false;
+  let running: Promise<void> | undefined;
+  let retry: Timer | undefined;
+
+  function wake(): void {
+    isWoken = true;
+    running ??= run();
+  }
+
+  async function run(): Promise<void> {
+    clearTimeout(retry);
+    try {
+      while (isWoken && !isStopped) {
+        isWoken = false;
+        await decide();
+      }
+    } catch (error) {
+      log.warn("a cell could not do what it should; trying again", { cell, phase, error });
+      retry = setTimeout(wake, RETRY_MS);
+    }
+    running = undefined;
+    if (isWoken && !isStopped) wake();
+  }
+
+  async function decide(): Promise<void> {
+    if (owned) return decideAsOwner(owned);
+    // Without a trusted lease the others take this node for dead, or will.
+    if (!lease.isTrusted()) return;
+    const entry = await cells.find(cell);
+    const alive = lease.alive();
+    if (entry && isHolder(entry.owner, self)) return take();
+    const isOwned = entry !== undefined && alive.some((node) => isHolder(entry.owner, node));
+    const isOurs = !isOwned && isHeir(entry, lease.isSettled(), succession(alive));
+    if (isOurs && (await claim(entry, alive))) {
+      log.info("this node claims the cell", { cell, former: entry?.owner.address, standby: entry?.standby });
+      return take();
+    }
+    if (isOwned && entry.standby === self.address) await startFollowing();
+    else await stopFollowing();
+  }
+
+  const succession = (alive: readonly NodeState[]) => ({ cell, count, self: self.address, alive });
+  const standbyAmong = (alive: readonly NodeState[], former: string | null) =>
+    standbyOf(former, deps.wanted(), succession(alive));
+
+  const claim = (former: CellEntry | undefined, alive: readonly NodeState[]) =>
+    cells.swap(cell, {
+      owner: self,
+      standby: standbyAmong(alive, former?.standby ?? null),
+      epoch: (former?.epoch ?? 0) + 1,
+    });
+
+  async function take(): Promise<void> {
+    phase = "taking";
+    const began = performance.now();
+    await stopFollowing();
+    const writing = createWriting({
+      engine,
+      address: self.address,
+      cluster,
+      requireMost,
+      beforeRestart: async (error) => {
+        log.error(
+          "the cluster's engine has lost entries of a log; this node's file has them, and begins the log anew",
+          {
+            cell,
+            error,
+          },
+        );
+        deps.onLogLost();
+        await snapshots.take(file);
+      },
+      onLost: wake,
+      ...(deps.onAppend && { onAppend: deps.onAppend }),
+    });
+    opening = writing;
+    try {
+      await prepare(broken);
+      broken = undefined;
+      owned = { served: await open(writing.replicate), writing };
+      phase = "owning";
+      deps.onOwned(performance.now() - began);
+      // Something may have changed while it was opened.
+      isWoken = true;
+    } catch (error) {
+      phase = "idle";
+      if (isAboutFile(error)) broken = error;
+      throw error;
+    } finally {
+      opening = undefined;
+      number = Math.max(number, writing.number);
+    }
+  }
+
+  /** With a log that has lost entries, the node whose file has most of them has to own the cell. */
+  async function requireMost(last: number): Promise<void> {
+    const most = lease
+      .alive()
+      .filter(({ address, copies }) => address !== self.address && (copies[cell] ?? 0) > last)
+      .sort((a, b) => (b.copies[cell] ?? 0) - (a.copies[cell] ?? 0))[0];
+    if (!most) return;
+    const entry = await cells.find(cell);
+    if (!entry || !isHolder(entry.owner, self)) return;
+    const owner = { address: most.address, instance: null };
+    await cells.swap(cell, { owner, standby: self.address, epoch: entry.epoch + 1 });
+    throw new Error(`The log has lost entries, and ${most.address} has more of them: it owns the cell.`);
+  }
+
+  async function decideAsOwner({ writing }: NonNullable<typeof owned>): Promise<void> {
+    number = writing.number;
+    const entry = await cells.find(cell).catch(() => cells.seen(cell));
+    const isLost = writing.lost !== undefined || !lease.isTrusted() || !entry || !isHolder(entry.owner, self);
+    if (isLost) {
+      const holder = entry ? `${entry.owner.address} owns it, claim ${entry.epoch}` : "nobody owns it";
+      deps.onLost(writing.lost ?? new Error(lease.isTrusted() ? holder : "The lease ran out."));
+      return leave(0, writing.lost);
+    }
+    const alive = lease.alive();
+    const standby = standbyAmong(alive, entry.standby);
+    if (standby !== entry.standby) await cells.swap(cell, { ...entry, standby });
+    const target = deps.wanted() ?? (deps.isDraining() ? standby : undefined) ?? self.address;
+    if (target === self.address) return;
+    const heir = alive.find(({ address }) => address === target);
+    if (heir && !heir.isDraining && (heir.copies[cell] ?? 0) >= number - CLOSE_BEHIND) return handOver(heir.address);
+    retry = setTimeout(wake, RETRY_MS);
+  }
+
+  async function leave(grace: number, why?: unknown): Promise<void> {
+    phase = "leaving";
+    const leaving = owned;
+    owned = undefined;
+    if (why instanceof CopyBroken) broken = why;
+    if (grace === 0) leaving?.writing.end();
+    // With an engine that is away, what waits to be written would keep the process for ever.
+    const timer = setTimeout(() => leaving?.writing.end(), grace + LAST_WRITES_MS);
+    await leaving?.served.close(grace).catch((error: unknown) => {
+      // Of a cell that is lost, nothing can be written any more.
+      const isExpected = grace === 0;
+      log[isExpected ? "debug" : "error"]("a cell could not be closed as it should", { cell, error });
+    });
+    clearTimeout(timer);
+    leaving?.writing.end();
+    number = Math.max(number, leaving?.writing.number ?? 0);
+    phase = "idle";
+    isWoken = true;
+  }
+
+  async function handOver(heir: string): Promise<void> {
+    await leave(graceMs);
+    const entry = await cells.find(cell);
+    if (!entry || !isHolder(entry.owner, self)) return;
+    const standby = isStopped ? null : self.address;
+    await cells.swap(cell, { owner: { address: heir, instance: null }, standby, epoch: entry.epoch + 1 });
+  }
+
+  async function startFollowing(): Promise<void> {
+    if (follower && broken === undefined) return;
+    await stopFollowing();
+    await prepare(broken);
+    broken = undefined;
+    follower = await follow((error) => {
+      if (isAboutFile(error)) broken = error;
+      log.warn("a copy can't go on", { cell, error });
+      retry = setTimeout(wake, RETRY_MS);
+    });
+    phase = "following";
+    log.info("this node follows the cell", { cell, number: follower.progress.number });
+  }
+
+  async function stopFollowing(): Promise<void> {
+    const former = follower;
+    follower = undefined;
+    await former?.stop();
+    if (former) number = Math.max(number, former.progress.number);
+    if (phase === "following") phase = "idle";
+  }
+
+  return {
+    get phase() {
+      return phase;
+    },
+    get number() {
+      return Math.max(number, follower?.progress.number ?? 0, owned?.writing.number ?? 0);
+    },
+    wake,
+    async check(id, pin) {
+      if (!owned) throw cellMoved();
+      await owned.writing.check(id, pin);
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(retry);
+      opening?.end();
+      await running;
+      await stopFollowing();
+      if (!owned) return;
+      const entry = cells.seen(cell);
+      const heir = lease.alive().find(({ address }) => address === entry?.standby && address !== self.address);
+      if (heir) await handOver(heir.address);
+      else await leave(graceMs);
+    },
+  };
+}
+
+/** The file has to be made anew, from a snapshot. */
+const isAboutFile = (error: unknown) => error instanceof SnapshotNeeded || error instanceof CopyBroken;

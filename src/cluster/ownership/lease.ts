@@ -1,0 +1,157 @@
+// Renews this node's lease, and knows which other nodes are alive. Both by this process's own monotonic clock.
+import type { Table } from "../engine.ts";
+import { keepWatching } from "./keep-watching.ts";
+
+/** What a node tells the others with each renewal. */
+export interface NodeState {
+  /** Of this process: another one with the same address is told apart. */
+  instance: string;
+  /** How the other nodes reach its backend port. */
+  address: string;
+  version: string;
+  /** Epoch ms of this renewal by the node's own clock: for people. */
+  at: number;
+  /** Asked to give its cells up. */
+  isDraining: boolean;
+  /** Of cells that it holds: the number of the last entry that it has applied. */
+  copies: Readonly<Record<string, number>>;
+  /** What `berth cluster status` shows. */
+  load: { agents: number; turnsPerSecond: number };
+}
+
+export interface Lease {
+  /** Whether nobody else may have taken this node for dead. */
+  isTrusted(): boolean;
+  /** Milliseconds for which it is trusted without a renewal. */
+  trustedMs(): number;
+  /** Whether it was trusted for so long that every node that is alive has been seen. */
+  isSettled(): boolean;
+  /** The nodes that are alive, this one among them while its lease is trusted. */
+  alive(): NodeState[];
+  /** Gives the lease back, so that the others know at once. */
+  stop(): Promise<void>;
+}
+
+export interface LeaseDeps {
+  table: Table;
+  state(): NodeState;
+  /** Called when a node is new, has changed or is gone, and when the own lease is lost or trusted again. */
+  onChange(): void;
+  onError(error: unknown): void;
+  times?: typeof LEASE_TIMES;
+  /** Monotonic milliseconds. */
+  now?(): number;
+}
+
+export const LEASE_TIMES = {
+  renewMs: 1_000,
+  /** A node that has not renewed for so long is dead for the others. */
+  deadMs: 4_000,
+  /** It trusts its own lease for less, counted from before it asked. */
+  trustMs: 3_000,
+};
+
+export function createLease({
+  table,
+  state,
+  onChange,
+  onError,
+  times = LEASE_TIMES,
+  now = () => performance.now(),
+}: LeaseDeps): Lease {
+  const stopped = new AbortController();
+  /** By key. */
+  const seen = new Map<string, { state: NodeState; at: number }>();
+  const own = state().address;
+  let trustedUntil = Number.NEGATIVE_INFINITY;
+  /** Since when the lease was trusted without a break. While this node was cut off, the others could not be seen. */
+  let trustedSince = Number.POSITIVE_INFINITY;
+  let wasTrusted = false;
+  let known = "";
+  const isTrusted = () => now() < trustedUntil;
+  /** When the watch has shown this node's own renewal last: as long as it does, it shows those of the others. */
+  let echoAt = Number.NEGATIVE_INFINITY;
+  let echoSince = Number.POSITIVE_INFINITY;
+  const isWatching = () => now() - echoAt < times.trustMs;
+  const isSettled = () => isTrusted() && isWatching() && now() - Math.max(trustedSince, echoSince) >= times.deadMs;
+
+  async function renew(): Promise<void> {
+    const asked = now();
+    await table.put(keyOf(own), JSON.stringify(state()));
+    if (!isTrusted()) trustedSince = now();
+    trustedUntil = asked + times.trustMs;
+  }
+
+  const alive = () => {
+    const current = now();
+    const others = [...seen.values()].filter(
+      ({ state: { address }, at }) =>
+        address !== own && (!isWatching() || current - Math.max(at, trustedSince, echoSince) < times.deadMs),
+    );
+    return [...(isTrusted() ? [state()] : []), ...others.map((one) => one.state)];
+  };
+
+  /** Tells of what has changed since the last time: time itself changes it, too. */
+  function look(): void {
+    const nodes = alive().map(({ address, instance, isDraining }) => [address, instance, isDraining]);
+    const shown = JSON.stringify([nodes, isSettled()]);
+    if (shown === known && wasTrusted === isTrusted()) return;
+    [known, wasTrusted] = [shown, isTrusted()];
+    onChange();
+  }
+
+  /** Ends a watch that has become silent, so that another one begins. */
+  let restart = new AbortController();
+  void keepWatching({
+    table,
+    signal: stopped.signal,
+    onEntry({ key, value }) {
+      if (key === keyOf(own)) {
+        if (!isWatching()) echoSince = now();
+        echoAt = now();
+      }
+      if (value === undefined) seen.delete(key);
+      else seen.set(key, { state: JSON.parse(value) as NodeState, at: now() });
+      look();
+    },
+    onError,
+    restarts() {
+      restart = new AbortController();
+      return restart.signal;
+    },
+    retryMs: times.renewMs,
+  });
+
+  /** What is sent each second, or now. */
+  let renewing: Promise<void> = Promise.resolve();
+  async function keepRenewing(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      const began = now();
+      renewing = renew().catch(onError);
+      await renewing;
+      if (isTrusted() && !isWatching() && now() - trustedSince > times.trustMs) restart.abort();
+      look();
+      await Bun.sleep(Math.max(10, times.renewMs - (now() - began)));
+    }
+  }
+
+  // Time passes without a message, too.
+  const timer = setInterval(look, times.renewMs / 4);
+  void keepRenewing();
+  return {
+    isTrusted,
+    trustedMs: () => Math.max(0, trustedUntil - now()),
+    isSettled,
+    alive,
+    async stop() {
+      stopped.abort();
+      clearInterval(timer);
+      await renewing;
+      trustedUntil = Number.NEGATIVE_INFINITY;
+      await table.remove(keyOf(own)).catch(onError);
+    },
+  };
+}
+
+/** Keys of NATS have no colons and slashes. */
+export const keyOf = (address: string) => Buffer.from(address).toString("base64url");

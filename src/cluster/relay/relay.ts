@@ -1,0 +1,94 @@
+// Sends a request on to another node, with bodies as they come, and brings its response.
+import { RELAY_HEADER, type RelayGrant, type RelayGrants, requestLine } from "./grants.ts";
+
+/** Set by a node that does not own the cell: it has done nothing. */
+export const MOVED_HEADER = "x-berth-moved";
+export const isMoved = (response: Response) => response.headers.has(MOVED_HEADER);
+
+/** A body up to this size is read first, so that the request can be sent again to the next owner. */
+const BUFFERED_BYTES = 1024 * 1024;
+
+/** RFC 9110, section 7.6.1: they belong to one connection. */
+const HOP_BY_HOP = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+/** `again`: nothing was done, and it may be sent to another node. `broken`: whether it was done is not known. */
+export type RelayOutcome = Response | "again" | "broken";
+
+export interface Sending {
+  /** The request as it came, for a surface of this process. */
+  request(): Request;
+  send(node: string, grant: RelayGrant): Promise<RelayOutcome>;
+}
+
+export function prepareRelay(request: Request, grants: RelayGrants): Sending {
+  const length = Number(request.headers.get("content-length") ?? (request.body ? Number.NaN : 0));
+  const isSmall = length <= BUFFERED_BYTES;
+  const isSafe = request.method === "GET" || request.method === "HEAD";
+  let bytes: ArrayBuffer | undefined;
+  let isTaken = false;
+  const headers = new Headers(request.headers);
+  for (const name of [...HOP_BY_HOP, RELAY_HEADER]) headers.delete(name);
+  // The same bytes as they come: this node neither opens nor packs them.
+  const line = requestLine(request.method, request.url);
+
+  async function body(): Promise<ArrayBuffer | ReadableStream<Uint8Array> | undefined> {
+    if (isSafe || request.body === null) return undefined;
+    if (!isSmall) return request.body;
+    bytes ??= await request.arrayBuffer();
+    return bytes;
+  }
+
+  return {
+    request: () =>
+      bytes === undefined
+        ? request
+        : new Request(request.url, {
+            method: request.method,
+            headers: request.headers,
+            body: bytes,
+            signal: request.signal,
+          }),
+    async send(node, grant) {
+      if (isTaken) return "broken";
+      headers.set(RELAY_HEADER, grants.sign(grant, node, line));
+      const content = await body();
+      isTaken = content instanceof ReadableStream;
+      try {
+        const response = await fetch(`${node}${line.slice(request.method.length + 1)}`, {
+          method: request.method,
+          headers,
+          ...(content !== undefined && { body: content }),
+          redirect: "manual",
+          decompress: false,
+          signal: request.signal,
+          // A stream may be silent for long.
+          timeout: false,
+        } as BunFetchRequestInit);
+        const received = new Headers(response.headers);
+        for (const name of HOP_BY_HOP) received.delete(name);
+        return new Response(response.body, {
+          status: response.status,
+          statusText: response.statusText,
+          headers: received,
+        });
+      } catch (error) {
+        if (request.signal.aborted) throw error;
+        return isSafe || neverSent(error) ? "again" : "broken";
+      }
+    },
+  };
+}
+
+const neverSent = (error: unknown) =>
+  error instanceof Error &&
+  "code" in error &&
+  /^(?:ConnectionRefused|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|FailedToOpenSocket)$/.test(String(error.code));

@@ -1,0 +1,49 @@
+// The settings of a machine in a cluster.
+import { httpUrl, parser } from "../kernel/config/parsers.ts";
+import { defineSettings, type Finding, requireBoth } from "../kernel/config/section.ts";
+import { isLoopbackHost, isLoopbackUrl } from "../kernel/config/validation.ts";
+import { optional } from "../kernel/config/variable.ts";
+import { type NatsAddress, parseNatsAddress } from "./nats/nats-address.ts";
+
+const natsAddress = parser<NatsAddress>(
+  "nats:// or tls:// and hosts, such as nats://10.0.0.1,10.0.0.2,10.0.0.3",
+  parseNatsAddress,
+);
+
+export const clusterSettings = defineSettings({
+  name: "cluster",
+  variables: {
+    CLUSTER_URL: optional(
+      natsAddress,
+      "NATS servers with JetStream (2.11 or newer) that make several machines one service. Unset: this machine is alone.",
+      "address",
+    ),
+    NODE_ADDRESS: optional(
+      httpUrl,
+      "How the other machines of a cluster reach this one's backend listener, such as `http://10.0.0.5:3001`.",
+    ),
+  },
+  build: ({ CLUSTER_URL: url, NODE_ADDRESS: address }) => ({
+    /** Undefined: this machine is alone. */
+    url,
+    /** Scheme, host and port; set whenever `url` is. */
+    address: address && new URL(address).origin,
+  }),
+  validate({ CLUSTER_URL: url, NODE_ADDRESS: address }, { kernel }) {
+    if (url === undefined)
+      return requireBoth({ NODE_ADDRESS: address, CLUSTER_URL: url }, "NODE_ADDRESS", "CLUSTER_URL");
+    const findings: Finding[] = [];
+    const error = (name: string, text: string) =>
+      findings.push({ name, severity: "error", message: `${name}: ${text}` });
+    if (address === undefined)
+      error("NODE_ADDRESS", "is missing; with CLUSTER_URL, the other machines need this one's address.");
+    if (kernel.secretKey === undefined)
+      error("SECRET_KEY", "is missing; with CLUSTER_URL, all machines need the same one.");
+    if (kernel.database.remote)
+      error("CLUSTER_URL", "needs a database in a file; leave DATABASE_URL out, each machine has a copy of its own.");
+    if (kernel.role !== "all") error("CLUSTER_URL", `needs ROLE=all, found "${kernel.role}".`);
+    if (address !== undefined && !isLoopbackUrl(address) && isLoopbackHost(kernel.backend.host))
+      error("BACKEND_HOST", `is this machine alone (${kernel.backend.host}), but the others have to reach ${address}.`);
+    return findings;
+  },
+});

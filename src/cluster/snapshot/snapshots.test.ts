@@ -1,0 +1,124 @@
+// Tests snapshots of a cell's file: what is taken is what is restored, and one that is not whole is passed over.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { silent } from "../../../tests/support/database.ts";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { temporaryDir } from "../../../tests/support/process.ts";
+import { openReadOnly } from "../../kernel/database/connection.ts";
+import { openFile, type StorageEngine } from "../../kernel/database/local-engine.ts";
+import type { BlobStore } from "../engine.ts";
+import { openCopy } from "../log/copy.ts";
+import { createMemoryEngine } from "../memory-engine.ts";
+import { createSnapshotSchedule } from "./snapshot-schedule.ts";
+import { createSnapshots } from "./snapshots.ts";
+
+let dir: ReturnType<typeof temporaryDir>;
+let blobs: BlobStore;
+let storage: StorageEngine;
+let file: string;
+beforeEach(async () => {
+  dir = temporaryDir();
+  blobs = await createMemoryEngine().connect().blobs("snapshots");
+  file = join(dir.path, "berth.db");
+  storage = openFile(file, new Set(["0001"]), silent);
+  await storage.commit([
+    [
+      { sql: "CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER)", args: [] },
+      { sql: "INSERT INTO migrations VALUES ('0001', 1)", args: [] },
+      { sql: "CREATE TABLE notes (text TEXT)", args: [] },
+    ],
+  ]);
+});
+afterEach(async () => {
+  await storage.close();
+  dir.remove();
+});
+
+const snapshotsOf = (cell = 0) => createSnapshots({ blobs, cell, knownMigrations: new Set(["0001"]), log: silent });
+/** Applies the next entry of the log: one note. */
+async function write(number: number): Promise<void> {
+  const copy = await openCopy(storage, "test");
+  const batch = [{ sql: "INSERT INTO notes VALUES (?)", args: [`note ${number}`] }];
+  const { changed } = copy.progress;
+  const place = { after: number - 1, number, id: `id-${number}` };
+  await copy.apply(place, { kind: "write", batches: [batch], isLong: false, changedBefore: changed });
+}
+function notesOf(path: string): unknown[] {
+  const connection = openReadOnly(path);
+  try {
+    return connection.run("SELECT text FROM notes ORDER BY rowid").rows.map(({ text }) => text);
+  } finally {
+    connection.close();
+  }
+}
+
+test("one that was taken while the file is written is restored as a whole; the newest two are kept", async () => {
+  const snapshots = snapshotsOf();
+  for (let number = 1; number <= 4; number++) {
+    await write(number);
+    expect(await snapshots.take(file)).toMatchObject({ number });
+  }
+  expect((await snapshots.list()).map(({ number }) => number)).toEqual([4, 3]);
+  const target = join(dir.path, "copy.db");
+  expect(await snapshots.restore(target)).toMatchObject({ number: 4 });
+  expect(notesOf(target)).toEqual(["note 1", "note 2", "note 3", "note 4"]);
+  expect(existsSync(`${file}.snapshot`)).toBe(false);
+  expect(await snapshotsOf(7).list()).toEqual([]);
+  expect(await snapshotsOf(7).restore(join(dir.path, "other.db"))).toBeUndefined();
+});
+
+test.each([
+  ["cut off", (bytes: Uint8Array) => bytes.slice(0, bytes.length / 2)],
+  ["no archive", () => new TextEncoder().encode("not zstd")],
+  ["empty", () => new Uint8Array()],
+])("one that is %s is passed over for the one before", async (_, damage) => {
+  const snapshots = snapshotsOf();
+  await write(1);
+  await snapshots.take(file);
+  await write(2);
+  const { name } = await snapshots.take(file);
+  const whole = await new Response(await blobs.get(name)).bytes();
+  await blobs.put(name, new Blob([damage(whole) as Uint8Array<ArrayBuffer>]).stream());
+  const target = join(dir.path, "copy.db");
+  writeFileSync(target, "what was there");
+  expect(await snapshots.restore(target)).toMatchObject({ number: 1 });
+  expect(notesOf(target)).toEqual(["note 1"]);
+});
+
+test("without one that is whole, the file stays as it is", async () => {
+  const target = join(dir.path, "copy.db");
+  writeFileSync(target, "what was there");
+  await blobs.put("cell-0-5-1.db.zst", new Blob(["damaged"]).stream());
+  expect(await snapshotsOf().restore(target)).toBeUndefined();
+  expect(await Bun.file(target).text()).toBe("what was there");
+});
+
+test("the schedule takes the first at once, then after 15 minutes, and drops the log before the one before", async () => {
+  const snapshots = snapshotsOf();
+  const engine = await createMemoryEngine().connect().log(0);
+  let last = 0;
+  let now = Date.now();
+  const schedule = createSnapshotSchedule({
+    snapshots,
+    engine,
+    file,
+    log: silent,
+    isOurs: () => true,
+    number: () => last,
+    lookMs: 5,
+    now: () => now,
+  });
+  const append = async () => {
+    await engine.append(last, new Uint8Array(10));
+    last++;
+    await write(last);
+  };
+  for (let round = 1; round <= 3; round++) {
+    await append();
+    await eventually(async () => (await snapshots.list())[0]?.number === last);
+    now += 16 * 60_000;
+  }
+  await eventually(async () => (await engine.bounds()).first === 3);
+  schedule.stop();
+});

@@ -1,0 +1,117 @@
+// Copies of a cell's file that all nodes can read: a new copy begins with the newest one, and follows the log from there.
+import { createReadStream, createWriteStream, existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createZstdCompress, createZstdDecompress } from "node:zlib";
+import { inspectFile } from "../../kernel/database/file-inspection.ts";
+import type { Log } from "../../kernel/telemetry/log.ts";
+import type { BlobStore } from "../engine.ts";
+import { readPlace } from "../log/copy.ts";
+
+export interface Snapshot {
+  name: string;
+  /** Of the last entry of the log that it holds. */
+  number: number;
+  /** Compressed bytes. */
+  size: number;
+  /** Epoch ms. */
+  takenAt: number;
+}
+
+export interface Snapshots {
+  /** Newest first. */
+  list(): Promise<Snapshot[]>;
+  /** Takes one of a file, which may be written meanwhile, and deletes all but the newest two. */
+  take(file: string): Promise<Snapshot>;
+  /** Puts the newest one that is whole in place of a file, which must not be open; undefined if there is none. */
+  restore(file: string): Promise<Snapshot | undefined>;
+}
+
+export interface SnapshotDeps {
+  blobs: BlobStore;
+  cell: number;
+  /** Of the migrations that this binary knows. */
+  knownMigrations?: ReadonlySet<string>;
+  log?: Pick<Log, "warn">;
+}
+
+const KEPT = 2;
+const NAME = /^cell-(\d+)-(\d+)-(\d+)\.db\.zst$/;
+
+export function createSnapshots({ blobs, cell, knownMigrations = new Set(), log }: SnapshotDeps): Snapshots {
+  async function list(): Promise<Snapshot[]> {
+    const found = (await blobs.list()).flatMap(({ name, size }): Snapshot[] => {
+      const [, of, number, takenAt] = NAME.exec(name) ?? [];
+      return Number(of) === cell ? [{ name, number: Number(number), size, takenAt: Number(takenAt) }] : [];
+    });
+    return found.sort((a, b) => b.number - a.number || b.takenAt - a.takenAt);
+  }
+
+  /** Brings one to this path. Throws if it is not whole. */
+  async function bring({ name, number }: Snapshot, path: string): Promise<void> {
+    const content = await blobs.get(name);
+    if (!content) throw new Error(`The snapshot ${name} is gone.`);
+    await pipeline(
+      Readable.fromWeb(content as never),
+      createZstdDecompress(),
+      createWriteStream(path, { mode: 0o600 }),
+    );
+    inspectFile(path, knownMigrations, true);
+    const found = readPlace(path)?.number;
+    if (found !== number) throw new Error(`The snapshot ${name} holds the entries up to ${found}.`);
+  }
+
+  return {
+    list,
+
+    async take(file) {
+      const path = `${file}.snapshot`;
+      try {
+        rmSync(path, { force: true });
+        await vacuumInto(file, path);
+        const number = readPlace(path)?.number;
+        if (number === undefined) throw new Error(`${file} is no file of a cluster.`);
+        const takenAt = Date.now();
+        const name = `cell-${cell}-${number}-${takenAt}.db.zst`;
+        const compressed = createZstdCompress();
+        const compressing = pipeline(createReadStream(path), compressed);
+        await Promise.all([compressing, blobs.put(name, Readable.toWeb(compressed) as never)]);
+        for (const old of (await list()).slice(KEPT)) await blobs.remove(old.name);
+        const size = (await list()).find((one) => one.name === name)?.size ?? statSync(path).size;
+        return { name, number, size, takenAt };
+      } finally {
+        rmSync(path, { force: true });
+      }
+    },
+
+    async restore(file) {
+      const path = `${file}.restoring`;
+      for (const snapshot of await list()) {
+        try {
+          await bring(snapshot, path);
+          for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
+          renameSync(path, file);
+          return snapshot;
+        } catch (error) {
+          log?.warn("a snapshot can't be used; trying an older one", { snapshot: snapshot.name, error });
+        } finally {
+          for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Runs on a thread of the addon, so that the event loop goes on. */
+async function vacuumInto(file: string, target: string): Promise<void> {
+  if (!existsSync(file)) throw new Error(`${file} is missing.`);
+  const { default: Libsql } = await import("libsql/promise");
+  const connection = new Libsql(file, {});
+  try {
+    const statement = await connection.prepare("VACUUM INTO ?");
+    await statement.run(target);
+  } finally {
+    connection.close();
+  }
+}

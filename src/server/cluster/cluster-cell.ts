@@ -1,0 +1,89 @@
+// Opens and closes the cell of a cluster on this machine: as on a machine alone, but with its log, its files and its grace.
+import type { ClusterFigures } from "../../cluster/figures.ts";
+import type { ServedCell } from "../../cluster/ownership/cell.ts";
+import type { Replicate } from "../../cluster/ownership/writing.ts";
+import type { RtmpPipe } from "../../cluster/relay/rtmp-pipe.ts";
+import type { Config } from "../../kernel/config/config.ts";
+import type { SharedFiles } from "../../kernel/files.ts";
+import type { Log } from "../../kernel/telemetry/log.ts";
+import { type CellOptions, type OpenCell, openCell, runAll } from "../service/cell.ts";
+import { createLoad } from "./load.ts";
+import { quietWhenMoved } from "./quiet-log.ts";
+
+/** Milliseconds that turns in flight get when a cell moves: the next owner begins those anew that did not end. */
+export const HAND_OVER_MS = 2_000;
+
+export interface ClusterCellDeps {
+  options: CellOptions;
+  log: Log;
+  files: SharedFiles;
+  figures: ClusterFigures;
+  /** Open as long as the cell is not here, whose streams listen on the same port. */
+  video: RtmpPipe;
+  /** Requests that the cell handles. */
+  inFlight(): number;
+}
+
+export interface ClusterCell {
+  /** Undefined while it is not open, and from the moment when its close begins. */
+  readonly current: OpenCell | undefined;
+  readonly load: ReturnType<typeof createLoad>;
+  open(replicate: Replicate): Promise<ServedCell>;
+}
+
+export function createClusterCell({ options, log, files, figures, video, inFlight }: ClusterCellDeps): ClusterCell {
+  const load = createLoad();
+  let current: OpenCell | undefined;
+  let graceMs = HAND_OVER_MS;
+
+  async function untilIdle(grace: number): Promise<void> {
+    const deadline = performance.now() + grace;
+    while (inFlight() > 0 && performance.now() < deadline) await Bun.sleep(10);
+  }
+
+  return {
+    get current() {
+      return current;
+    },
+    load,
+    async open(replicate) {
+      graceMs = Math.min(options.config.shutdownGraceMs, HAND_OVER_MS);
+      await video.close();
+      let cell: OpenCell;
+      try {
+        cell = await openCell({
+          ...options,
+          config: withGrace(options.config, () => graceMs),
+          seams: { log: quietWhenMoved(log), replicate, files, onMetrics: figures.register },
+        });
+      } catch (error) {
+        await video.open();
+        throw error;
+      }
+      current = cell;
+      load.begin(cell.kernel);
+      return {
+        async close(grace) {
+          load.end();
+          graceMs = grace;
+          current = undefined;
+          await runAll([
+            () => cell.app.stop(),
+            () => untilIdle(grace),
+            () => cell.kernel.jobs.stop(),
+            () => cell.kernel.close(),
+            () => video.open(),
+          ]);
+        },
+      };
+    },
+  };
+}
+
+/** The same settings, with a grace that depends on why the cell ends. */
+const withGrace = (config: Config, graceMs: () => number): Config => ({
+  ...config,
+  get shutdownGraceMs() {
+    return graceMs();
+  },
+});

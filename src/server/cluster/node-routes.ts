@@ -1,0 +1,47 @@
+// Answers what concerns this machine alone, whoever owns the cell: /healthz, /readyz and, without the cell, /metrics.
+import { timingSafeEqual } from "node:crypto";
+import type { ClusterFigures } from "../../cluster/figures.ts";
+import { failure } from "../../cluster/relay/failure.ts";
+import type { RouterDeps } from "../../cluster/relay/router.ts";
+import { type Config, isLoopbackHost } from "../../kernel/config/config.ts";
+import { forbidden } from "../../kernel/errors.ts";
+import { createMetrics, type Metrics } from "../../kernel/telemetry/metrics.ts";
+
+export interface NodeRouteDeps {
+  config: Config;
+  figures: ClusterFigures;
+  state(): { isTrusted: boolean; isHere: boolean; owner: string | undefined };
+}
+
+export function createNodeRoutes({ config, figures, state }: NodeRouteDeps): RouterDeps["own"] {
+  let metrics: Metrics | undefined;
+  return async (request, surface) => {
+    const { isTrusted, isHere, owner } = state();
+    const path = URL.parse(request.url)?.pathname;
+    if (path === "/healthz" && !isHere) return Response.json({ status: "ok" });
+    if (path === "/readyz" && !isHere) {
+      const parts = { lease: isTrusted, owner: owner !== undefined };
+      const failing = Object.entries(parts).flatMap(([name, isReady]) => (isReady ? [] : [name]));
+      if (failing.length === 0) return Response.json({ status: "ready", parts });
+      const text = `Not ready: ${failing.join(", ")}.`;
+      return Response.json({ status: "error", error: text, message: text, code: "NOT_READY", parts }, { status: 503 });
+    }
+    if (path === "/metrics" && surface === "backend" && !isHere) {
+      if (!isAllowed(request, config)) {
+        return failure(forbidden("METRICS_CLOSED", "Metrics need METRICS_TOKEN as the bearer token."));
+      }
+      if (!metrics) {
+        metrics = createMetrics();
+        figures.register(metrics);
+      }
+      return new Response(metrics.render(), { headers: { "content-type": "text/plain; version=0.0.4" } });
+    }
+    return undefined;
+  };
+}
+
+function isAllowed(request: Request, { metricsToken, backend }: Config): boolean {
+  if (metricsToken === undefined) return isLoopbackHost(backend.host);
+  const hash = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
+  return timingSafeEqual(hash(request.headers.get("authorization") ?? ""), hash(`Bearer ${metricsToken}`));
+}

@@ -1,0 +1,256 @@
+// Runs `berth cluster …`: shows a cluster, and tells its nodes what operators want.
+import { writeSync } from "node:fs";
+import type { CheckReport } from "../../cluster/check/check.ts";
+import type { Engine } from "../../cluster/engine.ts";
+import { ONLY_CELL } from "../../cluster/node.ts";
+import { keyOf } from "../../cluster/ownership/lease.ts";
+import { drainKey, moveKey } from "../../cluster/ownership/orders.ts";
+import { clusterSettings } from "../../cluster/settings.ts";
+import { type ClusterStatus, readStatus } from "../../cluster/status.ts";
+import { type Config, environment } from "../../kernel/config/config.ts";
+import { programName } from "../../kernel/config/program-name.ts";
+import { StartError } from "../../kernel/errors.ts";
+import { loadAllSettings } from "../settings.ts";
+
+interface Subcommand {
+  usage: string;
+  summary: string;
+  arguments: readonly [least: number, most: number];
+  flags?: readonly string[];
+  /** Returns what is printed. */
+  run(deps: Deps, args: string[], flags: Flags): Promise<string>;
+}
+
+interface Deps {
+  config: Config;
+  engine: Engine;
+}
+
+type Flags = Readonly<Record<string, unknown>>;
+
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  status: {
+    usage: "status [--json]",
+    summary: "show nodes, cells, and what is wrong with them",
+    arguments: [0, 0],
+    flags: ["json"],
+    async run({ engine }, _, { json }) {
+      const status = await readStatus(engine);
+      return json ? `${JSON.stringify(status, null, 2)}\n` : formatStatus(status);
+    },
+  },
+  join: {
+    usage: "join [--replace]",
+    summary: "make this machine's database that of a cluster without one; stop the service first",
+    arguments: [0, 0],
+    flags: ["replace"],
+    async run({ config, engine }, _, { replace }) {
+      const { joinCluster } = await import("../cluster/join.ts");
+      const { snapshotBytes, files } = await joinCluster(config, engine, replace === true);
+      return `The cluster has this machine's database now (${megabytes(snapshotBytes)} compressed, and ${files} files). Start the service here, then the other machines with an empty DATA_DIR.\n`;
+    },
+  },
+  leave: {
+    usage: "leave",
+    summary: "make this machine's copy a database of its own, to serve it without CLUSTER_URL; stop the service first",
+    arguments: [0, 0],
+    // It needs no engine, which may be gone for good.
+    run: async () => "",
+  },
+  check: {
+    usage: "check [--json]",
+    summary: "compare the owner's copy with its standby's, row by row, at the same place of the log",
+    arguments: [0, 0],
+    flags: ["json"],
+    async run({ config }, _, { json }) {
+      const { runCommand } = await import("./run-command.ts");
+      const report = (await runCommand(config, "cluster.check", {})) as CheckReport;
+      if (json) return `${JSON.stringify(report, null, 2)}\n`;
+      const { owner, number, rows, copies } = report;
+      const differing = copies.filter(({ differences }) => differences.length > 0);
+      if (differing.length > 0) {
+        const lines = differing.flatMap(({ node, differences }) =>
+          differences.map((one) => `${shortName(node)}: ${one}`),
+        );
+        throw new StartError(
+          `The copies differ at entry ${number}. Stop the node that is wrong, empty its DATA_DIR and start it: it begins anew with a snapshot of the other.\n${lines.join("\n")}`,
+        );
+      }
+      const nodes = copies.map(({ node }) => shortName(node)).join(", ");
+      return `${nodes} has the same ${rows.toLocaleString("en")} rows as ${shortName(owner)}, at entry ${number.toLocaleString("en")}.\n`;
+    },
+  },
+  drain: {
+    usage: "drain NODE",
+    summary: "move what a node owns to others, and give it nothing more; undrain ends it",
+    arguments: [1, 1],
+    async run({ engine }, [node = ""]) {
+      const address = await findNode(engine, node);
+      await (await engine.table("orders")).put(drainKey(address), "yes");
+      const { nodes } = await until(engine, ({ cells }) => cells.every(({ owner }) => owner !== address));
+      const others = nodes.filter((one) => one.lease === "ok" && one.address !== address).length;
+      if (others === 0) return `${address} keeps what it owns until there is another node that is not draining.\n`;
+      return `${address} owns nothing. Stop it when you like; ${programName()} cluster undrain ${node} takes it back.\n`;
+    },
+  },
+  undrain: {
+    usage: "undrain NODE",
+    summary: "let a node own cells again",
+    arguments: [1, 1],
+    async run({ engine }, [node = ""]) {
+      const address = await findNode(engine, node);
+      await (await engine.table("orders")).remove(drainKey(address));
+      return `${address} may own cells again.\n`;
+    },
+  },
+  forget: {
+    usage: "forget NODE",
+    summary: "leave a machine that is gone for good out of status",
+    arguments: [1, 1],
+    async run({ engine }, [node = ""]) {
+      const address = await findNode(engine, node);
+      const { nodes } = await readStatus(engine);
+      if (nodes.find((one) => one.address === address)?.lease !== "lost")
+        throw new StartError(`${address} is alive: stop its service first.`);
+      await (await engine.table("nodes")).remove(keyOf(address));
+      await (await engine.table("orders")).remove(drainKey(address));
+      return `${address} is forgotten.\n`;
+    },
+  },
+  move: {
+    usage: "move CELL NODE",
+    summary: "let a node own a cell",
+    arguments: [2, 2],
+    async run({ engine }, [cell = "", node = ""]) {
+      if (cell !== String(ONLY_CELL)) throw new StartError(`There is no cell ${cell}: this cluster has the cell 0.`);
+      const address = await findNode(engine, node);
+      const { nodes } = await readStatus(engine);
+      if (nodes.find((one) => one.address === address)?.lease !== "ok")
+        throw new StartError(`${address} is not alive, or draining. See: ${programName()} cluster status`);
+      const began = performance.now();
+      await (await engine.table("orders")).put(moveKey(ONLY_CELL), address);
+      const { cells } = await until(engine, (now) => now.cells.some(({ owner }) => owner === address));
+      if (cells[ONLY_CELL]?.owner !== address)
+        return `The cell is still on its way to ${address}. See: ${programName()} cluster status\n`;
+      return `${address} owns cell ${cell} after ${((performance.now() - began) / 1000).toFixed(1)} s.\n`;
+    },
+  },
+};
+
+/** Returns the exit code: 0, or 2 with the usage on standard error. */
+export async function clusterCommand([name = "", ...args]: string[], flags: Flags): Promise<number> {
+  // For `check`: in a process of its own, of the service.
+  if (name === "fingerprint" && args[0] !== undefined) return printFingerprint(args[0]);
+  const command = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
+  const unknown = Object.keys(flags).find((flag) => !command?.flags?.includes(flag));
+  const [least, most] = command?.arguments ?? [0, 0];
+  if (!command || unknown !== undefined || args.length < least || args.length > most) {
+    const usage = command ? `Usage: ${programName()} cluster ${command.usage}` : clusterHelp();
+    process.stderr.write(`${usage}\n`);
+    return 2;
+  }
+  const config = loadAllSettings(environment());
+  if (name === "leave") return leave(config);
+  const { url } = config.of(clusterSettings);
+  if (url === undefined)
+    throw new StartError(
+      "CLUSTER_URL is not set, so this machine is alone. See docs/cluster.md for how to begin a cluster.",
+    );
+  const { openNatsEngine } = await import("../../cluster/nats/nats-engine.ts");
+  const engine = await openNatsEngine({ address: url, name: "berth cluster" });
+  try {
+    process.stdout.write(await command.run({ config, engine }, args, flags));
+    return 0;
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Prints a line when the contents are fixed, then the fingerprint as JSON. */
+async function printFingerprint(file: string): Promise<number> {
+  const { fingerprint } = await import("../../cluster/check/fingerprint.ts");
+  const found = fingerprint(file, () => void writeSync(1, "pinned\n"));
+  process.stdout.write(`${JSON.stringify(found)}\n`);
+  return 0;
+}
+
+async function leave(config: Config): Promise<number> {
+  const { leaveCluster } = await import("../cluster/join.ts");
+  await leaveCluster(config);
+  process.stdout.write("This machine's database is its own now. Remove CLUSTER_URL before you start the service.\n");
+  return 0;
+}
+
+export function clusterHelp(): string {
+  const rows = Object.values(SUBCOMMANDS);
+  const width = Math.max(...rows.map(({ usage }) => usage.length));
+  const lines = rows.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
+  return [`Usage: ${programName()} cluster COMMAND`, "", ...lines].join("\n");
+}
+
+/** The address of a node, from that or from its host and port. */
+async function findNode(engine: Engine, given: string): Promise<string> {
+  const known = (await (await engine.table("nodes")).list()).flatMap(({ value }) =>
+    value === undefined ? [] : [(JSON.parse(value) as { address: string }).address],
+  );
+  const found = known.find((address) => address === given || shortName(address) === given);
+  if (found !== undefined) return found;
+  const names = known.map(shortName).join(", ") || "none";
+  throw new StartError(`There is no node ${given}. Nodes: ${names}.`);
+}
+
+const MAX_WAIT_MS = 30_000;
+
+/** Looks until it holds, but for half a minute at most. */
+async function until(engine: Engine, holds: (status: ClusterStatus) => boolean): Promise<ClusterStatus> {
+  const deadline = performance.now() + MAX_WAIT_MS;
+  for (;;) {
+    const status = await readStatus(engine);
+    if (holds(status) || performance.now() > deadline) return status;
+  }
+}
+
+const shortName = (address: string) => address.replace(/^https?:\/\//, "");
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function formatStatus({ engine, nodes, cells }: ClusterStatus): string {
+  const nodeRows = nodes.map(({ address, version, owns, follows, agents, turnsPerSecond, lease, seenAt }) => [
+    shortName(address),
+    version,
+    String(owns.length),
+    String(follows.length),
+    agents.toLocaleString("en"),
+    turnsPerSecond.toFixed(1),
+    lease === "lost" ? `lost, seen ${ago(seenAt)} ago` : lease,
+  ]);
+  const cellRows = cells.map(({ cell, owner, standby, log, behind, snapshotAt, state }) => [
+    String(cell),
+    shortName(owner),
+    standby === null ? "-" : shortName(standby),
+    log.toLocaleString("en"),
+    behind === null ? "-" : behind.toLocaleString("en"),
+    snapshotAt === null ? "none yet" : `${ago(snapshotAt)} ago`,
+    state,
+  ]);
+  return `engine   ${engine}\n\n${[
+    formatTable(["node", "version", "cells", "standby", "agents", "turns/s", "lease"], nodeRows),
+    formatTable(["cell", "owner", "standby", "log", "behind", "snapshot", "state"], cellRows),
+  ].join("\n\n")}\n`;
+}
+
+function formatTable(head: string[], rows: string[][]): string {
+  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  const line = (cells: string[]) =>
+    cells
+      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd();
+  return [head, ...rows].map(line).join("\n");
+}
+
+function ago(at: number): string {
+  const seconds = Math.max(0, Math.round((Date.now() - at) / 1000));
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}

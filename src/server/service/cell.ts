@@ -1,0 +1,83 @@
+// Opens a cell: the kernel over one database, and the app over it, with their work begun. It has no listeners.
+import type { Config, Environment } from "../../kernel/config/config.ts";
+import { type KernelSeams, openKernel, type RunningKernel } from "../../kernel/kernel.ts";
+import type { Plugin } from "../../kernel/plugin.ts";
+import { type App, createApp } from "../app.ts";
+import { createCommandHandlers, type RunCommand, runCommandOf } from "../control-socket.ts";
+
+export interface OpenCell {
+  readonly kernel: RunningKernel;
+  readonly app: App;
+  readonly runCommand: RunCommand;
+}
+
+export interface CellOptions {
+  config: Config;
+  /** For what runs in a process of its own. */
+  env: Environment;
+  /** Third-party plugins. */
+  external: readonly Plugin<unknown>[];
+  seams?: KernelSeams;
+}
+
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/**
+ * Opens the database, builds the plugins and starts their work, except for that of a web surface alone. It yields to the event
+ * loop between its steps, so that /healthz responds meanwhile. Throws StartError, with everything closed again.
+ */
+export async function openCell({ config, env, external, seams }: CellOptions): Promise<OpenCell> {
+  const kernel = await openKernel(config, seams);
+  let app: App | undefined;
+  try {
+    await yieldToEventLoop();
+    app = createApp(kernel, external);
+    registerInstance(app, env);
+    await kernel.keyRotation.requireKeys();
+    await yieldToEventLoop();
+    if (config.role !== "web") {
+      await kernel.jobs.start();
+      await app.start();
+    }
+    return { kernel, app, runCommand: runCommandOf(createCommandHandlers(kernel, app)) };
+  } catch (error) {
+    const steps = [() => app?.stop(), () => kernel.jobs.stop(), () => kernel.close()];
+    await runAll(steps).catch((closeError: unknown) =>
+      kernel.log.error("what was started could not be closed", { error: closeError }),
+    );
+    throw error;
+  }
+}
+
+/** Runs all steps in order. A failing one does not stop the others; the first failure is thrown in the end. */
+export async function runAll(steps: readonly (() => unknown)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Registers the work that plugins can't do themselves. Imported at its first use, since few admins need it. */
+function registerInstance({ instance }: App, env: Environment): void {
+  const startedAt = Date.now();
+  instance.registerSettingsReport(async () =>
+    (await import("../settings-report.ts")).settingsReport(env, process.cwd(), startedAt),
+  );
+  instance.registerDatabaseBackup(async (target, signal) =>
+    (await import("../backup-process.ts")).backUpInProcess(env, target, signal),
+  );
+}
+
+export type FirstAdmin = { kind: "link"; link: string } | { kind: "exists" } | { kind: "none" };
+
+/** The link that creates the first account as an admin; or whether an account is an admin already. */
+export async function findFirstAdmin({ accounts }: App): Promise<FirstAdmin> {
+  const link = await accounts.createFirstAdminLink();
+  if (link !== undefined) return { kind: "link", link };
+  return { kind: (await accounts.administration.hasAdmin()) ? "exists" : "none" };
+}

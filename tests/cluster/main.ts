@@ -1,0 +1,31 @@
+// npm run cluster-test -- --seed S --minutes M: a cluster under load and faults, printed as it goes.
+import { parseArgs } from "node:util";
+import { runFaults } from "./fault-run.ts";
+import { FAULTS } from "./faults.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    minutes: { type: "string", default: "3" },
+    nodes: { type: "string", default: "3" },
+    servers: { type: "string", default: "3" },
+    only: { type: "string" },
+  },
+});
+const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
+const faults = FAULTS.filter(({ name }) => values.only === undefined || name.includes(values.only));
+if (faults.length === 0)
+  throw new Error(`No fault's name has "${values.only}": ${FAULTS.map(({ name }) => name).join("; ")}`);
+console.log(
+  `cluster test: --seed ${seed} --minutes ${values.minutes} --nodes ${values.nodes} --servers ${values.servers}`,
+);
+const report = await runFaults({
+  seed,
+  seconds: Number(values.minutes) * 60,
+  nodes: Number(values.nodes),
+  natsServers: Number(values.servers),
+  faults,
+  print: (line) => console.log(`${new Date().toISOString().slice(11, 19)} ${line}`),
+});
+console.log(report);
+process.exit(0);

@@ -1,0 +1,142 @@
+// Several Berths as one cluster on real NATS servers, behind a load balancer that knows nothing of them.
+import { type Berth, startBerth } from "./berth.ts";
+import { eventually } from "./eventually.ts";
+import { freePorts, type Nats, startNats } from "./nats.ts";
+
+export interface Cluster extends AsyncDisposable {
+  readonly nats: Nats;
+  readonly nodes: readonly Berth[];
+  /** Origin of the load balancer, which asks the nodes in turn, and the next one if a node can't be reached. */
+  readonly web: string;
+  /** Runs a command beside a node that runs. */
+  command: Berth["command"];
+  /** The node that owns the cell, once one does. */
+  owner(): Promise<Berth>;
+  status(): Promise<Status>;
+  /** Starts another node, with an empty folder. */
+  add(): Promise<Berth>;
+  /** Until a node follows and has applied all that the log has. */
+  followed(): Promise<void>;
+}
+
+/** As `berth cluster status --json` prints it. */
+export interface Status {
+  nodes: { address: string; lease: string }[];
+  cells: { cell: number; owner: string; standby: string | null; log: number; behind: number | null; state: string }[];
+}
+
+export interface ClusterOptions {
+  nodes?: number;
+  natsServers?: number;
+  env?: Record<string, string>;
+  /** Default: `dist/berth`, with the sparing settings of tests. */
+  binary?: string;
+}
+
+export const CLUSTER_KEY = "a secret key of the cluster tests alone";
+
+export async function startCluster({
+  nodes: count = 2,
+  natsServers = 1,
+  env = {},
+  binary,
+}: ClusterOptions = {}): Promise<Cluster> {
+  await using undo = new AsyncDisposableStack();
+  const nats = undo.use(await startNats(natsServers));
+  const nodes: Berth[] = [];
+  const balancer = balance(() => nodes.filter(({ running }) => running).map(({ web }) => web));
+  undo.defer(() => balancer.stop(true));
+  const web = `http://127.0.0.1:${balancer.port}`;
+  async function add(): Promise<Berth> {
+    const [port, backend] = await freePorts(2);
+    const node = await startBerth({
+      isEmpty: true,
+      readyMs: 60_000,
+      ...(binary !== undefined && { binary }),
+      env: {
+        PORT: String(port),
+        BACKEND_PORT: String(backend),
+        BASE_URL: web,
+        SECRET_KEY: CLUSTER_KEY,
+        CLUSTER_URL: nats.url,
+        NODE_ADDRESS: `http://127.0.0.1:${backend}`,
+        ...env,
+      },
+    });
+    nodes.push(node);
+    return node;
+  }
+  undo.defer(async () => void (await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))));
+  for (let n = 0; n < count; n++) await add();
+
+  const someNode = () => {
+    const node = nodes.find(({ running }) => running);
+    if (!node) throw new Error("No node runs.");
+    return node;
+  };
+  const status = async (): Promise<Status> => {
+    const node = someNode();
+    const { stdout, stderr, exitCode } = await node.command("cluster", "status", "--json");
+    if (exitCode !== 0) throw new Error(stderr);
+    return JSON.parse(stdout);
+  };
+  const ended = undo.move();
+  return {
+    nats,
+    nodes,
+    web,
+    add,
+    command: (...args) => someNode().command(...args),
+    status,
+    owner: () =>
+      eventually(
+        async () => {
+          for (const node of nodes.filter(({ running }) => running)) {
+            const response = await fetch(`${node.backend}/metrics`).catch(() => undefined);
+            if (/^berth_cluster_owned 1$/m.test((await response?.text()) ?? "")) return node;
+          }
+          return undefined;
+        },
+        { timeoutMs: 30_000, what: "a node owns the cell" },
+      ),
+    followed: async () =>
+      void (await eventually(async () => (await status()).cells.every(({ behind }) => behind === 0), {
+        timeoutMs: 60_000,
+        what: "a node follows",
+      })),
+    [Symbol.asyncDispose]: () => ended[Symbol.asyncDispose](),
+  };
+}
+
+function balance(targets: () => string[]) {
+  let turn = 0;
+  return Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 255,
+    async fetch(request) {
+      const body = request.body === null ? undefined : await request.arrayBuffer();
+      const path = request.url.slice(request.url.indexOf("/", "http://".length));
+      const origins = targets();
+      turn++;
+      for (let tries = 0; tries < origins.length; tries++) {
+        const headers = new Headers(request.headers);
+        try {
+          const response = await fetch(`${origins[(turn + tries) % origins.length]}${path}`, {
+            method: request.method,
+            headers,
+            ...(body && { body }),
+            redirect: "manual",
+            decompress: false,
+            signal: request.signal,
+          } as BunFetchRequestInit);
+          return new Response(response.body, { status: response.status, headers: response.headers });
+        } catch (error) {
+          const code = error instanceof Error && "code" in error ? String(error.code) : "";
+          if (!/refused/i.test(code)) break;
+        }
+      }
+      return Response.json({ error: "No node took the request.", code: "BALANCER" }, { status: 502 });
+    },
+  });
+}

@@ -1,0 +1,108 @@
+// Starts nats-server with JetStream, one or a cluster of them, on free ports, for tests of clusters of Berth.
+import { existsSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import type { NatsAddress } from "../../src/cluster/nats/nats-address.ts";
+import { eventually } from "./eventually.ts";
+import { type Child, launch, temporaryDir } from "./process.ts";
+
+export interface NatsServer {
+  readonly port: number;
+  /** Ends the process; its data stay. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again over its data. */
+  start(): Promise<void>;
+  /** Deletes its data, once it has ended. */
+  erase(): void;
+  signal(name: NodeJS.Signals): void;
+}
+
+export interface Nats extends AsyncDisposable {
+  /** For CLUSTER_URL. */
+  readonly url: string;
+  readonly address: NatsAddress;
+  readonly servers: readonly NatsServer[];
+}
+
+/** The path of nats-server: as the test command has put it into the packages' cache, because PATH's is too old then; or from PATH. */
+function natsBinary(): string {
+  const folders = [join(import.meta.dir, "../../node_modules/.cache/nats"), ...(process.env.PATH ?? "").split(":")];
+  const found = folders.map((folder) => join(folder, "nats-server")).find((path) => existsSync(path));
+  if (found === undefined) throw new Error("nats-server is missing: npm test installs it as root on Debian.");
+  return found;
+}
+
+/** Starts this many servers, which know each other. */
+export async function startNats(count = 1): Promise<Nats> {
+  const dir = temporaryDir();
+  const ports = await freePorts(count * 3);
+  const [clients, routes, monitors] = [0, 1, 2].map((n) => ports.slice(n * count, (n + 1) * count)) as [
+    number[],
+    number[],
+    number[],
+  ];
+  const servers = await Promise.all(
+    clients.map(async (port, n) => {
+      const folder = join(dir.path, `nats-${n}`);
+      const config = `${folder}.conf`;
+      const cluster = `cluster { name: "berth-tests", listen: "127.0.0.1:${routes[n]}", routes: [${routes.map((route) => `"nats://127.0.0.1:${route}"`).join(", ")}] }`;
+      await writeFile(
+        config,
+        `server_name: "nats-${n}"\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitors[n]}"
+jetstream { store_dir: "${folder}", sync_interval: "1s", max_mem: 256MB, max_file: 2GB }
+${count > 1 ? cluster : ""}`,
+      );
+      let child: Child | undefined;
+      const server: NatsServer = {
+        port,
+        async start() {
+          child = launch({ command: [natsBinary(), "-c", config], env: {}, dir: dir.path });
+          child.exited.catch(() => undefined);
+          await eventually(
+            async () => (await fetch(`http://127.0.0.1:${monitors[n]}/healthz?js-enabled-only=true`)).ok,
+            {
+              what: "nats-server is up",
+              timeoutMs: 20_000,
+            },
+          );
+        },
+        async kill(signal = "SIGKILL") {
+          child?.signal(signal);
+          await child?.exited;
+        },
+        erase: () => rmSync(folder, { recursive: true, force: true }),
+        signal: (name) => child?.signal(name),
+      };
+      return server;
+    }),
+  );
+  await Promise.all(servers.map(({ start }) => start()));
+  const addresses = clients.map((port) => `127.0.0.1:${port}`);
+  return {
+    url: `nats://${addresses.join(",")}`,
+    address: { servers: addresses.map((address) => `nats://${address}`) },
+    servers,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(servers.map(({ kill }) => kill()));
+      dir.remove();
+    },
+  };
+}
+
+/** Ports that are free now. */
+export async function freePorts(count: number): Promise<number[]> {
+  const sockets = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = createServer();
+      await new Promise<void>((resolve) => socket.listen(0, "127.0.0.1", resolve));
+      return socket;
+    }),
+  );
+  const ports = sockets.map((socket) => {
+    const address = socket.address();
+    return typeof address === "object" && address ? address.port : 0;
+  });
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.close(resolve))));
+  return ports;
+}
