@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { beside } from "./beside.ts";
 import { bots } from "./bots.ts";
+import { cluster } from "./cluster.ts";
 import { consolePages } from "./console.ts";
 import { delivery } from "./delivery.ts";
 import { hosted } from "./hosted.ts";
@@ -41,6 +42,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   stalls,
   knowledge,
   schedules,
+  cluster,
   recall,
   consolePages,
 ];
