@@ -21,7 +21,7 @@ export interface MemoryLog extends LogEngine {
 /** What several nodes of one process share. */
 export interface MemoryEngine {
   /** The engine as one node sees it. */
-  connect(): Engine & { isAway: boolean };
+  connect(): Engine & { isAway: boolean; isSilent: boolean };
   logOf(cell: number): MemoryLog;
 }
 
@@ -42,13 +42,14 @@ export function createMemoryEngine(): MemoryEngine {
             if (name === "follow" || name === "watch") {
               return async function* follow(...args: unknown[]) {
                 for await (const item of Reflect.apply(found, target, args)) {
-                  while (engine.isAway) await Bun.sleep(5);
+                  while (engine.isAway || engine.isSilent) await Bun.sleep(5);
                   yield item;
                 }
               };
             }
             return async (...args: unknown[]) => {
               await yieldToEventLoop();
+              while (engine.isSilent) await Bun.sleep(5);
               if (engine.isAway) throw new EngineUnavailable("This node is cut off.");
               return Reflect.apply(found, target, args);
             };
@@ -56,6 +57,7 @@ export function createMemoryEngine(): MemoryEngine {
         });
       const engine = {
         isAway: false,
+        isSilent: false,
         describe: () => "memory",
         servers: 1,
         log: async (cell: number) => guarded(logOf(cell)),

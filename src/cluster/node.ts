@@ -178,6 +178,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     },
     onAppend: figures.appended,
     graceMs,
+    number: isEmpty(file) ? 0 : (readPlace(file)?.number ?? 0),
   });
   cell = created;
   const schedule = createSnapshotSchedule({

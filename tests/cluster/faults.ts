@@ -121,6 +121,18 @@ export const FAULTS: readonly Fault[] = [
     },
   },
   {
+    name: "stop all servers of NATS, which are silent then, and let them go on",
+    weight: 1,
+    async run({ cluster, random, interrupt }) {
+      const ended = interrupt();
+      for (const server of cluster.nats.servers) server.signal("SIGSTOP");
+      await Bun.sleep(random.pick([1_000, 4_000, 9_000]));
+      for (const server of cluster.nats.servers) server.signal("SIGCONT");
+      await settled(cluster);
+      ended();
+    },
+  },
+  {
     name: "kill all servers of NATS and erase their disks",
     weight: 1,
     async run({ cluster, interrupt }) {

@@ -65,6 +65,8 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     lease,
     log: silent,
     graceMs: 100,
+    number: 0,
+    findMs: 40,
     cluster: "test",
     file,
     snapshots: { take: async () => ({ name: "", number: 0, size: 0, takenAt: 0 }) },
@@ -121,6 +123,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     },
     async end() {
       engine.isAway = false;
+      engine.isSilent = false;
       await node.stop();
       dir.remove();
     },
@@ -169,6 +172,18 @@ describe("a cell", () => {
     await ownerOf([second]);
     expect(performance.now() - began).toBeLessThan(1_000);
     expect(await second.read()).toEqual(["the last word"]);
+  });
+
+  test("is given up before the others may take it, also by an owner whose calls are never answered", async () => {
+    const cluster = createMemoryEngine();
+    const nodes = [await startNode(cluster, 1), await startNode(cluster, 2)];
+    const first = await ownerOf(nodes);
+    await eventually(() => nodes.some(({ phase }) => phase === "following"));
+    const began = performance.now();
+    first.engine.isSilent = true;
+    await eventually(() => first.phase !== "owning", { everyMs: 1 });
+    expect(performance.now() - began).toBeLessThan(TIMES.deadMs + TIMES.renewMs);
+    expect(first.database).toBeUndefined();
   });
 
   test("with one node goes on where it was, after the node was cut off", async () => {

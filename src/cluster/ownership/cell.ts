@@ -45,6 +45,10 @@ export interface CellDeps {
   onAppend?(ms: number): void;
   /** Milliseconds for what is in flight when the cell is handed over. */
   graceMs: number;
+  /** The last entry that the file has applied when this begins. */
+  number: number;
+  /** Milliseconds for which an owner waits to hear whether it still is. */
+  findMs?: number;
 }
 
 export type CellPhase = "idle" | "following" | "taking" | "owning" | "leaving";
@@ -63,6 +67,8 @@ export interface Cell {
 
 /** Milliseconds after which a step that failed is tried again. */
 const RETRY_MS = 500;
+/** What is left of a lease that is dead after four seconds and trusted for three. */
+const FIND_MS = 900;
 /** Milliseconds for the last writes of a cell that ends, after its grace. */
 const LAST_WRITES_MS = 2_000;
 /** A standby that is so many entries behind catches up within a moment. */
@@ -71,12 +77,13 @@ const CLOSE_BEHIND = 500;
 export function createCell(deps: CellDeps): Cell {
   const { cell, count, cluster, self, engine, cells, lease, snapshots, log, open, follow, prepare, file, graceMs } =
     deps;
+  const { findMs = FIND_MS } = deps;
   let phase: CellPhase = "idle";
   let owned: { served: ServedCell; writing: Writing } | undefined;
   /** Of the cell that is being opened. */
   let opening: Writing | undefined;
   let follower: Follower | undefined;
-  let number = 0;
+  let { number } = deps;
   /** Why the file can't go on as it is. */
   let broken: unknown;
   let isStopped = false;
@@ -157,8 +164,7 @@ export function createCell(deps: CellDeps): Cell {
     });
     opening = writing;
     try {
-      await prepare(broken);
-      broken = undefined;
+      await renew();
       owned = { served: await open(writing.replicate), writing };
       phase = "owning";
       deps.onOwned(performance.now() - began);
@@ -172,6 +178,14 @@ export function createCell(deps: CellDeps): Cell {
       opening = undefined;
       number = Math.max(number, writing.number);
     }
+  }
+
+  /** Makes sure that there is a file that can go on. */
+  async function renew(): Promise<void> {
+    await prepare(broken);
+    // What is there now comes from a snapshot.
+    if (broken !== undefined) number = 0;
+    broken = undefined;
   }
 
   /** With a log that has lost entries, the node whose file has most of them has to own the cell. */
@@ -190,12 +204,15 @@ export function createCell(deps: CellDeps): Cell {
 
   async function decideAsOwner({ writing }: NonNullable<typeof owned>): Promise<void> {
     number = writing.number;
-    const entry = await cells.find(cell).catch(() => cells.seen(cell));
-    const isLost = writing.lost !== undefined || !lease.isTrusted() || !entry || !isHolder(entry.owner, self);
-    if (isLost) {
-      const holder = entry ? `${entry.owner.address} owns it, claim ${entry.epoch}` : "nobody owns it";
-      deps.onLost(writing.lost ?? new Error(lease.isTrusted() ? holder : "The lease ran out."));
-      return leave(0, writing.lost);
+    if (isCutOff(writing)) return giveUp(writing, "The lease ran out.");
+    const entry = await findInTime();
+    if (isCutOff(writing)) return giveUp(writing, "The lease ran out.");
+    if (entry === "unknown") {
+      retry = setTimeout(wake, RETRY_MS);
+      return;
+    }
+    if (!entry || !isHolder(entry.owner, self)) {
+      return giveUp(writing, entry ? `${entry.owner.address} owns it, claim ${entry.epoch}.` : "Nobody owns it.");
     }
     const alive = lease.alive();
     const standby = standbyAmong(alive, entry.standby);
@@ -205,6 +222,17 @@ export function createCell(deps: CellDeps): Cell {
     const heir = alive.find(({ address }) => address === target);
     if (heir && !heir.isDraining && (heir.copies[cell] ?? 0) >= number - CLOSE_BEHIND) return handOver(heir.address);
     retry = setTimeout(wake, RETRY_MS);
+  }
+
+  const isCutOff = (writing: Writing) => writing.lost !== undefined || !lease.isTrusted();
+
+  /** The owner must not wait for an engine that is silent: it has to end before the others take it for dead. */
+  const findInTime = () =>
+    Promise.race([cells.find(cell).catch(() => "unknown" as const), Bun.sleep(findMs).then(() => "unknown" as const)]);
+
+  function giveUp(writing: Writing, why: string): Promise<void> {
+    deps.onLost(writing.lost ?? new Error(why));
+    return leave(0, writing.lost);
   }
 
   async function leave(grace: number, why?: unknown): Promise<void> {
@@ -238,8 +266,7 @@ export function createCell(deps: CellDeps): Cell {
   async function startFollowing(): Promise<void> {
     if (follower && broken === undefined) return;
     await stopFollowing();
-    await prepare(broken);
-    broken = undefined;
+    await renew();
     follower = await follow((error) => {
       if (isAboutFile(error)) broken = error;
       log.warn("a copy can't go on", { cell, error });
