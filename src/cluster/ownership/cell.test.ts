@@ -74,7 +74,8 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     wanted: () => undefined,
     isDraining: () => false,
     onOwned: () => undefined,
-    onLost: () => undefined,
+    // As the node does, which wakes its cell at every change.
+    onLost: wake,
     onLogLost: () => undefined,
     async open(replicate: Replicate) {
       const opened = await openDatabase({ url: `file:${file}`, dataDir: dir.path, log: silent, migrations, replicate });

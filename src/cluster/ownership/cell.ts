@@ -93,7 +93,8 @@ export function createCell(deps: CellDeps): Cell {
 
   function wake(): void {
     isWoken = true;
-    running ??= run();
+    // It begins in a later turn: what it calls may wake it again.
+    running ??= Promise.resolve().then(run);
   }
 
   async function run(): Promise<void> {
