@@ -145,6 +145,10 @@ export const channels = plugin("channels", (host) => {
   agentService.onChange((agentId) => {
     if (started) inAgentQueue(agentId, () => supervisor.reconcile(agentId)).catch(logFailure(agentId));
   });
+  // A bot may have been connected or removed without an answer of the database.
+  kernel.database.onLostAnswer(() => {
+    if (started) starting = starting.then(supervisor.reconcileAll).catch(logFailure("all"));
+  });
   agentService.beforeDelete(service.beforeAgentRemoval);
   agentService.onDelete((agentId) => service.afterAgentRemoval(agentId, channelIds()));
 

@@ -11,7 +11,7 @@ import type { Outbox } from "./outbox/outbox.ts";
 interface Deps extends Pick<Kernel, "database" | "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log">;
   inbox: Pick<Inbox, "agentsWithPending" | "countInterruptedStatement">;
-  outbox: Pick<Outbox, "start">;
+  outbox: Pick<Outbox, "start" | "resumeAll">;
   lanes: Pick<Lanes<InboxEntry>, "resume">;
 }
 
@@ -29,6 +29,15 @@ export function createRecovery({ database, log, agents, inbox, outbox, lanes }: 
       agents.log(String(agent_id), "info", text, "runtime", { turn: String(id) });
     }
   }
+
+  /** What a database server stored without an answer is in no lane. */
+  async function takeUpUnanswered(): Promise<void> {
+    await outbox.resumeAll();
+    for (const agentId of await inbox.agentsWithPending()) lanes.resume(agentId);
+  }
+  database.onLostAnswer(() => {
+    takeUpUnanswered().catch((error: unknown) => log.error("stored messages could not be taken up", { error }));
+  });
 
   return {
     /** Runs this work at the start, before pending messages are taken up: it may `holdTurns` of agents. */

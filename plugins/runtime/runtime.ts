@@ -180,7 +180,12 @@ export function createRuntime(deps: Deps) {
 
   /** Stores messages of a platform, then hands the new ones to their lanes. */
   async function accept(messages: readonly InboundMessage[]): Promise<void> {
-    for (const entry of await inbox.accept(messages)) enqueue(entry);
+    const entries = await inbox.accept(messages);
+    // What a database server stored before, without an answer, is in no lane; it comes before what is new.
+    const isRepeated = entries.length < messages.length;
+    if (database.file === undefined && isRepeated)
+      for (const agentId of new Set(messages.map(({ agentId }) => agentId))) lanes.resume(agentId);
+    for (const entry of entries) enqueue(entry);
   }
 
   function enqueue(entry: InboxEntry): void {

@@ -3924,7 +3924,8 @@ export const translation = {
     MCP_SERVER_NOT_FOUND: "Diesen MCP-Server gibt es nicht mehr, oder er ist ausgeschaltet.",
     BACKEND_UNAVAILABLE: "Der Dienst im Hintergrund ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
     STORAGE_UNAVAILABLE: "Gerade kann nichts gespeichert werden. Versuch es gleich noch einmal.",
-    DATABASE_UNAVAILABLE: "Die Datenbank ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
+    DATABASE_UNAVAILABLE:
+      "Die Datenbank antwortet gerade nicht. Ob etwas gespeichert wurde, ist nicht bekannt: Sieh nach, bevor du es noch einmal sendest.",
     BAD_CREDENTIALS: "Das Passwort stimmt nicht.",
     INVALID_EMAIL: "Das ist keine gültige E-Mail-Adresse.",
     EMAIL_IN_USE: "Diese Adresse gehört zu einem anderen Konto.",

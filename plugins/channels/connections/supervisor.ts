@@ -42,6 +42,8 @@ export interface Supervisor {
   countByState(): Record<ConnectionState, number>;
   /** Starts all connections that need work, in batches. Ends early at `stop`. */
   startAll(): Promise<void>;
+  /** Reconciles all agents, after connections may have changed unnoticed. */
+  reconcileAll(): Promise<void>;
   /** Ends all connections. */
   stop(): Promise<void>;
 }
@@ -129,6 +131,32 @@ export function createSupervisor(deps: Deps): Supervisor {
     }
   }
 
+  async function startAll(): Promise<void> {
+    const webhookChannels = channelIds().filter(webhookUrls.usesWebhook);
+    const kinds = [
+      { channels: channelIds().filter((id) => !webhookUrls.usesWebhook(id)), bases: [], spacing: START_SPACING_MS },
+      { channels: webhookChannels, bases: webhookChannels.map(webhookUrls.registrationBase), spacing: 0 },
+    ];
+    for (const { channels, bases, spacing } of kinds) {
+      if (channels.length === 0) continue;
+      for (let after = ""; !stopping; ) {
+        const ids = await connections.listUnregisteredAgents(after, channels, bases, START_BATCH_SIZE);
+        const reconciled = ids.map(async (id, n) => {
+          if (n * spacing > 0) await sleep(n * spacing, undefined, { ref: false });
+          await inAgentQueue(id, () => reconcile(id));
+        });
+        await Promise.all(reconciled);
+        const firstOutcomes = ids.flatMap((id) =>
+          channels.map((channel) => connectionStates.find(id, channel)?.firstOutcome.promise),
+        );
+        await waitAtMost(Promise.all(firstOutcomes), OUTCOME_TIMEOUT_MS);
+        const last = ids.at(-1);
+        if (last === undefined || ids.length < START_BATCH_SIZE) break;
+        after = last;
+      }
+    }
+  }
+
   const findTracked = ({ agentId, channel, callbackId }: Pick<Connection, "agentId" | "channel" | "callbackId">) => {
     const tracked = connectionStates.find(agentId, channel);
     return tracked?.connection.callbackId === callbackId ? tracked : undefined;
@@ -188,30 +216,11 @@ export function createSupervisor(deps: Deps): Supervisor {
       return counts;
     },
 
-    async startAll() {
-      const webhookChannels = channelIds().filter(webhookUrls.usesWebhook);
-      const kinds = [
-        { channels: channelIds().filter((id) => !webhookUrls.usesWebhook(id)), bases: [], spacing: START_SPACING_MS },
-        { channels: webhookChannels, bases: webhookChannels.map(webhookUrls.registrationBase), spacing: 0 },
-      ];
-      for (const { channels, bases, spacing } of kinds) {
-        if (channels.length === 0) continue;
-        for (let after = ""; !stopping; ) {
-          const ids = await connections.listUnregisteredAgents(after, channels, bases, START_BATCH_SIZE);
-          const reconciled = ids.map(async (id, n) => {
-            if (n * spacing > 0) await sleep(n * spacing, undefined, { ref: false });
-            await inAgentQueue(id, () => reconcile(id));
-          });
-          await Promise.all(reconciled);
-          const firstOutcomes = ids.flatMap((id) =>
-            channels.map((channel) => connectionStates.find(id, channel)?.firstOutcome.promise),
-          );
-          await waitAtMost(Promise.all(firstOutcomes), OUTCOME_TIMEOUT_MS);
-          const last = ids.at(-1);
-          if (last === undefined || ids.length < START_BATCH_SIZE) break;
-          after = last;
-        }
-      }
+    startAll,
+    async reconcileAll() {
+      const held = new Set(connectionStates.all().map(({ connection }) => connection.agentId));
+      for (const agentId of held) await inAgentQueue(agentId, () => reconcile(agentId));
+      await startAll();
     },
 
     async stop() {

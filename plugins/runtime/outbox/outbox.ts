@@ -39,6 +39,8 @@ export interface Outbox {
   start(): Promise<void>;
   /** Takes up the pending replies of this agent. */
   resume(agentId: string): void;
+  /** Takes up all pending replies that are not in memory. */
+  resumeAll(): Promise<void>;
   /** Resumes the agent if a delivery of it was paused. */
   wake(agentId: string): void;
   /** Forgets the replies of a deleted agent. */
@@ -236,6 +238,11 @@ export function createOutbox(deps: Deps): Outbox {
     return true;
   }
 
+  async function agentsWithPending(): Promise<string[]> {
+    const rows = await drizzle.selectDistinct({ id: outbox.agentId }).from(outbox).where(isPending);
+    return rows.map(({ id }) => id);
+  }
+
   function enqueueStatement(reply: Omit<Delivery, "id" | "parts" | "attempts">): Statement {
     const delivery: Delivery = { ...reply, id: Bun.randomUUIDv7(), parts: [], attempts: 0 };
     const { parts: _, attempts: __, choices, files, ...row } = delivery;
@@ -256,9 +263,12 @@ export function createOutbox(deps: Deps): Outbox {
     areDeliveriesRecorded,
 
     async start() {
-      const rows = await drizzle.selectDistinct({ id: outbox.agentId }).from(outbox).where(isPending);
-      if (rows.length > 0) await database.write([{ sql: DROP_NOTICES, args: [] }]);
-      for (const { id } of rows) lanes.resume(id);
+      const agentIds = await agentsWithPending();
+      if (agentIds.length > 0) await database.write([{ sql: DROP_NOTICES, args: [] }]);
+      for (const id of agentIds) lanes.resume(id);
+    },
+    async resumeAll() {
+      for (const id of await agentsWithPending()) lanes.resume(id);
     },
 
     resume: lanes.resume,

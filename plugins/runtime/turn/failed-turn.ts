@@ -100,6 +100,12 @@ export function createFailureHandler(deps: Deps) {
       waiter?.reject(alreadySettledError());
       return undefined;
     }
+    // A database server may have settled it, although the answer was lost: the outbox takes up its reply.
+    if (database.file === undefined && isUnanswered(thrown) && !(await isPending(entry))) {
+      waiter?.reject(alreadySettledError());
+      liveTurns.end(entry.id, { error: alreadySettledError() });
+      return undefined;
+    }
     if (isAgentStopped(thrown)) {
       waiter?.reject(thrown);
       // The caller was rejected: its message must not be answered later.
@@ -155,6 +161,8 @@ export function createFailureHandler(deps: Deps) {
     return undefined;
   }
 
+  const isPending = async ({ agentId, id }: InboxEntry) => (await inbox.pendingOf(agentId, [id])).has(id);
+
   /** Settles an entry without a whole reply of the model; on a channel its sender gets a notice. The owner gets the cause. */
   async function settleWithoutReply(
     { entry, sessionStatements, unfinished }: FailedTurn,
@@ -193,6 +201,8 @@ export function createFailureHandler(deps: Deps) {
 
   return handleFailure;
 }
+
+const isUnanswered = (error: unknown) => error instanceof AppError && error.code === "DATABASE_UNAVAILABLE";
 
 /** The message of the agent that a session keeps. */
 export const toReply = (

@@ -42,6 +42,12 @@ export interface Database {
    * rows, since they are converted on the main thread.
    */
   readLong(sql: string, args?: readonly InValue[]): Promise<ResultSet>;
+  /**
+   * Calls the listener when a server answers again after it has left writes unanswered. Their callers got a 503, and no
+   * `after` was called; yet they may be in the database, so what is kept in memory of its rows has to be read again. Never
+   * called for a file.
+   */
+  onLostAnswer(listener: () => void): void;
   /** Checks that the database can be read and, if the last write failed, written. Throws a 503 otherwise. */
   ready(): Promise<boolean>;
   /** Writes the waiting batches, then releases the file. */
@@ -103,6 +109,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     writeLong,
     read,
     readLong: (sql, args = []) => engine.readLong(sql, args),
+    onLostAnswer: (listener) => engine.onLostAnswer?.(listener),
     async ready() {
       if (queue.storageError) await write([{ sql: "INSERT OR REPLACE INTO meta VALUES ('ready', '')", args: [] }]);
       await read("SELECT 1");

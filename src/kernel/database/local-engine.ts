@@ -23,6 +23,8 @@ export interface StorageEngine {
   /** Runs one query without blocking the event loop. */
   readLong(sql: string, args: readonly InValue[]): Promise<ResultSet>;
   afterCommit(): void;
+  /** Of a server: see `Database.onLostAnswer`. */
+  onLostAnswer?(listener: () => void): void;
   close(): Promise<void>;
 }
 

@@ -50,6 +50,22 @@ test("while the server is down, everything is a 503 with its cause; afterwards a
   await database.close();
 });
 
+test("when it answers again, whoever keeps rows in memory is told once that writes may have been made", async () => {
+  const database = await open();
+  let told = 0;
+  database.onLostAnswer(() => told++);
+  await database.write([remember("before")]);
+  await sqld.kill();
+  await Promise.allSettled([database.write([remember("a")]), database.read("SELECT 1")]);
+  await Promise.allSettled([database.write([remember("b")])]);
+  expect(told).toBe(0);
+  await sqld.restart();
+  await eventually(() => told > 0);
+  await database.write([remember("after")]);
+  expect(told).toBe(1);
+  await database.close();
+});
+
 test("a start without the server fails with one line", async () => {
   await sqld.kill();
   const error: unknown = await open().catch((reason: unknown) => reason);

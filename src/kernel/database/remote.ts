@@ -11,12 +11,15 @@ import type { Commit, Outcome } from "./write-queue.ts";
 
 /** Milliseconds to wait for a response. A write without a response may or may not have happened. */
 const TIMEOUT_MS = 20_000;
+const RETRY_MS = 1_000;
 
 /** Connects to a server. Nothing is sent yet. Throws `StartError` for an invalid URL. */
 export async function openServer(url: string, authToken: string | undefined): Promise<StorageEngine> {
   const client = await createRemoteClient(url, authToken);
-  const commit = createRemoteCommit(client);
+  const lostAnswers = createLostAnswers(client);
+  const commit = createRemoteCommit(client, lostAnswers.note);
   return {
+    onLostAnswer: lostAnswers.onLost,
     commit,
     async commitLong(batch) {
       const [outcome] = await commit([[...batch]]);
@@ -26,7 +29,53 @@ export async function openServer(url: string, authToken: string | undefined): Pr
     read: (sql, args = []) => remoteRead(client, sql, args),
     readLong: (sql, args) => remoteRead(client, sql, args),
     afterCommit: () => undefined,
-    close: async () => client.close(),
+    async close() {
+      lostAnswers.stop();
+      client.close();
+    },
+  };
+}
+
+/**
+ * Tells, once the server answers again, that it may have written what nobody heard of. It is told by a write, which SQLite
+ * does after all that the server is still writing; and once more when the last of what was under way has timed out, since
+ * what lies between here and the server may have held a request back.
+ */
+function createLostAnswers(client: Client) {
+  const listeners: (() => void)[] = [];
+  let running: Promise<void> | undefined;
+  let isStopped = false;
+  let again: Timer | undefined;
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+
+  async function untilAnswered(): Promise<void> {
+    while (!isStopped) {
+      try {
+        await client.execute("INSERT OR REPLACE INTO meta VALUES ('ready', '')");
+        return;
+      } catch {
+        await new Promise<void>((resolve) => void setTimeout(resolve, RETRY_MS).unref());
+      }
+    }
+  }
+
+  return {
+    onLost: (listener: () => void) => void listeners.push(listener),
+    note() {
+      running ??= untilAnswered().then(() => {
+        running = undefined;
+        clearTimeout(again);
+        if (isStopped) return;
+        tell();
+        again = setTimeout(tell, TIMEOUT_MS).unref();
+      });
+    },
+    stop() {
+      isStopped = true;
+      clearTimeout(again);
+    },
   };
 }
 
@@ -58,9 +107,9 @@ export async function remoteRead(client: Client, sql: string, args: readonly InV
 
 /**
  * Sends all batches as one. If a statement fails, the server has undone them all: its batch fails and the others are sent
- * again. If the server can't be reached, all fail, since it is unknown whether they were written.
+ * again. If the server does not answer, all fail: it is unknown whether they were written, and `onLostAnswer` is called.
  */
-export function createRemoteCommit(client: Client): Commit {
+export function createRemoteCommit(client: Client, onLostAnswer: () => void = () => undefined): Commit {
   return async (batches) => {
     const outcomes = new Map<Statement[], Outcome>();
     let remaining = [...batches];
@@ -104,8 +153,10 @@ export function createRemoteCommit(client: Client): Commit {
     } catch (error) {
       const index: unknown = error instanceof Error ? Reflect.get(error, "statementIndex") : undefined;
       const step = typeof index === "number" ? steps[index] : steps.length === 1 ? steps[0] : undefined;
-      if (!isStatementError(error)) for (const { batch } of steps) outcomes.set(batch, { error: toRemoteError(error) });
-      else if (step) outcomes.set(step.batch, { error: toGuardError(step.statement, error) });
+      if (!isStatementError(error)) {
+        for (const { batch } of steps) outcomes.set(batch, { error: unanswered(error) });
+        onLostAnswer();
+      } else if (step) outcomes.set(step.batch, { error: toGuardError(step.statement, error) });
       else if (batches.length === 1)
         for (const { batch } of steps) outcomes.set(batch, { error: toStorageError(error) });
       else return "unknown";
@@ -121,6 +172,12 @@ const toRemoteError = (error: unknown) =>
   isStatementError(error)
     ? toStorageError(error)
     : databaseUnavailable("The database server can't be reached. Try again.", error);
+
+const unanswered = (error: unknown) =>
+  databaseUnavailable(
+    "The database server did not answer. Whether this was stored is not known: look before you send it again.",
+    error,
+  );
 
 /** Converts rows to the shape of those of a local file: numbers where they are exact. */
 function normaliseResult({ columns, columnTypes, rows, rowsAffected, lastInsertRowid }: ResultSet): ResultSet {
