@@ -23,15 +23,18 @@ export interface MemoryEngine {
   /** The engine as one node sees it. */
   connect(): Engine & { isAway: boolean; isSilent: boolean };
   logOf(cell: number): MemoryLog;
+  /** Empties a table, whose revisions begin anew: all that watch it have to begin again. */
+  loseTable(name: string): void;
 }
 
 export function createMemoryEngine(): MemoryEngine {
   const logs = new Map<number, MemoryLog>();
-  const tables = new Map<string, Table>();
+  const tables = new Map<string, MemoryTable>();
   const stores = new Map<string, BlobStore>();
   const logOf = (cell: number) => getOrMake(logs, cell, createMemoryLog);
   return {
     logOf,
+    loseTable: (name) => tables.get(name)?.lose(),
     connect() {
       /** Every call fails while the node is cut off; what it follows is silent. */
       const guarded = <Port extends object>(port: Port): Port =>
@@ -136,9 +139,13 @@ export function createMemoryLog(): MemoryLog {
   return log;
 }
 
-function createMemoryTable(): Table {
+interface MemoryTable extends Table {
+  lose(): void;
+}
+
+function createMemoryTable(): MemoryTable {
   const entries = new Map<string, TableEntry>();
-  const changes: TableEntry[] = [];
+  let changes: TableEntry[] = [];
   const bell = createBell();
   function set(key: string, value: string | undefined): number {
     const entry = { key, value, revision: changes.length + 1 };
@@ -164,11 +171,17 @@ function createMemoryTable(): Table {
       set(key, undefined);
     },
     list: async () => [...entries.values()].filter(({ value }) => value !== undefined),
+    lose() {
+      entries.clear();
+      changes = [];
+      bell.ring();
+    },
     async *watch(signal) {
-      let at = changes.length;
+      const watched = changes;
+      let at = watched.length;
       yield* [...entries.values()];
-      while (!signal.aborted) {
-        while (at < changes.length) yield changes[at++] as TableEntry;
+      while (!signal.aborted && watched === changes) {
+        while (at < watched.length) yield watched[at++] as TableEntry;
         await bell.wait(signal);
       }
     },

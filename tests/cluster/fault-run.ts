@@ -1,5 +1,5 @@
 // Runs a cluster under load while faults happen, then proves by its history that nothing was lost, doubled or put out of order.
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Cluster, startCluster } from "../support/cluster.ts";
@@ -87,10 +87,6 @@ export async function runFaults({
   try {
     return await runUnderLoad({ cluster, telegram, random, seconds, faults, print });
   } catch (error) {
-    const folder = mkdtempSync(join(tmpdir(), "berth-cluster-"));
-    for (const [n, node] of cluster.nodes.entries())
-      await Bun.write(join(folder, `node-${n}.log`), node.output().stderr);
-    print(`the nodes' logs are in ${folder}`);
     print(JSON.stringify(await cluster.status().catch(String)));
     throw error;
   } finally {
@@ -232,7 +228,10 @@ async function checkCopies(cluster: Cluster, counts: readonly number[], print: L
   await cluster.followed();
   print(JSON.stringify(await cluster.status()));
   await Promise.all(cluster.nodes.map((node) => node.kill()));
-  const copies = cluster.nodes.map((node) => contentsOf(`${node.dir}/data/berth.db`));
+  const files = cluster.nodes.map((node) => `${node.dir}/data/berth.db`);
+  // A node that was never first in line has no copy.
+  const copies = files.filter((file) => existsSync(file)).map(contentsOf);
+  if (copies.length < 2) throw new Error("There are not two copies to compare.");
   const [newest] = copies.toSorted((a, b) => b.number - a.number);
   if (!newest) throw new Error("There is no copy.");
   const expected = {

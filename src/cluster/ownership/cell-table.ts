@@ -53,7 +53,11 @@ export function watchCells({ table, onChange, onError, retryMs = 1_000 }: CellTa
     signal: stopped.signal,
     onEntry: (entry) => void (/^\d+$/.test(entry.key) && remember(entry)),
     // The engine may have lost the table: revisions begin anew.
-    onRestart: () => known.clear(),
+    onRestart() {
+      const cells = [...known.keys()].map(Number);
+      known.clear();
+      cells.forEach(onChange);
+    },
     onError,
     retryMs,
   });

@@ -2,6 +2,7 @@
 // is written twice, and of two nodes that both believe to own it, one writes.
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { silent } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
@@ -185,6 +186,22 @@ describe("a cell", () => {
     await eventually(() => first.phase !== "owning", { everyMs: 1 });
     expect(performance.now() - began).toBeLessThan(TIMES.deadMs + TIMES.renewMs);
     expect(first.database).toBeUndefined();
+  });
+
+  test("is owned again after the engine has lost the table of cells, although no node was cut off", async () => {
+    const cluster = createMemoryEngine();
+    const nodes = [await startNode(cluster, 1), await startNode(cluster, 2)];
+    const first = await ownerOf(nodes);
+    await eventually(() => nodes.some(({ phase }) => phase === "following"));
+    await first.write("before");
+    // From then on, nothing but the table itself changes; what the nodes decide now ends within some turns of the event loop.
+    await eventually(() => nodes.every(({ lease }) => lease.isSettled()));
+    for (let turn = 0; turn < 100; turn++) await yieldToEventLoop();
+    cluster.loseTable("cells");
+    const table = await first.engine.table("cells");
+    await eventually(async () => (await table.find("0")) !== undefined, { what: "a node claims the cell" });
+    await eventually(() => nodes.some(({ phase }) => phase === "following"));
+    expect(await (await ownerOf(nodes)).read()).toEqual(["before"]);
   });
 
   test("with one node goes on where it was, after the node was cut off", async () => {

@@ -49,6 +49,8 @@ export interface CellDeps {
   number: number;
   /** Milliseconds for which an owner waits to hear whether it still is. */
   findMs?: number;
+  /** Milliseconds. */
+  lookMs?: number;
 }
 
 export type CellPhase = "idle" | "following" | "taking" | "owning" | "leaving";
@@ -67,6 +69,8 @@ export interface Cell {
 
 /** Milliseconds after which a step that failed is tried again. */
 const RETRY_MS = 500;
+/** It decides anew at least this often, so that it hangs on no message that the engine may have lost. */
+const LOOK_MS = 5_000;
 /** What is left of a lease that is dead after four seconds and trusted for three. */
 const FIND_MS = 900;
 /** Milliseconds for the last writes of a cell that ends, after its grace. */
@@ -77,7 +81,7 @@ const CLOSE_BEHIND = 500;
 export function createCell(deps: CellDeps): Cell {
   const { cell, count, cluster, self, engine, cells, lease, snapshots, log, open, follow, prepare, file, graceMs } =
     deps;
-  const { findMs = FIND_MS } = deps;
+  const { findMs = FIND_MS, lookMs = LOOK_MS } = deps;
   let phase: CellPhase = "idle";
   let owned: { served: ServedCell; writing: Writing } | undefined;
   /** Of the cell that is being opened. */
@@ -99,6 +103,7 @@ export function createCell(deps: CellDeps): Cell {
 
   async function run(): Promise<void> {
     clearTimeout(retry);
+    retry = undefined;
     try {
       while (isWoken && !isStopped) {
         isWoken = false;
@@ -109,7 +114,9 @@ export function createCell(deps: CellDeps): Cell {
       retry = setTimeout(wake, RETRY_MS);
     }
     running = undefined;
-    if (isWoken && !isStopped) wake();
+    if (isStopped) return;
+    if (isWoken) wake();
+    else retry ??= setTimeout(wake, lookMs);
   }
 
   async function decide(): Promise<void> {
