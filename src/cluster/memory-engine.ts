@@ -16,6 +16,8 @@ export type Fault = "none" | "answer-lost" | "request-lost";
 export interface MemoryLog extends LogEngine {
   /** Decides about the next appends; default `none`. */
   fault: (bytes: Uint8Array) => Fault;
+  /** Empties it: all that follow it have to begin again. */
+  lose(): void;
 }
 
 /** What several nodes of one process share. */
@@ -103,8 +105,16 @@ export function createMemoryLog(): MemoryLog {
   const messages: (Uint8Array | undefined)[] = [];
   const bell = createBell();
   let first = 1;
+  /** Grows when the log is lost. */
+  let life = 0;
   const log: MemoryLog = {
     fault: () => "none",
+    lose() {
+      life++;
+      messages.length = 0;
+      first = 1;
+      bell.ring();
+    },
     async append(last, bytes) {
       const fault = log.fault(bytes);
       if (fault === "request-lost") throw new EngineUnavailable("The request was lost.");
@@ -129,10 +139,12 @@ export function createMemoryLog(): MemoryLog {
       first = last + 1;
     },
     async *follow(after, signal) {
-      for (let number = after + 1; !signal.aborted; number++) {
-        while (messages.length < number && !signal.aborted) await bell.wait(signal);
+      const began = life;
+      const isOver = () => signal.aborted || life !== began;
+      for (let number = after + 1; !isOver(); number++) {
+        while (messages.length < number && !isOver()) await bell.wait(signal);
         const bytes = messages[number - 1];
-        if (bytes) yield { number, bytes };
+        if (bytes && life === began) yield { number, bytes };
       }
     },
   };

@@ -8,6 +8,7 @@ import { eventually } from "../../../tests/support/eventually.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import { type Database, openDatabase } from "../../kernel/database/database.ts";
 import { createMemoryEngine } from "../memory-engine.ts";
+import { createSnapshots } from "../snapshot/snapshots.ts";
 import { type Cell, createCell } from "./cell.ts";
 import { watchCells } from "./cell-table.ts";
 import { startFollower } from "./follower.ts";
@@ -22,6 +23,7 @@ const migrations = [
     sql: "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) STRICT; CREATE TABLE notes (text TEXT NOT NULL) STRICT;",
   },
 ];
+const knownMigrations = new Set(migrations.map(({ name }) => name));
 
 const started: { end(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -44,6 +46,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     load: { agents: 0, turnsPerSecond: 0 },
   });
   const wake = () => cell?.wake();
+  const snapshots = createSnapshots({ blobs: await engine.blobs("snapshots"), cell: 0, knownMigrations });
   const lease = createLease({
     table: await engine.table("nodes"),
     state,
@@ -70,8 +73,10 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
     findMs: 40,
     cluster: "test",
     file,
-    snapshots: { take: async () => ({ name: "", number: 0, size: 0, takenAt: 0 }) },
-    prepare: async () => undefined,
+    snapshots,
+    async prepare(broken) {
+      if (broken !== undefined) await snapshots.restore(file);
+    },
     wanted: () => undefined,
     isDraining: () => false,
     onOwned: () => undefined,
@@ -88,16 +93,14 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
         },
       };
     },
-    follow: async () =>
+    follow: async (onBroken) =>
       startFollower({
         engine: await engine.log(0),
         file,
         cluster: "test",
-        knownMigrations: new Set(migrations.map(({ name }) => name)),
+        knownMigrations,
         log: silent,
-        onBroken(error) {
-          throw error;
-        },
+        onBroken,
         retryMs: 20,
       }),
   });
@@ -219,29 +222,48 @@ describe("a cell", () => {
   });
 });
 
-test("through cuts at random, every acknowledged write is there once, in the order of its writer", async () => {
-  const cluster = createMemoryEngine();
-  const nodes = [await startNode(cluster, 1), await startNode(cluster, 2), await startNode(cluster, 3)];
+/** Writes numbers as fast as they are acknowledged, at whoever believes to own the cell, also a node that is cut off. */
+function startWriting(nodes: readonly Node[]) {
   const acknowledged: number[] = [];
   const doubtful: number[] = [];
   let next = 0;
   let isOver = false;
   const writing = (async () => {
     while (!isOver) {
-      const text = next++;
-      // Whoever believes to own it may be asked, also one that is cut off.
+      const number = next++;
       const owners = nodes.filter(({ database }) => database !== undefined);
-      const owner = owners[text % Math.max(1, owners.length)];
+      const owner = owners[number % Math.max(1, owners.length)];
       if (!owner) {
         await Bun.sleep(5);
         continue;
       }
-      await owner.write(String(text)).then(
-        () => acknowledged.push(text),
-        () => doubtful.push(text),
+      await owner.write(String(number)).then(
+        () => acknowledged.push(number),
+        () => doubtful.push(number),
       );
     }
   })();
+  return {
+    acknowledged,
+    /** Expects every acknowledged number once, in order, and none that was not written. */
+    async end() {
+      isOver = true;
+      await writing;
+      const owner = await ownerOf(nodes);
+      await eventually(() => owner.write("end").then(() => true));
+      const found = ((await owner.read()) ?? []).filter((text) => text !== "end").map(Number);
+      expect(new Set(found).size).toBe(found.length);
+      expect(acknowledged.filter((number) => !found.includes(number))).toEqual([]);
+      expect(found.filter((number) => !acknowledged.includes(number) && !doubtful.includes(number))).toEqual([]);
+      expect(found).toEqual(found.toSorted((a, b) => a - b));
+    },
+  };
+}
+
+test("through cuts at random, every acknowledged write is there once, in the order of its writer", async () => {
+  const cluster = createMemoryEngine();
+  const nodes = [await startNode(cluster, 1), await startNode(cluster, 2), await startNode(cluster, 3)];
+  const { acknowledged, end } = startWriting(nodes);
   for (let round = 0; round < 8; round++) {
     const owner = await ownerOf(nodes);
     await eventually(() => acknowledged.length > round * 5);
@@ -249,14 +271,22 @@ test("through cuts at random, every acknowledged write is there once, in the ord
     await ownerOf(nodes.filter((node) => node !== owner));
     owner.engine.isAway = false;
   }
-  isOver = true;
-  await writing;
-  const owner = await ownerOf(nodes);
-  await owner.write("end");
-  const found = ((await owner.read()) ?? []).slice(0, -1).map(Number);
-  expect(new Set(found).size).toBe(found.length);
-  expect(acknowledged.filter((text) => !found.includes(text))).toEqual([]);
-  expect(found.filter((text) => !acknowledged.includes(text) && !doubtful.includes(text))).toEqual([]);
-  expect(found).toEqual(found.toSorted((a, b) => a - b));
+  await end();
   expect(acknowledged.length).toBeGreaterThan(35);
+}, 60_000);
+
+test("through losses of all that the engine has, every acknowledged write is there once", async () => {
+  const cluster = createMemoryEngine();
+  const nodes = [await startNode(cluster, 1), await startNode(cluster, 2), await startNode(cluster, 3)];
+  const { acknowledged, end } = startWriting(nodes);
+  for (let round = 0; round < 8; round++) {
+    await ownerOf(nodes);
+    const before = acknowledged.length;
+    await eventually(() => acknowledged.length > before + 20, { what: "writes are acknowledged" });
+    await eventually(() => nodes.some(({ phase }) => phase === "following"));
+    cluster.logOf(0).lose();
+    cluster.loseTable("cells");
+    cluster.loseTable("nodes");
+  }
+  await end();
 }, 60_000);

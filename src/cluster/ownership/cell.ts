@@ -25,7 +25,7 @@ export interface CellDeps {
   self: Holder;
   engine: LogEngine;
   cells: CellTable;
-  lease: Pick<Lease, "isTrusted" | "isSettled" | "alive">;
+  lease: Pick<Lease, "isTrusted" | "isSettled" | "alive" | "seeAll">;
   snapshots: Pick<Snapshots, "take">;
   log: Log;
   /** Serves the cell from its file, through `replicate`. */
@@ -155,6 +155,7 @@ export function createCell(deps: CellDeps): Cell {
       engine,
       address: self.address,
       cluster,
+      seeAll: lease.seeAll,
       requireMost,
       beforeRestart: async (error) => {
         log.error(
@@ -166,6 +167,8 @@ export function createCell(deps: CellDeps): Cell {
         );
         deps.onLogLost();
         await snapshots.take(file);
+        const entry = await cells.find(cell);
+        if (!entry || !isHolder(entry.owner, self)) throw cellMoved();
       },
       onLost: wake,
       ...(deps.onAppend && { onAppend: deps.onAppend }),

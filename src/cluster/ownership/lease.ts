@@ -1,5 +1,5 @@
 // Renews this node's lease, and knows which other nodes are alive. Both by this process's own monotonic clock.
-import type { Table } from "../engine.ts";
+import { EngineUnavailable, type Table } from "../engine.ts";
 import { keepWatching } from "./keep-watching.ts";
 
 /** What a node tells the others with each renewal. */
@@ -28,6 +28,11 @@ export interface Lease {
   isSettled(): boolean;
   /** The nodes that are alive, this one among them while its lease is trusted. */
   alive(): NodeState[];
+  /**
+   * Resolves once every other node has renewed its lease since the call, or is dead: what they say of themselves is not old then.
+   * Throws `EngineUnavailable` when the own lease runs out.
+   */
+  seeAll(): Promise<void>;
   /** Gives the lease back, so that the others know at once. */
   stop(): Promise<void>;
 }
@@ -82,14 +87,14 @@ export function createLease({
     trustedUntil = asked + times.trustMs;
   }
 
-  const alive = () => {
+  const others = () => {
     const current = now();
-    const others = [...seen.values()].filter(
+    return [...seen.values()].filter(
       ({ state: { address }, at }) =>
         address !== own && (!isWatching() || current - Math.max(at, trustedSince, echoSince) < times.deadMs),
     );
-    return [...(isTrusted() ? [state()] : []), ...others.map((one) => one.state)];
   };
+  const alive = () => [...(isTrusted() ? [state()] : []), ...others().map((one) => one.state)];
 
   /** Tells of what has changed since the last time: time itself changes it, too. */
   function look(): void {
@@ -143,6 +148,13 @@ export function createLease({
     trustedMs: () => Math.max(0, trustedUntil - now()),
     isSettled,
     alive,
+    async seeAll() {
+      const began = now();
+      while (!isWatching() || others().some(({ at }) => at <= began)) {
+        if (!isTrusted()) throw new EngineUnavailable("The lease ran out.");
+        await Bun.sleep(times.renewMs / 20);
+      }
+    },
     async stop() {
       stopped.abort();
       clearInterval(timer);

@@ -31,6 +31,8 @@ export interface WritingDeps {
   address: string;
   /** The id of the cluster. */
   cluster: string;
+  /** Resolves when what is known of the other nodes' copies is not old. */
+  seeAll(): Promise<void>;
   /** Throws if another node has more of a log that has lost entries than this one. */
   requireMost(number: number): Promise<void>;
   /** Keeps what this file has, before a log that has lost entries begins anew. */
@@ -44,7 +46,7 @@ export interface WritingDeps {
 const MAX_CLAIMS = 20;
 
 export function createWriting(deps: WritingDeps): Writing {
-  const { engine, address, cluster, requireMost, beforeRestart, onLost, onAppend } = deps;
+  const { engine, address, cluster, seeAll, requireMost, beforeRestart, onLost, onAppend } = deps;
   const lifetime = new AbortController();
   let lost: unknown;
   let copy: Copy | undefined;
@@ -76,6 +78,7 @@ export function createWriting(deps: WritingDeps): Writing {
     } catch (error) {
       if (!(error instanceof LogLost)) throw error;
       const { number } = opened.progress;
+      await seeAll();
       await requireMost(number);
       await beforeRestart(error);
       await engine.restart(number);

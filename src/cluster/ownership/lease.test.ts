@@ -1,0 +1,63 @@
+// Tests what a lease knows of the other nodes, on an engine in memory.
+import { afterEach, describe, expect, test } from "bun:test";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { EngineUnavailable } from "../engine.ts";
+import { createMemoryEngine } from "../memory-engine.ts";
+import { createLease, type Lease } from "./lease.ts";
+
+const TIMES = { renewMs: 50, deadMs: 200, trustMs: 150 };
+
+const started: Lease[] = [];
+afterEach(async () => {
+  for (const lease of started.splice(0)) await lease.stop();
+});
+
+async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number: number) {
+  const engine = cluster.connect();
+  const node = { applied: 0 };
+  const address = `http://node-${number}`;
+  const lease = createLease({
+    table: await engine.table("nodes"),
+    state: () => ({
+      ...{ address, instance: address, version: "1", at: 0, isDraining: false },
+      copies: { 0: node.applied },
+      load: { agents: 0, turnsPerSecond: 0 },
+    }),
+    onChange: () => undefined,
+    onError: () => undefined,
+    times: TIMES,
+  });
+  started.push(lease);
+  return { node, engine, lease, address };
+}
+
+const appliedBy = (lease: Lease, of: string) => lease.alive().find(({ address }) => address === of)?.copies[0];
+
+async function startTwo() {
+  const cluster = createMemoryEngine();
+  const [first, second] = [await startNode(cluster, 1), await startNode(cluster, 2)];
+  await eventually(() => first.lease.alive().length === 2 && second.lease.alive().length === 2);
+  return [first, second] as const;
+}
+
+describe("seeing all nodes", () => {
+  test("waits for what they say from now on", async () => {
+    const [{ lease }, { node, address }] = await startTwo();
+    node.applied = 7;
+    await lease.seeAll();
+    expect(appliedBy(lease, address)).toBe(7);
+  });
+
+  test("does not wait for one that is dead", async () => {
+    const [{ lease }, { engine, address }] = await startTwo();
+    engine.isAway = true;
+    await lease.seeAll();
+    expect(appliedBy(lease, address)).toBeUndefined();
+  });
+
+  test("fails when the own lease runs out meanwhile", async () => {
+    const [{ lease, engine }] = await startTwo();
+    engine.isAway = true;
+    await expect(lease.seeAll()).rejects.toBeInstanceOf(EngineUnavailable);
+  });
+});
