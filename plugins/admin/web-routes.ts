@@ -34,7 +34,7 @@ const MAX_PAGE = 200;
 
 interface Deps extends Pick<Kernel, "idempotency"> {
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
-  agents: Pick<ServiceOf<typeof agents>, "list">;
+  agents: Pick<ServiceOf<typeof agents>, "count">;
   auditLog: AuditLog;
 }
 
@@ -59,9 +59,9 @@ export function adminRoutes({ authService: { administration, identities }, agent
   async function detail(user: User) {
     const [credentialCounts, ownedAgents] = await Promise.all([
       administration.countCredentials(user.id),
-      agents.list(user.id),
+      agents.count(user.id),
     ]);
-    return { ...toUserItem(user, administration), agents: ownedAgents.length, ...credentialCounts };
+    return { ...toUserItem(user, administration), agents: ownedAgents, ...credentialCounts };
   }
 
   const page = (query: { limit?: string; offset?: string }) => ({

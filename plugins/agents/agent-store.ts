@@ -1,5 +1,5 @@
 // Stores agents: finds them by id from a cache, lists them by owner, changes their status, removes them.
-import { desc, eq, sql } from "drizzle-orm";
+import { and, desc, eq, lt, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { notFound } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
@@ -33,8 +33,12 @@ export interface AgentStore {
   require(id: string): Promise<Agent>;
   /** By the subdomain of its public address; `subdomain` may be any text. */
   findBySubdomain(subdomain: string): Promise<Agent | undefined>;
-  /** A user's agents, newest first. */
+  /** All of a user's agents, newest first. What people ask for is a page of them. */
   list(userId: string): Promise<Agent[]>;
+  /** A page of a user's agents, newest first: those with ids before `cursor`. */
+  page(userId: string, page: { limit: number; cursor?: string | undefined }): Promise<Agent[]>;
+  /** How many agents a user has. */
+  count(userId: string): Promise<number>;
   /**
    * Resolves the agent of a user's request: `agentId` if it is given (404 unless the user owns it), otherwise the newest
    * agent that is not stopped, else the newest; undefined if the user has none.
@@ -65,6 +69,9 @@ export interface AgentStore {
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Sorts after every id. */
+const AFTER_ALL = "~";
 
 /** Whether an agent in this status takes messages. */
 export const isUp = (status: AgentStatus) => status === "running" || status === "active";
@@ -111,6 +118,13 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
     .where(eq(agents.userId, sql.placeholder("userId")))
     .orderBy(desc(agents.id))
     .prepare();
+  const selectPage = db
+    .select()
+    .from(agents)
+    .where(and(eq(agents.userId, sql.placeholder("userId")), lt(agents.id, sql.placeholder("cursor"))))
+    .orderBy(desc(agents.id))
+    .limit(sql.placeholder("limit"))
+    .prepare();
 
   const find = async (id: string) =>
     isAgentId(id) ? agentCache.get(id, async () => (await selectById.execute({ id }))[0]) : undefined;
@@ -123,7 +137,10 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
   }
 
   async function findDefault(userId: string): Promise<Agent | undefined> {
-    const ids = await idsByOwner.get(userId, async () => (await list(userId)).map(({ id }) => id));
+    const ids = await idsByOwner.get(userId, async () => {
+      const { rows } = await database.read("SELECT id FROM agents WHERE user_id = ? ORDER BY id DESC", [userId]);
+      return rows.map(({ id }) => String(id));
+    });
     let fallback: Agent | undefined;
     for (const id of ids) {
       const agent = await find(id);
@@ -137,6 +154,11 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
     find,
     require: requireAgent,
     list,
+    page: (userId, { limit, cursor = AFTER_ALL }) => selectPage.execute({ userId, limit, cursor }),
+    async count(userId) {
+      const { rows } = await database.read("SELECT count(*) AS count FROM agents WHERE user_id = ?", [userId]);
+      return Number(rows[0]?.count);
+    },
     invalidateOwner: idsByOwner.drop,
     memoryBytes: (id) => estimateMemorySize(agentCache.peek(id)),
 

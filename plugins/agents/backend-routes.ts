@@ -18,6 +18,7 @@ import {
 import { CONFIG_GUARD, type ConfigStore } from "./configuration/config-store.ts";
 import {
   agentDetail,
+  agentListQuery,
   agentListResponse,
   changedResponse,
   changeErrors,
@@ -25,6 +26,7 @@ import {
   createChangeBody,
   createProvisionBody,
   deletedResponse,
+  listAgents,
   provisionedResponse,
   provisioningErrors,
   restoreConfigBody,
@@ -100,12 +102,13 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
     )
     .get(
       "/api/agents",
-      async ({ caller }) => {
-        const items = (await agents.list(caller.userId)).map(views.item);
-        return { agents: items, count: items.length, status: "ok" as const };
-      },
+      async ({ caller, query }) => ({
+        ...(await listAgents(agents, views, caller.userId, query)),
+        status: "ok" as const,
+      }),
       {
         granted: "agent.list",
+        query: agentListQuery,
         response: { 200: agentListResponse },
         detail: { ...detail, summary: "The caller's agents, newest first" },
       },

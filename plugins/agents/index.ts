@@ -98,6 +98,8 @@ export const agents = plugin("agents", (host) => {
       require: agentStore.require,
       findBySubdomain: agentStore.findBySubdomain,
       list: agentStore.list,
+      page: agentStore.page,
+      count: agentStore.count,
       ...createAgentList(kernel),
       configuredModels: configs.modelsOf,
       resolveCurrent: agentStore.resolveCurrent,

@@ -2,7 +2,8 @@
 // default.
 import { type Static, t } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
-import type { Agent } from "./agent-store.ts";
+import { readLimit } from "../../src/kernel/http/paging.ts";
+import type { Agent, AgentStore } from "./agent-store.ts";
 import { configErrors, configField, warningsField } from "./configuration/config-response.ts";
 import type { ConfigVersion } from "./configuration/config-store.ts";
 import { logLinks } from "./logs/log-links.ts";
@@ -80,12 +81,33 @@ export const agentItem = t.Object({
   updatedAt: time(),
 });
 
-export const agentListResponse = t.Object({ agents: t.Array(agentItem), count: t.Integer(), status: t.Literal("ok") });
-export const provisionedListResponse = t.Object({
-  success: t.Literal(true),
-  agents: t.Array(agentItem),
-  count: t.Integer(),
+/** More agents than any plan has, so that only admins ever turn a page. */
+const LISTED = { fallback: 100, max: 500 };
+export const agentListQuery = t.Object({
+  limit: t.Optional(t.String({ description: `Default ${LISTED.fallback}, at most ${LISTED.max}` })),
+  cursor: t.Optional(t.String({ maxLength: 100, description: "`nextCursor` of the previous page" })),
 });
+const listed = {
+  agents: t.Array(agentItem),
+  count: t.Integer({ description: "Agents of this page" }),
+  nextCursor: t.Optional(t.String({ description: "For the next page, if there is one" })),
+};
+export const agentListResponse = t.Object({ ...listed, status: t.Literal("ok") });
+export const provisionedListResponse = t.Object({ success: t.Literal(true), ...listed });
+
+/** A page of a user's agents for a list. */
+export async function listAgents(
+  agents: Pick<AgentStore, "page">,
+  { item }: Pick<Views, "item">,
+  userId: string,
+  query: Static<typeof agentListQuery>,
+) {
+  const limit = readLimit(query.limit, LISTED.fallback, LISTED.max);
+  const found = await agents.page(userId, { limit: limit + 1, cursor: query.cursor });
+  const items = found.slice(0, limit).map(item);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  return { agents: items, count: items.length, ...(last && { nextCursor: last.id }) };
+}
 
 export const agentDetail = t.Object({
   id: t.String(),

@@ -204,6 +204,19 @@ describe("reading", () => {
     expect((await anonymous("GET", "/api/agents")).body).toEqual({ agents: [], count: 0, status: "ok" });
   });
 
+  test("lists a page of agents, and says where the next one begins", async () => {
+    const ada = await member("pro");
+    const ids = [await ada.provision("One"), await ada.provision("Two"), await ada.provision("Three")].reverse();
+    for (const path of ["/api/agents", "/api/agents/provision"]) {
+      const first = (await ada.ask("GET", `${path}?limit=2`)).body;
+      expect(first).toMatchObject({ count: 2, nextCursor: ids[1], agents: [{ id: ids[0] }, { id: ids[1] }] });
+      const second = (await ada.ask("GET", `${path}?limit=2&cursor=${first.nextCursor}`)).body;
+      expect(second).toMatchObject({ count: 1, agents: [{ id: ids[2] }] });
+      expect(second).not.toHaveProperty("nextCursor");
+      expect((await ada.ask("GET", `${path}?limit=0`)).status).toBe(400);
+    }
+  });
+
   test("shows the detail, wrapped on the web and bare on the backend", async () => {
     const ada = await member("pro");
     const id = await ada.provision();

@@ -18,6 +18,7 @@ import {
 } from "./configuration/config-response.ts";
 import type { ConfigStore } from "./configuration/config-store.ts";
 import {
+  agentListQuery,
   agentListResponse,
   agentResponse,
   changedResponse,
@@ -26,6 +27,7 @@ import {
   createChangeBody,
   createProvisionBody,
   deletedResponse,
+  listAgents,
   provisionedListResponse,
   provisionedResponse,
   provisioningErrors,
@@ -104,13 +106,15 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
 
       .get(
         "/api/agents",
-        async ({ request }) => {
+        async ({ request, query }) => {
           const identity = await identities.authenticateOptional(request, "read");
-          const items = identity ? (await agents.list(identity.user.id)).map(views.item) : [];
-          return { agents: items, count: items.length, status: "ok" as const };
+          const none = { agents: [], count: 0 };
+          const page = identity ? await listAgents(agents, views, identity.user.id, query) : none;
+          return { ...page, status: "ok" as const };
         },
         {
           open: true,
+          query: agentListQuery,
           response: { 200: agentListResponse },
           detail: { ...detail, summary: "The caller's agents, newest first" },
         },
@@ -119,12 +123,13 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
       .post("/api/agents/provision", provision, provisionRouteOptions)
       .get(
         "/api/agents/provision",
-        async ({ identity }) => {
-          const items = (await agents.list(identity.user.id)).map(views.item);
-          return { success: true as const, agents: items, count: items.length };
-        },
+        async ({ identity, query }) => ({
+          success: true as const,
+          ...(await listAgents(agents, views, identity.user.id, query)),
+        }),
         {
           signedIn: "read",
+          query: agentListQuery,
           response: { 200: provisionedListResponse },
           detail: { ...detail, summary: "The caller's provisioned agents" },
         },

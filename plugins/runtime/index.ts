@@ -22,7 +22,7 @@ export { addEntries } from "./backup/imported-entries.ts";
 export { noAgentError, TURN_ERRORS } from "./errors.ts";
 export { COMMANDS, type OwnerCommand, parseCommand } from "./inbox/commands.ts";
 export { type InboundMessage, type InboxEntry, platformIds } from "./inbox/entries.ts";
-export type { SentMessage } from "./inbox/inbox.ts";
+export type { SentMessage } from "./inbox/sent-messages.ts";
 export { noticeIdOf } from "./journal/suspensions.ts";
 export type { AgentMessage } from "./live/detached-turns.ts";
 export type { TurnBody } from "./model.ts";

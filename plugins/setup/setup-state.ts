@@ -11,7 +11,7 @@ import { type SkippableStep, STEPS, type Step } from "./model.ts";
 
 interface Deps {
   database: Pick<Database, "read" | "write">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "list" | "resolveCurrent" | "requireQuota">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "page" | "resolveCurrent" | "requireQuota">;
   ai: Pick<ServiceOf<typeof ai>, "isDemo">;
   sessions: Pick<ServiceOf<typeof runtime>["sessions"], "list">;
   channels: Pick<ServiceOf<typeof channels>, "listChannelIds">;
@@ -49,11 +49,11 @@ export function createSetupState({ database, agents, ai, sessions, channels }: D
       const { userId, isAdmin } = caller;
       const [skipped, owned, current, canMakeAgents] = await Promise.all([
         skippedBy(userId),
-        agents.list(userId),
+        agents.page(userId, { limit: MAX_AGENTS }),
         agents.resolveCurrent(userId),
         hasQuota(caller),
       ]);
-      const ids = owned.slice(0, MAX_AGENTS).map(({ id }) => id);
+      const ids = owned.map(({ id }) => id);
       const [hasTalked, hasChannel] = await Promise.all([
         some(ids, async (id) => (await sessions.list(id)).some(({ messageCount }) => messageCount > 0)),
         some(ids, async (id) => (await channels.listChannelIds(id)).length > 0),

@@ -2,11 +2,11 @@
 // find the agent's rows first, since it would read the whole array again for each of them: `+agent_id = ?1` can use no index,
 // and `backup.agent_id` is known only when an element of the array was read.
 import type { Statement } from "../../../src/kernel/database/database.ts";
+import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
 import { deleteSessionsSql, HIDDEN_PLATFORM, WIPE_TEXT } from "../sessions/session-sql.ts";
 
 /** Sessions without a peer that have pending messages. */
-const SESSIONS_WITH_PENDING =
-  "SELECT session_id FROM inbox WHERE agent_id = ?1 AND status = 'pending' AND peer IS NULL";
+const SESSIONS_WITH_PENDING = `SELECT session_id FROM ${PENDING_INBOX} WHERE agent_id = ?1 AND status = 'pending' AND peer IS NULL`;
 /** ?2: sessions as rows. */
 const GIVEN = "SELECT value ->> 'id' FROM json_each(?2)";
 const HIDDEN = `SELECT id FROM sessions WHERE agent_id = ?1 AND platform = '${HIDDEN_PLATFORM}'`;

@@ -2,6 +2,7 @@
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { idPages } from "../id-pages.ts";
+import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
 import { MAX_DELIVERY_ATTEMPTS } from "../outbox/outbox.ts";
 import { HIDDEN_PLATFORM } from "../sessions/session-sql.ts";
 import { MAX_TURN_ATTEMPTS } from "../turn/failed-turn.ts";
@@ -162,10 +163,10 @@ const DELETE_ORPHANS = "DELETE FROM messages WHERE seq IN (SELECT value FROM jso
 const FIX_PARKED = `UPDATE inbox SET status = 'pending', attempts = 0, error = NULL, settled_at = NULL
   WHERE agent_id = ?1 AND status = 'parked'`;
 /** A turn is tried less often than this: a higher count comes from starts of the process that found the turn interrupted. */
-const RESET_ATTEMPTS = `UPDATE inbox SET attempts = 0
+const RESET_ATTEMPTS = `UPDATE ${PENDING_INBOX} SET attempts = 0
   WHERE agent_id = ?1 AND status = 'pending' AND attempts >= ${MAX_TURN_ATTEMPTS}`;
 const RECREATE_SESSIONS = `INSERT INTO sessions (id, agent_id, platform, created_at, last_activity_at)
-  SELECT DISTINCT session_id, agent_id, platform, ?2, ?2 FROM inbox
+  SELECT DISTINCT session_id, agent_id, platform, ?2, ?2 FROM ${PENDING_INBOX}
   WHERE agent_id = ?1 AND status = 'pending' AND peer IS NULL AND session_id NOT IN (SELECT id FROM sessions)
   ON CONFLICT DO NOTHING`;
 /** Failed for lack of tries, of a running agent or of a connection, not for a refusal. ?2 to ?3: ids. */

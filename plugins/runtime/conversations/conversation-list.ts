@@ -2,6 +2,7 @@
 import type { Row } from "@libsql/client";
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
 import { HIDDEN_PLATFORM } from "../sessions/session-sql.ts";
 import { type SessionStatus, sessionStatus } from "../sessions/sessions.ts";
 import { topicFromPeer } from "../sessions/topics.ts";
@@ -75,7 +76,7 @@ const DETAILS = `SELECT s.id, s.platform, s.peer, s.status, s.message_count, s.c
   LEFT JOIN messages AS m ON m.seq = (SELECT max(seq) FROM messages WHERE session_id = s.id)
   LEFT JOIN inbox AS i ON i.agent_id = ?2 AND i.id = m.inbox_id
   WHERE s.platform <> '${HIDDEN_PLATFORM}' ORDER BY wanted.key`;
-const PENDING = `SELECT session_id, sender_name, by_owner, is_group, topic, substr(content, 1, ${SHOWN}) AS content FROM inbox
+const PENDING = `SELECT session_id, sender_name, by_owner, is_group, topic, substr(content, 1, ${SHOWN}) AS content FROM ${PENDING_INBOX}
   WHERE status = 'pending' AND agent_id = ? ORDER BY id LIMIT ${MAX_PENDING}`;
 
 export function createConversationList({ database }: Pick<Kernel, "database">) {

@@ -3,6 +3,7 @@ import type { Row } from "@libsql/client";
 import type { Static } from "elysia";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { ReplyFile, UploadService } from "../../uploads/index.ts";
+import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
 import { noticeIdOf } from "../journal/suspensions.ts";
 import type { attachment } from "./model.ts";
 import type { ShownStep, ShownSteps } from "./shown-steps.ts";
@@ -53,7 +54,7 @@ const PAGE = `SELECT m.seq, m.id, m.role, m.content, m.steps, m.created_at, m.in
   WHERE m.session_id = ?2 AND m.seq < ?3 ORDER BY m.seq DESC LIMIT ?4`;
 const WAITING = `SELECT NULL AS seq, id, 'user' AS role, content, NULL AS steps, received_at AS created_at, id AS inbox_id,
     sender_name, by_owner, kind, status, error, received_at, transcribed_by
-  FROM inbox WHERE status = 'pending' AND suspended IS NULL AND agent_id = ? AND session_id = ? ORDER BY id DESC LIMIT ${MAX_WAITING}`;
+  FROM ${PENDING_INBOX} WHERE status = 'pending' AND suspended IS NULL AND agent_id = ? AND session_id = ? ORDER BY id DESC LIMIT ${MAX_WAITING}`;
 
 export function createConversationMessages({ database, turnList, steps, uploads }: Deps) {
   function toView(row: Row, running: ReadonlySet<string>): MessageView {

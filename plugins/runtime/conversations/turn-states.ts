@@ -1,5 +1,6 @@
 // Says how far a turn is, and in words for the agent's owner why there is no reply.
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
 
 export type TurnState = "running" | "waiting" | "done" | "failed" | "cancelled";
 
@@ -11,7 +12,7 @@ export interface TurnError {
 
 /** The most entries of an agent that are read to see which of them run. */
 const MAX_PENDING = 1_000;
-const PENDING = `SELECT id, session_id FROM inbox WHERE status = 'pending' AND suspended IS NOT 1
+const PENDING = `SELECT id, session_id FROM ${PENDING_INBOX} WHERE status = 'pending' AND suspended IS NOT 1
   AND agent_id = ? ORDER BY id LIMIT ${MAX_PENDING}`;
 
 /** Only the code is stored; the words of the moment are in the agent's log. */

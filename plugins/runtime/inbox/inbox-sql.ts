@@ -1,6 +1,12 @@
 // Defines the SQL that changes entries of the inbox.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 
+/**
+ * The table for statements about the pending entries of one agent: without the name of the index, SQLite would read all entries
+ * that the agent ever had. Each needs the condition `status = 'pending'` as it stands here.
+ */
+export const PENDING_INBOX = "inbox INDEXED BY inbox_pending";
+
 /** How an entry ends. */
 export type FinalStatus = "done" | "failed" | "cancelled" | "parked";
 
@@ -25,7 +31,7 @@ export const COUNT_INTERRUPTED = `
   WHERE status = 'pending' AND suspended IS NOT 1 AND (agent_id, id) IN (
     SELECT agent_id, id FROM (
       SELECT agent_id, id, row_number() OVER (PARTITION BY agent_id ORDER BY id) AS position FROM (
-        SELECT agent_id, min(id) AS id FROM inbox
+        SELECT agent_id, min(id) AS id FROM ${PENDING_INBOX}
         WHERE status = 'pending' AND suspended IS NOT 1 AND agent_id IN (SELECT value FROM json_each(?)) GROUP BY agent_id, session_id
       )
     ) WHERE position <= ?

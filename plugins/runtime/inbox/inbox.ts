@@ -1,27 +1,24 @@
 // Stores messages in the inbox table, each one once, before its platform gets the confirmation that it arrived.
-import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
 import type { AgentStatsService } from "../../agent-stats/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
-import { inbox, messages } from "../schema.ts";
+import { inbox } from "../schema.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { serializeAttachments } from "./attachments.ts";
 import { parseCommand } from "./commands.ts";
 import { type InboundMessage, type InboxEntry, type Platform, taintOf } from "./entries.ts";
-import { COUNT_INTERRUPTED, endStatement, type FinalStatus, PENDING_OF, SAVE_WORDS } from "./inbox-sql.ts";
-
-/** A message sent through the API, with its outcome. */
-export interface SentMessage {
-  id: string;
-  message: string;
-  topic: string | null;
-  status: "pending" | "done" | "failed" | "cancelled" | "parked";
-  reply: string | null;
-  /** Epoch ms. */
-  timestamp: number;
-}
+import {
+  COUNT_INTERRUPTED,
+  endStatement,
+  type FinalStatus,
+  PENDING_INBOX,
+  PENDING_OF,
+  SAVE_WORDS,
+} from "./inbox-sql.ts";
+import { listSentMessages, type SentMessage, type SentPage } from "./sent-messages.ts";
 
 export interface Inbox {
   /**
@@ -43,10 +40,7 @@ export interface Inbox {
   /** Which of these entries are pending. */
   pendingOf(agentId: string, ids: readonly string[]): Promise<Set<string>>;
   /** The messages that were sent to an agent with `POST /api/chat`, newest first. */
-  listSentMessages(
-    agentId: string,
-    page: { limit: number; offset: number; topic?: string | undefined },
-  ): Promise<SentMessage[]>;
+  listSentMessages(agentId: string, page: SentPage): Promise<SentMessage[]>;
   /** Ids of agents that have pending entries. */
   agentsWithPending(): Promise<string[]>;
   /** At startup, increments the attempts of each agent's oldest `perAgent` pending entries, which may have been running. */
@@ -133,12 +127,14 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       })
       .onConflictDoNothing(),
   );
+  const pendingInbox = sql.raw(PENDING_INBOX);
+  const firstPending = sql`(SELECT id FROM ${pendingInbox} WHERE status = 'pending' AND suspended IS NOT 1
+    AND agent_id = ${placeholder("agentId")} ORDER BY id LIMIT ${placeholder("limit")})`;
   const selectPending = drizzle
     .select(columns)
     .from(inbox)
-    .where(and(isPending, isNotSuspended, eq(inbox.agentId, placeholder("agentId"))))
+    .where(and(eq(inbox.agentId, placeholder("agentId")), inArray(inbox.id, firstPending)))
     .orderBy(asc(inbox.id))
-    .limit(placeholder("limit"))
     .prepare();
 
   type ResolvedSession = Awaited<ReturnType<Sessions["findOrOpen"]>>;
@@ -221,9 +217,11 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
         .from(inbox)
         .where(
           and(
-            isPending,
             eq(inbox.agentId, agentId),
-            eq(inbox.suspended, true),
+            inArray(
+              inbox.id,
+              sql`(SELECT id FROM ${pendingInbox} WHERE status = 'pending' AND suspended = 1 AND agent_id = ${agentId})`,
+            ),
             // Where a conversation has no other side, as in the console, it is its session.
             peer === null
               ? eq(inbox.sessionId, sessionId)
@@ -237,31 +235,7 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       return new Set(rows.map(({ id }) => String(id)));
     },
 
-    listSentMessages: (agentId, { limit, offset, topic }) =>
-      drizzle
-        .select({
-          id: inbox.id,
-          message: inbox.content,
-          topic: inbox.topic,
-          status: inbox.status,
-          reply: messages.content,
-          timestamp: inbox.receivedAt,
-        })
-        .from(inbox)
-        // SQLite may reuse the number of a deleted message.
-        .leftJoin(messages, and(eq(messages.seq, inbox.reply), eq(messages.inboxId, inbox.id)))
-        .where(
-          and(
-            eq(inbox.agentId, agentId),
-            eq(inbox.platform, "api"),
-            // Its text was wiped with its session.
-            ne(inbox.content, ""),
-            topic === undefined ? undefined : eq(inbox.topic, topic),
-          ),
-        )
-        .orderBy(desc(inbox.id))
-        .limit(limit)
-        .offset(offset),
+    listSentMessages: (agentId, page) => listSentMessages(database, agentId, page),
 
     async agentsWithPending() {
       const rows = await drizzle

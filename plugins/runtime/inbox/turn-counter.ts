@@ -1,31 +1,31 @@
-// Counts an agent's past turns from the inbox: settled entries in steps that yield to others, the rest in one write.
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+// Counts an agent's past turns from the inbox: those that are over on another thread, the few others in a write.
 import type { Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { HOUR, MINUTE } from "../../../src/kernel/util/time.ts";
 import { type LoadTurnHistory, RECENT_TURNS } from "../../agent-stats/index.ts";
-
-/** Entries counted in one step, which takes about a millisecond. */
-const STEP = 2_000;
+import { PENDING_INBOX } from "./inbox-sql.ts";
 
 /** Commands, cancelled messages, and messages that a stopped agent rejected are not turns. */
 const IS_TURN = "kind <> 'command' AND status IN ('done', 'failed', 'parked') AND error IS NOT 'AGENT_STOPPED'";
 
-/** Every entry before the first pending one is settled, and stays so. */
-const FIRST_PENDING = "SELECT min(id) AS id FROM inbox WHERE agent_id = ?1 AND status = 'pending'";
-const NEWEST = "SELECT max(id) AS id FROM inbox WHERE agent_id = ?1";
-const END_OF_STEP = `SELECT max(id) AS id FROM (SELECT id FROM inbox WHERE agent_id = ?1 AND id > ?2 AND id < ?3 ORDER BY id LIMIT ${STEP})`;
-/** Turns with ids after ?2 up to ?3, by the minute in which they ended; those that ended before ?4 are in minute 0. */
-const COUNT = `SELECT iif(settled_at >= ?4, settled_at / ${MINUTE}, 0) AS minute, count(*) AS turns FROM inbox
-  WHERE agent_id = ?1 AND id > ?2 AND id <= ?3 AND ${IS_TURN} GROUP BY 1`;
+/** In one statement: an entry that comes meanwhile is newer, or pending, or neither, but never both. */
+const BOUNDS = `SELECT max(id) AS newest, (SELECT json_group_array(id) FROM ${PENDING_INBOX}
+  WHERE agent_id = ?1 AND status = 'pending') AS pending FROM inbox WHERE agent_id = ?1`;
+/** Turns by the minute in which they ended; those that ended before ?2 are in minute 0. */
+const countSql = (
+  condition: string,
+) => `SELECT iif(settled_at >= ?2, settled_at / ${MINUTE}, 0) AS minute, count(*) AS turns
+  FROM inbox WHERE agent_id = ?1 AND ${IS_TURN} AND ${condition} GROUP BY 1`;
+/** ?3: the newest entry, ?4: the entries that were pending. */
+const COUNT_OVER = countSql("id <= ?3 AND id NOT IN (SELECT value FROM json_each(?4))");
+const COUNT_NEWER = countSql("id > ?3");
+const COUNT_PENDING = countSql("id IN (SELECT value FROM json_each(?3))");
 const LAST = `SELECT status = 'done' AS ok, settled_at - received_at - waited_ms AS ms FROM inbox
   WHERE agent_id = ?1 AND ${IS_TURN} ORDER BY id DESC LIMIT ${RECENT_TURNS.outcomes}`;
-/** Sorts after every id. */
-const MAX_ID = "~";
 
 /**
- * Counts an agent's past turns. The last page is counted inside the write queue: a turn is recorded right after its own
- * write, so every turn is either in the count or recorded after it, never both.
+ * Counts an agent's past turns. What was pending before the count began, and what is newer, is counted inside the write queue: a
+ * turn is recorded right after its own write, so every turn is either in the count or recorded after it, never both.
  */
 export function createTurnCounter({ database }: Pick<Kernel, "database">): LoadTurnHistory {
   return async (agentId, onCounted) => {
@@ -38,18 +38,13 @@ export function createTurnCounter({ database }: Pick<Kernel, "database">): LoadT
         if (Number(minute) > 0) minutes.set(Number(minute), (minutes.get(Number(minute)) ?? 0) + Number(turns));
       }
     };
-    const firstPending = (await database.read(FIRST_PENDING, [agentId])).rows[0]?.id;
-    const until = String(firstPending ?? (await database.read(NEWEST, [agentId])).rows[0]?.id ?? "");
-    let after = "";
-    for (;;) {
-      const last = (await database.read(END_OF_STEP, [agentId, after, until])).rows[0]?.id;
-      if (typeof last !== "string") break;
-      add((await database.read(COUNT, [agentId, after, last, since])).rows);
-      after = last;
-      await yieldToEventLoop();
-    }
+    const [bounds] = (await database.read(BOUNDS, [agentId])).rows;
+    const newest = String(bounds?.newest ?? "");
+    const pending = String(bounds?.pending ?? "[]");
+    add((await database.readLong(COUNT_OVER, [agentId, since, newest, pending])).rows);
     await database.write([
-      { sql: COUNT, args: [agentId, after, MAX_ID, since], after: ({ rows }) => add(rows) },
+      { sql: COUNT_NEWER, args: [agentId, since, newest], after: ({ rows }) => add(rows) },
+      { sql: COUNT_PENDING, args: [agentId, since, pending], after: ({ rows }) => add(rows) },
       {
         sql: LAST,
         args: [agentId],

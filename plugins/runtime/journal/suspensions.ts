@@ -6,6 +6,7 @@ import { idOfCall } from "../../skills/index.ts";
 import { cancelledError, waitingForApproval } from "../errors.ts";
 import { type InboxEntry, toUserMessage } from "../inbox/entries.ts";
 import type { Inbox } from "../inbox/inbox.ts";
+import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
 import { isScheduled } from "../inbox/scheduled.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { LiveTurns } from "../live/live-turns.ts";
@@ -46,11 +47,10 @@ export const noticeIdOf = (entry: Pick<InboxEntry, "id">) => idOfCall(`${entry.i
 const SUSPEND = `UPDATE inbox SET suspended = 1, suspended_at = ?3, preview_id = NULL WHERE agent_id = ?1 AND id = ?2 AND status = 'pending'
   AND EXISTS (SELECT 1 FROM approvals WHERE agent_id = ?1 AND turn_id = ?2 AND status = 'pending')`;
 /** ?1 now. */
-const GO_ON =
-  "UPDATE inbox SET suspended = 0, waited_ms = waited_ms + max(0, ?1 - coalesce(suspended_at, ?1)), suspended_at = NULL";
-const RESUME = `${GO_ON} WHERE agent_id = ?2 AND id = ?3 AND suspended = 1 AND status = 'pending'
+const GO_ON = "suspended = 0, waited_ms = waited_ms + max(0, ?1 - coalesce(suspended_at, ?1)), suspended_at = NULL";
+const RESUME = `UPDATE inbox SET ${GO_ON} WHERE agent_id = ?2 AND id = ?3 AND suspended = 1 AND status = 'pending'
   AND NOT EXISTS (SELECT 1 FROM approvals WHERE agent_id = ?2 AND turn_id = ?3 AND status = 'pending')`;
-const RESUME_ALL = `${GO_ON} WHERE agent_id = ?2 AND status = 'pending' AND suspended = 1`;
+const RESUME_ALL = `UPDATE ${PENDING_INBOX} SET ${GO_ON} WHERE agent_id = ?2 AND status = 'pending' AND suspended = 1`;
 
 export function createSuspensions(deps: Deps) {
   const {

@@ -8,6 +8,7 @@ import type { UploadService } from "../../uploads/index.ts";
 import { agentStoppedError, alreadySettledError, cancelledError } from "../errors.ts";
 import { type InboundMessage, type InboxEntry, toUserMessage } from "../inbox/entries.ts";
 import type { Inbox } from "../inbox/inbox.ts";
+import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
 import type { Lanes } from "../lanes/lanes.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import type { RunningTurns } from "../turn/running-turns.ts";
@@ -58,7 +59,7 @@ interface Deps extends Pick<Kernel, "database"> {
 /** The most messages of an agent that wait: unlike other requests, these hold no connection that would limit them. */
 const MAX_WAITING = 100;
 const COUNT_WAITING = `SELECT count(*) AS count FROM
-  (SELECT 1 FROM inbox WHERE status = 'pending' AND agent_id = ? LIMIT ${MAX_WAITING})`;
+  (SELECT 1 FROM ${PENDING_INBOX} WHERE status = 'pending' AND agent_id = ? LIMIT ${MAX_WAITING})`;
 
 export const turnNotFound = () => notFound("This agent has no turn with this id.", "TURN_NOT_FOUND");
 export const conversationNotFound = () =>

@@ -2,6 +2,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
+import { PENDING_INBOX } from "../inbox/inbox-sql.ts";
 import { deleteSessionsSql, WIPE_TEXT } from "./session-sql.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -47,7 +48,7 @@ export function createSessionExpiry({ database, sessions }: Deps): (signal?: Abo
   };
 }
 
-const HAS_PENDING = `EXISTS (SELECT 1 FROM inbox
+const HAS_PENDING = `EXISTS (SELECT 1 FROM ${PENDING_INBOX}
   WHERE inbox.agent_id = sessions.agent_id AND session_id = sessions.id AND inbox.status = 'pending')`;
 const RETURNING = "RETURNING id, agent_id, platform, peer";
 

@@ -10,7 +10,7 @@ import ApprovalLists from "./approval-lists.tsx";
 export default function ApprovalsPage() {
   const { data } = useQuery({
     queryKey: ["agents"],
-    queryFn: () => api.get<{ agents: { id: string; name: string }[] }>("/api/agents"),
+    queryFn: () => api.get<{ agents: { id: string; name: string }[] }>("/api/agents?limit=500"),
   });
   const names = new Map(data?.agents.map(({ id, name }) => [id, name]));
   return (
