@@ -31,7 +31,7 @@ export const beside: Benchmark = {
       const [agentId = ""] = await seed(folder.path, { agents: 1, bots: false });
       fill(folder.path, agentId, WEIGHT);
       await using upstream = await startUpstream();
-      await using berth = await startService(upstream, {}, folder.path);
+      await using berth = await startService(upstream, { dir: folder.path });
       const owner = await ownerOf(berth, 10);
 
       const phase = async (during: () => Promise<unknown>): Promise<Phase> => {

@@ -97,7 +97,7 @@ async function hosting(upstream: Program, telegrams: number, discords: number): 
       CHANNEL_B_API_ROOT: `${discord.origin}/api`,
     };
     const began = performance.now();
-    await using berth = await startService(upstream, env, folder.path);
+    await using berth = await startService(upstream, { env, dir: folder.path });
     let connected = false;
     const caller = (async () => {
       const times: number[] = [];

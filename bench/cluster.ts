@@ -19,7 +19,7 @@ export const cluster: Benchmark = {
     try {
       await using upstream = await startUpstream();
       const { PORT: _, BACKEND_PORT: __, SECRET_KEY: ___, ...env } = serviceEnv(upstream.origin);
-      await using file = await startService(upstream, {}, folder.path);
+      await using file = await startService(upstream, { dir: folder.path });
       await using one = await startCluster({ nodes: 1, natsServers: 1, env, binary });
       await using three = await startCluster({ nodes: 3, natsServers: 3, env, binary });
       const [node] = one.nodes;

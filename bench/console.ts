@@ -21,7 +21,7 @@ export const consolePages: Benchmark = {
   async run() {
     const dir = temporaryDir();
     await using upstream = await startUpstream();
-    await using berth = await startService(upstream, { BOT_DETECTION: "off" }, dir.path);
+    await using berth = await startService(upstream, { env: { BOT_DETECTION: "off" }, dir: dir.path });
     try {
       await startBrowser({ asPeopleHaveIt: true });
       const owner = await ownerOf(berth, 1);

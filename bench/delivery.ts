@@ -3,7 +3,18 @@
 import { join } from "node:path";
 import { temporaryDir } from "../tests/support/process.ts";
 import { type Benchmark, cpuFigure, ms, perSecond } from "./support/figures.ts";
-import { count, cpuDuring, ownerOf, startBare, startProgram, startService, startUpstream } from "./support/service.ts";
+import {
+  count,
+  cpuDuring,
+  type Owner,
+  ownerOf,
+  type Program,
+  startBare,
+  startProgram,
+  startService,
+  startUpstream,
+} from "./support/service.ts";
+import { untilCompiled } from "./support/warm-up.ts";
 
 const BOTS = 100;
 const CHATS = 50;
@@ -19,6 +30,23 @@ interface Conversed {
   p99: number;
 }
 
+/** Gives each agent a WhatsApp bot that anybody may write to. */
+export async function connectBots({ client, agentIds }: Owner): Promise<void> {
+  for (const [n, id] of agentIds.entries()) {
+    await client.put(`/api/agents/${id}/config`, { channels: { channel_c: { access: "open" } } });
+    const token = `bench-${1_000_000 + n}`;
+    const { status, text } = await client.put(`/api/agents/${id}/channels/channel_c`, { token });
+    if (status !== 200) throw new Error(`A bot was not connected: ${status} ${text}`);
+  }
+}
+
+/** Lets `chats` people write to the bots of the service at `to` for some seconds, each waiting for the reply. */
+export async function converse(platform: Program, to: string, chats: number, seconds: number): Promise<Conversed> {
+  const body = JSON.stringify({ to, chats, seconds });
+  const answer = await fetch(`${platform.origin}/_control/converse`, { method: "POST", body });
+  return (await answer.json()) as Conversed;
+}
+
 export const delivery: Benchmark = {
   name: "delivery",
   summary: "messages accepted, answered and delivered, 100 bots by webhook, 50 chats at a time",
@@ -31,26 +59,18 @@ export const delivery: Benchmark = {
       await using platform = await startProgram("bench/support/whatsapp-sink.ts");
       const address = `${upstream.origin}/v1/chat/completions`;
       await using bare = await startBare("bots", address, join(plainFolder.path, "turns.db"), platform.origin);
-      await using berth = await startService(upstream, { CHANNEL_C_API_ROOT: `${platform.origin}/v25.0` }, folder.path);
-      const { client, agentIds } = await ownerOf(berth, BOTS);
-      for (const [n, id] of agentIds.entries()) {
-        await client.put(`/api/agents/${id}/config`, { channels: { channel_c: { access: "open" } } });
-        const token = `bench-${1_000_000 + n}`;
-        const { status, text } = await client.put(`/api/agents/${id}/channels/channel_c`, { token });
-        if (status !== 200) throw new Error(`A bot was not connected: ${status} ${text}`);
-      }
-      const converse = async (to: string, seconds = SECONDS) => {
-        const body = JSON.stringify({ to, chats: CHATS, seconds });
-        const answer = await fetch(`${platform.origin}/_control/converse`, { method: "POST", body });
-        return (await answer.json()) as Conversed;
-      };
-      // Warm-up until the JIT has compiled the code of a turn.
-      await converse(berth.web, 6);
-      await converse(bare.origin, 1);
+      await using berth = await startService(upstream, {
+        env: { CHANNEL_C_API_ROOT: `${platform.origin}/v25.0` },
+        dir: folder.path,
+      });
+      await connectBots(await ownerOf(berth, BOTS));
+      const talk = (to: string, seconds = SECONDS) => converse(platform, to, CHATS, seconds);
+      await untilCompiled(berth.pid, () => talk(berth.web));
+      await talk(bare.origin, 1);
       const rounds: { own: Conversed; plain: Conversed }[] = [];
       const cpu = await cpuDuring([berth.pid, bare.pid], async () => {
         for (let n = 0; n < ROUNDS; n++) {
-          rounds.push({ own: await converse(berth.web), plain: await converse(bare.origin) });
+          rounds.push({ own: await talk(berth.web), plain: await talk(bare.origin) });
         }
       });
       const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);

@@ -31,9 +31,9 @@ export const hosted: Benchmark = {
         return (await (await fetch(`${telegram.origin}/_control/${verb}`, init)).json()) as Stats;
       };
 
-      const before = await idleMemory(() => startService(upstream, env, empty.path));
+      const before = await idleMemory(() => startService(upstream, { env, dir: empty.path }));
       await seed(folder.path, { agents: AGENTS, bots: true });
-      await using berth = await startService(upstream, env, folder.path);
+      await using berth = await startService(upstream, { env, dir: folder.path });
       const patience = { timeoutMs: 120_000, everyMs: 250 };
       await eventually(async () => (await control("stats")).webhooks === AGENTS, {
         ...patience,

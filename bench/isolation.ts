@@ -19,7 +19,7 @@ export const isolation: Benchmark = {
     const folder = temporaryDir();
     try {
       await using upstream = await startProgram("bench/support/mixed-upstream.ts");
-      await using berth = await startService(upstream, {}, folder.path);
+      await using berth = await startService(upstream, { dir: folder.path });
       const owner = await ownerOf(berth, 4);
       const [hanging = "", flooding = "", busy = "", fourth = ""] = owner.agentIds;
       const waiting = () =>

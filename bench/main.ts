@@ -1,12 +1,17 @@
 // Runs all benchmarks, or the named ones: bun bench/main.ts [name…]. Each figure is printed with a baseline of the same run.
+// With --compare REF, measures what users feel beside the binary of another commit instead.
 
 import { existsSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
+import { parseArgs } from "node:util";
 import { beside } from "./beside.ts";
 import { bots } from "./bots.ts";
 import { cluster } from "./cluster.ts";
+import { compare } from "./compare/compare.ts";
+import { MEASURES } from "./compare/measures.ts";
 import { consolePages } from "./console.ts";
 import { delivery } from "./delivery.ts";
+import { growth } from "./growth.ts";
 import { hosted } from "./hosted.ts";
 import { isolation } from "./isolation.ts";
 import { knowledge } from "./knowledge.ts";
@@ -42,6 +47,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   stalls,
   knowledge,
   schedules,
+  growth,
   cluster,
   recall,
   consolePages,
@@ -54,12 +60,21 @@ function machine(): string {
 }
 
 /** Exit code: 0 if all ran, even if goals were missed; 1 if one failed; 2 for an unknown name. */
-async function main(names: string[]): Promise<number> {
-  const known = BENCHMARKS.map(({ name }) => name);
+async function main(args: string[]): Promise<number> {
+  const { values, positionals: names } = parseArgs({
+    args,
+    options: { compare: { type: "string" } },
+    allowPositionals: true,
+  });
+  const compared = values.compare;
+  const known = (compared === undefined ? BENCHMARKS : MEASURES).map(({ name }) => name);
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    console.error(`There is no benchmark ${unknown.join(", ")}. Benchmarks:`);
-    for (const { name, summary } of BENCHMARKS) console.error(`  ${name.padEnd(12)} ${summary}`);
+    console.error(
+      `There is no benchmark ${unknown.join(", ")}${compared === undefined ? "" : " to compare"}. Benchmarks:`,
+    );
+    if (compared !== undefined) console.error(`  ${known.join(", ")}`);
+    else for (const { name, summary } of BENCHMARKS) console.error(`  ${name.padEnd(12)} ${summary}`);
     return 2;
   }
   if (!existsSync(binary)) {
@@ -67,6 +82,10 @@ async function main(names: string[]): Promise<number> {
     return 1;
   }
   console.log(machine());
+  if (compared !== undefined) {
+    await compare(compared, names);
+    return 0;
+  }
   const broken: string[] = [];
   const missed: string[] = [];
   for (const { name, summary, run } of BENCHMARKS) {

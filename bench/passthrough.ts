@@ -3,18 +3,25 @@
 import { type Benchmark, cpuFigure, type Figure, ms, perSecond } from "./support/figures.ts";
 import { type Ask, allGood, load, type Stage } from "./support/load.ts";
 import { portkeyHeaders, startPortkey } from "./support/portkey.ts";
-import { cpuDuring, startBare, startService, startUpstream } from "./support/service.ts";
+import { cpuDuring, type Program, startBare, startService, startUpstream } from "./support/service.ts";
 
 /** A local provider without prices, and one with prices, whose calls are reserved, settled and recorded. */
-const MODELS = { free: "provider_3:fake-small", priced: "provider_5:gpt-4o-mini" };
+export const MODELS = { free: "provider_3:fake-small", priced: "provider_5:gpt-4o-mini" };
 
 const NAMES = { proxy: "bare proxy", portkey: "@portkey-ai/gateway on Bun" };
 
-const askOf = (path: string, model: string, headers: Record<string, string> = {}): Ask => ({
+export const askOf = (path: string, model: string, headers: Record<string, string> = {}): Ask => ({
   method: "POST",
   path,
   headers,
   body: { model, messages: [{ role: "user", content: "Hello there" }] },
+});
+
+/** Settings of a provider with prices that answers at once. */
+export const pricedProvider = (upstream: Program) => ({
+  PROVIDER_5_BASE_URL: `${upstream.origin}/v1`,
+  PROVIDER_5_API_KEY: "sk-bench",
+  AI_PUBLIC_BUDGET_USD_PER_DAY: "1000000",
 });
 
 export const passthrough: Benchmark = {
@@ -24,11 +31,7 @@ export const passthrough: Benchmark = {
     await using upstream = await startUpstream();
     await using proxy = await startBare("proxy", `${upstream.origin}/v1/chat/completions`);
     await using portkey = await startPortkey();
-    await using berth = await startService(upstream, {
-      PROVIDER_5_BASE_URL: `${upstream.origin}/v1`,
-      PROVIDER_5_API_KEY: "sk-bench",
-      AI_PUBLIC_BUDGET_USD_PER_DAY: "1000000",
-    });
+    await using berth = await startService(upstream, { env: pricedProvider(upstream) });
     const stages = (connections: number, seconds: number, atMost?: number): Stage[] => {
       const stage = (name: string, origin: string, ask: Ask): Stage => ({
         name,

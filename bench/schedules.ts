@@ -26,7 +26,7 @@ export const schedules: Benchmark = {
       seedSchedules(full.path, ids, { each: EACH, at: later });
 
       const idleOf = async (dir: string) => {
-        await using berth = await startService(upstream, {}, dir);
+        await using berth = await startService(upstream, { dir });
         await Bun.sleep(3_000);
         const before = cpuOf(berth.pid);
         await Bun.sleep(IDLE_MS);
@@ -39,7 +39,7 @@ export const schedules: Benchmark = {
 
       const at = Date.now() + 6_000;
       seedSchedules(full.path, ids, { each: DUE / AGENTS, at });
-      await using berth = await startService(upstream, {}, full.path);
+      await using berth = await startService(upstream, { dir: full.path });
       using watch = await watchStalls(berth);
       const done = () => count(full.path, RUNS) >= DUE;
       await eventually(async () => done(), {

@@ -43,7 +43,7 @@ export const stalls: Benchmark = {
   summary: "worst /healthz beside requests of maximal size",
   async run() {
     await using upstream = await startUpstream();
-    await using berth = await startService(upstream, { BOT_DETECTION: "off" });
+    await using berth = await startService(upstream, { env: { BOT_DETECTION: "off" } });
     const owner = await ownerOf(berth, 1);
     const guest = createClient(berth);
     await guest.join();

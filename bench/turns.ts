@@ -30,7 +30,7 @@ export const turns: Benchmark = {
       await using upstream = await startUpstream();
       const address = `${upstream.origin}/v1/chat/completions`;
       await using bare = await startBare("turns", address, join(plainFolder.path, "turns.db"));
-      await using berth = await startService(upstream, {}, folder.path);
+      await using berth = await startService(upstream, { dir: folder.path });
       const owner = await ownerOf(berth, AGENTS);
       const plain: Ask = { method: "POST", path: "/", body: { message: "Hello there" } };
       const stages = (connections: number, seconds: number): Stage[] => [

@@ -3,7 +3,7 @@
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Berth, startBerth } from "../../tests/support/berth.ts";
+import { type Berth, type BerthOptions, startBerth } from "../../tests/support/berth.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { bun, launch } from "../../tests/support/process.ts";
 
@@ -43,9 +43,8 @@ export const startBare = (...args: string[]) => startProgram("bench/support/bare
 export const startUpstream = (...args: string[]) => startProgram("tests/support/upstream.ts", ...args);
 
 /** Starts the service with this upstream as its local provider, without rate limits. */
-export function startService(upstream: Program, env: Record<string, string> = {}, dir?: string): Promise<Berth> {
-  const settings = { ...serviceEnv(upstream.origin), ...env };
-  return startBerth({ binary, env: settings, ...(dir === undefined ? {} : { dir }) });
+export function startService(upstream: Program, { env = {}, ...options }: BerthOptions = {}): Promise<Berth> {
+  return startBerth({ binary, ...options, env: { ...serviceEnv(upstream.origin), ...env } });
 }
 
 export const serviceEnv = (upstream: string): Record<string, string> => ({

@@ -13,7 +13,8 @@ import { canonicalModelId, DEMO_ENTRY } from "../providers/catalogue-entry.ts";
 import type { PriceCheck } from "../providers/price-check.ts";
 import { costMicroUsd, estimateTokensUpperBound, type Pricing } from "../providers/pricing.ts";
 import type { ProviderId } from "../providers/provider.ts";
-import type { Providers, Upstream } from "../providers/providers.ts";
+import type { Fetch, Providers, Upstream } from "../providers/providers.ts";
+import { createTextChat } from "../text-chat/text-chat.ts";
 import { relabelOggRequests, withOggAudio } from "./ogg-audio.ts";
 import { promptSize } from "./prompt-size.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
@@ -182,13 +183,14 @@ export function createTurnModels(deps: Deps) {
     const { createOpenAI } = await import("@ai-sdk/openai");
     const send = trafficMeter.meteredFetch(turnCalls.fetch(upstream, () => alternativesTo(model)));
     const acceptsOgg = registry.get(model.provider).capabilities.oggAudio;
-    const provider = createOpenAI({
-      apiKey: model.apiKey ?? "none",
-      baseURL: upstream.baseUrl,
-      name: model.provider,
-      fetch: asGlobalFetch(acceptsOgg ? relabelOggRequests(send) : send),
-    });
-    const chat = provider.chat(model.modelId);
+    const open = (fetch: Fetch) =>
+      createOpenAI({
+        apiKey: model.apiKey ?? "none",
+        baseURL: upstream.baseUrl,
+        name: model.provider,
+        fetch: asGlobalFetch(fetch),
+      }).chat(model.modelId);
+    const chat = createTextChat({ open, send: acceptsOgg ? relabelOggRequests(send) : send });
     return acceptsOgg ? withOggAudio(chat) : chat;
   }
 

@@ -43,7 +43,7 @@ export async function openServer(url: string, authToken: string | undefined): Pr
  */
 function createLostAnswers(client: Client) {
   const listeners: (() => void)[] = [];
-  let running: Promise<void> | undefined;
+  let isAsking = false;
   let isStopped = false;
   let again: Timer | undefined;
   const tell = () => {
@@ -64,8 +64,10 @@ function createLostAnswers(client: Client) {
   return {
     onLost: (listener: () => void) => void listeners.push(listener),
     note() {
-      running ??= untilAnswered().then(() => {
-        running = undefined;
+      if (isAsking) return;
+      isAsking = true;
+      void untilAnswered().then(() => {
+        isAsking = false;
         clearTimeout(again);
         if (isStopped) return;
         tell();
