@@ -154,6 +154,7 @@ export function grow(dir: string, growth: Growth): string {
        SELECT agent_id, settled_at / 3600000, count(*), count(*), count(*), 900 * count(*), count(*) FROM inbox GROUP BY 1, 2
        ON CONFLICT DO UPDATE SET received = excluded.received, sent = excluded.sent, turns_ok = excluded.turns_ok, answer_ms = excluded.answer_ms, s1 = excluded.s1`,
     );
+    run("UPDATE usage_summed SET upto = (SELECT max(rowid) FROM usage) WHERE id = 1");
     for (const { sql } of triggers) database.run(sql);
     database.run("COMMIT");
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");

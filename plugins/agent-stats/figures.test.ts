@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DAY, HOUR } from "../../src/kernel/util/time.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../runtime/support.test.ts";
 import { createFigureReader } from "./figures.ts";
+import { agentStats } from "./index.ts";
 
 let fixture: RuntimeFixture;
 beforeAll(async () => {
@@ -13,7 +14,7 @@ afterAll(() => fixture[Symbol.asyncDispose]());
 describe("figures", () => {
   test("count messages, turns, tokens and cost when a turn ends", async () => {
     const agent = await fixture.agent();
-    const figures = createFigureReader(fixture.kernel);
+    const figures = createFigureReader({ ...fixture.kernel, prepare: fixture.host.use(agentStats).prepareFigures });
     await fixture.hear(agent, "Ahoy");
     await fixture.hear(agent, "/status");
     await fixture.idle();
@@ -40,7 +41,7 @@ describe("figures", () => {
 
   test("begin days in the viewer's time zone, and interpolate the slowest answers", async () => {
     const agent = await fixture.agent();
-    const figures = createFigureReader(fixture.kernel);
+    const figures = createFigureReader({ ...fixture.kernel, prepare: fixture.host.use(agentStats).prepareFigures });
     // 23:00 on 9 March in Berlin, and 00:00 on the 10th.
     const midnight = Date.UTC(2026, 2, 9, 23);
     const sql = "INSERT INTO agent_hours (agent_id, hour, turns_ok, answer_ms, s1, s5) VALUES (?, ?, 20, 40000, 18, 2)";

@@ -39,7 +39,20 @@ const DAYS = { week: 7, month: 30 } as const;
 const RETENTION_MS = 35 * DAY;
 const EXPIRE = "DELETE FROM agent_hours WHERE agent_id IN (SELECT id FROM agents) AND hour < ?";
 
-export function createFigureReader({ database }: Pick<Kernel, "database">) {
+/** Adds rows of the ledger (see `AddRows` of the ai plugin) to the hours. A row may be written after its agent was deleted. */
+export const addCallsToHours = (rows: string) => `INSERT INTO agent_hours
+    (agent_id, hour, input_tokens, output_tokens, cost_micro_usd)
+  SELECT agent_id, at / ${HOUR}, sum(input_tokens), sum(output_tokens), sum(cost_micro_usd) FROM ${rows}
+    WHERE agent_id IN (SELECT id FROM agents) GROUP BY 1, 2
+  ON CONFLICT DO UPDATE SET input_tokens = input_tokens + excluded.input_tokens,
+    output_tokens = output_tokens + excluded.output_tokens, cost_micro_usd = cost_micro_usd + excluded.cost_micro_usd`;
+
+interface Deps extends Pick<Kernel, "database"> {
+  /** Brings the hours up to date. */
+  prepare(): Promise<void>;
+}
+
+export function createFigureReader({ database, prepare }: Deps) {
   return {
     /** Points of hours for a day, of days in this time zone for a week and a month, oldest first; and their total. */
     async read(
@@ -50,6 +63,7 @@ export function createFigureReader({ database }: Pick<Kernel, "database">) {
     ): Promise<{ points: FigurePoint[]; total: Figures }> {
       const periods = periodsOf(range, timezone, Math.floor(now / HOUR));
       const [first, last] = [periods[0]?.[0] ?? 0, periods.at(-1)?.at(-1) ?? 0];
+      await prepare();
       const { rows } = await database.read(SELECT, [agentId, first, last]);
       const byHour = new Map(rows.map((row) => [Number(row.hour), row]));
       const rowsOf = (hours: readonly number[]) =>

@@ -7,6 +7,7 @@ import { createFigureReader } from "./figures.ts";
 import { createSampleClock } from "./sample-clock.ts";
 import { createAgentStatsService } from "./stats-service.ts";
 
+export { addCallsToHours } from "./figures.ts";
 export type { AgentStats, AgentStatsService, LoadTurnHistory } from "./stats-service.ts";
 export type { EndedTurn, TurnHistory } from "./turn-counter.ts";
 export { RECENT_TURNS } from "./turn-counter.ts";
@@ -19,7 +20,7 @@ export const agentStats = plugin("agent-stats", (host) => {
   service.addMemoryGauge(agentService.memoryBytes);
   agentService.onDelete(service.forgetAgent);
 
-  const figures = createFigureReader(kernel);
+  const figures = createFigureReader({ ...kernel, prepare: service.prepareFigures });
   kernel.jobs.every("agent-stats.expire-figures", DAY, async () => void (await figures.deleteOld()));
 
   const routeDeps = { ...kernel, accounts: host.use(auth), agents: agentService, agentStats: service };

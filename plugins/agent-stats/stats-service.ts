@@ -31,6 +31,10 @@ export interface AgentStatsService {
   /** Registers a source of connections: `gauge` returns how many an agent has. */
   addConnectionGauge(gauge: AgentGauge): void;
   setTurnHistoryLoader(loader: LoadTurnHistory): void;
+  /** Registers what adds the latest calls to the sums of hours; it runs before these are read. */
+  beforeFigures(addUp: () => Promise<void>): void;
+  /** Resolves when the sums of hours hold all calls. */
+  prepareFigures(): Promise<void>;
   statsOf(agentId: string): Promise<AgentStats>;
   /** The connections that this process holds for an agent, without turns. */
   connectionsOf(agentId: string): number;
@@ -70,6 +74,7 @@ export function createAgentStatsService({ clock }: { clock: SampleClock }): Agen
   const memoryGauges: AgentGauge[] = [];
   const connectionGauges: AgentGauge[] = [];
   const totalMeter = createBusyMeter(clock);
+  let addUpCalls = async (): Promise<void> => undefined;
   let loadTurnHistory: LoadTurnHistory = async (_, onLoaded) => onLoaded({ total: 0, minutes: [], recent: [] });
 
   const sumGauges = (gauges: readonly AgentGauge[], agentId: string) =>
@@ -140,6 +145,10 @@ export function createAgentStatsService({ clock }: { clock: SampleClock }): Agen
     setTurnHistoryLoader(loader) {
       loadTurnHistory = loader;
     },
+    beforeFigures(addUp) {
+      addUpCalls = addUp;
+    },
+    prepareFigures: () => addUpCalls(),
 
     async statsOf(agentId) {
       const turns = await turnStatsOf(agentId);

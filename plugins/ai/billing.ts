@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
+import { type AgentStatsService, addCallsToHours } from "../agent-stats/index.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import { adminSettings } from "../auth/settings.ts";
@@ -18,8 +19,10 @@ import { createLedger } from "./ledger/ledger.ts";
 import { createOwnershipTransfer } from "./ledger/ownership-transfer.ts";
 import { allowanceOf } from "./ledger/plan-allowance.ts";
 import { pruneLedger } from "./ledger/retention.ts";
+import { createUsageSums } from "./ledger/usage-sums.ts";
 import { DEMO_ENTRY } from "./providers/catalogue-entry.ts";
 import { budgetSettings, providerSettings } from "./settings.ts";
+import { createAgentCosts } from "./usage/agent-costs.ts";
 import { usageDetailRoutes } from "./usage/usage-detail-routes.ts";
 import { usageRoutes } from "./usage/usage-routes.ts";
 
@@ -27,9 +30,10 @@ interface Deps {
   kernel: Kernel;
   authService: ServiceOf<typeof auth>;
   agents: ServiceOf<typeof agentsPlugin>;
+  agentStats: Pick<AgentStatsService, "beforeFigures">;
 }
 
-export function createBilling({ kernel, authService, agents }: Deps) {
+export function createBilling({ kernel, authService, agents, agentStats }: Deps) {
   const { config, database, events, log, metrics, backend } = kernel;
   const { users, mails, administration } = authService;
   const { isAdmin } = administration;
@@ -44,17 +48,21 @@ export function createBilling({ kernel, authService, agents }: Deps) {
   });
   const costCounter = metrics.counter("berth_ai_cost_usd_total", "Cost of model calls in USD, own keys included.");
   const journalFile = join(config.dataDir, "ledger.journal");
-  const transfer = createOwnershipTransfer(balances);
+  const sums = createUsageSums({ database, others: [addCallsToHours] });
+  const transfer = createOwnershipTransfer({ balances, sums });
   const ledger = createLedger({
     database,
     log,
     balances,
+    sums,
     unpaidBudget: { microUsd: unpaidMicroUsd, adminEmails: config.of(adminSettings).emails },
     journal: kernel.files ? createDatabaseJournal({ database, log, journalFile }) : createJournal(journalFile, log),
     onPaid: transfer.onPaid,
     onSettled: (microUsd) => costCounter.inc(microUsd / 1e6),
     onRefused: budgetNotices.budgetRefused,
   });
+  const { addUp } = ledger;
+  agentStats.beforeFigures(addUp);
   const cache = createResponseCache({ metrics });
   const turnCaches = createTurnCaches({ database, config, cache, ledger });
   agents.onDelete(turnCaches.forgetAgent);
@@ -80,8 +88,9 @@ export function createBilling({ kernel, authService, agents }: Deps) {
     /** The response cache of an agent that has it enabled. */
     turnCache: turnCaches.forTurn,
     backupRows: turnCaches.backupRows,
-    web: usageRoutes({ database, budgets, authService, agents, labelOf })
-      .use(usageDetailRoutes({ database, budgets, authService, agents }))
+    agentCosts: createAgentCosts({ database, addUp }),
+    web: usageRoutes({ database, addUp, budgets, authService, agents, labelOf })
+      .use(usageDetailRoutes({ database, addUp, budgets, authService, agents }))
       .use(cacheWebRoutes({ backend, authService, agents, turnCaches })),
     backend: cacheBackendRoutes({ agents, turnCaches }),
   };

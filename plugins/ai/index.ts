@@ -33,7 +33,6 @@ import { warnAboutUnknownModels } from "./providers/unknown-model-warnings.ts";
 import { createCallRecorder } from "./reports/call-figures.ts";
 import { createProviderReports } from "./reports/provider-reports.ts";
 import { audioSettings, budgetSettings, embeddingSettings, pictureSettings, providerSettings } from "./settings.ts";
-import { createAgentCosts } from "./usage/agent-costs.ts";
 
 export type { Speaker, Transcriber } from "./audio/audio.ts";
 export { MAX_AGE_S } from "./cache/response-cache.ts";
@@ -66,6 +65,7 @@ export const ai = plugin("ai", (host) => {
   const authService = host.use(auth);
   const { identities } = authService;
   const agentService = host.use(agents);
+  const agentStatsService = host.use(agentStats);
   const checkAddress = createAddressCheck(kernel);
   const providers = createProviders({ settings, demo: demoFetch, checkAddress, log, ollamaUrl: environment.ollamaUrl });
   const health = createProviderHealth({ providers, metrics, log });
@@ -75,7 +75,7 @@ export const ai = plugin("ai", (host) => {
   const prices = createPriceCheck({ catalogue, unknownPrice });
   const recorder = createCallRecorder();
   const calls = createProviderCalls({ health, metrics, recorder });
-  const billing = createBilling({ kernel, authService, agents: agentService });
+  const billing = createBilling({ kernel, authService, agents: agentService, agentStats: agentStatsService });
   const { ledger } = billing;
   const turnModels = createTurnModels({
     settings,
@@ -85,7 +85,7 @@ export const ai = plugin("ai", (host) => {
     prices,
     calls,
     ledger,
-    trafficMeter: createTrafficMeter(host.use(agentStats).recordTraffic),
+    trafficMeter: createTrafficMeter(agentStatsService.recordTraffic),
   });
   warnAboutUnknownModels({ agents: agentService, isOffered: catalogue.isOffered, log });
   const open = createApiCalls({
@@ -187,7 +187,7 @@ export const ai = plugin("ai", (host) => {
       /** Whether agents without a key of their own use the demo model, since no key is configured and no Ollama was found. */
       isDemo: providers.isDemo,
       spentMicroUsd: ledger.spentMicroUsd,
-      agentCosts: createAgentCosts(kernel),
+      agentCosts: billing.agentCosts,
       isOffered: catalogue.isOffered,
       /** The models in force behind the choices `model_a` and `model_b`. */
       defaultModels: () => settings.models,

@@ -10,8 +10,9 @@ import { openServer, type TestServer } from "../../tests/support/server.ts";
 const MAX_QUERIES = 4;
 const MORE_QUERIES: Readonly<Record<string, number>> = {
   // A page of the first screen: agents, what they wait for, what they cost, their bots.
-  "/api/agents/overview": 9,
-  "/api/usage": 5,
+  "/api/agents/overview": 11,
+  "/api/usage": 6,
+  "/api/agents/{id}/usage": 5,
   "/api/setup": 7,
   // Messages with what belongs to them: their turns, those that wait or run, and files.
   "/api/agents/{id}/conversations/{conversationId}/messages": 8,

@@ -181,8 +181,10 @@ export function createAccountBalances({
 
 const isIdle = ({ month, credit }: AccountBalance) => credit === 0 && (month === undefined || month.reserved === 0);
 
-const PLAN_SPENT_SQL = `SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0) FROM usage_account_days
-  WHERE user_id = ? AND day >= ? AND own_key = 0`;
+/** The sums by day, and the rows that are not added to them yet. ?1: the account, ?2: the first day. */
+const PLAN_SPENT_SQL = `SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0) FROM (
+  SELECT cost_micro_usd, credit_micro_usd FROM usage_account_days WHERE user_id = ?1 AND day >= ?2 AND own_key = 0
+  UNION ALL SELECT cost_micro_usd, credit_micro_usd FROM usage_unsummed WHERE user_id = ?1 AND at >= ?2 * ${DAY} AND own_key = 0)`;
 const CREDIT_LEFT_SQL = `SELECT users.credits * ? - coalesce(credit_use.micro_usd, 0)
   FROM users LEFT JOIN credit_use ON credit_use.user_id = users.id WHERE users.id = ?`;
 

@@ -97,6 +97,7 @@ describe.each(Object.entries(JOURNALS))("a row, with a journal in %s,", (_, jour
     await store.database.write([settled]);
     // The answer of the database was lost on its way, so the turn counts as failed.
     await spending.record(used, 1);
+    await ledger.addUp();
     await ledger.close();
     expect(await rows()).toHaveLength(1);
     expect(await total()).toEqual([1, 10]);

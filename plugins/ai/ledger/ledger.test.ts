@@ -148,6 +148,10 @@ test("calls are kept for 400 days, and daily totals for ever", async () => {
     if (n === 4_090) at += 400 * day;
     await (await ledger.reserve(call, [], 0)).record(ten, 1);
   }
+  await ledger.flush();
+  // Not before they are in the totals.
+  expect(await pruneLedger(store.database, at + day)).toBe(0);
+  await ledger.addUp();
   await ledger.close();
   expect(await pruneLedger(store.database, at + day)).toBe(4_090);
   expect(await rows()).toHaveLength(10);

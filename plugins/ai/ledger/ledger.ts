@@ -11,6 +11,7 @@ import type { Journal } from "./journal.ts";
 import { insertStatement, type LedgerRow, newRowId } from "./ledger-row.ts";
 import { createRowWriter } from "./row-writer.ts";
 import { readSpent } from "./spent-sums.ts";
+import { createUsageSums, type UsageSums } from "./usage-sums.ts";
 
 export type { BudgetScope } from "./budgets.ts";
 
@@ -71,9 +72,11 @@ export interface Ledger {
   spentMicroUsd(scope: Omit<BudgetScope, "limit">): Promise<number>;
   /** Writes the rows that `record` has not written yet. */
   flush(): Promise<void>;
+  /** The same, and adds all rows to the sums by day, account and month. Call it before reading these. */
+  addUp(): Promise<void>;
   /** Writes the rows that a crash left in the journal. */
   start(): Promise<void>;
-  /** The same as `flush`, for the last time. */
+  /** The same as `addUp`, for the last time. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -101,6 +104,8 @@ interface Deps {
   balances?: AccountBalances;
   /** Limits what the accounts that nobody pays for may use together in a day; needs `balances`. */
   unpaidBudget?: UnpaidBudget;
+  /** Default: the sums of the ledger alone. */
+  sums?: Pick<UsageSums, "addUp" | "noteRow" | "stop">;
   /** Keeps running calls for whoever opens the database after a crash; without it they are not kept. */
   journal?: Journal;
   /** Called after the write of each row that a balance paid for, with the whole micro-USD that the plan paid. */
@@ -118,6 +123,7 @@ export function createLedger({
   log,
   balances,
   unpaidBudget,
+  sums = createUsageSums({ database, others: [] }),
   journal,
   onPaid,
   onSettled,
@@ -170,7 +176,11 @@ export function createLedger({
     const rows = journal?.recover() ?? [];
     if (rows.length === 0) return;
     log.info("model calls that a crash interrupted are added to the ledger", { calls: rows.length });
-    rowWriter.queue(rows.map((row) => ({ row, onWritten: () => journal?.remove(row[0], false) })));
+    const onWritten = (id: string) => {
+      sums.noteRow();
+      journal?.remove(id, false);
+    };
+    rowWriter.queue(rows.map((row) => ({ row, onWritten: () => onWritten(row[0]) })));
   }
 
   /** Resolves when the journal holds the highest cost, so that no provider is called before. If it fails, nothing is held. */
@@ -243,6 +253,7 @@ export function createLedger({
       return row;
     }
     function onWritten(): void {
+      sums.noteRow();
       balanceHold?.markWritten();
       if (balanceHold && row) onPaid?.(call, row[9] - row[13]);
       journal?.remove(id, false);
@@ -266,6 +277,11 @@ export function createLedger({
   function flush(): Promise<void> {
     recover();
     return rowWriter.flush();
+  }
+
+  async function addUp(): Promise<void> {
+    await flush();
+    await sums.addUp();
   }
 
   return {
@@ -293,12 +309,15 @@ export function createLedger({
     cachedReservation: (call) => createReservation(call, NO_TOKENS, 0, { cached: true }),
     spentMicroUsd: budgets.spentMicroUsd,
     flush,
+    addUp,
     async start() {
       await journal?.load?.();
-      await flush();
+      await addUp();
     },
     async close() {
-      if (recovered) await flush();
+      sums.stop();
+      // The next start adds what can't be added now.
+      if (recovered) await addUp().catch(() => undefined);
       await journal?.close();
     },
   };

@@ -5,6 +5,7 @@ import { insertAgent, insertUser } from "../../../tests/support/records.ts";
 import { createAccountBalances } from "./account-balances.ts";
 import { createLedger, type LedgerCall } from "./ledger.ts";
 import { createOwnershipTransfer } from "./ownership-transfer.ts";
+import { createUsageSums } from "./usage-sums.ts";
 
 /** The middle of a month, so that no test runs over its end. */
 const NOW = Date.UTC(2026, 5, 15, 12);
@@ -26,8 +27,9 @@ function open(plan: number) {
     allowanceOf: (userId) => ({ microUsd: userId === "ada" ? plan : Number.POSITIVE_INFINITY, isPaid: true }),
     now,
   });
-  const { transferStatements, onPaid } = createOwnershipTransfer(balances, now);
-  const ledger = createLedger({ database: store.database, log: silent, balances, onPaid, now });
+  const sums = createUsageSums({ database: store.database, others: [] });
+  const { transferStatements, onPaid } = createOwnershipTransfer({ balances, sums, now });
+  const ledger = createLedger({ database: store.database, log: silent, balances, sums, onPaid, now });
   const call = (userId: string, agentId: string, ownKey: boolean): LedgerCall => ({
     ...{ kind: "turn", provider: "provider_1", modelId: "m", pricing },
     ...{ userId, agentId, ownKey },
@@ -61,6 +63,7 @@ function open(plan: number) {
   };
 }
 const of = async (userId: string) => {
+  await createUsageSums({ database: store.database, others: [] }).addUp();
   const sums = ["usage", "usage_days"].map(
     (table) => `(SELECT coalesce(sum(cost_micro_usd), 0) FROM ${table} WHERE user_id = ?1)`,
   );

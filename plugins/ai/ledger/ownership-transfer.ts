@@ -5,6 +5,7 @@ import { DAY } from "../../../src/kernel/util/time.ts";
 import type { AccountBalances } from "./account-balances.ts";
 import { periodStart } from "./budgets.ts";
 import type { LedgerCall } from "./ledger.ts";
+import type { UsageSums } from "./usage-sums.ts";
 
 const MOVE_DAYS_SQL = `UPDATE usage_days SET user_id = ?1 WHERE agent_id = ?2 AND user_id = ?3
   RETURNING day, own_key, cost_micro_usd - credit_micro_usd AS micro`;
@@ -23,10 +24,14 @@ export interface OwnershipTransfer {
   onPaid(call: Pick<LedgerCall, "kind" | "agentId" | "userId">, microUsd: number): void;
 }
 
-export function createOwnershipTransfer(
-  balances: Pick<AccountBalances, "addSpending">,
-  now: () => number = Date.now,
-): OwnershipTransfer {
+interface Deps {
+  balances: Pick<AccountBalances, "addSpending">;
+  sums: Pick<UsageSums, "addAllStatements">;
+  /** Epoch ms. */
+  now?: () => number;
+}
+
+export function createOwnershipTransfer({ balances, sums, now = Date.now }: Deps): OwnershipTransfer {
   const newOwners = new Map<string, string>();
 
   function rememberOwner(agentId: string, to: string): void {
@@ -36,6 +41,8 @@ export function createOwnershipTransfer(
 
   return {
     transferStatements: (agentId, from, to) => [
+      // A row that is added later would count for the old owner.
+      ...sums.addAllStatements(),
       {
         sql: MOVE_DAYS_SQL,
         args: [to, agentId, from],

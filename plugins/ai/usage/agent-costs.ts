@@ -15,14 +15,22 @@ const OF_ALL = `SELECT agent_id, sum(cost_micro_usd) AS cost ${TODAY} GROUP BY a
 const OF_SOME = `SELECT agent_id, sum(cost_micro_usd) AS cost ${TODAY}
   AND agent_id IN (SELECT value FROM json_each(?3)) GROUP BY agent_id`;
 
-export function createAgentCosts({ database }: { database: Pick<Database, "read"> }): AgentCosts {
+interface Deps {
+  database: Pick<Database, "read">;
+  /** Adds all calls to the sums by day. */
+  addUp(): Promise<void>;
+}
+
+export function createAgentCosts({ database, addUp }: Deps): AgentCosts {
   const today = () => Math.floor(Date.now() / DAY);
   const usd = (microUsd: unknown) => Number(microUsd ?? 0) / 1e6;
   return {
     async todayUsd(userId) {
+      await addUp();
       return usd((await database.read(SUM, [userId, today()])).rows[0]?.cost);
     },
     async todayUsdByAgent(userId, agentIds) {
+      await addUp();
       const { rows } = agentIds
         ? await database.read(OF_SOME, [userId, today(), JSON.stringify(agentIds)])
         : await database.read(OF_ALL, [userId, today()]);

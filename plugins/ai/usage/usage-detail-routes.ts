@@ -19,6 +19,8 @@ import { description } from "./usage-routes.ts";
 import { createUsageSeries } from "./usage-series.ts";
 
 interface Deps extends Pick<Kernel, "database"> {
+  /** Adds all calls to the sums, which the reports read. */
+  addUp(): Promise<void>;
   budgets: SettingsOf<typeof budgetSettings>["planMicroUsd"];
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "listBudgeted" | "settings">;
@@ -28,7 +30,7 @@ const PAGE = 50;
 const MAX_PAGE = 100;
 const tags = ["Usage"];
 
-export function usageDetailRoutes({ database, budgets, authService, agents }: Deps) {
+export function usageDetailRoutes({ database, addUp, budgets, authService, agents }: Deps) {
   const reports = createUsageReports({ database });
   const seriesOf = createUsageSeries({ database, reports: createAccountReports({ database }) });
   const { nameOf, namesOf } = createAgentNames(agents);
@@ -40,6 +42,7 @@ export function usageDetailRoutes({ database, budgets, authService, agents }: De
       async ({ identity: { user }, query }): Promise<Static<typeof usageSeries>> => {
         const range = parseDayRange(query, Date.now());
         const { by = "model" } = query;
+        await addUp();
         const { series, days } = await seriesOf(user.id, range, by);
         const ids = series.map(({ id }) => id).filter((id) => id !== "");
         const names = by === "agent" ? await namesOf(user.id, ids) : new Map<string, string>();
@@ -66,6 +69,7 @@ export function usageDetailRoutes({ database, budgets, authService, agents }: De
         const range = { limit: readLimit(query.limit, PAGE, MAX_PAGE), offset: readOffset(query.offset) };
         const found = await agents.listBudgeted(user.id, { ...range, limit: range.limit + 1 });
         const page = found.slice(0, range.limit);
+        await addUp();
         const since = { day: periodStart("day", now), month: periodStart("month", now) };
         const spent = await reports.agentsSpentUsd(
           page.map(({ id }) => id),
@@ -99,8 +103,9 @@ export function usageDetailRoutes({ database, budgets, authService, agents }: De
     )
     .get(
       "/api/usage.csv",
-      ({ identity: { user }, query }) => {
+      async ({ identity: { user }, query }) => {
         const range = parseDayRange(query, Date.now());
+        await addUp();
         const rows = streamUsageCsv(user.id, range, { database, nameOf: (id) => nameOf(user.id, id) });
         return new Response(rows, {
           headers: {

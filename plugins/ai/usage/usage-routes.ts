@@ -15,6 +15,8 @@ import { accountUsage, agentUsage, usageQuery } from "./usage-model.ts";
 import { createUsageReports, type DayRange, dateOf, MAX_DAYS, parseDayRange } from "./usage-reports.ts";
 
 interface Deps extends Pick<Kernel, "database"> {
+  /** Adds all calls to the sums, which the reports read. */
+  addUp(): Promise<void>;
   budgets: SettingsOf<typeof budgetSettings>["planMicroUsd"];
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "find" | "settings">;
@@ -24,7 +26,7 @@ interface Deps extends Pick<Kernel, "database"> {
 
 export const description = `Days are UTC; without \`from\` the last 30, at most ${MAX_DAYS}. Calls in progress are not included.`;
 
-export function usageRoutes({ database, budgets, authService, agents, labelOf }: Deps) {
+export function usageRoutes({ database, addUp, budgets, authService, agents, labelOf }: Deps) {
   const reports = createUsageReports({ database });
   const accountReports = createAccountReports({ database });
   const dates = ({ from, to }: DayRange) => ({ from: dateOf(from), to: dateOf(to) });
@@ -50,6 +52,7 @@ export function usageRoutes({ database, budgets, authService, agents, labelOf }:
       async ({ identity: { user }, query }): Promise<Static<typeof accountUsage>> => {
         const now = Date.now();
         const range = parseDayRange(query, now);
+        await addUp();
         const [report, balance] = await Promise.all([
           accountReports.report(user.id, range),
           reports.accountBalance(user.id, periodStart("month", now)),
@@ -84,6 +87,7 @@ export function usageRoutes({ database, budgets, authService, agents, labelOf }:
       "/api/agents/:id/usage",
       async ({ agent: { id: agentId }, query }): Promise<Static<typeof agentUsage>> => {
         const range = parseDayRange(query, Date.now());
+        await addUp();
         const [report, { budget }] = await Promise.all([reports.forAgent(agentId, range), agents.settings(agentId)]);
         const [day, month] = await Promise.all([
           budgetStatus(agentId, "day", budget?.usdPerDay ?? null),
