@@ -1,0 +1,140 @@
+// Tests what the paths that run most cost the database: statements, and pages of its log. Unlike times, these don't depend on the machine.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import Libsql from "libsql";
+import { type Client, createClient } from "../../tests/support/client.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
+import { startUpstream, type Upstream } from "../../tests/support/upstream.ts";
+import { type FakeAccount, startWhatsApp, type WhatsApp } from "../../tests/support/whatsapp.ts";
+
+interface Cost {
+  /** Statements that ran, without BEGIN and COMMIT. */
+  statements: number;
+  /** Pages that were written to the database's log. */
+  pages: number;
+}
+
+/**
+ * The most that each may cost, one at a time. A change that needs more says in its commit what for; one that needs less lowers
+ * the number here, so that it stays low.
+ */
+const BUDGETS = {
+  "a signed-in read": { statements: 0, pages: 0 },
+  "a call without a price": { statements: 1, pages: 2 },
+  "a call with a price": { statements: 1, pages: 2 },
+  "a turn": { statements: 6, pages: 14 },
+  "a delivery": { statements: 8, pages: 20 },
+} satisfies Record<string, Cost>;
+
+const SAMPLES = 9;
+const WAL_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const PAGE_BYTES = 4_096;
+
+/** Statements that ran; those of background work among them. */
+let ran: string[] = [];
+const { prepare } = Libsql.prototype;
+function watch(this: Libsql.Database, sql: string) {
+  const native = prepare.call(this, sql);
+  for (const name of ["all", "run"] as const) {
+    const method = native[name].bind(native) as (...args: unknown[]) => never;
+    native[name] = (...args: unknown[]) => {
+      if (!/^(BEGIN|COMMIT|PRAGMA)/.test(sql)) ran.push(sql);
+      return method(...args);
+    };
+  }
+  return native;
+}
+
+let upstream: Upstream;
+let whatsapp: WhatsApp;
+let server: TestServer;
+let owner: Client;
+let account: FakeAccount;
+
+beforeAll(async () => {
+  Libsql.prototype.prepare = watch as typeof prepare;
+  upstream = await startUpstream();
+  const webhookAddress = (url: string) => url.replace("https://berth.example", server.web);
+  whatsapp = await startWhatsApp({ webhookAddress, statuses: false });
+  server = await openServer({
+    env: {
+      BASE_URL: "https://berth.example",
+      SIGNUP_TRIAL: "enterprise:30d",
+      CHANNEL_C_API_ROOT: whatsapp.url,
+      PROVIDER_3_BASE_URL: upstream.url,
+      PROVIDER_5_BASE_URL: upstream.url,
+      PROVIDER_5_API_KEY: "sk-test",
+      MODEL_A: "provider_3:fake-small",
+      AI_PUBLIC_BUDGET_USD_PER_DAY: "1000",
+    },
+  });
+  await server.app.start();
+  owner = createClient(server.web);
+  await owner.join({ email: "ada@example.com" });
+  const { body } = await owner.post<{ agent: { id: string } }>("/api/agents/provision", {
+    name: "Harbour",
+    config: { channels: { channel_c: { access: "open" } } },
+  });
+  account = whatsapp.addAccount("EAAtokenOfHarbour", { waba: "102290129340001" });
+  const path = `/api/agents/${body.agent.id}/channels/channel_c`;
+  const { status } = await owner.put(path, { token: "EAAtokenOfHarbour" });
+  expect(status).toBe(200);
+}, 60_000);
+afterAll(async () => {
+  Libsql.prototype.prepare = prepare;
+  await server?.[Symbol.asyncDispose]();
+  await whatsapp?.stop();
+  await upstream?.stop();
+});
+
+const pagesWritten = () => {
+  const bytes = statSync(`${server.kernel.database.file}-wal`).size;
+  return (bytes - WAL_HEADER_BYTES) / (PAGE_BYTES + FRAME_HEADER_BYTES);
+};
+
+const count = async (sql: string) => Number((await server.kernel.database.read(sql, [])).rows[0]?.[0]);
+const calls = () => count("SELECT count(*) FROM usage");
+const sent = () => count("SELECT count(*) FROM outbox WHERE status = 'sent'");
+
+/**
+ * The median of some runs, after one that fills the caches. `written` counts the rows by which the work is known to be over:
+ * one more after each run.
+ */
+async function costOf(
+  work: () => Promise<unknown>,
+  written?: () => Promise<number>,
+): Promise<Cost & { sql: string[] }> {
+  const samples: (Cost & { sql: string[] })[] = [];
+  for (let n = 0; n <= SAMPLES; n++) {
+    const rows = await written?.();
+    ran = [];
+    const before = pagesWritten();
+    await work();
+    let looks = 0;
+    if (written) await eventually(async () => ++looks && (await written()) === Number(rows) + 1, { everyMs: 5 });
+    // The look that found the row is a statement, too.
+    samples.push({ statements: ran.length - looks, pages: pagesWritten() - before, sql: ran });
+  }
+  const sorted = samples.slice(1).sort((a, b) => a.statements - b.statements || a.pages - b.pages);
+  return sorted[SAMPLES >> 1] ?? { statements: 0, pages: 0, sql: [] };
+}
+
+const chat = (model: string) =>
+  createClient(server.backend).post("/api/ai/chat", { model, messages: [{ role: "user", content: "Hello" }] });
+
+describe("the database", () => {
+  test.each([
+    ["a signed-in read", () => owner.get("/api/settings"), undefined],
+    ["a call without a price", () => chat("provider_3:fake-small"), calls],
+    ["a call with a price", () => chat("provider_5:gpt-4o-mini"), calls],
+    ["a turn", () => owner.post("/api/chat", { message: "Hello", topic: "tides" }), calls],
+    ["a delivery", async () => account.says("hello"), sent],
+  ] as const)("has little to do for %s", async (name, work, written) => {
+    const { statements, pages, sql } = await costOf(work, written);
+    const budget = BUDGETS[name];
+    if (statements > budget.statements || pages > budget.pages) console.error(`${name} ran:\n${sql.join("\n")}`);
+    expect({ statements, pages }).toEqual(budget);
+  });
+});

@@ -1,0 +1,61 @@
+// What a start loads: modules, functions and objects of the JavaScript heap. Unlike its time, this hardly depends on the machine.
+
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+
+/**
+ * The most that an idle service may hold once it is ready. A feature that nobody has asked for is loaded when somebody does, so
+ * it hardly changes these. A change that needs more says in its commit what for; one that needs less lowers them.
+ */
+const BUDGETS = {
+  /** Chunks of the bundle that are loaded. */
+  modules: 48,
+  /** Functions whose code is read. */
+  functions: 7_960,
+  objects: 106_500,
+  heapBytes: 13_900_000,
+};
+
+interface HeapStats {
+  heapSize: number;
+  objectCount: number;
+  objectTypeCounts: Record<string, number>;
+}
+
+async function heapOf(berth: Berth): Promise<HeapStats> {
+  const file = join(berth.dir, "heap.json");
+  rmSync(file, { force: true });
+  process.kill(berth.pid, "SIGUSR2");
+  await eventually(() => existsSync(file), { what: "a report of the heap" });
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+const startWatched = () =>
+  startBerth({
+    isAsShipped: true,
+    env: {
+      BUN_OPTIONS: `--preload=${join(import.meta.dir, "support/heap-report.mjs")}`,
+      BERTH_HEAP_REPORT: "heap.json",
+    },
+  });
+
+test("a start loads no more than it needs", async () => {
+  await using berth = await startWatched();
+  // The first start makes the database.
+  await berth.restart();
+  await eventually(async () => (await createClient(berth).get("/readyz")).status === 200);
+  const { heapSize, objectCount, objectTypeCounts } = await heapOf(berth);
+  const found = {
+    modules: objectTypeCounts.ModuleRecord ?? Number.NaN,
+    functions: objectTypeCounts.FunctionExecutable ?? Number.NaN,
+    objects: objectCount,
+    heapBytes: heapSize,
+  };
+  console.info(`at the start: ${JSON.stringify(found)}`);
+  const over = Object.entries(BUDGETS).filter(([name, most]) => !(found[name as keyof typeof found] <= most));
+  expect(over.map(([name]) => ({ name, found: found[name as keyof typeof found] }))).toEqual([]);
+});
