@@ -58,6 +58,26 @@ describe.each([
     expect({ ...foreign, message: foreign.message }).toEqual({ ...missing, message: missing.message });
   });
 
+  test("those that should be up and aren't, or that a runtime of another version began, are found, and only those", async () => {
+    const ada = await it.owner();
+    const add = async (name: string, runtimeVersion: string, status: "running" | "stopped" | "error") => {
+      const { id } = await it.add(ada, name);
+      await it.agents.setStatus(id, "running", { runtimeVersion });
+      if (status !== "running") await it.agents.setStatus(id, status);
+      return id;
+    };
+    const [old, older] = [await add("Old", "0.9.0", "running"), await add("Older", "0.8.0", "running")];
+    const failed = await add("Failed", "1.0.0", "error");
+    const fine = [await add("Fine", "1.0.0", "running"), await add("Stopped", "0.8.0", "stopped")];
+    const found = async (versions: string[]) => {
+      const ids = (await it.agents.listToReconcile(versions)).map(({ id }) => id);
+      return ids.filter((id) => [old, older, failed, ...fine].includes(id)).sort();
+    };
+    expect(await found(["1.0.0"])).toEqual([old, older, failed].sort());
+    expect(await found(["1.0.0", "0.9.0"])).toEqual([older, failed].sort());
+    expect(await found(["1.0.0", "0.9.0", "0.8.0"])).toEqual([failed]);
+  });
+
   test("a status is stored with the wanted status; listeners and events get each change once", async () => {
     const { id, startedAt } = await it.add(await it.owner());
     const notified: string[] = [];

@@ -14,6 +14,20 @@ export type AgentStatus = (typeof STATUSES)[number];
 /** An agent's row; times are epoch ms. Responses hold the views of model.ts, never this. */
 export type Agent = Readonly<typeof agents.$inferSelect>;
 
+/**
+ * Selects the ids of agents that should be up and were begun by a runtime of another version. The few versions are found by
+ * steps through their index: a condition on each agent would read all of them.
+ */
+const BEGUN_BY_OTHERS = (
+  runtimeVersions: readonly string[],
+) => sql`SELECT id FROM agents WHERE wanted = 'up' AND runtime_version IN (
+  WITH RECURSIVE versions (version) AS (
+    SELECT min(runtime_version) FROM agents WHERE wanted = 'up'
+    UNION ALL
+    SELECT (SELECT min(runtime_version) FROM agents WHERE wanted = 'up' AND runtime_version > version) FROM versions
+      WHERE version IS NOT NULL)
+  SELECT version FROM versions WHERE version NOT IN (SELECT value FROM json_each(${JSON.stringify(runtimeVersions)})))`;
+
 export interface StatusChange {
   /** Why it is in `error`, for its owner. */
   reason?: string;
@@ -249,8 +263,7 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
         .select()
         .from(agents)
         .where(
-          sql`${agents.wanted} = 'up' AND (${agents.status} NOT IN ('running', 'active')
-            OR ${agents.runtimeVersion} NOT IN (SELECT value FROM json_each(${JSON.stringify(runtimeVersions)})))`,
+          sql`${agents.id} IN (SELECT id FROM agents INDEXED BY agents_to_bring_up WHERE wanted = 'up' AND status NOT IN ('running', 'active') UNION ALL ${BEGUN_BY_OTHERS(runtimeVersions)})`,
         ),
 
     async remove(id) {
