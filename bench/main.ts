@@ -10,7 +10,9 @@ import { cluster } from "./cluster.ts";
 import { compare } from "./compare/compare.ts";
 import { MEASURES } from "./compare/measures.ts";
 import { consolePages } from "./console.ts";
+import { crowd } from "./crowd.ts";
 import { delivery } from "./delivery.ts";
+import { endurance } from "./endurance.ts";
 import { growth } from "./growth.ts";
 import { hosted } from "./hosted.ts";
 import { isolation } from "./isolation.ts";
@@ -48,6 +50,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   knowledge,
   schedules,
   growth,
+  crowd,
+  endurance,
   cluster,
   recall,
   consolePages,
@@ -88,8 +92,8 @@ async function main(args: string[]): Promise<number> {
   }
   const broken: string[] = [];
   const missed: string[] = [];
-  for (const { name, summary, run } of BENCHMARKS) {
-    if (names.length > 0 && !names.includes(name)) continue;
+  for (const { name, summary, isLong = false, run } of BENCHMARKS) {
+    if (names.length > 0 ? !names.includes(name) : isLong) continue;
     const began = performance.now();
     console.log(`\n${name}: ${summary}`);
     try {

@@ -15,6 +15,8 @@ export interface Figure {
 export interface Benchmark {
   name: string;
   summary: string;
+  /** Runs only if it is named. */
+  isLong?: true;
   run(): Promise<Figure[]>;
 }
 
