@@ -20,6 +20,7 @@ import { lifecycle } from "../../plugins/lifecycle/index.ts";
 import { mcp } from "../../plugins/mcp/index.ts";
 import { mcpServer } from "../../plugins/mcp-server/index.ts";
 import { modelProviders } from "../../plugins/model-providers/index.ts";
+import { openaiApi } from "../../plugins/openai-api/index.ts";
 import { overview } from "../../plugins/overview/index.ts";
 import { peers } from "../../plugins/peers/index.ts";
 import { pictures } from "../../plugins/pictures/index.ts";
@@ -55,6 +56,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   agents,
   agentStats,
   ai,
+  openaiApi,
   documents,
   skills,
   sandbox,
