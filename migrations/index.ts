@@ -71,6 +71,7 @@ import pairingLanguage from "./0101_pairing_language.sql" with { type: "text" };
 import ledgerJournal from "./0102_ledger_journal.sql" with { type: "text" };
 import auditLogKept from "./0103_audit_log_kept.sql" with { type: "text" };
 import inboxTopics from "./0104_inbox_topics.sql" with { type: "text" };
+import apiResponses from "./0110_api_responses.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -148,4 +149,5 @@ export const migrations: readonly Migration[] = [
   { name: "0102_ledger_journal", sql: ledgerJournal },
   { name: "0103_audit_log_kept", sql: auditLogKept },
   { name: "0104_inbox_topics", sql: inboxTopics },
+  { name: "0110_api_responses", sql: apiResponses },
 ];

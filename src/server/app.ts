@@ -121,7 +121,9 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
   const securitySchemes = Object.assign({}, ...parts.map(({ securitySchemes }) => securitySchemes));
   const socketPaths = Object.assign({}, ...parts.map(({ documentedPaths }) => documentedPaths));
 
-  const errors = errorHandler(log, secretPaths);
+  const errorFormats = parts.flatMap(({ errorFormats = [] }) => errorFormats);
+  const latePrefixes = ["/api/", ...parts.flatMap(({ latePrefixes = [] }) => latePrefixes)];
+  const errors = errorHandler(log, { secretPaths, errorFormats });
   const buildRoutes = (surfaceName: "web" | "backend") => {
     // Without this option, Elysia looks for the path after the eleventh character, and short host names fail.
     const app: AnyElysia = new Elysia({ name: surfaceName, normalize: true, handler: { standardHostname: false } })
@@ -129,7 +131,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
       .use(healthRoutes(surfaceName, host));
     for (const one of parts) if (one[surfaceName]) app.use(one[surfaceName]);
     const late = parts.flatMap(({ lateRoutes }) => lateRoutes?.[surfaceName] ?? []);
-    const lateRouter = createLateRouter(surfaceName, late, errors);
+    const lateRouter = createLateRouter(surfaceName, late, errors, latePrefixes);
     app.use(lateRouter.fallback);
     if (surfaceName === "backend") app.use(backendHome());
     const paths = surfaceName === "web" ? socketPaths : {};
@@ -142,10 +144,12 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     virtualHosts: parts.flatMap(({ virtualHost }) => virtualHost ?? []),
     selfLimitedPaths,
     secretPaths,
+    errorFormats,
   });
   const backend = createSurface("backend", buildRoutes("backend"), kernel, requestDurations, {
     selfLimitedPaths,
     secretPaths,
+    errorFormats,
   });
   kernel.backend.attach(backend.handle);
 
