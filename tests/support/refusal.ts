@@ -17,7 +17,7 @@ const INTERNALS =
 
 /**
  * Expects an error response: this status, a JSON body with `error`, `message` and `code`, a request id, no internals. Returns the
- * body; of an error under /v1 in OpenAI's form, what it says.
+ * body; of an error under /v1 in the form of OpenAI or Anthropic, what it says.
  */
 export function expectRefusal(
   answer: { status: number; headers: Headers; text?: string; body: unknown },
@@ -37,13 +37,16 @@ export function expectRefusal(
   return body;
 }
 
-function errorIn(
-  body: ErrorBody | { error: Omit<ErrorBody, "error"> & { type: string; param: string | null } },
-): ErrorBody {
+type OtherError = { error: Omit<ErrorBody, "error"> & { type: string } };
+
+function errorIn(body: ErrorBody | OtherError): ErrorBody {
+  if (!isOfOthers(body)) return body;
   const { error } = body;
-  if (typeof error === "string") return body as ErrorBody;
-  expect(Object.keys(body)).toEqual(["error"]);
+  const isAnthropic = "type" in body;
+  expect(Object.keys(body)).toEqual(isAnthropic ? ["type", "error", "request_id"] : ["error"]);
   expect(error.type).toMatch(/^[a-z_]+$/);
-  expect(error).toHaveProperty("param");
+  if (!isAnthropic) expect(error).toHaveProperty("param");
   return { ...error, error: error.message };
 }
+
+const isOfOthers = (body: ErrorBody | OtherError): body is OtherError => typeof body.error === "object";
