@@ -258,7 +258,8 @@ const spoilt: Spoilt[] = [
   { what: "a NUL in a name", status: 400, code: "INVALID_TEXT", body: (good) => withField(good, '{"a\\u0000b":1}') },
   { what: "half a surrogate pair", status: 400, code: "INVALID_TEXT", body: (good) => withField(good, '"\\ud83d"') },
   { what: "the other half", status: 400, code: "INVALID_TEXT", body: (good) => withField(good, '["\\uDC34"]') },
-  { what: "2 MiB", status: 413, code: "BODY_TOO_LARGE", body: (good) => withField(good, `"${"x".repeat(2 * MiB)}"`) },
+  // Requests under /v1 may have 8 MiB, for pictures.
+  { what: "9 MiB", status: 413, code: "BODY_TOO_LARGE", body: (good) => withField(good, `"${"x".repeat(9 * MiB)}"`) },
   ...[
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -653,8 +654,17 @@ for (const mode of ["development", "production"]) {
           "post /api/ai/chat",
           "post /api/ai/estimate-cost",
           "get /v1/models",
+          "get /v1/models/{id}",
           "post /v1/chat/completions",
           "post /v1/embeddings",
+          "post /v1/responses",
+          "get /v1/responses/{id}",
+          "delete /v1/responses/{id}",
+          "get /v1/responses/{id}/input_items",
+          "post /v1/messages",
+          "post /v1/audio/transcriptions",
+          "post /v1/audio/speech",
+          "post /v1/images/generations",
         ],
       };
       const bodies: { what: string; body?: string; headers?: Record<string, string> }[] = [

@@ -229,7 +229,15 @@ describe.skipIf(Bun.which("curl") === null)("curl", () => {
     expect(text).toMatch(/retry-after: 9/i);
     expect(text).toContain('"code":"PROVIDER_RATE_LIMITED"');
     const bad = await post("/embeddings", { model: MODEL });
-    expect(JSON.parse(bad.text)).toMatchObject({ code: "INVALID_INPUT", issues: [{ path: "input" }] });
+    expect(JSON.parse(bad.text)).toEqual({
+      error: {
+        message: "input: Give the input: text, a list of texts, or tokens.",
+        type: "invalid_request_error",
+        code: "INVALID_INPUT",
+        param: "input",
+        issues: [{ path: "input", message: "Give the input: text, a list of texts, or tokens." }],
+      },
+    });
   });
 
   test("notices a stream that breaks off", async () => {

@@ -1,17 +1,14 @@
-// The backend's routes for API clients: models, prices, chat and embeddings, in our own form and in OpenAI's.
+// The backend's routes for API clients in Berth's own form: models, prices and chat. Those under /v1 are in `openai-api`.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { openRoutes } from "../../src/kernel/http/route-guards.ts";
-import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
-import type { auth } from "../auth/index.ts";
 import type { createBilling } from "./billing.ts";
-import { cacheHeader, parseCacheHeader } from "./cache/response-cache.ts";
+import { cacheHeader } from "./cache/response-cache.ts";
+import { type ApiCallers, readApiCall } from "./calls/api-callers.ts";
 import type { createApiCalls } from "./calls/api-calls.ts";
 import { chatErrors, chatRequestBody, chatResponses, parseChatBody } from "./calls/chat-request.ts";
-import { embeddingsRequestBody, embeddingsResponses, parseEmbeddingsBody } from "./calls/embeddings-request.ts";
-import { aiHealth, costEstimate, createModelSchemas, estimateBody, openAiModelList, selectBody } from "./model.ts";
+import { aiHealth, costEstimate, createModelSchemas, estimateBody, selectBody } from "./model.ts";
 import type { createCandidates } from "./providers/candidates.ts";
 import type { createCatalogue } from "./providers/catalogue.ts";
 import { type CatalogueEntry, toWireModel } from "./providers/catalogue-entry.ts";
@@ -21,49 +18,27 @@ import type { createProviderHealth } from "./providers/provider-health.ts";
 import type { createProviders } from "./providers/providers.ts";
 import type { ProviderRegistry } from "./providers/registry.ts";
 
-interface Deps extends Pick<Kernel, "limits"> {
+interface Deps {
   billing: ReturnType<typeof createBilling>;
   candidates: ReturnType<typeof createCandidates>;
   catalogue: ReturnType<typeof createCatalogue>;
   health: ReturnType<typeof createProviderHealth>;
-  identities: ServiceOf<typeof auth>["identities"];
+  callers: ApiCallers;
   /** The calls of API clients. */
   open: ReturnType<typeof createApiCalls>;
   providers: ReturnType<typeof createProviders>;
   registry: ProviderRegistry;
 }
 
-export function apiRoutes({
-  billing,
-  candidates,
-  catalogue,
-  health,
-  identities,
-  limits,
-  open,
-  providers,
-  registry,
-}: Deps) {
+export function apiRoutes({ billing, callers, candidates, catalogue, health, open, providers, registry }: Deps) {
   const { modelList, providerModels, selectedModel } = createModelSchemas(registry);
   const tags = ["AI"];
   const now = () => new Date().toISOString();
 
-  /** Takes from the rate limit and identifies the caller. Foreign bearer tokens are ignored, since OpenAI clients must send one. */
-  async function admitCaller(request: Request): Promise<string | undefined> {
-    const decision = limits.take("ai", contextOf(request).address);
-    if (!decision.allowed) throw limits.tooManyRequests(decision);
-    const otherKey = /^bearer (?!bk_)/i.test(request.headers.get("authorization") ?? "");
-    return otherKey ? undefined : (await identities.authenticateOptional(request, "chat"))?.user.id;
-  }
-
-  const readApiCall = async <Body>(request: Request, body: () => Body) => {
-    const userId = await admitCaller(request);
-    const maxAgeS = parseCacheHeader(request.headers.get("x-berth-cache"));
-    return { text: contextOf(request).bodyText ?? "", body: body(), signal: request.signal, userId, maxAgeS };
+  const chat = async ({ body, request }: { body: unknown; request: Request }) => {
+    const { userId } = await callers.admit(request);
+    return open.chat(readApiCall(request, userId, () => parseChatBody(body)));
   };
-
-  const chat = async ({ body, request }: { body: unknown; request: Request }) =>
-    open.chat(await readApiCall(request, () => parseChatBody(body)));
 
   const toWireWithHealth = (entry: CatalogueEntry) =>
     toWireModel({ ...entry, available: entry.available && !candidates.isDown(entry.provider) });
@@ -161,56 +136,6 @@ export function apiRoutes({
         body: estimateBody,
         response: { 200: costEstimate },
         detail: { tags, summary: "What so many tokens would cost", ...documentErrors({ 400: "UNKNOWN_MODEL" }) },
-      },
-    )
-    .post("/v1/chat/completions", chat, {
-      open: true,
-      detail: {
-        tags,
-        summary: "The same as /api/ai/chat, for OpenAI clients",
-        description: "Errors have Berth's body, which OpenAI's own clients put into their exceptions as it is.",
-        ...documentErrors(chatErrors),
-        parameters: [cacheHeader],
-        requestBody: chatRequestBody,
-        responses: chatResponses,
-      },
-    })
-    .post(
-      "/v1/embeddings",
-      async ({ body, request }) => open.embeddings(await readApiCall(request, () => parseEmbeddingsBody(body))),
-      {
-        open: true,
-        detail: {
-          tags,
-          summary: "Embeddings, passed through, for OpenAI clients",
-          ...documentErrors(chatErrors),
-          parameters: [cacheHeader],
-          requestBody: embeddingsRequestBody,
-          responses: embeddingsResponses,
-        },
-      },
-    )
-    .get(
-      "/v1/models",
-      async () => {
-        const models = (await catalogue.list()).filter(({ available }) => available);
-        const seen = new Set<string>();
-        const data = models.map(({ id, provider }) => {
-          const isDuplicate = seen.has(id);
-          seen.add(id);
-          return {
-            id: isDuplicate ? `${provider}:${id}` : id,
-            object: "model" as const,
-            created: 0,
-            owned_by: provider,
-          };
-        });
-        return { object: "list" as const, data };
-      },
-      {
-        open: true,
-        response: { 200: openAiModelList },
-        detail: { tags, summary: "Available models, for OpenAI clients" },
       },
     );
 }

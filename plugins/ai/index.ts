@@ -9,6 +9,7 @@ import { type Agent, agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { apiRoutes } from "./api-routes.ts";
 import { createBilling } from "./billing.ts";
+import { createApiCallers } from "./calls/api-callers.ts";
 import { createApiCalls } from "./calls/api-calls.ts";
 import { createPassthrough } from "./calls/passthrough.ts";
 import { createProviderCalls } from "./calls/provider-calls.ts";
@@ -35,8 +36,18 @@ import { createProviderReports } from "./reports/provider-reports.ts";
 import { audioSettings, budgetSettings, embeddingSettings, pictureSettings, providerSettings } from "./settings.ts";
 
 export type { Speaker, Transcriber } from "./audio/audio.ts";
-export { MAX_AGE_S } from "./cache/response-cache.ts";
+export { cacheHeader, MAX_AGE_S } from "./cache/response-cache.ts";
 export type { TurnCache } from "./cache/turn-caches.ts";
+export { type ApiCaller, type ApiCallers, readApiCall } from "./calls/api-callers.ts";
+export type { ApiCall } from "./calls/api-calls.ts";
+export {
+  type ChatBody,
+  chatErrors,
+  chatRequestBody,
+  chatResponses,
+  parseChatBody,
+} from "./calls/chat-request.ts";
+export { embeddingsRequestBody, embeddingsResponses, parseEmbeddingsBody } from "./calls/embeddings-request.ts";
 export { promptSize } from "./calls/prompt-size.ts";
 export { isProviderAway, MODEL_UNUSABLE } from "./calls/provider-errors.ts";
 export type { TurnModel } from "./calls/turn-models.ts";
@@ -122,6 +133,18 @@ export const ai = plugin("ai", (host) => {
     });
   });
 
+  const apiMedia = once(async () => {
+    const { createApiMedia } = await import("./api-media/api-media.ts");
+    const { transcription, speech } = config.of(audioSettings);
+    return createApiMedia({
+      models: mediaModels,
+      calls: { calls, ledger, registry },
+      publicBudget: publicMicroUsd,
+      isUnlimited: billing.isUnlimited,
+      operator: { transcription, speech, pictures: config.of(pictureSettings).model },
+    });
+  });
+
   agentService.registerConfigCheck(async (agentId, agentSettings) => {
     const { voice, transcription, pictures: painting } = agentSettings;
     if (!voice && !transcription?.model && !painting?.model) return [];
@@ -132,7 +155,8 @@ export const ai = plugin("ai", (host) => {
   });
 
   const { model: embeddingModel } = config.of(embeddingSettings);
-  const backend = apiRoutes({ billing, candidates, catalogue, health, identities, limits, open, providers, registry });
+  const callers = createApiCallers({ limits, backend: kernel.backend, identities });
+  const backend = apiRoutes({ billing, callers, candidates, catalogue, health, open, providers, registry });
 
   const modelSurfaces = modelRoutes({
     backend: kernel.backend,
@@ -153,6 +177,8 @@ export const ai = plugin("ai", (host) => {
     secretPatterns: createLogPatterns(registry),
     service: {
       ...turnModels,
+      /** The calls of API clients on the operator's keys, which pay for them from their account or the public budget. */
+      api: { callers, chat: open.chat, embeddings: open.embeddings, models: catalogue.list, media: apiMedia },
       /** The model and address for an agent that names only a provider. `baseUrl` is public, so it has no password. */
       providerConfig(provider: ProviderId) {
         const url = new URL(settings.of(provider).baseUrl);

@@ -72,8 +72,3 @@ export const costEstimate = t.Object({
   currency: t.Literal("USD"),
   timestamp,
 });
-
-export const openAiModelList = t.Object({
-  object: t.Literal("list"),
-  data: t.Array(t.Object({ id: t.String(), object: t.Literal("model"), created: t.Integer(), owned_by: t.String() })),
-});

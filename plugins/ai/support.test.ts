@@ -3,9 +3,10 @@
 import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
 import { silent } from "../../tests/support/database.ts";
 import { openPluginHost } from "../../tests/support/plugin-host.ts";
+import { openaiApi } from "../openai-api/index.ts";
 import { ai } from "./index.ts";
 
-/** A backend with the AI layer alone, as these variables set it up. `dir`: a data folder that outlives it. */
+/** A backend with the AI layer and /v1 alone, as these variables set it up. `dir`: a data folder that outlives it. */
 export async function serveAi(env: Record<string, string> = {}, dir?: string) {
   const opened = await openPluginHost({
     env: { ...env, LOG_LEVEL: "error" },
@@ -14,6 +15,7 @@ export async function serveAi(env: Record<string, string> = {}, dir?: string) {
   });
   const { kernel, host } = opened;
   const service = host.use(ai);
+  host.use(openaiApi);
   const surface = opened.surface("backend");
   const server = Bun.serve<SocketSession>({
     port: 0,
@@ -51,7 +53,9 @@ export async function serveAi(env: Record<string, string> = {}, dir?: string) {
   };
 }
 
-/** A JSON answer as plain data. */
+/** A JSON answer as plain data; of an error in OpenAI's form, what it says. */
 export async function bodyOf(response: Response): Promise<Record<string, unknown>> {
-  return (await response.json()) as Record<string, unknown>;
+  const body = (await response.json()) as Record<string, unknown>;
+  const error = Object(body.error) as { message?: unknown };
+  return typeof body.error === "object" ? { ...error, error: error.message } : body;
 }

@@ -15,6 +15,7 @@ import {
   bearerOf,
   type Caller,
   type Identity,
+  keyOf,
   requireScope,
   type SessionIdentity,
   takeAccountRate,
@@ -100,8 +101,8 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
   }
 
   async function findCredential(request: Request): Promise<Credential | undefined> {
-    const bearer = bearerOf(request);
-    if (bearer !== undefined) return keys.find(bearer);
+    const key = keyOf(request);
+    if (key !== undefined) return keys.find(key);
     const session = await sessions.find(request.headers.get("cookie"));
     return session && { id: session.id, userId: session.userId, direct: session.direct, session, scopes: ALL_SCOPES };
   }
@@ -124,7 +125,7 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
   }
 
   async function authenticateOptional(request: Request, scope: Scope): Promise<Identity | undefined> {
-    if (bearerOf(request) !== undefined) return authenticate(request, scope);
+    if (keyOf(request) !== undefined) return authenticate(request, scope);
     return request.headers.has("cookie") ? identify(request) : undefined;
   }
 

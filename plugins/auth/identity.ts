@@ -1,7 +1,7 @@
 // The identity behind a request: its types, and small checks on them.
 import { forbidden } from "../../src/kernel/errors.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
-import type { Scope } from "./api-keys/api-keys.ts";
+import { looksLikeApiKey, type Scope } from "./api-keys/api-keys.ts";
 import type { Session } from "./sessions.ts";
 import type { User } from "./users.ts";
 
@@ -40,6 +40,14 @@ export function bearerOf({ headers }: Request): string | undefined {
   const value = headers.get("authorization");
   const found = value === null ? null : /^bearer(?:\s+(.*))?$/i.exec(value);
   return found ? (found[1] ?? "") : undefined;
+}
+
+/** The API key of a request: the bearer token, or the header of Anthropic's clients, which only an API key of Berth may be in. */
+export function keyOf(request: Request): string | undefined {
+  const bearer = bearerOf(request);
+  if (bearer !== undefined) return bearer;
+  const key = request.headers.get("x-api-key");
+  return key !== null && looksLikeApiKey(key) ? key : undefined;
 }
 
 /** Throws 403 `MISSING_SCOPE` if an API key lacks this scope; sessions have all scopes. */

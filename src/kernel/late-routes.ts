@@ -8,17 +8,21 @@ import { once } from "./util/cache.ts";
 export type LateRoutes = () => Promise<AnyElysia> | AnyElysia;
 
 export interface LateRouter {
-  /** A route for every path below /api/ that no other route serves: it passes the request on to the late routes. */
+  /** Routes for every path below the prefixes that no other route serves: they pass the request on to the late routes. */
   readonly fallback: AnyElysia;
   /** All late routes as one app, which is built by the first call. */
   build(): Promise<AnyElysia>;
 }
 
-/** @param errors the plugin that turns errors into responses, as on the surface itself */
+/**
+ * @param errors the plugin that turns errors into responses, as on the surface itself
+ * @param prefixes the starts of the paths of late routes
+ */
 export function createLateRouter(
   surfaceName: "web" | "backend",
   late: readonly LateRoutes[],
   errors: AnyElysia,
+  prefixes: readonly string[] = ["/api/"],
 ): LateRouter {
   const build = once(async () => {
     const parts = await Promise.all(late.map((make) => make()));
@@ -34,10 +38,9 @@ export function createLateRouter(
   });
 
   // Routers look at routes for any method last, and at wildcards last among those: so this one hides no other route.
-  const fallback = new Elysia({ name: `late.${surfaceName}.fallback` }).all(
-    "/api/*",
-    async ({ request }) => (await build()).handle(request),
-    { detail: { hide: true } },
-  );
+  const fallback: AnyElysia = new Elysia({ name: `late.${surfaceName}.fallback` });
+  for (const prefix of new Set(prefixes)) {
+    fallback.all(`${prefix}*`, async ({ request }) => (await build()).handle(request), { detail: { hide: true } });
+  }
   return { fallback, build };
 }

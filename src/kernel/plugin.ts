@@ -5,6 +5,7 @@ import type { Database } from "./database/database.ts";
 import type { Events } from "./events/events.ts";
 import type { SharedFiles } from "./files.ts";
 import type { BackendTransport } from "./http/backend/backend-transport.ts";
+import type { ErrorFormat } from "./http/error-response.ts";
 import type { Idempotency } from "./http/idempotency.ts";
 import type { OpenApiDocument } from "./http/openapi/document.ts";
 import type { SelfLimitedPath } from "./http/self-limited-paths.ts";
@@ -57,10 +58,12 @@ export interface PluginParts<Service> {
   /** Routes of the backend surface. */
   backend?: AnyElysia;
   /**
-   * Routes below /api/ that are built at the first request for one of them: for all that is not asked for all the time. No
+   * Routes below /api/, or one of `latePrefixes`, that are built at the first request for one of them: for all that is not asked for all the time. No
    * route of `web` or `backend` may match their paths, since it would win.
    */
   lateRoutes?: { web?: readonly LateRoutes[]; backend?: readonly LateRoutes[] };
+  /** The starts of paths, such as `/v1/`, below which a late route may lie beside /api/. */
+  latePrefixes?: readonly string[];
   /** WebSocket endpoints of the web surface. */
   sockets?: SocketRoute[];
   /** Recognizes requests to host names other than Berth's own, on the web surface. */
@@ -73,6 +76,8 @@ export interface PluginParts<Service> {
 
   /** Paths whose end is a secret. Logs show the first group of the pattern, and an ellipsis for the rest. */
   secretPaths?: RegExp[];
+  /** Paths whose errors have the form of another service, for the clients of that service. */
+  errorFormats?: ErrorFormat[];
   /** Forms of secrets, such as a key's prefix, that logs black out in any text. With the `g` flag, and linear in time. */
   secretPatterns?: RegExp[];
 

@@ -20,6 +20,7 @@ import { lifecycle } from "../../plugins/lifecycle/index.ts";
 import { mcp } from "../../plugins/mcp/index.ts";
 import { mcpServer } from "../../plugins/mcp-server/index.ts";
 import { modelProviders } from "../../plugins/model-providers/index.ts";
+import { openaiApi } from "../../plugins/openai-api/index.ts";
 import { overview } from "../../plugins/overview/index.ts";
 import { peers } from "../../plugins/peers/index.ts";
 import { pictures } from "../../plugins/pictures/index.ts";
@@ -55,6 +56,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   agents,
   agentStats,
   ai,
+  openaiApi,
   documents,
   skills,
   sandbox,
@@ -119,7 +121,9 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
   const securitySchemes = Object.assign({}, ...parts.map(({ securitySchemes }) => securitySchemes));
   const socketPaths = Object.assign({}, ...parts.map(({ documentedPaths }) => documentedPaths));
 
-  const errors = errorHandler(log, secretPaths);
+  const errorFormats = parts.flatMap(({ errorFormats = [] }) => errorFormats);
+  const latePrefixes = ["/api/", ...parts.flatMap(({ latePrefixes = [] }) => latePrefixes)];
+  const errors = errorHandler(log, { secretPaths, errorFormats });
   const buildRoutes = (surfaceName: "web" | "backend") => {
     // Without this option, Elysia looks for the path after the eleventh character, and short host names fail.
     const app: AnyElysia = new Elysia({ name: surfaceName, normalize: true, handler: { standardHostname: false } })
@@ -127,7 +131,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
       .use(healthRoutes(surfaceName, host));
     for (const one of parts) if (one[surfaceName]) app.use(one[surfaceName]);
     const late = parts.flatMap(({ lateRoutes }) => lateRoutes?.[surfaceName] ?? []);
-    const lateRouter = createLateRouter(surfaceName, late, errors);
+    const lateRouter = createLateRouter(surfaceName, late, errors, latePrefixes);
     app.use(lateRouter.fallback);
     if (surfaceName === "backend") app.use(backendHome());
     const paths = surfaceName === "web" ? socketPaths : {};
@@ -140,10 +144,12 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     virtualHosts: parts.flatMap(({ virtualHost }) => virtualHost ?? []),
     selfLimitedPaths,
     secretPaths,
+    errorFormats,
   });
   const backend = createSurface("backend", buildRoutes("backend"), kernel, requestDurations, {
     selfLimitedPaths,
     secretPaths,
+    errorFormats,
   });
   kernel.backend.attach(backend.handle);
 

@@ -12,6 +12,7 @@ import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
 import { gatingSettings } from "../../plugins/gating/settings.ts";
 import { mcpSettings } from "../../plugins/mcp/settings.ts";
+import { openaiApiSettings } from "../../plugins/openai-api/settings.ts";
 import { provisioningSettings } from "../../plugins/provisioning/settings.ts";
 import { skillFolderSettings } from "../../plugins/skill-folders/settings.ts";
 import { socialSettings } from "../../plugins/social/settings.ts";
@@ -55,6 +56,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   mcpSettings,
   extensions,
   budgetSettings,
+  openaiApiSettings,
   operation,
 ];
 

@@ -64,12 +64,14 @@ export async function openPluginHost({ env, dir, log, wrapDatabase }: PluginHost
     host,
     dir: folder,
     surface(side) {
-      const errors = errorHandler(kernel.log);
+      const errorFormats = host.built.flatMap(({ parts }) => parts.errorFormats ?? []);
+      const errors = errorHandler(kernel.log, { errorFormats });
       const app: AnyElysia = new Elysia({ name: side, normalize: true }).use(errors);
       for (const { parts } of host.built) if (parts[side]) app.use(parts[side]);
       const late = host.built.flatMap(({ parts }) => parts.lateRoutes?.[side] ?? []);
-      app.use(createLateRouter(side, late, errors).fallback);
-      return createSurface(side, app, kernel, durations);
+      const prefixes = ["/api/", ...host.built.flatMap(({ parts }) => parts.latePrefixes ?? [])];
+      app.use(createLateRouter(side, late, errors, prefixes).fallback);
+      return createSurface(side, app, kernel, durations, { errorFormats });
     },
     async start() {
       for (const { parts } of host.built) await parts.start?.();

@@ -43,7 +43,9 @@ const SIGNS: Readonly<Record<string, RegExp>> = {
   webm: /^[\s\S]E\xdf\xa3/,
   flac: /^fLaC/,
 };
-const FORM_FIELDS = ["file", "model", "language", "response_format", "prompt", "temperature"];
+/** May come several times. */
+const GRANULARITIES = "timestamp_granularities[]";
+const FORM_FIELDS = ["file", "model", "language", "response_format", "prompt", "temperature", GRANULARITIES];
 const MAX_BYTES = 25 * 1024 * 1024;
 /** What a scripted recording lasts, in seconds. */
 export const HEARD_SECONDS = 30;
@@ -94,6 +96,9 @@ async function readForm(body: Uint8Array<ArrayBuffer>, contentType: string): Pro
   const formats = /whisper/.test(model) ? ["json", "text", "srt", "verbose_json", "vtt"] : ["json", "text"];
   if (responseFormat !== undefined && !formats.includes(responseFormat)) {
     throw bad(`response_format '${responseFormat}' is not compatible with model '${model}'.`, "response_format");
+  }
+  if (form.has(GRANULARITIES) && responseFormat !== "verbose_json") {
+    throw bad("timestamp_granularities[] need the response_format verbose_json.", GRANULARITIES);
   }
   const format = file.name.slice(file.name.lastIndexOf(".") + 1);
   return { model, language, responseFormat, format, bytes: Buffer.from(await file.arrayBuffer()), body: "form" };

@@ -22,7 +22,7 @@ export interface Speech extends Recording {
 const PATH = "/audio/speech";
 const MAX_BYTES = 10_000_000;
 /** Characters that a slow voice speaks in a minute. */
-const SLOW_PACE = 500;
+export const SLOW_PACE = 500;
 
 /** @throws as `media/media-calls.ts`, and AppError 502 `PROVIDER_FAILED` for an answer that is no sound */
 export const speak = (
@@ -52,7 +52,8 @@ export const speak = (
     },
   });
 
-const priceOf = ({ perMillionCharacters, perMinute }: SpeechModel, { length }: string, seconds: number) =>
+/** USD for a text of this length that is spoken in so many seconds. */
+export const priceOf = ({ perMillionCharacters, perMinute }: SpeechModel, { length }: string, seconds: number) =>
   (length * perMillionCharacters) / 1e6 + (seconds / 60) * perMinute;
 
 /** Undefined if it is too large. */

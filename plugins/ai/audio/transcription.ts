@@ -26,7 +26,7 @@ const MAX_ANSWER_BYTES = 4_000_000;
 /** Characters of a transcript that are kept: about an hour. */
 const MAX_TEXT = 60_000;
 /** A price per minute stands for the usual number of tokens; a fast speaker needs more. */
-const TOKEN_MARGIN = 2;
+export const TOKEN_MARGIN = 2;
 
 /** @throws as `media/media-calls.ts`, and AppError 502 `PROVIDER_FAILED` for an answer without a transcript */
 export async function transcribe(
@@ -73,10 +73,12 @@ export async function transcribe(
   });
 }
 
-const minutes = ({ leastSeconds = 0 }: TranscriptionModel, seconds: number) => Math.max(seconds, leastSeconds) / 60;
+/** Minutes that are charged. */
+export const minutes = ({ leastSeconds = 0 }: TranscriptionModel, seconds: number) =>
+  Math.max(seconds, leastSeconds) / 60;
 
 /** What the provider counted: a charge, tokens, or seconds; else the measured length. */
-function usageOf(answer: unknown, { model, upstream }: Candidate, measured: number): MediaUsage {
+export function usageOf(answer: unknown, { model, upstream }: Candidate, measured: number): MediaUsage {
   const { usage, duration } = Object(answer) as { usage?: unknown; duration?: unknown };
   const counted = Object(usage) as Record<string, unknown>;
   const { input_tokens: input, output_tokens: output, input_token_details: details } = counted;
@@ -113,4 +115,4 @@ async function readJson(response: Response): Promise<unknown> {
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = { "audio/mpeg": "mp3", "audio/mp4": "m4a" };
-const extensionOf = (mediaType: string) => EXTENSIONS[mediaType] ?? mediaType.slice(mediaType.indexOf("/") + 1);
+export const extensionOf = (mediaType: string) => EXTENSIONS[mediaType] ?? mediaType.slice(mediaType.indexOf("/") + 1);

@@ -4,20 +4,30 @@ import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { ProviderCalls } from "../calls/provider-calls.ts";
 import { createKeyPattern, errorFromResponse, mayHaveBeenBilled } from "../calls/provider-errors.ts";
 import { type AgentBudget, agentScopes } from "../ledger/budgets.ts";
-import type { Ledger, Reservation } from "../ledger/ledger.ts";
+import type { BudgetScope, Ledger, LedgerCall, Reservation } from "../ledger/ledger.ts";
 import { FREE } from "../providers/pricing.ts";
 import { authHeaders } from "../providers/providers.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
 import type { CallUsage } from "../providers/token-usage.ts";
 import type { MediaCandidate, MediaChoice } from "./media-models.ts";
 
-/** Who pays for a call. */
-export interface MediaPayer {
+/** An agent whose turn makes a call. */
+export interface AgentPayer {
   agent: { id: string; userId: string };
-  /** The inbox entry whose turn makes the call. */
+  /** The inbox entry of the turn. */
   turnId: string;
   budget: AgentBudget | undefined;
 }
+
+/** An API client: its account, or the public budget. */
+export interface ApiPayer {
+  userId: string | undefined;
+  /** Whole micro-USD a day for all calls without an account. */
+  publicBudget: number;
+}
+
+/** Who pays for a call. */
+export type MediaPayer = AgentPayer | ApiPayer;
 
 /** A call that has succeeded and is still to be paid: by `statement` in the batch of its effect, else by `record`. */
 export interface MediaPayment {
@@ -66,7 +76,6 @@ export function createMediaCalls({ calls, ledger, registry }: Deps) {
   /** @throws AppError 402 `BUDGET_EXCEEDED` before the call, and those of `calls/provider-calls.ts` */
   return async <Model, Result>(request: MediaRequest<Model, Result>): Promise<MediaAnswer<Result>> => {
     const { candidates, ownKey, payer, signal } = request;
-    const { agent, turnId, budget } = payer;
     const [first] = candidates;
     if (!first) throw new Error("A call needs a candidate.");
     const servedBy = ({ upstream: { provider }, modelId }: MediaCandidate<Model>) => ({
@@ -75,8 +84,8 @@ export function createMediaCalls({ calls, ledger, registry }: Deps) {
       pricing: FREE,
     });
     const mostMicroUsd = Math.max(...candidates.map((one) => toMicroUsd(request.mostUsd(one))));
-    const call = { kind: "turn" as const, agentId: agent.id, userId: agent.userId, turnId, ownKey, ...servedBy(first) };
-    const reservation = await ledger.reserve(call, agentScopes(agent.id, budget), mostMicroUsd);
+    const call = { ...callOf(payer), ownKey, ...servedBy(first) };
+    const reservation = await ledger.reserve(call, scopesOf(payer), mostMicroUsd);
     const started = performance.now();
     const elapsedMs = () => Math.round(performance.now() - started);
     const byId = new Map(candidates.map((one) => [one.upstream, one]));
@@ -109,6 +118,18 @@ export function createMediaCalls({ calls, ledger, registry }: Deps) {
 }
 
 export type MediaCalls = ReturnType<typeof createMediaCalls>;
+
+function callOf(payer: MediaPayer): Pick<LedgerCall, "kind" | "userId" | "agentId" | "turnId"> {
+  if (!("agent" in payer)) return { kind: payer.userId === undefined ? "public" : "api", userId: payer.userId };
+  const { agent, turnId } = payer;
+  return { kind: "turn", agentId: agent.id, userId: agent.userId, turnId };
+}
+
+/** Accounts pay for API calls from their plan and credits; the public budget is for calls without an account. */
+function scopesOf(payer: MediaPayer): readonly BudgetScope[] {
+  if ("agent" in payer) return agentScopes(payer.agent.id, payer.budget);
+  return payer.userId === undefined ? [{ of: "public", period: "day", limit: payer.publicBudget }] : [];
+}
 
 function paymentOf(
   reservation: Reservation,

@@ -37,7 +37,7 @@ interface Deps {
 const PATH = "/images/generations";
 const MAX_ANSWER_BYTES = 28_000_000;
 /** A token has about four characters; for other scripts than Latin it has fewer. */
-const CHARACTERS_PER_TOKEN = 1;
+export const CHARACTERS_PER_TOKEN = 1;
 
 export function createPictures({ models, calls, agents, operatorModel }: Deps) {
   const modelsFor = createMediaModels(models);
@@ -66,7 +66,7 @@ export function createPictures({ models, calls, agents, operatorModel }: Deps) {
             mostUsd: ({ model }) =>
               model.perPicture + ((prompt.length / CHARACTERS_PER_TOKEN) * (model.perMillion?.input ?? 0)) / 1e6,
             async read(response, candidate) {
-              const answer = await readJson(response);
+              const answer = await readPictures(response);
               const bytes = pictureOf(answer);
               if (!bytes) {
                 const text = `${candidate.upstream.label} made no picture. Describe it in other words, or try again later.`;
@@ -89,16 +89,17 @@ function pictureOf(answer: unknown): Uint8Array<ArrayBuffer> | undefined {
   return bytes.length > 0 ? bytes : undefined;
 }
 
-function usageOf(answer: unknown, { model }: MediaCandidate<PictureModel>): MediaUsage {
+/** What the answer counts, else the price of so many pictures. */
+export function usageOf(answer: unknown, { model }: MediaCandidate<PictureModel>, pictures = 1): MediaUsage {
   const { input_tokens: input, output_tokens: output } = Object(Object(answer).usage) as Record<string, unknown>;
   if (!model.perMillion || !isTokenCount(input) || !isTokenCount(output)) {
-    return { inputTokens: 0, outputTokens: 0, usd: model.perPicture };
+    return { inputTokens: 0, outputTokens: 0, usd: pictures * model.perPicture };
   }
   const usd = (input * model.perMillion.input + output * model.perMillion.output) / 1e6;
   return { inputTokens: input, outputTokens: output, usd };
 }
 
-async function readJson(response: Response): Promise<unknown> {
+export async function readPictures(response: Response): Promise<unknown> {
   const bytes = await readLimitedBody(response, MAX_ANSWER_BYTES);
   if (!bytes) throw new AppError(502, "PROVIDER_FAILED", "The provider's picture is too large.");
   try {

@@ -10,22 +10,37 @@ import { contextOf } from "./request-context.ts";
 /** The code of the error for an address without a route; errors for a missing resource have codes of their own. */
 const UNKNOWN_ADDRESS = "NOT_FOUND";
 
+/** How an error is put, where a path follows the protocol of others, whose clients read no other form. */
+export interface ErrorFormat {
+  /** The start of the paths, such as `/v1/`. */
+  readonly prefix: string;
+  /** The body in place of Berth's own, which has `message`, `code` and further fields. */
+  body(error: { status: number; body: Readonly<Record<string, unknown>> }, request: Request): object;
+}
+
+/** What is special to some paths: ends of paths that are secrets, and errors in the form of others. */
+export interface ErrorPaths {
+  /** Patterns of paths whose end must not be logged; their first group is logged. */
+  readonly secretPaths?: readonly RegExp[] | undefined;
+  readonly errorFormats?: readonly ErrorFormat[] | undefined;
+}
+
 /** Turns every error of a surface's routes into a response. Must be the first plugin of the surface. */
-export function errorHandler(log: Log, secretPaths: readonly RegExp[] = []) {
+export function errorHandler(log: Log, paths: ErrorPaths = {}) {
   return new Elysia({ name: "errors" }).onError({ as: "global" }, ({ error, code, request }) =>
-    errorResponse(toAppError(error, code), request, log, secretPaths),
+    errorResponse(toAppError(error, code), request, log, paths),
   );
 }
 
 /**
  * Makes the response for anything thrown: JSON, or a page if a browser opened an unknown address. An error that is not an
- * AppError is logged with its cause and answered with a general 500. `secretPaths` are patterns of paths whose end must not be logged; their first group is logged.
+ * AppError is logged with its cause and answered with a general 500.
  */
 export function errorResponse(
   thrown: unknown,
   request: Request,
   log: Log,
-  secretPaths: readonly RegExp[] = [],
+  { secretPaths = [], errorFormats = [] }: ErrorPaths = {},
 ): Response {
   const error = toPublicError(thrown);
   const { status, body } = errorBody(error);
@@ -40,7 +55,10 @@ export function errorResponse(
     // Logged with its cause, since a constraint that fails without another request would be a bug.
     else log.warn("request conflicted with another one", fields);
   }
-  const isUnknownAddress = body.code === UNKNOWN_ADDRESS && (request.method === "GET" || request.method === "HEAD");
+  const path = errorFormats.length > 0 ? URL.parse(request.url)?.pathname : undefined;
+  const format = path === undefined ? undefined : errorFormats.find(({ prefix }) => path.startsWith(prefix));
+  const isUnknownAddress =
+    !format && body.code === UNKNOWN_ADDRESS && (request.method === "GET" || request.method === "HEAD");
   if (isUnknownAddress && prefersHtml(request)) {
     return notFoundPage(request, contextOf(request).pageOrigin === undefined);
   }
@@ -49,7 +67,11 @@ export function errorResponse(
     ...(isUnknownAddress && { vary: "accept, accept-language" }),
     ...(error instanceof AppError ? error.headers : undefined),
   };
-  return new Response(JSON.stringify({ ...body, ...contextOf(request).errorExtras }), { status, headers });
+  const whole = { ...body, ...contextOf(request).errorExtras };
+  return new Response(JSON.stringify(format ? format.body({ status, body: whole }, request) : whole), {
+    status,
+    headers,
+  });
 }
 
 /** A provider, a user's own server, a platform: nothing is wrong here, so a trace of this code would say nothing. */

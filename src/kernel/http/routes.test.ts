@@ -436,7 +436,7 @@ describe("a thrown value", () => {
     const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(JSON.parse(line)) });
     const secretPaths = [/^((?:\/api)?\/callbacks\/[^/]*)\/.*/];
     for (const path of ["/callbacks/shop/canary", "/api/callbacks/shop/canary?verify_token=canary"]) {
-      errorResponse(new Error("the reason"), made(`http://localhost${path}`), log, secretPaths);
+      errorResponse(new Error("the reason"), made(`http://localhost${path}`), log, { secretPaths });
     }
     expect(lines.map(({ path }) => path)).toEqual(["/callbacks/shop/…", "/api/callbacks/shop/…"]);
     expect(JSON.stringify(lines)).not.toContain("canary");

@@ -4,7 +4,7 @@ import { AppError, forbidden } from "../errors.ts";
 import type { Kernel } from "../plugin.ts";
 import { withWarnings } from "./body/ignored-fields.ts";
 import { createClientAddressResolver } from "./client-address.ts";
-import { errorResponse } from "./error-response.ts";
+import { type ErrorPaths, errorResponse } from "./error-response.ts";
 import { attachContext, createRequestId, isLocalRequest, type RequestContext } from "./request-context.ts";
 import { createSelfLimitedCheck, type SelfLimitedPath } from "./self-limited-paths.ts";
 import { trustedOrigins } from "./trusted-origins.ts";
@@ -20,11 +20,10 @@ export interface Surface {
 }
 
 /** The hooks of plugins that a surface applies; all optional. See `PluginParts`. */
-export interface SurfaceHooks {
+export interface SurfaceHooks extends ErrorPaths {
   sockets?: readonly SocketRoute[];
   selfLimitedPaths?: readonly SelfLimitedPath[];
   virtualHosts?: readonly VirtualHost[];
-  secretPaths?: readonly RegExp[];
 }
 
 /** The histogram of the time until a response's headers are ready, for both surfaces. */
@@ -52,12 +51,13 @@ export function createSurface(
   app: AnyElysia,
   kernel: Kernel,
   durations: RequestDurations,
-  { sockets = [], selfLimitedPaths = [], virtualHosts = [], secretPaths = [] }: SurfaceHooks = {},
+  { sockets = [], selfLimitedPaths = [], virtualHosts = [], secretPaths, errorFormats }: SurfaceHooks = {},
 ): Surface {
   const { config, log, limits, backend } = kernel;
   const address = createClientAddressResolver(config.trustedProxies);
   const readsForwarded = config.trustedProxies.length > 0;
   const origins = trustedOrigins(config, name);
+  const errorPaths = { secretPaths, errorFormats };
   const isSelfLimited = createSelfLimitedCheck(name, selfLimitedPaths);
   const durationsByClass = [0, 1, 2, 3, 4, 5].map((n) => durations.labels({ surface: name, class: `${n}xx` }));
 
@@ -74,7 +74,7 @@ export function createSurface(
       const { ignoredFields } = context;
       return addHeaders(ignoredFields ? await withWarnings(response, ignoredFields) : response, context, origin);
     } catch (error) {
-      return addHeaders(errorResponse(error, request, log, secretPaths), context, origin);
+      return addHeaders(errorResponse(error, request, log, errorPaths), context, origin);
     }
   }
 
@@ -163,7 +163,7 @@ export function createSurface(
       if (server.upgrade(request, { data: session, headers })) return undefined;
       throw new AppError(400, "UPGRADE_FAILED", "This is not a WebSocket request that can be accepted.");
     } catch (error) {
-      return addHeaders(errorResponse(error, request, log, secretPaths), context, request.headers.get("origin"));
+      return addHeaders(errorResponse(error, request, log, errorPaths), context, request.headers.get("origin"));
     }
   }
 

@@ -7,7 +7,7 @@ import type { Grant } from "./service-tokens.ts";
 export interface ForwardOptions {
   /** Aborts the backend call. Without it, the call continues after the client disconnects, so that a write completes. */
   signal?: AbortSignal;
-  /** Names of the request's headers that are passed on beside the body's type and length. */
+  /** Names of the request's headers that are passed on beside the body's length; its type is JSON unless it is named here. */
   requestHeaders?: readonly string[];
   /** Names of the response's headers that are passed on beside its content type. */
   responseHeaders?: (response: Response) => readonly string[];
@@ -29,13 +29,15 @@ export async function forwardToBackend(
   const hasBody = method !== "GET" && method !== "DELETE";
   const { bodyBytes, bodyText = "" } = contextOf(request);
   const body = bodyBytes ?? bodyText;
-  const headers = Object.fromEntries(requestHeaders.map((name) => [name, request.headers.get(name) ?? ""]));
+  const given = requestHeaders.map((name) => [name, request.headers.get(name)] as const);
+  const headers = Object.fromEntries(given.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
+  const json = requestHeaders.includes("content-type") ? {} : { "content-type": "application/json" };
   const response = await backend.fetch(grant, path, {
     method,
     ...(signal && { signal }),
     headers: hasBody
       ? // Within one process no HTTP client declares the length, and an import of unknown length counts as a large one.
-        { ...headers, "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) }
+        { ...headers, ...json, "content-length": String(Buffer.byteLength(body)) }
       : headers,
     ...(hasBody && { body }),
   });

@@ -36,6 +36,8 @@ export interface Operation {
   security?: Record<string, string[]>[];
   /** Set by `documentErrors`; removed from the finished document. */
   "x-errors"?: Record<string, string[]>;
+  /** The form of its errors where it is not Berth's own; removed likewise. */
+  "x-error-schema"?: Schema;
 }
 
 export interface OpenApiDocument {

@@ -77,8 +77,9 @@ function impliedStatuses(method: string, operation: Operation): string[] {
 
 /** Adds every error that an operation can give and does not declare itself. `shared` collects responses with a name. */
 export function addErrorResponses(method: string, operation: Operation, shared: Record<string, ResponseObject>): void {
-  const { "x-errors": documented = {}, responses = {} } = operation;
+  const { "x-errors": documented = {}, "x-error-schema": ownSchema, responses = {} } = operation;
   delete operation["x-errors"];
+  delete operation["x-error-schema"];
   operation.responses = responses;
   for (const status of new Set([...impliedStatuses(method, operation), ...Object.keys(documented)])) {
     if (responses[status]) continue;
@@ -86,8 +87,8 @@ export function addErrorResponses(method: string, operation: Operation, shared: 
     const codes = [
       ...new Set([...(isImplied ? (STATUS_RULES[status]?.codes ?? []) : []), ...(documented[status] ?? [])]),
     ];
-    const response = errorResponse(status, codes);
-    const name = sharedResponseName(codes);
+    const response = errorResponse(status, codes, ownSchema);
+    const name = ownSchema ? undefined : sharedResponseName(codes);
     if (name !== undefined) shared[name] ??= response;
     const isShared = name !== undefined && shared[name]?.description === response.description;
     responses[status] = isShared ? { $ref: `#/components/responses/${name}` } : response;
@@ -102,12 +103,14 @@ function sharedResponseName(codes: string[]): string | undefined {
   return code.toLowerCase().replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function errorResponse(status: string, codes: string[]): ResponseObject {
+const ERROR: Schema = { $ref: "#/components/schemas/Error" };
+
+function errorResponse(status: string, codes: string[], schema = ERROR): ResponseObject {
   const meaning = STATUS_RULES[status]?.description ?? `${STATUS_CODES[status] ?? "Refused"}.`;
   const listed = codes.map((code) => `\`${code}\``).join(", ");
   return {
     description: codes.length > 0 ? `${meaning} Codes: ${listed}.` : meaning,
     ...(status === "429" ? { headers: rateHeaders } : undefined),
-    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    content: { "application/json": { schema } },
   };
 }

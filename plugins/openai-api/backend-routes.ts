@@ -1,0 +1,90 @@
+// The backend's routes under /v1 that programs call all the time: chat completions, embeddings and the list of models.
+import { Elysia } from "elysia";
+import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { guarded } from "../../src/kernel/http/route-guards.ts";
+import { type ApiCaller, type ChatBody, parseChatBody, parseEmbeddingsBody, readApiCall } from "../ai/index.ts";
+import { documentation } from "./documentation.ts";
+import { type ListedModels, toAnthropicModel } from "./sources/listed-models.ts";
+import type { FoundSource } from "./sources/model-sources.ts";
+import type { V1Service } from "./v1-service.ts";
+
+interface ChatCall {
+  found: FoundSource;
+  caller: ApiCaller;
+  body: ChatBody;
+  signal: AbortSignal;
+}
+
+export function backendRoutes({ ai, sources, listed, bodies, describe }: V1Service) {
+  const { callers } = ai;
+
+  /** The answer of a source as a chat completion. */
+  async function answerOfSource({ found, caller, body, signal }: ChatCall): Promise<Response> {
+    const { chatCompletion, chatFrames } = await import("./answers/chat-answer.ts");
+    const { askSource } = await import("./sources/source-answers.ts");
+    const { metadata } = Object(body);
+    const parts = await askSource({ found, caller, body, metadata, api: "chat", previous: undefined, signal });
+    const id = `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`;
+    const about = { id, model: String(body.model), created: Math.floor(Date.now() / 1000) };
+    if (body.stream !== true) return Response.json(await chatCompletion(parts, about), { headers: NO_STORE });
+    const { eventStream } = await import("./answers/event-stream.ts");
+    const { include_usage: includeUsage } = Object(body.stream_options);
+    return eventStream(chatFrames(parts, about, includeUsage === true, describe));
+  }
+
+  return new Elysia({ name: "openai-api.backend" })
+    .use(v1Routes(bodies))
+    .post(
+      "/v1/chat/completions",
+      async ({ body, request }) => {
+        try {
+          const caller = await callers.admit(request);
+          const call = readApiCall(request, caller.userId, () => parseChatBody(body));
+          const found = sources.sourceOf(call.body.model);
+          return await (found ? answerOfSource({ found, caller, ...call }) : ai.chat(call));
+        } finally {
+          bodies.release(request);
+        }
+      },
+      { v1: true, detail: documentation.chat },
+    )
+    .post(
+      "/v1/embeddings",
+      async ({ body, request }) => {
+        try {
+          const { userId } = await callers.admit(request);
+          return await ai.embeddings(readApiCall(request, userId, () => parseEmbeddingsBody(body)));
+        } finally {
+          bodies.release(request);
+        }
+      },
+      { v1: true, detail: documentation.embeddings },
+    )
+    .get("/v1/models", async ({ request }) => listModels(request, listed, await callers.admit(request)), {
+      v1: true,
+      detail: documentation.models,
+    });
+}
+
+const NO_STORE = { "cache-control": "no-store" };
+
+/**
+ * For a route under /v1, whose handler identifies the caller, and releases the body: that costs calls with small bodies less
+ * than a hook after each response.
+ */
+export const v1Routes = (bodies: V1Service["bodies"]) =>
+  new Elysia({ name: "openai-api.v1" }).macro({
+    v1: (_: true) => ({
+      ...guarded(({ request }) => bodies.admit(request)),
+      error: ({ request }: { request: Request }) => bodies.release(request),
+      detail: documentGuard([]),
+    }),
+  });
+
+async function listModels(request: Request, listed: ListedModels, caller: ApiCaller) {
+  const data = await listed.list(caller);
+  if (!request.headers.has("anthropic-version")) return { object: "list" as const, data };
+  const [first, last] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+  const page = { has_more: false, first_id: first, last_id: last };
+  return { object: "list" as const, data: data.map(toAnthropicModel), ...page };
+}

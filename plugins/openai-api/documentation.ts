@@ -1,0 +1,206 @@
+// What the API document says of the routes under /v1, on both surfaces alike.
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import {
+  cacheHeader,
+  chatErrors,
+  chatRequestBody,
+  chatResponses,
+  embeddingsRequestBody,
+  embeddingsResponses,
+} from "../ai/index.ts";
+import { anthropicErrorSchema, openAiErrorSchema } from "./error-formats.ts";
+
+const openAi = { tags: ["OpenAI"], "x-error-schema": openAiErrorSchema };
+const anthropic = { tags: ["Anthropic"], "x-error-schema": anthropicErrorSchema };
+
+type Properties = Record<string, object>;
+const text = { type: "string" as const };
+const object = { type: "object" as const, additionalProperties: true };
+const anyObject = { "application/json": { schema: object } };
+const events = { "text/event-stream": { schema: text } };
+
+const objectOf = (properties: Properties, required: readonly string[]) => ({
+  ...object,
+  required: [...required],
+  properties,
+});
+const jsonBody = (properties: Properties, required: readonly string[], description: string) => ({
+  requestBody: {
+    required: true,
+    description,
+    content: { "application/json": { schema: objectOf(properties, required) } },
+  },
+});
+const answerOf = <Content extends Record<string, object>>(description: string, content: Content) => ({
+  responses: { 200: { description, content } },
+});
+const model = { ...text, description: "An id, provider_N:id, or the id of an agent's model" };
+const stream = { type: "boolean" as const, description: "Server-sent events" };
+const mediaErrors = { ...chatErrors, 404: ["NO_MODELS", "PROVIDER_REFUSED"] };
+
+const modelItem = objectOf(
+  { id: text, object: { ...text, enum: ["model"] }, created: { type: "integer" }, owned_by: text },
+  ["id", "object", "created", "owned_by"],
+);
+
+export const documentation = {
+  models: {
+    ...openAi,
+    summary: "Models that can be called",
+    description: "With the header `anthropic-version` each has the fields of Anthropic's list, too.",
+    ...answerOf("The models", {
+      "application/json": {
+        schema: objectOf({ object: text, data: { type: "array", items: modelItem } }, ["object", "data"]),
+      },
+    }),
+  },
+  model: {
+    ...openAi,
+    summary: "One model",
+    ...documentErrors({ 404: "UNKNOWN_MODEL" }),
+    ...answerOf("The model", { "application/json": { schema: modelItem } }),
+  },
+  chat: {
+    ...openAi,
+    summary: "Chat completions, passed through",
+    description: "The same as /api/ai/chat, for OpenAI's clients. Models of agents answer here, too.",
+    ...documentErrors(chatErrors),
+    parameters: [cacheHeader],
+    requestBody: chatRequestBody,
+    responses: chatResponses,
+  },
+  embeddings: {
+    ...openAi,
+    summary: "Embeddings, passed through",
+    ...documentErrors(chatErrors),
+    parameters: [cacheHeader],
+    requestBody: embeddingsRequestBody,
+    responses: embeddingsResponses,
+  },
+  responses: {
+    ...openAi,
+    summary: "Make a response",
+    description:
+      "Translated to a chat completion of the model's provider. It is stored for 30 days unless `store` is false, and `previous_response_id` continues it; without an account it is kept for an hour.",
+    ...documentErrors({
+      ...chatErrors,
+      400: [...chatErrors[400], "PREVIOUS_RESPONSE_NOT_FOUND"],
+      404: [...chatErrors[404], "UNKNOWN_ITEM"],
+    }),
+    ...jsonBody(
+      {
+        model,
+        input: { description: "Text, or a list of items" },
+        instructions: text,
+        stream,
+        store: { type: "boolean" as const },
+        previous_response_id: text,
+        tools: { type: "array" as const, items: object, description: "Functions, which the client runs" },
+        max_output_tokens: { type: "integer" as const },
+        metadata: { type: "object" as const, additionalProperties: text },
+      },
+      ["model", "input"],
+      "As OpenAI has it. Fields that can't be kept are refused.",
+    ),
+    ...answerOf("The response, or its events", { ...anyObject, ...events }),
+  },
+  storedResponse: {
+    ...openAi,
+    summary: "A stored response",
+    ...documentErrors({ 404: "RESPONSE_NOT_FOUND" }),
+    ...answerOf("The response", anyObject),
+  },
+  deleteResponse: {
+    ...openAi,
+    summary: "Delete a stored response",
+    ...documentErrors({ 404: "RESPONSE_NOT_FOUND" }),
+    ...answerOf("It is deleted", {
+      "application/json": {
+        schema: objectOf({ id: text, object: text, deleted: { type: "boolean" as const } }, [
+          "id",
+          "object",
+          "deleted",
+        ]),
+      },
+    }),
+  },
+  inputItems: {
+    ...openAi,
+    summary: "The input of a stored response",
+    ...documentErrors({ 404: "RESPONSE_NOT_FOUND" }),
+    ...answerOf("The items", anyObject),
+  },
+  messages: {
+    ...anthropic,
+    summary: "Messages, for Anthropic's clients",
+    description:
+      "Translated to a chat completion of whichever provider serves the model. The key may come as `x-api-key` or as bearer token.",
+    ...documentErrors(chatErrors),
+    ...jsonBody(
+      {
+        model,
+        max_tokens: { type: "integer" as const, description: "At most 4096; more is taken as 4096" },
+        messages: { type: "array" as const, items: object, minItems: 1 },
+        system: { description: "Text, or a list of text blocks" },
+        stream,
+        tools: { type: "array" as const, items: object, description: "Tools that the client runs" },
+      },
+      ["model", "max_tokens", "messages"],
+      "As Anthropic has it. Fields that can't be kept are refused.",
+    ),
+    ...answerOf("The message, or its events", { ...anyObject, ...events }),
+  },
+  transcriptions: {
+    ...openAi,
+    summary: "Write down a recording",
+    ...documentErrors(mediaErrors),
+    requestBody: {
+      required: true,
+      content: {
+        "multipart/form-data": {
+          schema: objectOf(
+            {
+              file: { type: "string" as const, format: "binary" },
+              model: { ...text, description: "Left out: the operator's" },
+              language: text,
+              prompt: text,
+              response_format: { ...text, enum: ["json", "text", "srt", "verbose_json", "vtt"] },
+            },
+            ["file"],
+          ),
+        },
+      },
+    },
+    ...answerOf("The provider's answer, in the format that was asked for", {
+      ...anyObject,
+      "text/plain": { schema: text },
+    }),
+  },
+  speech: {
+    ...openAi,
+    summary: "Read a text aloud",
+    ...documentErrors(mediaErrors),
+    ...jsonBody(
+      { model: { ...text, description: "Left out: the operator's" }, input: text, voice: text, response_format: text },
+      ["input"],
+      "As OpenAI has it.",
+    ),
+    ...answerOf("The sound", { "audio/mpeg": { schema: { type: "string" as const, format: "binary" } } }),
+  },
+  images: {
+    ...openAi,
+    summary: "Make pictures",
+    ...documentErrors(mediaErrors),
+    ...jsonBody(
+      {
+        model: { ...text, description: "Left out: the operator's" },
+        prompt: text,
+        n: { type: "integer" as const },
+        size: text,
+      },
+      ["prompt"],
+      "As OpenAI has it. A higher quality than medium is for accounts without a limit.",
+    ),
+    ...answerOf("The provider's answer", anyObject),
+  },
+};
