@@ -4531,6 +4531,17 @@ export const translation = {
     "Nobody is here": "Hier ist niemand",
     "There is no agent at this address. It may have moved on.":
       "Unter dieser Adresse gibt es keinen Agenten. Vielleicht ist er weitergezogen.",
+    // The chat on other sites
+    "Chat with {name}": "Chat mit {name}",
+    "Close the chat": "Chat schließen",
+    You: "Du",
+    "{name} is writing …": "{name} schreibt …",
+    "An AI answers here. It can be wrong.": "Hier antwortet eine KI. Sie kann sich irren.",
+    "You are offline. Your message is kept, and sent when you are back.":
+      "Du bist offline. Deine Nachricht bleibt erhalten und geht ab, sobald du wieder online bist.",
+    "The chat can't be reached right now. Your message is kept, and sent again in a moment.":
+      "Der Chat ist gerade nicht erreichbar. Deine Nachricht bleibt erhalten und wird gleich noch einmal gesendet.",
+    "This is a preview: nothing is sent.": "Das ist eine Vorschau: Hier wird nichts gesendet.",
     // The player of live streams
     "Live stream": "Livestream",
     "Live · {seconds} s behind": "Live · {seconds} s verzögert",

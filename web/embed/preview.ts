@@ -1,0 +1,33 @@
+// The preview in the console: a bubble that sends nothing, and looks as the console's page says.
+
+import { type Bubble, createBubble } from "./bubble.ts";
+import type { Look } from "./look.ts";
+
+type Shown = Pick<Look, "name" | "greeting" | "accent" | "theme">;
+
+/** Only the console's page can show this one in a frame, and it is told when it may begin. */
+export function startPreview(words: Pick<Look, "language" | "texts">): void {
+  let bubble: Bubble | undefined;
+  let shown: Shown | undefined;
+  addEventListener("message", ({ origin, data }: MessageEvent<unknown>) => {
+    if (origin !== location.origin || !isShown(data)) return;
+    const look: Look = { ...words, errors: {}, ...data };
+    if (bubble && shown?.name === data.name && shown.greeting === data.greeting) bubble.paint(look, {});
+    else {
+      bubble?.host.remove();
+      bubble = createBubble(look, {}, undefined);
+      document.body.append(bubble.host);
+      bubble.show();
+    }
+    shown = data;
+  });
+  parent.postMessage("berth.preview", location.origin);
+}
+
+const isShown = (data: unknown): data is Shown =>
+  typeof data === "object" &&
+  data !== null &&
+  "name" in data &&
+  "greeting" in data &&
+  "accent" in data &&
+  "theme" in data;
