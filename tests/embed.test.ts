@@ -17,7 +17,10 @@ let site: Site;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  const env = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" };
+  // The prices of its models are not known, so that they count as dear ones.
+  const models = { PROVIDER_5_BASE_URL: upstream.url, PROVIDER_5_API_KEY: "sk-test", MODEL_A: "provider_5:fake-small" };
+  const budgets = { AI_PLAN_BUDGETS_USD_PER_MONTH: "free:500", AI_UNPAID_BUDGET_USD_PER_DAY: "500" };
+  const env = { ...models, ...budgets, RATE_LIMITS: "off" };
   berth = await startBerth({ env });
   ada = await member(berth, "enterprise");
   site = startSite();
@@ -43,6 +46,7 @@ const scriptOf = ({ subdomain }: { subdomain: string }, attributes = "") =>
 const opener = (page: Page, name = "Harbour") => page.getByRole("button", { name: `Chat with ${name}` });
 const panel = (page: Page) => page.getByRole("dialog");
 const input = (page: Page) => panel(page).getByLabel("Your message");
+const said = (page: Page, text: string) => panel(page).getByRole("log").getByText(text, { exact: true });
 const focused = (page: Page) => page.evaluate("document.activeElement.shadowRoot?.activeElement?.outerHTML ?? ''");
 async function say(page: Page, message: string): Promise<void> {
   await input(page).fill(message);
@@ -57,7 +61,6 @@ describe("on a page with a strict policy and hostile styles", () => {
     const { page } = visitor;
     await opener(page).waitFor();
     expect(await page.evaluate("sessionStorage.length + localStorage.length")).toBe(0);
-    await page.keyboard.press("Tab");
     await page.keyboard.press("Tab");
     expect(await focused(page)).toContain('class="opener"');
     await page.keyboard.press("Enter");
@@ -75,11 +78,14 @@ describe("on a page with a strict policy and hostile styles", () => {
       ...{ backgroundColor: "rgb(255, 204, 0)", color: "rgb(0, 0, 0)", width: "42px" },
       ...{ opacity: "1", visibility: "visible" },
     });
+    // What is really drawn: an empty picture of this size has some hundred bytes.
+    const clip = (await panel(page).boundingBox()) ?? { x: 0, y: 0, width: 1, height: 1 };
+    expect((await page.screenshot({ clip })).length).toBeGreaterThan(6_000);
     await visitor.shoot("embed-hostile-css");
 
     await page.keyboard.type("What is sold here?");
     await page.keyboard.press("Enter");
-    await panel(page).getByRole("log").getByText("echo: What is sold here?").waitFor();
+    await said(page, "echo: What is sold here?").waitFor();
     await panel(page).getByRole("status").getByText("Harbour: echo: What is sold here?").waitFor();
     expect(await input(page).inputValue()).toBe("");
 
@@ -99,7 +105,7 @@ describe("on a page with a strict policy and hostile styles", () => {
     await page.goto(`${site.origin}/more`);
     await opener(page).click();
     await say(page, "And what did I ask?");
-    await panel(page).getByRole("log").getByText("echo: And what did I ask?").waitFor();
+    await said(page, "echo: And what did I ask?").waitFor();
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("What is sold here?");
     expect(await visitor.context.cookies()).toEqual([]);
     expect(visitor.complaints()).toEqual([]);
@@ -138,13 +144,13 @@ test("two agents on one page talk separately, one at a time", async () => {
   expect(Math.abs((one?.y ?? 0) - (two?.y ?? 0))).toBeGreaterThanOrEqual(60);
   await opener(page).click();
   await say(page, "To the harbour");
-  await panel(page).getByText("echo: To the harbour").waitFor();
+  await said(page, "echo: To the harbour").waitFor();
   await panel(page).getByRole("button", { name: "Close the chat" }).click();
   await opener(page, "Ropes").click();
   await page.getByRole("dialog", { name: "Ropes" }).getByText("Rope?").waitFor();
   expect(await page.getByRole("dialog").count()).toBe(1);
   await say(page, "To the shop");
-  await panel(page).getByText("echo: To the shop").waitFor();
+  await said(page, "echo: To the shop").waitFor();
   expect(JSON.stringify(upstream.chats.at(-1)?.messages)).not.toContain("To the harbour");
 }, 30_000);
 
@@ -154,9 +160,9 @@ test("it stays when a site replaces its body, or runs the script again", async (
   const { page } = visitor;
   await opener(page).click();
   await say(page, "Before");
-  await panel(page).getByText("echo: Before").waitFor();
+  await said(page, "echo: Before").waitFor();
   await page.evaluate(`history.pushState(null, "", "/next"); document.body.innerHTML = "<h1>Next</h1>"`);
-  await panel(page).getByText("echo: Before").waitFor();
+  await said(page, "echo: Before").waitFor();
   await page.evaluate(`{
     const body = document.createElement("body");
     const script = document.createElement("script");
@@ -167,10 +173,10 @@ test("it stays when a site replaces its body, or runs the script again", async (
     globalThis.again = new Promise((done) => { script.onload = done });
   }`);
   await page.evaluate("globalThis.again.then(() => undefined)");
-  await panel(page).getByText("echo: Before").waitFor();
+  await said(page, "echo: Before").waitFor();
   expect(await page.getByRole("button", { name: /^Chat with/ }).count()).toBe(1);
   await say(page, "After");
-  await panel(page).getByText("echo: After").waitFor();
+  await said(page, "echo: After").waitFor();
 }, 30_000);
 
 describe("while the connection is broken", () => {
@@ -184,7 +190,7 @@ describe("while the connection is broken", () => {
     await panel(page).getByText("You are offline. Your message is kept").waitFor();
     await visitor.shoot("embed-offline");
     await visitor.context.setOffline(false);
-    await panel(page).getByText("echo: Is anybody there?").waitFor();
+    await said(page, "echo: Is anybody there?").waitFor();
     expect(await panel(page).getByText("You are offline").count()).toBe(0);
     expect(await panel(page).getByRole("log").getByText("Is anybody there?", { exact: true }).count()).toBe(1);
     expect(upstream.chats).toHaveLength(1);
@@ -201,7 +207,7 @@ describe("while the connection is broken", () => {
     await berth.restart({ keepPorts: true });
     await page.reload();
     await opener(page).click();
-    await panel(page).getByText("echo: Are you back?").waitFor();
+    await said(page, "echo: Are you back?").waitFor();
     expect(upstream.chats).toHaveLength(1);
   }, 60_000);
 });

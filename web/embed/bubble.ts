@@ -4,6 +4,7 @@ import { createChat } from "./chat.ts";
 import type { Conversation } from "./conversation.ts";
 import { createIcon, createElement as h } from "./element.ts";
 import type { Look, Wishes } from "./look.ts";
+import { registry } from "./registry.ts";
 import { createSurface, type Surface } from "./surface.ts";
 
 const TALK = "M5 5h14a1 1 0 0 1 1 1v9a1 1 0 0 1-1 1h-7l-5 4v-4H5a1 1 0 0 1-1-1V6a1 1 0 0 1 1-1z";
@@ -11,12 +12,11 @@ const CLOSE = "M6 6 18 18M18 6 6 18";
 /** As in style.css: here the dialog fills the screen, and the page behind it can't be reached. */
 const NARROW = "(max-width: 479px), (max-height: 479px)";
 
-/** The bubbles of this page, so that they stand above each other, and one chat is open at a time. */
-const bubbles: { close: () => void }[] = [];
-
 export interface Bubble extends Surface {
   /** Opens the dialog. The focus stays where it is. */
   show(): void;
+  /** Takes it out of the page, and frees its place. */
+  remove(): void;
 }
 
 export function createBubble(look: Look, wishes: Wishes, conversation: Conversation | undefined): Bubble {
@@ -35,7 +35,9 @@ export function createBubble(look: Look, wishes: Wishes, conversation: Conversat
   panel.hidden = true;
   const frame = h("aside", [opener, panel], { "aria-label": look.name });
   const surface = createSurface("bubble", frame, look, wishes);
+  surface.host.popover = "manual";
   const { root } = surface;
+  const { bubbles } = registry();
 
   const chat = createChat(look, {
     conversation,
@@ -94,5 +96,9 @@ export function createBubble(look: Look, wishes: Wishes, conversation: Conversat
     event.preventDefault();
     to?.focus();
   }
-  return { ...surface, show };
+  function remove(): void {
+    surface.host.remove();
+    bubbles.splice(bubbles.indexOf(self), 1);
+  }
+  return { ...surface, show, remove };
 }

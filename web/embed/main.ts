@@ -3,27 +3,18 @@
 
 import { createBubble } from "./bubble.ts";
 import { createChat } from "./chat.ts";
-import { openConversation } from "./conversation.ts";
+import { type Conversation, openConversation } from "./conversation.ts";
 import { createElement as h } from "./element.ts";
 import { type Look, languagesOf } from "./look.ts";
 import { startPreview } from "./preview.ts";
+import { registry } from "./registry.ts";
 import { createSurface } from "./surface.ts";
 
-/** Chats of this page by their address, for scripts that a site runs again when its address changes. */
-const REGISTRY = Symbol.for("berth.embed");
 /** Seconds before the look is asked for again. */
 const RETRIES_S = [5, 30, 120, 600];
 
-const chats = registry();
+const { chats } = registry();
 for (const script of ownScripts()) start(script);
-
-function registry(): Map<string, () => void> {
-  const known: unknown = Reflect.get(globalThis, REGISTRY);
-  if (known instanceof Map) return known;
-  const made = new Map<string, () => void>();
-  Reflect.set(globalThis, REGISTRY, made);
-  return made;
-}
 
 /** The element that runs now. A module does not know its element, so all of them are looked at. */
 function ownScripts(): HTMLScriptElement[] {
@@ -53,8 +44,9 @@ function start(script: HTMLScriptElement): void {
   else void startBubble(script, address);
 }
 
-const conversationAt = (address: string, { dataset }: HTMLScriptElement) =>
-  openConversation(`${address}/messages`, `berth ${address}`, storageOf(dataset.remember !== undefined));
+function conversationAt(address: string, { dataset }: HTMLScriptElement): Conversation {
+  return openConversation(`${address}/messages`, `berth ${address}`, storageOf(dataset.remember !== undefined));
+}
 
 /** Undefined where the browser forbids storage, as in a frame that is a sandbox. */
 function storageOf(isLasting: boolean): Storage | undefined {
@@ -117,6 +109,8 @@ function keepAttached(host: HTMLElement): () => void {
     const { body } = document;
     if (!body || host.parentNode === body) return;
     body.append(host);
+    // The top layer is free of what the page does to its body: transforms, filters, opacity. Older browsers show it as well.
+    host.showPopover?.();
     observer.observe(body, { childList: true });
   }
   observer.observe(document.documentElement, { childList: true });

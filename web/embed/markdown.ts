@@ -237,6 +237,8 @@ function inline(text: string, depth: number, isInLink = false): (Node | string)[
     let end = endOf(mark, inner + 1);
     // `**` inside `*…*` is another mark.
     while (end > 0 && mark.length === 1 && text[end + 1] === mark) end = text.indexOf(mark, end + 2);
+    // The `***` at the end of `**a *b***` closes the inner mark first.
+    if (end > 0 && mark.length === 2 && text[end + 2] === mark[0]) end++;
     if (end < 0 || /\s/.test(text[end - 1] ?? " ") || (isWordMark && /\w/.test(text[end + mark.length] ?? "")))
       return inner;
     add(from, end + mark.length, h(name, inline(text.slice(inner, end), depth + 1, isInLink)));

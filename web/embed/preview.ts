@@ -14,9 +14,10 @@ export function startPreview(words: Pick<Look, "language" | "texts">): void {
     const look: Look = { ...words, errors: {}, ...data };
     if (bubble && shown?.name === data.name && shown.greeting === data.greeting) bubble.paint(look, {});
     else {
-      bubble?.host.remove();
+      bubble?.remove();
       bubble = createBubble(look, {}, undefined);
       document.body.append(bubble.host);
+      bubble.host.showPopover?.();
       bubble.show();
     }
     shown = data;
