@@ -55,5 +55,5 @@ test("the preview shows no agent, can be shown by the console alone, and reaches
   const { headers, text } = await open("/embed/~preview", "de");
   expect(directive(headers, "frame-ancestors")).toBe(`frame-ancestors ${OWN}`);
   expect(headers.get("content-security-policy")).not.toContain("connect-src");
-  expect(text).toContain("Das ist eine Vorschau: Hier wird nichts gesendet.");
+  expect(text).toContain("Schreib eine Nachricht");
 });

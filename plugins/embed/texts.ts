@@ -22,7 +22,6 @@ const TEXTS = {
   away: pageText("The chat can't be reached right now. Your message is kept, and sent again in a moment."),
   failed: pageText("The agent could not be reached."),
   again: pageText("Try again"),
-  preview: pageText("This is a preview: nothing is sent."),
 } as const;
 
 export const textsIn = (language: Language): Record<string, string> =>

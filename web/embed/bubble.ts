@@ -12,6 +12,9 @@ const CLOSE = "M6 6 18 18M18 6 6 18";
 /** As in style.css: here the dialog fills the screen, and the page behind it can't be reached. */
 const NARROW = "(max-width: 479px), (max-height: 479px)";
 
+/** The class of a frame whose dialog never fills the screen, as in a preview, which is a small page. */
+export const STAYS_SMALL = "small";
+
 export interface Bubble extends Surface {
   /** Opens the dialog. The focus stays where it is. */
   show(): void;
@@ -51,7 +54,8 @@ export function createBubble(look: Look, wishes: Wishes, conversation: Conversat
   panel.append(...chat.parts);
 
   const narrow = matchMedia(NARROW);
-  const setModal = () => panel.setAttribute("aria-modal", String(narrow.matches));
+  const setModal = () =>
+    panel.setAttribute("aria-modal", String(narrow.matches && !frame.classList.contains(STAYS_SMALL)));
   /** A keyboard on the screen makes the visible part smaller than the page. */
   const setHeight = () =>
     panel.style.setProperty("--visible", visualViewport ? `${visualViewport.height}px` : "100dvh");

@@ -193,11 +193,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
 
   function submit(): void {
     const message = input.value.trim();
-    if (message === "" || running) return;
-    if (!conversation) {
-      state.textContent = say("preview");
-      return;
-    }
+    if (message === "" || running || !conversation) return;
     input.value = "";
     fit();
     addLine("visitor", message);

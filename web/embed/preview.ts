@@ -1,11 +1,11 @@
 // The preview in the console: a bubble that sends nothing, and looks as the console's page says.
 
-import { type Bubble, createBubble } from "./bubble.ts";
+import { type Bubble, createBubble, STAYS_SMALL } from "./bubble.ts";
 import type { Look } from "./look.ts";
 
 type Shown = Pick<Look, "name" | "greeting" | "accent" | "theme">;
 
-/** Only the console's page can show this one in a frame, and it is told when it may begin. */
+/** Only the console's page can show this one in a frame; it sends the look when this script has run. */
 export function startPreview(words: Pick<Look, "language" | "texts">): void {
   let bubble: Bubble | undefined;
   let shown: Shown | undefined;
@@ -16,13 +16,13 @@ export function startPreview(words: Pick<Look, "language" | "texts">): void {
     else {
       bubble?.remove();
       bubble = createBubble(look, {}, undefined);
+      bubble.frame.classList.add(STAYS_SMALL);
       document.body.append(bubble.host);
       bubble.host.showPopover?.();
       bubble.show();
     }
     shown = data;
   });
-  parent.postMessage("berth.preview", location.origin);
 }
 
 const isShown = (data: unknown): data is Shown =>
