@@ -7,7 +7,7 @@ import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
-import { type Site, startSite, strictPolicy, visit } from "./support/sites.ts";
+import { type Site, startSite, strictPolicy, stylesOf, visit } from "./support/sites.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 let upstream: Upstream;
@@ -68,12 +68,7 @@ describe("on a page with a strict policy and hostile styles", () => {
     expect(await focused(page)).toContain("<textarea");
     expect(await opener(page).getAttribute("aria-expanded")).toBe("true");
     // The page's rules have no effect: the colours are the owner's, with black on yellow, and sizes are its own.
-    const look = await panel(page)
-      .getByRole("button", { name: "Send" })
-      .evaluate((button) => {
-        const { backgroundColor, color, width, opacity, visibility } = getComputedStyle(button);
-        return { backgroundColor, color, width, opacity, visibility };
-      });
+    const look = await stylesOf(panel(page).getByRole("button", { name: "Send" }));
     expect(look).toEqual({
       ...{ backgroundColor: "rgb(255, 204, 0)", color: "rgb(0, 0, 0)", width: "42px" },
       ...{ opacity: "1", visibility: "visible" },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Berth, startBerth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { member, provision } from "../support/members.ts";
-import { startSite, visit } from "../support/sites.ts";
+import { startSite, stylesOf, visit } from "../support/sites.ts";
 import { expectAccessible, openConsole } from "./support/console.ts";
 
 let berth: Berth;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
 const configOf = async (id: string) =>
-  (await ada.get<{ config: { embed?: Record<string, unknown> } }>(`/api/agents/${id}/config`)).body.config;
+  (await ada.get<{ config: Record<string, unknown> }>(`/api/agents/${id}/config`)).body.config;
 
 test("the code of the page shows the chat, as it was chosen in the preview, on the site that was named", async () => {
   const { id } = await provision(ada, "Harbour", { instructions: "Be kind." });
@@ -44,8 +44,7 @@ test("the code of the page shows the chat, as it was chosen in the preview, on t
   await page.getByLabel("Colour").fill("#aa3300");
   await page.getByText("Dark", { exact: true }).click();
   await preview.locator(".frame[data-theme=dark]").waitFor({ state: "attached" });
-  const color = () => preview.locator(".send").evaluate((button) => getComputedStyle(button).backgroundColor);
-  expect(await color()).toBe("rgb(170, 51, 0)");
+  expect((await stylesOf(preview.locator(".send"))).backgroundColor).toBe("rgb(170, 51, 0)");
   await console.shoot("embed-page");
   await page.getByRole("button", { name: "Save the look" }).click();
   await page.getByText("The look is saved").waitFor();

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Locator, Page } from "playwright-core";
 import { startBrowser } from "../console/support/console.ts";
 
 export interface Site extends AsyncDisposable {
@@ -42,6 +42,16 @@ export function startSite(body = "", headers: Record<string, string> = {}): Site
     [Symbol.asyncDispose]: async () => void (await server.stop(true)),
   });
 }
+
+type Styles = Readonly<Record<"backgroundColor" | "color" | "width" | "opacity" | "visibility", string>>;
+
+/** What the browser has made of all rules for an element. */
+export const stylesOf = (locator: Locator): Promise<Styles> =>
+  locator.evaluate((element) => {
+    const stylesOf = Reflect.get(globalThis, "getComputedStyle") as (element: unknown) => Styles;
+    const { backgroundColor, color, width, opacity, visibility } = stylesOf(element);
+    return { backgroundColor, color, width, opacity, visibility };
+  });
 
 /** The strictest policy with which a site can show the bubble of this Berth. */
 export const strictPolicy = (berth: string): string =>

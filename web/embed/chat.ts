@@ -124,7 +124,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     const line = createWaitingLine();
     voice.textContent = say("writing");
     const slow = setTimeout(() => {
-      if (line.classList.contains("busy")) state.textContent = say("slow");
+      if (line.classList.contains("busy") && state.textContent === "") state.textContent = say("slow");
     }, SLOW_MS);
     try {
       const reply = await askUntilReached(conversation, message, line, controller.signal);
