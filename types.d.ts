@@ -34,6 +34,8 @@ declare module "*/standalone.js" {
 /** The console's files, which web/build/build.ts writes: by name, the paths of the two compressed forms. */
 declare module "*/dist/web/assets.js" {
   export const assets: Readonly<Record<string, { type: string; br: string; gz: string }>>;
+  /** embed.js; the hash is of its content. */
+  export const embed: Readonly<{ hash: string; br: string; gz: string }>;
 }
 /** It has no types of its own: rules for tables, task lists and struck text. */
 declare module "@joplin/turndown-plugin-gfm" {

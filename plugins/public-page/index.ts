@@ -11,9 +11,11 @@ import { createVirtualHost } from "./virtual-host.ts";
 import { createVisitorCookies } from "./visitor-cookies.ts";
 import { toVisitorError } from "./visitor-errors.ts";
 import { createVisitorLimiter } from "./visitor-limiter.ts";
+import { createVisitorMessages } from "./visitor-messages.ts";
 import { webRoutes } from "./web-routes.ts";
 
 export { exportedPublicPage, type PublicPageRow } from "./backup-rows.ts";
+export { MAX_MESSAGE, VISIT_ERRORS } from "./model.ts";
 
 export const publicPage = plugin("public-page", (host) => {
   const { kernel } = host;
@@ -21,10 +23,13 @@ export const publicPage = plugin("public-page", (host) => {
   const agentService = host.use(agents);
   const pageStore = createPublicPageStore(kernel);
   const visitorLimiter = createVisitorLimiter(kernel);
+  const visitorMessages = createVisitorMessages({ ...kernel, visitorLimiter });
   return {
     service: {
       /** The limits of visitors, programs too: for messages that don't come through the page. */
       visitors: visitorLimiter,
+      /** Sends what visitors write, for pages of other plugins. */
+      visitorMessages,
       toVisitorError,
       /** The settings of an agent's page. If it is enabled, the agent's name is public. */
       publicPageOf: pageStore.settingsOf,
@@ -40,6 +45,7 @@ export const publicPage = plugin("public-page", (host) => {
       pageStore,
       visitorCookies: createVisitorCookies(kernel),
       visitorLimiter,
+      visitorMessages,
       pageRenderer: createPageRenderer(kernel.config),
     }),
     backend: backendRoutes({ identities, agents: agentService, runtime: host.use(runtime), pageStore }),

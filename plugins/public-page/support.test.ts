@@ -12,8 +12,8 @@ export interface TestAgent {
 
 export type PublicPageFixture = Awaited<ReturnType<typeof openPublicPageFixture>>;
 
-export async function openPublicPageFixture() {
-  const fixture = await openInteractionFixture({ AGENTS_DOMAIN: DOMAIN });
+export async function openPublicPageFixture(env: Record<string, string> = {}) {
+  const fixture = await openInteractionFixture({ AGENTS_DOMAIN: DOMAIN, ...env });
   const ada = await fixture.member();
 
   async function createAgent(config: object = {}, name?: string): Promise<TestAgent> {

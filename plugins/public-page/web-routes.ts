@@ -4,13 +4,12 @@ import { Elysia } from "elysia";
 import marked from "../../node_modules/marked/lib/marked.umd.js" with { type: "file" };
 import type { Config } from "../../src/kernel/config/config.ts";
 import { forbidden, notFound } from "../../src/kernel/errors.ts";
-import { unwrap, unwrapJson } from "../../src/kernel/http/backend/backend-response.ts";
+import { unwrap } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors, documentGuard, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf, createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
-import { acceptsEventStream, EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
 import { prefersHtml } from "../../src/kernel/pages/accept.ts";
 import { createCompressedAsset } from "../../src/kernel/pages/compressed-asset.ts";
 import { languageOf } from "../../src/kernel/pages/language.ts";
@@ -24,6 +23,7 @@ import { MARKDOWN_FILE, type PageRenderer } from "./page-renderer.ts";
 import type { PublicPageStore } from "./public-page-store.ts";
 import type { Visitor, VisitorCookies } from "./visitor-cookies.ts";
 import type { VisitorLimiter } from "./visitor-limiter.ts";
+import type { VisitorMessages } from "./visitor-messages.ts";
 
 type Accounts = ServiceOf<typeof auth>;
 
@@ -37,6 +37,7 @@ interface Deps {
   pageStore: PublicPageStore;
   visitorCookies: VisitorCookies;
   visitorLimiter: VisitorLimiter;
+  visitorMessages: VisitorMessages;
   pageRenderer: PageRenderer;
 }
 
@@ -52,8 +53,8 @@ const SUBDOMAIN_LABEL = /^[a-z0-9-]{1,63}$/;
 const agentNotFound = () => notFound("There is no agent at this address.", "AGENT_NOT_FOUND");
 
 export function webRoutes(deps: Deps) {
-  const { backend, idempotency, identities, users, agents, pageStore, visitorCookies, visitorLimiter, pageRenderer } =
-    deps;
+  const { backend, idempotency, identities, users, agents, pageStore } = deps;
+  const { visitorCookies, visitorLimiter, visitorMessages, pageRenderer } = deps;
 
   const { cardOf, enabledPage, urlOf } = createAgentCards({ users, agents, pageStore });
   const findAgent = async (subdomain: string) =>
@@ -83,35 +84,11 @@ export function webRoutes(deps: Deps) {
     }),
   });
 
-  async function sendMessage(
-    request: Request,
-    agent: AdmittedAgent,
-    visitor: Visitor,
-    message: string,
-  ): Promise<Response> {
-    const { address, cookies } = contextOf(request);
-    const wantsStream = acceptsEventStream(request);
-    const release = await visitorLimiter.acquire(address, agent.id, request.signal);
-    let isStreaming = false;
-    try {
-      const response = await backend.fetch(
-        { userId: `visitor:${visitor.id}`, isAdmin: false, agentId: agent.id, action: "agent.visit", address },
-        `/api/agents/${agent.id}/visits`,
-        {
-          method: "POST",
-          headers: { "content-type": "application/json", ...(wantsStream && { accept: "text/event-stream" }) },
-          body: JSON.stringify({ message, visitor: visitor.id }),
-          signal: request.signal,
-        },
-      );
+  const sendMessage = (request: Request, agent: AdmittedAgent, visitor: Visitor, message: string) =>
+    visitorMessages.send({ request, agentId: agent.id, visitorId: visitor.id, message }, () => {
+      const { cookies } = contextOf(request);
       cookies.push(visitorCookies.setCookieValue(visitor, agent.id, cookiePathOf(request, agent), agent.isEmbedded));
-      if (!response.ok || !wantsStream || !response.body) return Response.json(await unwrapJson(response));
-      isStreaming = true;
-      return new Response(notifyWhenEnded(response.body, release), { headers: EVENT_STREAM_HEADERS });
-    } finally {
-      if (!isStreaming) release();
-    }
-  }
+    });
 
   // The page requests it with Berth's version in the query, so caches may keep it.
   const markdownScript = createCompressedAsset(() => Bun.file(marked).bytes(), {
@@ -211,25 +188,4 @@ export function webRoutes(deps: Deps) {
         },
       },
     );
-}
-
-/** Passes the stream on and calls `onEnd` when it has ended, failed, or been cancelled by the reader. */
-function notifyWhenEnded(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(value);
-        controller.close();
-      } catch (error) {
-        controller.error(error);
-      }
-      onEnd();
-    },
-    cancel(reason) {
-      onEnd();
-      return reader.cancel(reason);
-    },
-  });
 }

@@ -5,6 +5,7 @@ import type { Database } from "./database/database.ts";
 import type { Events } from "./events/events.ts";
 import type { SharedFiles } from "./files.ts";
 import type { BackendTransport } from "./http/backend/backend-transport.ts";
+import type { CrossOriginPath } from "./http/cross-origin-paths.ts";
 import type { ErrorFormat } from "./http/error-response.ts";
 import type { Idempotency } from "./http/idempotency.ts";
 import type { OpenApiDocument } from "./http/openapi/document.ts";
@@ -73,6 +74,9 @@ export interface PluginParts<Service> {
   rateLimitRules?: RateLimitRules;
   /** Paths to which the `default` rule does not apply, because their routes count requests in their own way. */
   selfLimitedPaths?: SelfLimitedPath[];
+
+  /** Paths that pages of other origins may call without credentials, each of them as its plugin decides. */
+  crossOriginPaths?: CrossOriginPath[];
 
   /** Paths whose end is a secret. Logs show the first group of the pattern, and an ellipsis for the rest. */
   secretPaths?: RegExp[];

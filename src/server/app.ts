@@ -11,6 +11,7 @@ import { channels } from "../../plugins/channels/index.ts";
 import { console as webConsole } from "../../plugins/console/index.ts";
 import { documentWriter } from "../../plugins/document-writer/index.ts";
 import { documents } from "../../plugins/documents/index.ts";
+import { embed } from "../../plugins/embed/index.ts";
 import { fleet } from "../../plugins/fleet/index.ts";
 import { gateway } from "../../plugins/gateway/index.ts";
 import { gating } from "../../plugins/gating/index.ts";
@@ -75,6 +76,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   interaction,
   gateway,
   publicPage,
+  embed,
   peers,
   overview,
   provisioning,
@@ -143,6 +145,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     sockets: parts.flatMap(({ sockets = [] }) => sockets),
     virtualHosts: parts.flatMap(({ virtualHost }) => virtualHost ?? []),
     selfLimitedPaths,
+    crossOriginPaths: parts.flatMap(({ crossOriginPaths = [] }) => crossOriginPaths),
     secretPaths,
     errorFormats,
   });

@@ -1,4 +1,4 @@
-// Builds the console into dist/web: hashed files, each compressed, and a module that embeds them in the binary.
+// Builds the console and embed.js into dist/web: each file compressed, and a module that embeds them in the binary.
 
 import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -9,6 +9,7 @@ import tailwind from "bun-plugin-tailwind";
 import { TRANSLATED } from "../languages/languages.ts";
 import { readTranslation } from "../languages/read-translation.ts";
 import { commonPlugin } from "./common.ts";
+import { buildEmbed } from "./embed.ts";
 import { replaceImports } from "./imports.ts";
 import { preactPlugin } from "./preact.ts";
 import { textsByArea } from "./texts.ts";
@@ -90,18 +91,29 @@ export async function buildConsole({ fast = false } = {}): Promise<BuiltFile[]> 
     })),
   );
   replaceImports(files);
-  const built = await Promise.all(
-    files.map(async ({ name, type, bytes }): Promise<BuiltFile> => {
-      const params = { [constants.BROTLI_PARAM_QUALITY]: fast ? 4 : 11 };
-      const [br, gz] = await Promise.all([brotli(bytes, { params }), compressGzip(bytes, { level: fast ? 1 : 9 })]);
-      await Bun.write(join(outputFolder, `${name}.br`), br);
-      await Bun.write(join(outputFolder, `${name}.gz`), gz);
-      return { name, type, bytes: bytes.length, brotliBytes: br.length };
-    }),
-  );
-  await Bun.write(join(outputFolder, "assets.js"), assetsModule(built));
-  return built;
+  async function write(name: string, type: string, bytes: Uint8Array): Promise<BuiltFile> {
+    const params = { [constants.BROTLI_PARAM_QUALITY]: fast ? 4 : 11 };
+    const [br, gz] = await Promise.all([brotli(bytes, { params }), compressGzip(bytes, { level: fast ? 1 : 9 })]);
+    await Bun.write(join(outputFolder, `${name}.br`), br);
+    await Bun.write(join(outputFolder, `${name}.gz`), gz);
+    return { name, type, bytes: bytes.length, brotliBytes: br.length };
+  }
+  const built = await Promise.all(files.map(({ name, type, bytes }) => write(name, type, bytes)));
+  const embed = await buildEmbed();
+  const embedFile = await write("embed.js", "text/javascript", embed);
+  const module = assetsModule(built) + embedModule(new Bun.CryptoHasher("sha256").update(embed).digest("base64url"));
+  await Bun.write(join(outputFolder, "assets.js"), module);
+  return [...built, embedFile];
 }
+
+/** Exports the forms of embed.js, which has an address of its own, and the hash of its content. */
+const embedModule = (hash: string): string =>
+  [
+    'import embedBr from "./embed.js.br" with { type: "file" };',
+    'import embedGz from "./embed.js.gz" with { type: "file" };',
+    `export const embed = { hash: ${JSON.stringify(hash.slice(0, 22))}, br: embedBr, gz: embedGz };`,
+    "",
+  ].join("\n");
 
 /** A module that names each file's two compressed forms as paths that work inside the binary. */
 function assetsModule(files: readonly BuiltFile[]): string {

@@ -987,6 +987,47 @@ export const translation = {
       "Du wirst Besitzer: Der Agent gehorcht dir, und du entscheidest im Chat über seine Werkzeuge.",
     Add: "Eintragen",
     // an agent's public page
+    // The chat on your site
+    "On your site": "Auf deiner Website",
+    "embed bubble widget script iframe website": "einbetten einbinden sprechblase widget skript iframe webseite",
+    "Put the chat on your site": "Den Chat auf deine Website bringen",
+    "add embed bubble widget script iframe website":
+      "hinzufügen einbetten einbinden sprechblase widget skript iframe webseite",
+    "A bubble in the corner, with your colours, is under <a>On your site</a>, and needs no public page.":
+      "Eine Sprechblase in der Ecke, in deinen Farben, gibt es unter <a>Auf deiner Website</a>; sie braucht keine öffentliche Seite.",
+    "This agent came from a file. <a>Read its set-up and save it</a>; then show it on your site.":
+      "Dieser Agent kam aus einer Datei. <a>Lies seine Einrichtung und speichere sie</a>; dann zeig ihn auf deiner Website.",
+    "Visitors of your site talk to the agent there, without an account. Only the sites that you name here can show it.":
+      "Besucher deiner Website sprechen dort mit dem Agenten, ohne Konto. Nur Websites, die du hier nennst, können ihn zeigen.",
+    "Sites that may show the chat": "Websites, die den Chat zeigen dürfen",
+    "Address of your site": "Adresse deiner Website",
+    "Add the site": "Website hinzufügen",
+    "Give the address of a site with https, like https://www.example.com":
+      "Gib die Adresse einer Website mit https an, etwa https://www.example.com",
+    "How it looks": "Wie er aussieht",
+    "What it says first": "Was er zuerst sagt",
+    Colour: "Farbe",
+    "Berth's own": "Die von Berth",
+    "Light or dark": "Hell oder dunkel",
+    "As the visitor's system": "Wie beim Besucher",
+    "The look is saved": "Das Aussehen ist gespeichert",
+    "Save the look": "Aussehen speichern",
+    "The code": "Der Code",
+    "Put it into the HTML of each page that is to show the chat.":
+      "Setz ihn in das HTML jeder Seite, die den Chat zeigen soll.",
+    "As a bubble in the corner": "Als Sprechblase in der Ecke",
+    "Code for the bubble": "Code für die Sprechblase",
+    "data-position, data-theme, data-accent and data-lang change it for a single page.":
+      "data-position, data-theme, data-accent und data-lang ändern ihn für eine einzelne Seite.",
+    "In a frame, where no scripts of others may run": "In einem Rahmen, wo keine fremden Skripte laufen dürfen",
+    "Code for the frame": "Code für den Rahmen",
+    "If your site has a content security policy, allow there":
+      "Wenn deine Website eine Content Security Policy hat, erlaube dort",
+    "Directives of the policy": "Direktiven der Policy",
+    "As soon as you have named a site, the code for it is shown here.":
+      "Sobald du eine Website genannt hast, steht hier der Code für sie.",
+    "Preview of the chat": "Vorschau des Chats",
+    "Try it on a page of its own": "Auf einer eigenen Seite ausprobieren",
     "What visitors see": "Was Besucher sehen",
     Asleep: "Schläft",
     Online: "Online",
@@ -4531,6 +4572,16 @@ export const translation = {
     "Nobody is here": "Hier ist niemand",
     "There is no agent at this address. It may have moved on.":
       "Unter dieser Adresse gibt es keinen Agenten. Vielleicht ist er weitergezogen.",
+    // The chat on other sites
+    "Chat with {name}": "Chat mit {name}",
+    "Close the chat": "Chat schließen",
+    You: "Du",
+    "{name} is writing …": "{name} schreibt …",
+    "An AI answers here. It can be wrong.": "Hier antwortet eine KI. Sie kann sich irren.",
+    "You are offline. Your message is kept, and sent when you are back.":
+      "Du bist offline. Deine Nachricht bleibt erhalten und geht ab, sobald du wieder online bist.",
+    "The chat can't be reached right now. Your message is kept, and sent again in a moment.":
+      "Der Chat ist gerade nicht erreichbar. Deine Nachricht bleibt erhalten und wird gleich noch einmal gesendet.",
     // The player of live streams
     "Live stream": "Livestream",
     "Live · {seconds} s behind": "Live · {seconds} s verzögert",

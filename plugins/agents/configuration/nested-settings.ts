@@ -1,4 +1,4 @@
-// Reads the settings of one channel, one MCP server, and one agent of another host.
+// Reads the settings that are objects: of a channel, an MCP server, an agent of another host, the chat on other sites.
 import {
   boolean,
   check,
@@ -183,5 +183,40 @@ export const PICTURES = object({
   model: described(string(200, 1), {
     description:
       "The model that makes pictures, as `provider_N:id`. Left out: the operator's, else the first that a provider of the agent or the operator is known to have.",
+  }),
+});
+
+/** The most sites that may show an agent's chat. */
+const MAX_EMBED_ORIGINS = 20;
+/**
+ * An origin as browsers write it: https, or http on this machine to try it out. A policy can't name IPv6 addresses (CSP level 3,
+ * section 2.3.1), so none is accepted.
+ */
+const ORIGIN =
+  /^(?:https:\/\/[a-z0-9]([a-z0-9.-]*[a-z0-9])?|http:\/\/(?:localhost|127\.0\.0\.1))(?::[1-9][0-9]{0,4})?$/;
+const origin = check(
+  { type: "string", maxLength: 300, pattern: ORIGIN.source },
+  (value): value is string => typeof value === "string" && value.length <= 300 && ORIGIN.test(value),
+  "This must be the origin of a site, in small letters and without a path, like https://www.example.com.",
+);
+const COLOR = /^#[0-9a-fA-F]{6}$/;
+const color = check(
+  { type: "string", pattern: COLOR.source },
+  (value): value is string => typeof value === "string" && COLOR.test(value),
+  "This must be a colour as six hexadecimal digits, like #0b6e8a.",
+);
+
+export const EMBED = object({
+  origins: described(listOf(origin, MAX_EMBED_ORIGINS), {
+    description: "The sites that may show the chat: scheme, host and port of each. Left out or empty: none.",
+    default: [],
+  }),
+  greeting: described(string(500), { description: "What visitors read before they write. Left out: nothing." }),
+  accent: described(color, {
+    description: "The colour of the button and of what visitors wrote. Left out: Berth's own.",
+  }),
+  theme: described(oneOf("auto", "light", "dark"), {
+    description: "Light or dark; `auto` follows the visitor's system.",
+    default: "auto",
   }),
 });

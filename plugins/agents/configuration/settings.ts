@@ -3,7 +3,7 @@
 import type { ChannelId } from "../../../channels/port.ts";
 import { mapChannels } from "../../../channels/registry.ts";
 import type { Issue } from "../../../src/kernel/errors.ts";
-import { CHANNEL, MCP_SERVERS, PICTURES, REMOTE_AGENTS, TRANSCRIPTION, VOICE } from "./nested-settings.ts";
+import { CHANNEL, EMBED, MCP_SERVERS, PICTURES, REMOTE_AGENTS, TRANSCRIPTION, VOICE } from "./nested-settings.ts";
 import { MAX_SCHEDULES, schedule } from "./schedule-settings.ts";
 import {
   deferred,
@@ -134,6 +134,11 @@ export const SETTINGS = {
   pictures: described(PICTURES, {
     description: "How the skill `pictures` makes pictures: see docs/tools.md.",
     examples: [{ model: "provider_5:gpt-image-1" }],
+  }),
+  embed: described(EMBED, {
+    description:
+      "The chat on sites of yours, for their visitors: see docs/embed.md. They spend the agent's budget, so set one.",
+    examples: [{ origins: ["https://www.example.com"], greeting: "Ahoy! Ask me about our boats.", accent: "#0b6e8a" }],
   }),
   timezone: described(timezone, {
     description: "The time zone in which the agent tells times and in which schedules without one of their own run.",

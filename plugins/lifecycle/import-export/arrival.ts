@@ -67,6 +67,11 @@ const ARRIVALS: { [Key in keyof AgentSettings]-?: Arrival } = {
     const schedules = value as unknown[];
     return schedules.every(isHarmless) ? undefined : JSON.stringify(schedules.map(disable));
   },
+  // Sites of the old owner would show it to everybody, on the new owner's bill.
+  embed(value) {
+    const { origins, ...rest } = value as { origins?: unknown[] };
+    return origins === undefined || origins.length === 0 ? undefined : JSON.stringify(rest);
+  },
   // `ask` and `deny` only restrict; `allow` would take a decision away from the owner.
   approvals(value) {
     if (Array.isArray(value)) return undefined;
@@ -170,5 +175,6 @@ const SETTING_HINTS: Readonly<Record<string, string>> = {
   mcpServers: "mcpServers whose enabled is true",
   remoteAgents: "remoteAgents whose enabled is true",
   schedules: "schedules whose enabled is true",
+  embed: "the sites in embed.origins that are yours",
   approvals: "the approvals from the file that allow",
 };

@@ -4,6 +4,12 @@ import { AppError, forbidden } from "../errors.ts";
 import type { Kernel } from "../plugin.ts";
 import { withWarnings } from "./body/ignored-fields.ts";
 import { createClientAddressResolver } from "./client-address.ts";
+import {
+  CROSS_ORIGIN_PREFLIGHT,
+  type CrossOriginPath,
+  createCrossOriginFinder,
+  crossOriginHeaders,
+} from "./cross-origin-paths.ts";
 import { type ErrorPaths, errorResponse } from "./error-response.ts";
 import { attachContext, createRequestId, isLocalRequest, type RequestContext } from "./request-context.ts";
 import { createSelfLimitedCheck, type SelfLimitedPath } from "./self-limited-paths.ts";
@@ -23,6 +29,7 @@ export interface Surface {
 export interface SurfaceHooks extends ErrorPaths {
   sockets?: readonly SocketRoute[];
   selfLimitedPaths?: readonly SelfLimitedPath[];
+  crossOriginPaths?: readonly CrossOriginPath[];
   virtualHosts?: readonly VirtualHost[];
 }
 
@@ -51,7 +58,14 @@ export function createSurface(
   app: AnyElysia,
   kernel: Kernel,
   durations: RequestDurations,
-  { sockets = [], selfLimitedPaths = [], virtualHosts = [], secretPaths, errorFormats }: SurfaceHooks = {},
+  {
+    sockets = [],
+    selfLimitedPaths = [],
+    crossOriginPaths = [],
+    virtualHosts = [],
+    secretPaths,
+    errorFormats,
+  }: SurfaceHooks = {},
 ): Surface {
   const { config, log, limits, backend } = kernel;
   const address = createClientAddressResolver(config.trustedProxies);
@@ -59,11 +73,16 @@ export function createSurface(
   const origins = trustedOrigins(config, name);
   const errorPaths = { secretPaths, errorFormats };
   const isSelfLimited = createSelfLimitedCheck(name, selfLimitedPaths);
+  const findCrossOriginPath = createCrossOriginFinder(name, crossOriginPaths);
   const durationsByClass = [0, 1, 2, 3, 4, 5].map((n) => durations.labels({ surface: name, class: `${n}xx` }));
 
   async function respond(request: Request, context: RequestContext, isFromNetwork: boolean): Promise<Response> {
     attachContext(request, context);
     const origin = request.headers.get("origin");
+    const crossOriginPath = origin === null ? undefined : findCrossOriginPath(request);
+    if (crossOriginPath && origin !== null) {
+      return respondAcrossOrigins(crossOriginPath, request, context, isFromNetwork, origin);
+    }
     try {
       if (origin !== null && request.method === "OPTIONS") {
         return addHeaders(preflight(origin, context), context, origin);
@@ -75,6 +94,36 @@ export function createSurface(
       return addHeaders(ignoredFields ? await withWarnings(response, ignoredFields) : response, context, origin);
     } catch (error) {
       return addHeaders(errorResponse(error, request, log, errorPaths), context, origin);
+    }
+  }
+
+  /** Responds below a path whose plugin names the origins itself. */
+  async function respondAcrossOrigins(
+    { allows }: CrossOriginPath,
+    request: Request,
+    context: RequestContext,
+    isFromNetwork: boolean,
+    origin: string,
+  ): Promise<Response> {
+    let isAllowed = false;
+    const finish = (response: Response) => {
+      const { headers } = addHeaders(response, context, null);
+      if (config.corsOrigins.length === 0) headers.append("vary", "origin");
+      if (isAllowed)
+        for (const [header, value] of Object.entries(crossOriginHeaders(origin))) headers.set(header, value);
+      return response;
+    };
+    try {
+      // A preflight counts, too: it looks for the agent.
+      if (isFromNetwork) admitRequest(request, context);
+      isAllowed = await allows(request, origin);
+      if (!isAllowed) throw forbidden("FOREIGN_ORIGIN", "Pages of this origin may not call this address.");
+      if (request.method === "OPTIONS") {
+        return finish(new Response(null, { status: 204, headers: CROSS_ORIGIN_PREFLIGHT }));
+      }
+      return finish(await app.fetch(request));
+    } catch (error) {
+      return finish(errorResponse(error, request, log, errorPaths));
     }
   }
 

@@ -166,6 +166,13 @@ export const WRITES: Readonly<Record<string, Write>> = {
     typed: (page) => field(page, "The first thing visitors read"),
     done: has("The first thing visitors read", "Ahoy!"),
   },
+  "/agents/:id/embed": {
+    fill: (page) => field(page, "Address of your site").fill("https://shop.example.com"),
+    send: pressButton("Add the site"),
+    request: /^PATCH \/api\/agents\/[^/]+$/,
+    typed: (page) => field(page, "Address of your site"),
+    done: shows("https://shop.example.com"),
+  },
   "/agents/:id/gateway": {
     fill: pressButton("Replace the token"),
     send: pressButton("Replace it"),

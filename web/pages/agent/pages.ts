@@ -12,6 +12,7 @@ import {
   Globe,
   History,
   type LucideIcon,
+  MessageCircleCode,
   MessageSquare,
   MessagesSquare,
   Power,
@@ -80,6 +81,14 @@ export const AGENT_PAGES: readonly AgentPage[] = [
     group: "reach",
     keywords: text("embed website qr preview"),
     Component: lazyPagePart(() => import("./public/index.tsx")),
+  },
+  {
+    path: "/embed",
+    label: text("On your site"),
+    Icon: MessageCircleCode,
+    group: "reach",
+    keywords: text("embed bubble widget script iframe website"),
+    Component: lazyPagePart(() => import("./embed/index.tsx")),
   },
   {
     path: "/gateway",

@@ -1,8 +1,9 @@
 // The sites that may show the page in a frame, and the code that they need.
 
 import { useState } from "react";
+import { Link } from "wouter";
 import { ApiError } from "../../../app/errors.ts";
-import { t } from "../../../app/language.ts";
+import { rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
 import { CodeBlock } from "../../../parts/code-block.tsx";
 import { messageOf } from "../../../parts/error-note.tsx";
@@ -41,6 +42,15 @@ export function EmbedSection({ settings }: { settings: PublicSettings }) {
       hint={t("Show the chat inside a page of yours. Only the sites that you name here can do that.")}
     >
       <div className="flex flex-col gap-4">
+        <p className="max-w-prose">
+          {rich("A bubble in the corner, with your colours, is under <a>On your site</a>, and needs no public page.", {
+            a: (words, key) => (
+              <Link key={key} href={`/agents/${agent.id}/embed`} className="text-sea underline">
+                {words}
+              </Link>
+            ),
+          })}
+        </p>
         {embedOrigins.length > 0 && <Sites origins={embedOrigins} onRemove={remove} />}
         <Form onSubmit={submit} className="flex max-w-xl flex-wrap items-start gap-2">
           <div className="min-w-56 flex-1">

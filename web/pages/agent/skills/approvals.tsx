@@ -13,7 +13,7 @@ import { Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Notice } from "../../../parts/status.tsx";
 import { ToolName } from "../../../parts/tool-name.tsx";
-import { useConfiguration, withKey } from "./configuration.ts";
+import { useConfiguration, withKey } from "../config/configuration.ts";
 import { type Approval, CLASSES, type Skill } from "./words.ts";
 
 type Policy = Readonly<Record<string, Approval>>;

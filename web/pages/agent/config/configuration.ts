@@ -1,4 +1,4 @@
-// The agent's configuration, for the parts of it that this page changes.
+// The agent's configuration, for pages that change a part of it.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, path } from "../../../app/api.ts";

@@ -1,0 +1,249 @@
+// The chat: what it shows, and what happens when a visitor writes. It knows neither bubble nor page, which hold it.
+
+import { type Conversation, Refusal, Unreachable } from "./conversation.ts";
+import { createIcon, createElement as h } from "./element.ts";
+import type { Look } from "./look.ts";
+import { markdown } from "./markdown.ts";
+
+export interface Chat {
+  /** Header, log and form. */
+  readonly parts: readonly HTMLElement[];
+  /** Where a page and a bubble put their own buttons. */
+  readonly header: HTMLElement;
+  /** Moves the focus to where the visitor writes, or to the talk on devices whose keyboard would cover it. */
+  focus(): void;
+  scrollToEnd(): void;
+}
+
+interface Options {
+  /** Undefined in a preview, which sends nothing. */
+  conversation: Conversation | undefined;
+  /** The level of the heading with the agent's name. */
+  heading: "h1" | "h2";
+  /** A reply, or the word that there is none, has arrived. */
+  onNews: () => void;
+}
+
+const SEND = "M4 12 20 4l-5 16-3-7z";
+const FRESH = "M5 5v5h5M5.5 10a7 7 0 1 1-.5 4";
+const MAX_MESSAGE = 4_000;
+const SLOW_MS = 10_000;
+/** Seconds until the first attempt to send again; each later one waits twice as long, up to the last. */
+const [FIRST_RETRY_S, LAST_RETRY_S, MAX_RETRIES] = [2, 30, 12];
+
+export function createChat(look: Look, { conversation, heading, onNews }: Options): Chat {
+  const { name, greeting, texts, errors } = look;
+  const say = (key: string) => (texts[key] ?? "").replaceAll("{name}", name);
+
+  const fresh = h("button", [createIcon(FRESH)], {
+    type: "button",
+    class: "icon",
+    "aria-label": say("fresh"),
+    title: say("fresh"),
+  });
+  const initial = [...name][0]?.toUpperCase() ?? "";
+  const title = h(heading, [h("bdi", [name])], { id: "title" });
+  const header = h("header", [h("span", [initial], { class: "face", "aria-hidden": "true" }), title, fresh]);
+  // Replies are announced by `voice`, once and whole: a log would announce each piece of them.
+  const log = h("div", [], { class: "log", role: "log", "aria-live": "off", "aria-label": say("log"), tabindex: "0" });
+  const state = h("p", [], { class: "state", role: "status" });
+  const voice = h("div", [], { class: "unseen", role: "status" });
+  const input = h("textarea", [], {
+    id: "input",
+    rows: "1",
+    maxlength: String(MAX_MESSAGE),
+    placeholder: say("write"),
+    autocomplete: "off",
+  });
+  const send = h("button", [createIcon(SEND)], {
+    type: "submit",
+    class: "send",
+    "aria-label": say("send"),
+    title: say("send"),
+  });
+  const label = h("label", [say("message")], { class: "unseen", for: "input" });
+  const form = h("form", [label, input, send]);
+  const note = h("p", [say("note")], { class: "note" });
+
+  let running: AbortController | undefined;
+  let stopWaiting: () => void = () => undefined;
+
+  function setRunning(controller: AbortController | undefined): void {
+    running = controller;
+    send.setAttribute("aria-disabled", String(controller !== undefined));
+  }
+
+  const scrollToEnd = () => log.scrollTo(0, log.scrollHeight);
+  const isAtEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+
+  /** Adds a line. The language of what people and agents write is not known. */
+  function addLine(by: "visitor" | "agent" | "greeting", text: string): HTMLElement {
+    const body = h("div", by === "visitor" ? [text] : markdown(text), { class: "text", dir: "auto", lang: "" });
+    const author = h("span", [`${by === "visitor" ? say("you") : name}: `], { class: "unseen" });
+    const line = h("div", [author, body], { class: `line ${by}` });
+    log.append(line);
+    scrollToEnd();
+    return line;
+  }
+
+  function showReply(line: HTMLElement, text: string): void {
+    const follow = isAtEnd();
+    line.querySelector(".text")?.replaceChildren(...markdown(text));
+    line.classList.remove("busy");
+    if (follow) scrollToEnd();
+  }
+
+  function createWaitingLine(): HTMLElement {
+    const line = addLine("agent", "");
+    line.classList.add("busy");
+    line
+      .querySelector(".text")
+      ?.append(...[0, 1, 2].map(() => h("i", [])), h("span", [say("writing")], { class: "unseen" }));
+    return line;
+  }
+
+  function showFailure(line: HTMLElement, words: string, language: string, message: string): void {
+    const again = h("button", [say("again")], { type: "button" });
+    again.addEventListener("click", () => {
+      if (running) return;
+      input.focus();
+      line.remove();
+      void deliver(message);
+    });
+    line.className = "line failure";
+    line.replaceChildren(h("p", [words], { lang: language }), again);
+    voice.textContent = words;
+    scrollToEnd();
+  }
+
+  async function deliver(message: string): Promise<void> {
+    if (!conversation) return;
+    const controller = new AbortController();
+    setRunning(controller);
+    for (const button of log.querySelectorAll(".failure button")) button.remove();
+    const line = createWaitingLine();
+    voice.textContent = say("writing");
+    const slow = setTimeout(() => {
+      if (line.classList.contains("busy") && state.textContent === "") state.textContent = say("slow");
+    }, SLOW_MS);
+    try {
+      const reply = await askUntilReached(conversation, message, line, controller.signal);
+      showReply(line, reply);
+      conversation.close();
+      conversation.add({ by: "agent", text: reply });
+      voice.textContent = `${name}: ${line.querySelector(".text")?.textContent ?? ""}`;
+      onNews();
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      if (error instanceof Refusal) {
+        showFailure(line, errors[error.code] ?? error.message, errors[error.code] ? look.language : "en", message);
+        if (error.code !== "RATE_LIMITED" && error.code !== "AGENT_BUSY") conversation.close();
+      } else showFailure(line, say("failed"), look.language, message);
+      onNews();
+    } finally {
+      clearTimeout(slow);
+      if (running === controller) {
+        state.textContent = "";
+        setRunning(undefined);
+      }
+    }
+  }
+
+  /** Sends the message, and sends it again while server or network are away. */
+  async function askUntilReached(
+    talk: Conversation,
+    message: string,
+    line: HTMLElement,
+    signal: AbortSignal,
+  ): Promise<string> {
+    for (let attempt = 0; ; attempt++) {
+      let frame = 0;
+      const showSoon = (text: string) => {
+        cancelAnimationFrame(frame);
+        state.textContent = "";
+        frame = requestAnimationFrame(() => showReply(line, text));
+      };
+      try {
+        return await talk.ask(message, showSoon, signal);
+      } catch (error) {
+        if (!(error instanceof Unreachable) || attempt >= MAX_RETRIES) throw error;
+        state.textContent = say(navigator.onLine ? "away" : "offline");
+        await pause(attempt, signal);
+      } finally {
+        cancelAnimationFrame(frame);
+      }
+    }
+  }
+
+  /** Waits before the next attempt; not longer than until the network is back. */
+  async function pause(attempt: number, signal: AbortSignal): Promise<void> {
+    const seconds = Math.min(LAST_RETRY_S, FIRST_RETRY_S * 2 ** attempt) * (0.75 + Math.random() / 2);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, seconds * 1_000);
+      stopWaiting = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      addEventListener("online", stopWaiting, { once: true });
+      signal.addEventListener("abort", stopWaiting, { once: true });
+    });
+    removeEventListener("online", stopWaiting);
+    signal.throwIfAborted();
+  }
+
+  function submit(): void {
+    const message = input.value.trim();
+    if (message === "" || running || !conversation) return;
+    input.value = "";
+    fit();
+    addLine("visitor", message);
+    conversation.add({ by: "visitor", text: message, isOpen: true });
+    void deliver(message);
+  }
+
+  /** The field grows with its text, where the browser does not do that itself (`field-sizing`). */
+  function fit(): void {
+    if (CSS.supports("field-sizing", "content")) return;
+    input.style.height = "auto";
+    input.style.height = `${input.scrollHeight + 2}px`;
+  }
+
+  function greet(): void {
+    log.replaceChildren();
+    if (greeting !== "") addLine("greeting", greeting);
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  input.addEventListener("input", fit);
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    submit();
+  });
+  fresh.addEventListener("click", () => {
+    running?.abort();
+    setRunning(undefined);
+    state.textContent = "";
+    voice.textContent = "";
+    conversation?.clear();
+    greet();
+    input.focus();
+  });
+
+  greet();
+  setRunning(undefined);
+  for (const { by, text } of conversation?.messages ?? []) addLine(by, text);
+  // A message that got no answer before the page was left is sent again.
+  const last = conversation?.messages.at(-1);
+  if (last?.isOpen) void deliver(last.text);
+
+  return {
+    parts: [header, log, state, form, note, voice],
+    header,
+    focus: () => (matchMedia("(hover: hover)").matches ? input : log).focus({ preventScroll: true }),
+    scrollToEnd,
+  };
+}

@@ -1,0 +1,163 @@
+// Keeps a visitor's conversation in the browser, and sends its messages. Nothing is stored before the visitor sends something,
+// and nothing of it is a cookie.
+
+export interface Message {
+  by: "visitor" | "agent";
+  text: string;
+  /** It has not been answered yet. */
+  isOpen?: boolean;
+}
+
+interface Stored {
+  token?: string | undefined;
+  messages: Message[];
+}
+
+/** The API has refused a message. */
+export class Refusal extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The server or the network is away: the same message can succeed later. */
+export class Unreachable extends Error {}
+
+/** Codes of a service that is about to return. */
+const PASSING = ["STOPPING", "AGENT_CHANGING", "BACKEND_UNAVAILABLE"];
+const MAX_MESSAGES = 100;
+
+export interface Conversation {
+  /** Oldest first. */
+  readonly messages: readonly Message[];
+  add(message: Message): void;
+  /** The last message of the visitor was answered, or refused. */
+  close(): void;
+  /** Forgets everything: the next message is that of a new visitor. */
+  clear(): void;
+  /**
+   * Sends a message and resolves with the reply. `onText` gets the reply so far, each time it grows.
+   * Rejects with Refusal, Unreachable, or the signal's reason.
+   */
+  ask(message: string, onText: (text: string) => void, signal: AbortSignal): Promise<string>;
+}
+
+/** @param storage undefined where it is forbidden: the conversation then ends with the page */
+export function openConversation(address: string, key: string, storage: Storage | undefined): Conversation {
+  let stored = load();
+
+  function load(): Stored {
+    try {
+      const found = JSON.parse(storage?.getItem(key) ?? "null") as Stored | null;
+      return Array.isArray(found?.messages) ? found : { messages: [] };
+    } catch {
+      return { messages: [] };
+    }
+  }
+  function save(): void {
+    try {
+      storage?.setItem(key, JSON.stringify(stored));
+    } catch {
+      // Full, or forbidden by now: the conversation lasts as long as the page.
+    }
+  }
+
+  return {
+    get messages() {
+      return stored.messages;
+    },
+    add(message) {
+      stored.messages = [...stored.messages, message].slice(-MAX_MESSAGES);
+      save();
+    },
+    close() {
+      stored.messages = stored.messages.map(({ by, text }) => ({ by, text }));
+      save();
+    },
+    clear() {
+      stored = { messages: [] };
+      try {
+        storage?.removeItem(key);
+      } catch {
+        // There was nothing then.
+      }
+    },
+    async ask(message, onText, signal) {
+      const { token } = stored;
+      const response = await reach(signal, () =>
+        fetch(address, {
+          method: "POST",
+          headers: { "content-type": "application/json", accept: "text/event-stream" },
+          body: JSON.stringify({ message, ...(token && { visitor: token }) }),
+          credentials: "omit",
+          referrerPolicy: "no-referrer",
+          signal,
+        }),
+      );
+      if (!response.ok) throw await refusalOf(response);
+      let text = "";
+      const events = readEvents(response);
+      for (;;) {
+        const { done, value } = await reach(signal, () => events.next());
+        if (done) throw new Unreachable();
+        const [event, data] = value;
+        if (event === "visitor") {
+          stored.token = String(data.visitor);
+          save();
+        } else if (event === "delta") {
+          text += String(data.text);
+          onText(text);
+        } else if (event === "reply") return String(data.reply);
+        else if (event === "error") throw errorOf(data);
+      }
+    },
+  };
+}
+
+/** Turns failures of the network into Unreachable. */
+async function reach<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof Refusal ? error : new Unreachable();
+  }
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+function errorOf({ code, error }: Data): Error {
+  return PASSING.includes(String(code)) ? new Unreachable() : new Refusal(String(code), String(error));
+}
+
+/** A proxy answers for a server that is away, without Berth's error body. */
+async function refusalOf(response: Response): Promise<Error> {
+  try {
+    const body = (await response.json()) as Data;
+    return typeof body.code === "string" ? errorOf(body) : new Unreachable();
+  } catch {
+    return new Unreachable();
+  }
+}
+
+/** Yields the server-sent events of a response as they arrive (WHATWG HTML §9.2). */
+async function* readEvents({ body }: Response): AsyncGenerator<[event: string, data: Data]> {
+  if (!body) return;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    const frames = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+    rest = frames.pop() ?? "";
+    for (const frame of frames) {
+      const fields = new Map(
+        frame.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)]),
+      );
+      const data = fields.get("data");
+      if (data) yield [fields.get("event")?.trim() ?? "", JSON.parse(data) as Data];
+    }
+  }
+}
