@@ -27,7 +27,7 @@ A socket that may not be here, or no longer (signed out, token replaced, agent r
 export const socketDocumentation = {
   "/agent/{id}": {
     get: {
-      operationId: "getAgentGateway",
+      operationId: "connectGateway",
       tags: ["Interaction"],
       summary: "The gateway: talk to an agent over a WebSocket",
       description: GATEWAY_DESCRIPTION,

@@ -49,6 +49,9 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
         detail: {
           tags,
           summary: "Your agent: health, sessions, memory, skills",
+          description:
+            "`action` chooses the view: `health`, `sessions`, `session` (with `sessionId`), `memory`, `skills` or `credentials`; without it, what there is. Without `agentId`, it is about the newest agent.",
+          operationId: "getAgentView",
           ...documentErrors({ 400: "INVALID_ACTION", 404: ["AGENT_NOT_FOUND", "SESSION_NOT_FOUND"] }),
           ...documentResponse(agentView, "The view of the action"),
         },
@@ -71,6 +74,7 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
         detail: {
           tags,
           summary: "Talk to your agent, or change its skills and credentials",
+          operationId: "talkToAgent",
           description: `${STREAM_DESCRIPTION} An API key needs the scope \`chat\`, and \`write\` too for actions that change the agent.`,
           ...documentErrors({
             ...TURN_ERRORS,
@@ -95,6 +99,7 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
         detail: {
           tags,
           summary: "Send a message; each topic has a separate session",
+          operationId: "sendMessage",
           description: STREAM_DESCRIPTION,
           ...documentErrors({
             ...TURN_ERRORS,
@@ -122,6 +127,9 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
         detail: {
           tags,
           summary: "List the sent messages, newest first",
+          description:
+            "Messages that were sent by `POST /api/chat`, with the reply to each; `topic` chooses those of one topic.",
+          operationId: "listSentMessages",
           ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
         },
       },

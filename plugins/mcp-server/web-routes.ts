@@ -30,12 +30,23 @@ export function webRoutes({ access, addresses, endpoint }: Deps) {
   const metadata = {
     open: true,
     response: { 200: resourceMetadata },
-    detail: { tags, summary: "How clients of the MCP server sign in (RFC 9728)" },
+    detail: {
+      tags,
+      summary: "How clients of the MCP server sign in (RFC 9728)",
+      description: "MCP clients read this after a 401 from `/mcp`, to find the authorization server and its scopes.",
+      operationId: "getMcpResourceMetadata",
+    },
   } as const;
   const server = {
     open: true,
     response: { 200: serverMetadata },
-    detail: { tags, summary: "The endpoints of OAuth (RFC 8414)" },
+    detail: {
+      tags,
+      summary: "The endpoints of OAuth (RFC 8414)",
+      description:
+        "Addresses and abilities of this service as an authorization server, for the apps that accounts connect.",
+      operationId: "getAuthorizationServerMetadata",
+    },
   } as const;
   const hidden = { open: true, detail: { hide: true } } as const;
 
@@ -49,6 +60,7 @@ export function webRoutes({ access, addresses, endpoint }: Deps) {
         detail: {
           tags,
           summary: "Talk to your agents from another assistant: a server of the Model Context Protocol",
+          operationId: "callMcpServer",
           description:
             "Streamable HTTP, without sessions. `Authorization: Bearer` holds an API key, or an access token of OAuth for an app " +
             "that you have connected. Its tools follow the scopes: `chat`, `read`, `write`.",

@@ -82,6 +82,8 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
         detail: {
           tags,
           summary: "Store a message of another host's agent; only for the web surface",
+          description: "The web surface has spoken the A2A protocol with the caller; here the message becomes a turn.",
+          operationId: "createPeerMessage",
           ...documentErrors({ 409: "AGENT_STOPPED", 429: "TOO_MANY_WAITING", 503: "STOPPING" }),
         },
       },
@@ -98,6 +100,8 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
         detail: {
           tags,
           summary: "What became of the messages of a conversation, newest first; only for the web surface",
+          description: "For a caller of the A2A protocol that asks for a conversation.",
+          operationId: "listPeerMessages",
           ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
         },
       },
@@ -114,7 +118,13 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
       {
         peer: true,
         response: { 200: peerOutcome },
-        detail: { tags, summary: "What became of a message; only for the web surface", ...documentErrors(notThere) },
+        detail: {
+          tags,
+          summary: "What became of a message; only for the web surface",
+          description: "For a caller of the A2A protocol that asks for a task.",
+          operationId: "getPeerMessage",
+          ...documentErrors(notThere),
+        },
       },
     )
     .get(
@@ -133,6 +143,8 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
         detail: {
           tags,
           summary: "Follow the turn of a message; only for the web surface",
+          description: "The same events as those of a turn.",
+          operationId: "followPeerMessage",
           ...documentErrors({ ...notThere, 429: "TOO_MANY_STREAMS", 503: "TURN_BUSY" }),
           responses: { 200: eventStreamResponse },
         },
@@ -150,6 +162,8 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
         detail: {
           tags,
           summary: "Cancel the turn of a message; only for the web surface",
+          description: "A message that is answered already can't be cancelled.",
+          operationId: "cancelPeerMessage",
           ...documentErrors({ ...notThere, 409: "ALREADY_SETTLED" }),
         },
       },

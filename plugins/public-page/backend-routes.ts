@@ -51,7 +51,11 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
         agentCall: "agent.public",
         body: settingsBody,
         response: { 200: settings },
-        detail: { tags, summary: "Allow or forbid visitors to talk to an agent at its public address" },
+        detail: {
+          tags,
+          summary: "Allow or forbid visitors to talk to an agent at its public address",
+          operationId: "setPublicPage",
+        },
       },
     )
     .post(

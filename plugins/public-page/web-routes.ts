@@ -130,7 +130,13 @@ export function webRoutes(deps: Deps) {
       {
         ownAgent: { scope: "read", kind: "data" },
         response: { 200: settingsWithUrl },
-        detail: { tags, summary: "Show the settings of an agent's public page" },
+        detail: {
+          tags,
+          summary: "Show the settings of an agent's public page",
+          description:
+            "Whether visitors may talk to the agent at `url`, what greets them, and which sites may embed the page.",
+          operationId: "getPublicPage",
+        },
       },
     )
     .put(
@@ -147,6 +153,7 @@ export function webRoutes(deps: Deps) {
         detail: {
           tags,
           summary: "Allow or forbid visitors to talk to an agent at its public address",
+          operationId: "setPublicPage",
           description:
             "Forbidden by default. Visitors spend the agent's budget: set one (`budget` in its configuration).",
           ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
@@ -176,6 +183,7 @@ export function webRoutes(deps: Deps) {
         detail: {
           tags,
           summary: "Show an agent's public page: a card, and a chat if its owner allows it",
+          operationId: "showPublicPage",
           description: "HTML, unless the client accepts `application/json` and not `text/html`.",
           ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
           ...documentResponse(card, "The card"),
@@ -199,6 +207,7 @@ export function webRoutes(deps: Deps) {
         detail: {
           tags,
           summary: "Send an agent a message as a visitor",
+          operationId: "sendVisitorMessage",
           description:
             "Only if the agent's owner allows it. A cookie for this address identifies the visitor's own conversation. " +
             "With `accept: text/event-stream` the reply is streamed: delta, reply, error.",

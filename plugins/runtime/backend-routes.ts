@@ -60,6 +60,10 @@ export const backendRoutes = ({ guards, handleTurnRequest, sessions }: Deps) =>
       {
         agentCall: { action: "agent.session", scope: "chat", changes: true },
         response: { 201: newSession },
-        detail: { tags: ["Agents"], summary: "Begin a new session with an agent" },
+        detail: {
+          tags: ["Agents"],
+          summary: "Begin a new session with an agent",
+          description: "The agent remembers its facts, but none of the earlier messages, in the new session.",
+        },
       },
     );

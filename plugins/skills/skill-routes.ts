@@ -53,12 +53,21 @@ export const skillRoutes = ({ guards, identities, registry }: Deps) =>
     .get("/api/skills", async ({ identity }) => toList(await registry.describe("", identity.user.id)), {
       signedIn: "read",
       response: { 200: skillList },
-      detail: { tags, summary: "The catalogue of skills, with what they may do" },
+      detail: {
+        tags,
+        summary: "The catalogue of skills, with what they may do",
+        description: "Built-in skills, and those that the account has installed from folders.",
+      },
     })
     .get("/api/agents/:id/skills", async ({ agent }) => toList(await registry.describe(agent.id)), {
       ownAgent: { scope: "read", kind: "data" },
       response: { 200: skillList },
-      detail: { tags, summary: "An agent's skills, on and off, with what they may do" },
+      detail: {
+        tags,
+        summary: "An agent's skills, on and off, with what they may do",
+        description:
+          "`decidedBy` says whether the configuration or a default decides; `isReady` is false if something is missing, such as a key.",
+      },
     });
 
 const toList = <Item>(skills: Item[]) => ({ skills, count: skills.length });

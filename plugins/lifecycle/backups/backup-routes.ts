@@ -27,10 +27,15 @@ const written = t.Object({ backup: item });
 const PATH = "/api/agents/:id/backups";
 const ACTION = "agent.backup";
 const tags = ["Life cycle"];
-const listDetail = { tags, summary: "The backups of an agent that are kept, newest first" };
+const listDetail = {
+  tags,
+  summary: "The backups of an agent that are kept, newest first",
+  description: "`max` are kept; the oldest goes when another is made.",
+};
 const writeDetail = {
   tags,
   summary: "Back up an agent now: configuration, credentials (still sealed), memory, sessions, reminders, channels",
+  description: "Its `path` is what `rollback` takes.",
 };
 const failed = { 500: "BACKUP_FAILED" };
 

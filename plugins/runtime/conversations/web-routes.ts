@@ -91,7 +91,13 @@ export function webRoutes(deps: Deps) {
       {
         ownAgent: ownAgent("read"),
         response: { 200: conversationItem },
-        detail: { tags, summary: "One conversation", ...documentErrors({ 404: "CONVERSATION_NOT_FOUND" }) },
+        detail: {
+          tags,
+          summary: "One conversation",
+          description:
+            "Where it takes place, who takes part, how many messages it has, and whether a message waits for its reply.",
+          ...documentErrors({ 404: "CONVERSATION_NOT_FOUND" }),
+        },
       },
     )
     .get(
@@ -163,6 +169,7 @@ export function webRoutes(deps: Deps) {
         detail: {
           tags,
           summary: "A turn with its steps: calls of the model and of tools",
+          description: "What happened between a message and its reply: each call with input, output, tokens and cost.",
           ...documentErrors({ 404: "TURN_NOT_FOUND" }),
         },
       },

@@ -98,7 +98,12 @@ const ACTION = "agent.memory";
 const LIST = "/api/agents/:id/memories";
 const ONE = `${LIST}/:memoryId`;
 const tags = ["Memory"];
-const listDetail = { tags, summary: "What an agent remembers: pinned facts first, then newest first, or by a search" };
+const listDetail = {
+  tags,
+  summary: "What an agent remembers: pinned facts first, then newest first, or by a search",
+  description:
+    "Facts with their source, and whether they came from an untrusted place. `query` searches by meaning and words; `kind` and `about` filter.",
+};
 const changeErrors = {
   400: ["EMPTY_FACT", "FACT_TOO_LONG"],
   404: ["AGENT_NOT_FOUND", "FACT_NOT_FOUND"],
@@ -106,15 +111,27 @@ const changeErrors = {
 };
 const createErrors = { ...changeErrors, 404: "AGENT_NOT_FOUND", 409: ["MEMORY_FULL", ...changeErrors[409]] };
 const removeErrors = { 404: changeErrors[404], 409: "OPERATION_IN_PROGRESS" };
-const detailOf = (summary: string, errors: Record<number, string | string[]>) => ({
+const detailOf = (
+  texts: { summary: string; description: string; operationId?: string },
+  errors: Record<number, string | string[]>,
+) => ({
   tags,
-  summary,
+  ...texts,
   ...documentErrors(errors),
 });
 const create = { body: createBody, response: { 200: memoryResponse, 201: memoryResponse } };
-const CREATE = "Teach an agent a fact; 200 if it knows it already";
-const CHANGE = "Correct or pin a fact: a new text counts as the owner's own";
-const REMOVE = "Forget a fact for good";
+const CREATE = {
+  summary: "Teach an agent a fact; 200 if it knows it already",
+  description: "The fact counts as the owner's own word. A pinned one is in every prompt.",
+};
+const CHANGE = {
+  summary: "Correct or pin a fact: a new text counts as the owner's own",
+  description: "Fields that are left out stay as they are.",
+};
+const REMOVE = {
+  summary: "Forget a fact for good",
+  description: "The agent no longer finds it from its next turn on.",
+};
 
 const toItem = ({
   id,

@@ -34,9 +34,17 @@ const ACTION = "agent.reminder";
 const LIST = "/api/agents/:id/reminders";
 const ONE = `${LIST}/:reminderId`;
 const tags = ["Agents"];
-const listDetail = { tags, summary: "An agent's open reminders, soonest first" };
+const listDetail = {
+  tags,
+  summary: "An agent's open reminders, soonest first",
+  description: "Reminders that the agent has set and that have not come due.",
+};
 const errors = { 400: "REMINDER_PAST", 404: ["AGENT_NOT_FOUND", "REMINDER_NOT_FOUND"] };
-const summary = "Switch a reminder on or off";
+const switchTexts = {
+  summary: "Switch a reminder on or off",
+  description:
+    "Reminders of an imported agent are off until their owner switches them on. One whose time has passed can't be switched on.",
+};
 
 const toItem = ({ id, text, dueAt, platform, byOwner, enabled }: Reminder) => ({
   ...{ id, text, dueAt: new Date(dueAt).toISOString() },
@@ -71,7 +79,7 @@ export const reminderWebRoutes = ({ backend, identities, guards, reminders }: We
         response: { 200: reminderItem },
         detail: {
           tags,
-          summary,
+          ...switchTexts,
           ...documentErrors({ ...errors, 409: "OPERATION_IN_PROGRESS", 502: "BACKEND_UNAVAILABLE" }),
         },
       },
@@ -96,6 +104,6 @@ export const reminderBackendRoutes = ({ guards, reminders }: Deps) =>
         agentCall: { action: ACTION, scope: "write", changes: true },
         body: switchBody,
         response: { 200: reminderItem },
-        detail: { tags, summary, ...documentErrors(errors) },
+        detail: { tags, ...switchTexts, ...documentErrors(errors) },
       },
     );

@@ -9,7 +9,12 @@ export const errorSchema: Schema = {
   properties: {
     error: { type: "string", description: "What went wrong, in a sentence" },
     message: { type: "string", description: "The same text" },
-    code: { type: "string", pattern: "^[A-Z][A-Z0-9_]*$", description: "Stable, for programs" },
+    code: {
+      type: "string",
+      pattern: "^[A-Z][A-Z0-9_]*$",
+      description: "Stable, for programs; each operation lists its codes as `x-error-codes` of the response",
+      examples: ["INVALID_INPUT"],
+    },
     issues: {
       type: "array",
       description: "On validation errors: what is wrong, and where",
@@ -110,6 +115,7 @@ function errorResponse(status: string, codes: string[], schema = ERROR): Respons
   const listed = codes.map((code) => `\`${code}\``).join(", ");
   return {
     description: codes.length > 0 ? `${meaning} Codes: ${listed}.` : meaning,
+    ...(codes.length > 0 ? { "x-error-codes": codes } : undefined),
     ...(status === "429" ? { headers: rateHeaders } : undefined),
     content: { "application/json": { schema } },
   };

@@ -2,51 +2,37 @@
 
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type AnyElysia, Elysia } from "elysia";
-// Imported by its path, since the package does not export the bundle for browsers.
-import scalar from "../../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { license, version } from "../../../../package.json";
 import type { LateRoutes } from "../../late-routes.ts";
 import { createCompressedAsset } from "../../pages/compressed-asset.ts";
 import { pageHeaders } from "../../pages/html.ts";
 import { once } from "../../util/cache.ts";
 import { openRoutes } from "../route-guards.ts";
-import { type OpenApiDocument, toOpenApi } from "./openapi.ts";
-import theme from "./swagger-theme.css" with { type: "text" };
+import type { Tag } from "./document.ts";
+import { addExamples, completeDocument, type OpenApiDocument, type RecordedExamples, shareSchemas } from "./openapi.ts";
 
 /** The texts and registrations of plugins that the document shows beside the routes. */
 export interface ApiDocumentation {
   /** What the API is for, in Markdown. */
   description: string;
+  /** What is said of tags, by name. */
+  tags?: Readonly<Record<string, Omit<Tag, "name">>>;
   /** Paths that are not routes. */
   paths?: OpenApiDocument["paths"];
   securitySchemes?: Record<string, object>;
+  /** Reads the recorded examples; called once, when the document is made. */
+  examples?: () => Promise<RecordedExamples>;
+  /** The script and the style sheet that draw the page. Their names hold a hash of their content. */
+  reference: {
+    names(): Promise<readonly string[]>;
+    response(name: string, request: Request): Promise<Response>;
+  };
 }
 
-/** Allows only files that Berth serves: no foreign address, no evaluated text, no inline script. */
+/** Allows only files that Berth serves: no foreign address, no evaluated text, nothing inline. */
 const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 const JSON_HEADERS = { "content-type": "application/json;charset=utf-8" };
-/** The page requests the script with Berth's version in the query, so caches may keep it. */
-const SCRIPT_HEADERS = {
-  "content-type": "text/javascript;charset=utf-8",
-  "cache-control": "public, max-age=31536000, immutable",
-};
-
-/** Switches off every part of Scalar that would contact another service, and sets its colours. */
-const SCALAR = {
-  customCss: theme,
-  withDefaultFonts: false,
-  telemetry: false,
-  proxyUrl: "",
-  hideClientButton: true,
-  showDeveloperTools: "never",
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  documentDownloadType: "json",
-  defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
-  // The name of a button must hold its text, "Show More" (WCAG 2.2, 2.5.3).
-  localization: { locale: "en", translations: { navigation: { showAllEndpoints: "Show More: {name}" } } },
-} as const;
 
 /**
  * Makes the page and document routes of one surface. The generator (@elysiajs/swagger) is loaded at the first visit, to
@@ -56,15 +42,17 @@ const SCALAR = {
 export function swaggerRoutes(
   surfaceName: "web" | "backend",
   apps: readonly (AnyElysia | LateRoutes)[],
-  { description, paths = {}, securitySchemes = {} }: ApiDocumentation,
+  { description, tags, paths = {}, securitySchemes = {}, examples, reference }: ApiDocumentation,
 ): AnyElysia {
   const documentedApp = once(async () => {
     const { swagger } = await import("@elysiajs/swagger");
+    const [script = ""] = (await reference.names()).filter((name) => name.endsWith(".js"));
     const generator = swagger({
       provider: "scalar",
       path: "/swagger",
-      scalarCDN: `swagger/scalar.js?${version}`,
-      scalarConfig: SCALAR,
+      // Our own script in place of Scalar's, which takes seconds to draw an API of this size.
+      scalarCDN: `swagger/${script}`,
+      scalarConfig: { customCss: "" },
       excludeStaticFile: false,
       documentation: {
         openapi: "3.1.1",
@@ -72,6 +60,7 @@ export function swaggerRoutes(
           title: `Berth ${surfaceName} API`,
           version,
           license: { name: license },
+          contact: { name: "The operator of this installation" },
           description,
         },
         paths,
@@ -86,19 +75,24 @@ export function swaggerRoutes(
   });
   const generate = async (path: string) => (await documentedApp()).handle(new Request(`http://localhost${path}`));
 
-  const page = once(async () => completePage(await (await generate("/swagger")).text()));
+  const page = once(async () => {
+    const [style = ""] = (await reference.names()).filter((name) => name.endsWith(".css"));
+    return completePage(await (await generate("/swagger")).text(), style);
+  });
   const document = createCompressedAsset(async () => {
     const generated = (await (await generate("/swagger/json")).json()) as OpenApiDocument;
     await yieldToEventLoop();
-    const completed = toOpenApi(generated, securitySchemes);
+    const completed = completeDocument(generated, securitySchemes, tags);
+    await yieldToEventLoop();
+    shareSchemas(completed);
+    await yieldToEventLoop();
+    if (examples) addExamples(completed, await examples());
     await yieldToEventLoop();
     return new TextEncoder().encode(JSON.stringify(completed));
   }, JSON_HEADERS);
-  const script = createCompressedAsset(() => Bun.file(scalar).bytes(), SCRIPT_HEADERS);
 
   async function pageResponse(): Promise<Response> {
-    // The browser requests both next.
-    script.prepare();
+    // The browser requests it next.
     document.prepare();
     return new Response(await page(), { headers: pageHeaders(PAGE_POLICY) });
   }
@@ -108,18 +102,26 @@ export function swaggerRoutes(
     .use(openRoutes)
     .get("/swagger", pageResponse, undocumented)
     .get("/swagger/json", ({ request }) => document.response(request), undocumented)
-    .get("/swagger/scalar.js", ({ request }) => script.response(request), undocumented);
+    .get("/swagger/:file", ({ request, params: { file } }) => reference.response(file, request), undocumented);
 }
 
 /**
- * Adds what the page of @elysiajs/swagger lacks: its language, an icon, and an early request for the document. Removes
- * blanks from the element that holds the page's settings: the policy would report them as an inline script.
+ * Adds what the page of @elysiajs/swagger lacks: its language, an icon, its style sheet, and an early request for the document. Removes
+ * its inline styles, and blanks and settings from the element that names the document: the policy would report them.
  */
-function completePage(page: string): string {
+function completePage(page: string, style: string): string {
+  const head = `${HEAD}<link rel="stylesheet" href="swagger/${style}" />`;
   const replacements = [
     ["<html>", '<html lang="en">'],
-    ["<head>", `<head>${HEAD}`],
+    ["<head>", `<head>${head}`],
+    [/<style>[\s\S]*<\/style>/, ""],
+    [/ *data-configuration='[^']*'/, ""],
     [/(<script[^>]*>)\s+(<\/script>)/, "$1$2"],
+    [/" crossorigin><\/script>/, '" defer></script>'],
+    [
+      "</body>",
+      '<noscript>This page needs scripts. The document itself: <a href="swagger/json">JSON</a>.</noscript></body>',
+    ],
   ] as const;
   return replacements.reduce((text, [original, replacement]) => {
     const replaced = text.replace(original, replacement);
