@@ -72,7 +72,12 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
     agentCall: { action: "agent.change", changes: true },
     body: createChangeBody(),
     response: { 200: changedResponse },
-    detail: { ...detail, summary: "Change an agent's name, model or configuration", ...documentErrors(changeErrors) },
+    detail: {
+      ...detail,
+      summary: "Change an agent's name, model or configuration",
+      description: "`PUT` and `PATCH` are the same: fields that are left out stay as they are.",
+      ...documentErrors(changeErrors),
+    },
   };
 
   return new Elysia({ name: "agents.backend" })

@@ -45,6 +45,8 @@ export const appWebhookRoutes = () =>
           requestBody: { description: "The platform's own form", content: { "application/json": { schema: {} } } },
           responses: { 200: { description: "Dropped; the platform reads only the status" } },
           summary: "Drop what a platform posts for an app as a whole",
+          description:
+            "The platform is answered 200, so that it does not send the post again. Posts for a bot go to the address of the bot.",
           operationId: "ignoreAppPost",
         },
       },

@@ -1,12 +1,19 @@
 // Web routes by which people and programs talk to their agent: /api/agent and /api/chat.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
+import { documentReplyOrStream } from "../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import { type auth, requireScope } from "../auth/index.ts";
-import { type runtime as runtimePlugin, type SentMessage, TURN_ERRORS } from "../runtime/index.ts";
+import {
+  chatEvent,
+  chatReply,
+  type runtime as runtimePlugin,
+  type SentMessage,
+  TURN_ERRORS,
+} from "../runtime/index.ts";
 import type { createAgentActions } from "./agent-actions.ts";
 import type { createAgentViews } from "./agent-views.ts";
 import {
@@ -83,7 +90,7 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
             409: [...TURN_ERRORS[409], ...IDEMPOTENCY_ERRORS, "CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
             502: ["MODEL_UNAVAILABLE", "CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],
           }),
-          ...documentResponse(actionResult, "The result of the action"),
+          ...documentReplyOrStream(actionResult, chatEvent(chatReply), "The result of the action"),
         },
       },
     )
@@ -107,7 +114,7 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
             409: [...TURN_ERRORS[409], ...IDEMPOTENCY_ERRORS],
             502: ["MODEL_UNAVAILABLE", "BACKEND_UNAVAILABLE"],
           }),
-          ...documentResponse(sentMessage, "The message and its reply"),
+          ...documentReplyOrStream(sentMessage, chatEvent(chatReply), "The message and its reply"),
         },
       },
     )

@@ -9,7 +9,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { type Agent, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { publicPage as publicPagePlugin } from "../public-page/index.ts";
-import type { runtime as runtimePlugin } from "../runtime/index.ts";
+import { type runtime as runtimePlugin, turnEvent } from "../runtime/index.ts";
 import { TAINT } from "../skills/index.ts";
 import { cancelledPeerTurn, peerList, peerListQuery, peerMessageBody, peerOutcome, peerTurn } from "./model.ts";
 import { conversationOf, peerOf } from "./route.ts";
@@ -146,7 +146,7 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
           description: "The same events as those of a turn.",
           operationId: "followPeerMessage",
           ...documentErrors({ ...notThere, 429: "TOO_MANY_STREAMS", 503: "TURN_BUSY" }),
-          responses: { 200: eventStreamResponse },
+          responses: { 200: eventStreamResponse(turnEvent) },
         },
       },
     )

@@ -7,6 +7,7 @@ import { forbidden, notFound } from "../../src/kernel/errors.ts";
 import { unwrap, unwrapJson } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
+import { documentReplyOrStream } from "../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors, documentGuard, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf, createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
@@ -17,6 +18,7 @@ import { languageOf } from "../../src/kernel/pages/language.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
+import { visitorEvent } from "../runtime/index.ts";
 import { createAgentCards } from "./agent-card.ts";
 import type { backendRoutes } from "./backend-routes.ts";
 import { card, messageBody, reply, settingsBody, settingsWithUrl, VISIT_ERRORS } from "./model.ts";
@@ -216,7 +218,7 @@ export function webRoutes(deps: Deps) {
             409: [...VISIT_ERRORS[409], "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
             502: [VISIT_ERRORS[502], "BACKEND_UNAVAILABLE"],
           }),
-          ...documentResponse(reply, "The reply"),
+          ...documentReplyOrStream(reply, visitorEvent(reply), "The reply"),
         },
       },
     );

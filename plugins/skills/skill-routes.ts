@@ -15,34 +15,37 @@ const toolClass = t.Union([t.Literal("read"), t.Literal("write"), t.Literal("spe
   description:
     "read changes nothing, write changes the agent's data, spend moves money, outside sends to somebody or changes something elsewhere",
 });
-const skillItem = t.Object({
-  id: t.String(),
-  name: t.String(),
-  description: t.String(),
-  category: t.String(),
-  version: t.String(),
-  enabled: t.Boolean({ description: "For the agent; in the catalogue, for a new agent" }),
-  decidedBy: t.Union([t.Literal("owner"), t.Literal("config"), t.Literal("default")], {
-    description: "What decides that: the owner's switch, the configuration, or neither",
-  }),
-  isReady: t.Boolean({
-    description: "False if something has to be set up before its tools are offered, such as a key",
-  }),
-  permissions: t.Array(toolClass, { description: "The classes of its tools" }),
-  source: t.String({
-    description:
-      "Who provides it: built-in, installed (a folder of the account), shared (a folder of the operator), or another",
-  }),
-  untrusted: t.Boolean({ description: "Its texts come from outside" }),
-  tools: t.Array(
-    t.Object({
-      name: t.String(),
-      description: t.String({ description: "As the model reads it" }),
-      class: toolClass,
-      ownerOnly: t.Boolean({ description: "Offered in the owner's conversations alone" }),
+const skillItem = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    description: t.String(),
+    category: t.String(),
+    version: t.String(),
+    enabled: t.Boolean({ description: "For the agent; in the catalogue, for a new agent" }),
+    decidedBy: t.Union([t.Literal("owner"), t.Literal("config"), t.Literal("default")], {
+      description: "What decides that: the owner's switch, the configuration, or neither",
     }),
-  ),
-});
+    isReady: t.Boolean({
+      description: "False if something has to be set up before its tools are offered, such as a key",
+    }),
+    permissions: t.Array(toolClass, { description: "The classes of its tools" }),
+    source: t.String({
+      description:
+        "Who provides it: built-in, installed (a folder of the account), shared (a folder of the operator), or another",
+    }),
+    untrusted: t.Boolean({ description: "Its texts come from outside" }),
+    tools: t.Array(
+      t.Object({
+        name: t.String(),
+        description: t.String({ description: "As the model reads it" }),
+        class: toolClass,
+        ownerOnly: t.Boolean({ description: "Offered in the owner's conversations alone" }),
+      }),
+    ),
+  },
+  { title: "Skill" },
+);
 const skillList = t.Object({ skills: t.Array(skillItem), count: t.Integer() });
 const tags = ["Skills"];
 

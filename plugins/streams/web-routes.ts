@@ -168,6 +168,7 @@ export function webRoutes({ config, backend, limits, identities, guards, streamS
         detail: {
           ...detail,
           summary: "Show a page that plays a live stream; players are redirected to its playlist",
+          description: "For browsers. The page plays the stream when it is live.",
           operationId: "showStreamPage",
           responses: {
             302: { description: "To the playlist, for clients that don't accept HTML" },

@@ -16,6 +16,7 @@ import { requireEventTypes } from "./event-patterns.ts";
 import {
   createdWebhook,
   deliveryList,
+  feedEvent,
   feedQuery,
   newWebhook,
   pageQuery,
@@ -263,7 +264,7 @@ export function webRoutes(deps: Deps) {
             "Server-sent events: `id` is the place to resume from, `event` the type, `data` is `{ type, timestamp, data }`. " +
             "They are those of the caller's account and agents, or with `all=1`, for admins, those of all users. " +
             "The stream ends when the caller is signed out.",
-          responses: { 200: eventStreamResponse },
+          responses: { 200: eventStreamResponse(feedEvent) },
           ...documentErrors({ 403: "ADMIN_REQUIRED", 429: "TOO_MANY_STREAMS" }),
         },
       },

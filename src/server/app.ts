@@ -49,7 +49,7 @@ import type { Kernel, Plugin, ServiceOf } from "../kernel/plugin.ts";
 import { type BuiltPlugin, createHost, runPluginStep } from "../kernel/plugin-host.ts";
 import { describeApi } from "./api/api-description.ts";
 import { readExamples } from "./api/api-examples.ts";
-import { TAGS } from "./api/api-tags.ts";
+import { describeTags } from "./api/api-tags.ts";
 
 /** The plugins in the order in which they start. They stop in reverse order. */
 const PLUGINS: readonly Plugin<unknown>[] = [
@@ -140,7 +140,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     return app.use(
       swaggerRoutes(surfaceName, [app, lateRouter.build], {
         description: describeApi(surfaceName),
-        tags: TAGS,
+        tags: describeTags(kernel.config.baseUrl),
         paths,
         securitySchemes,
         examples: () => readExamples(surfaceName),

@@ -123,7 +123,7 @@ function Overview({ api, entries }: ListProps) {
           </summary>
           {externalDocs && (
             <p>
-              <a href={externalDocs.url}>{externalDocs.description}</a>
+              <a href={guideOf(api, externalDocs.url)}>{externalDocs.description}</a>
             </p>
           )}
           <OperationList entries={entries.filter(({ tag }) => tag === name)} />
@@ -132,6 +132,9 @@ function Overview({ api, entries }: ListProps) {
     </article>
   );
 }
+
+/** The guides are on the web surface, at whatever address this page was opened. */
+const guideOf = (api: ApiDocument, url: string) => (api.paths["/api/auth/session"] ? new URL(url).pathname : url);
 
 async function start(): Promise<void> {
   // The element with which @elysiajs/swagger names the document to the script of its page.

@@ -9,6 +9,7 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { agentNotFound, type agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import { conversationNotFound, turnNotFound } from "../live/detached-turns.ts";
+import { turnEvent } from "../live/event-schemas.ts";
 import type { TurnStream } from "../live/turn-stream.ts";
 import { CANCEL_DETAIL, EVENTS_DETAIL, SEND_DETAIL } from "./backend-routes.ts";
 import type { ConversationList } from "./conversation-list.ts";
@@ -193,7 +194,7 @@ export function webRoutes(deps: Deps) {
           },
         });
       },
-      { ownAgent: ownAgent("read"), detail: { ...EVENTS_DETAIL, responses: { 200: eventStreamResponse } } },
+      { ownAgent: ownAgent("read"), detail: { ...EVENTS_DETAIL, responses: { 200: eventStreamResponse(turnEvent) } } },
     )
     .post(
       `${TURNS}/:turnId/cancel`,

@@ -28,29 +28,32 @@ interface WebDeps extends Deps {
 
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 
-const memoryItem = t.Object({
-  id: t.String(),
-  kind: t.Union([t.Literal("own"), t.Literal("person"), t.Literal("world")], {
-    description: "What it is about: the owner, another person, or anything else",
-  }),
-  text: t.String(),
-  about: nullable(t.String({ description: "The conversation that knows it, as platform:peer; null: the owner's" })),
-  confidence: t.Union([t.Literal("high"), t.Literal("medium"), t.Literal("low")], {
-    description:
-      "By where it comes from: the owner; words of other people, or a summary; content from outside, such as a web page",
-  }),
-  untrusted: t.Boolean({
-    description:
-      "Noted while content from outside was read: where it is in a prompt, tools that act ask the owner first",
-  }),
-  pinned: t.Boolean({ description: "Comes first in every prompt of its conversation" }),
-  source: t.Union([t.Literal("agent"), t.Literal("compaction"), t.Literal("owner")], {
-    description: "Who wrote it: the agent by its tool, a summary of a long conversation, or the owner",
-  }),
-  turnId: nullable(t.String({ description: "The turn in which it was noted" })),
-  createdAt: t.String({ description: "ISO 8601" }),
-  lastUsedAt: t.String({ description: "ISO 8601. When it was last told, changed or looked up" }),
-});
+const memoryItem = t.Object(
+  {
+    id: t.String(),
+    kind: t.Union([t.Literal("own"), t.Literal("person"), t.Literal("world")], {
+      description: "What it is about: the owner, another person, or anything else",
+    }),
+    text: t.String(),
+    about: nullable(t.String({ description: "The conversation that knows it, as platform:peer; null: the owner's" })),
+    confidence: t.Union([t.Literal("high"), t.Literal("medium"), t.Literal("low")], {
+      description:
+        "By where it comes from: the owner; words of other people, or a summary; content from outside, such as a web page",
+    }),
+    untrusted: t.Boolean({
+      description:
+        "Noted while content from outside was read: where it is in a prompt, tools that act ask the owner first",
+    }),
+    pinned: t.Boolean({ description: "Comes first in every prompt of its conversation" }),
+    source: t.Union([t.Literal("agent"), t.Literal("compaction"), t.Literal("owner")], {
+      description: "Who wrote it: the agent by its tool, a summary of a long conversation, or the owner",
+    }),
+    turnId: nullable(t.String({ description: "The turn in which it was noted" })),
+    createdAt: t.String({ description: "ISO 8601" }),
+    lastUsedAt: t.String({ description: "ISO 8601. When it was last told, changed or looked up" }),
+  },
+  { title: "Memory" },
+);
 const kind = t.Union([t.Literal("own"), t.Literal("person"), t.Literal("world")], {
   error: "The kind is own, person or world.",
 });

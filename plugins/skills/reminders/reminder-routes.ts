@@ -19,14 +19,17 @@ interface WebDeps extends Deps {
   identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant">;
 }
 
-const reminderItem = t.Object({
-  id: t.String(),
-  text: t.String(),
-  dueAt: t.String({ description: "ISO 8601" }),
-  platform: t.String(),
-  byOwner: t.Boolean({ description: "Set in a conversation of the owner" }),
-  enabled: t.Boolean({ description: "False for an imported reminder that was not switched on: it does not fire" }),
-});
+const reminderItem = t.Object(
+  {
+    id: t.String(),
+    text: t.String(),
+    dueAt: t.String({ description: "ISO 8601" }),
+    platform: t.String(),
+    byOwner: t.Boolean({ description: "Set in a conversation of the owner" }),
+    enabled: t.Boolean({ description: "False for an imported reminder that was not switched on: it does not fire" }),
+  },
+  { title: "Reminder" },
+);
 const reminderList = t.Object({ reminders: t.Array(reminderItem), count: t.Integer() });
 const switchBody = t.Object({ enabled: t.Boolean({ error: "Give true or false." }) });
 

@@ -1,13 +1,25 @@
 // What the API documents say of their tags, with the guide of each, which the server has at /docs/<page> (docs/<page>.md).
 import type { Tag } from "../../kernel/http/openapi/document.ts";
 
-const tag = (description: string, page: string, guide: string): Omit<Tag, "name"> => ({
-  description,
-  externalDocs: { url: `/docs/${page}`, description: `Guide: ${guide}` },
-});
+interface TagRow {
+  description: string;
+  page: string;
+  guide: string;
+}
+
+const tag = (description: string, page: string, guide: string): TagRow => ({ description, page, guide });
+
+/** The texts of all tags, by name. The addresses of guides are whole, because some linters refuse relative ones. */
+export const describeTags = (baseUrl: string): Record<string, Omit<Tag, "name">> =>
+  Object.fromEntries(
+    Object.entries(TAGS).map(([name, { description, page, guide }]) => [
+      name,
+      { description, externalDocs: { url: `${new URL(baseUrl).origin}/docs/${page}`, description: `Guide: ${guide}` } },
+    ]),
+  );
 
 /** By name. A test wants a row for each tag of a route. */
-export const TAGS: Readonly<Record<string, Omit<Tag, "name">>> = {
+const TAGS: Readonly<Record<string, TagRow>> = {
   Accounts: tag("Sign up, sign in, sessions, API keys and settings of an account.", "api-tour", "a tour of the API"),
   Agents: tag("Agents, their configuration, credentials and logs.", "agents", "agents and their configuration"),
   Interaction: tag("Talk to an agent in one request.", "api-tour", "a tour of the API"),

@@ -92,7 +92,7 @@ function nameAll(uses: Map<string, Use>, taken: readonly string[]): Map<string, 
 }
 
 /** "ListAgentsResponse" becomes "ListAgents": what is inside is no response. */
-const stem = (name: string) => name.replace(/(?:Request|Response)$/, "");
+const stem = (name: string) => name.replace(/(?:Request|Response|Error)$/, "");
 
 interface Body {
   media: { schema?: Schema };
@@ -113,7 +113,9 @@ function bodiesOf(document: OpenApiDocument): Body[] {
         }
       };
       collect(requestBody?.content, `${noun}Request`);
-      for (const { content } of Object.values(responses ?? {})) collect(content, `${noun}Response`);
+      for (const [status, { content }] of Object.entries(responses ?? {})) {
+        collect(content, `${noun}${Number(status) < 400 ? "Response" : "Error"}`);
+      }
     }
   }
   return found;

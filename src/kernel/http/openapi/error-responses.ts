@@ -98,7 +98,14 @@ export function addErrorResponses(method: string, operation: Operation, shared: 
     const isShared = name !== undefined && shared[name]?.description === response.description;
     responses[status] = isShared ? { $ref: `#/components/responses/${name}` } : response;
   }
+  if (!Object.keys(responses).some((status) => /^2/.test(status))) {
+    shared[OTHERWISE] ??= { ...errorResponse("", []), description: "Any other error." };
+    responses.default = { $ref: `#/components/responses/${OTHERWISE}` };
+  }
 }
+
+/** The answer of an operation that has no success of its own in HTTP: it redirects, or becomes a WebSocket. */
+const OTHERWISE = "Otherwise";
 
 /** Returns the name of a shared response: its only code, or BadRequest for the codes of any invalid body. */
 function sharedResponseName(codes: string[]): string | undefined {

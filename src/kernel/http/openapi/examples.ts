@@ -22,6 +22,7 @@ export interface RecordedExample {
 export type RecordedExamples = Record<string, RecordedExample[]>;
 
 const JSON_TYPE = "application/json";
+const EVENT_STREAM = "text/event-stream";
 
 /** Adds the examples to the operations that the document has; changes the document. */
 export function addExamples(document: OpenApiDocument, examples: RecordedExamples): void {
@@ -35,16 +36,21 @@ export function addExamples(document: OpenApiDocument, examples: RecordedExample
 
 function addExample(operation: Operation, example: RecordedExample, name: string): void {
   const { summary, parameters = {}, body, bodyType = JSON_TYPE, status, type, response } = example;
-  const add = (content: MediaTypes | undefined, mediaType: string, value: unknown) => {
+  const add = (content: MediaTypes | undefined, mediaType: string, value: unknown, key = name) => {
     const media = content?.[mediaType];
-    if (media) media.examples = { ...media.examples, [name]: { ...(summary && { summary }), value } };
+    if (media) media.examples = { ...media.examples, [key]: { ...(summary && { summary }), value } };
   };
   for (const parameter of operation.parameters ?? []) {
     const value = parameters[parameter.name];
     if (value !== undefined) parameter.example ??= typedParameter(value, parameter.schema?.type);
   }
   if (body !== undefined) add(operation.requestBody?.content, bodyType, body);
-  if (type !== undefined) add(operation.responses?.[status]?.content, type, response);
+  if (type === undefined) return;
+  const content = operation.responses?.[status]?.content;
+  // Of a stream, one event of each kind.
+  if (type === EVENT_STREAM && Array.isArray(response)) {
+    for (const event of response) add(content, type, event, String(event.event));
+  } else add(content, type, response);
 }
 
 const typedParameter = (value: string, type: unknown) =>

@@ -136,7 +136,9 @@ function completeParameters({ parameters = [] }: Operation, path: string): Param
   );
   return [...strings, ...parameters].map(({ examples, schema = {}, ...parameter }) => ({
     ...parameter,
-    ...(parameter.in === "path" ? { required: true } : undefined),
+    ...(parameter.in === "path"
+      ? { required: true, description: parameter.description ?? describeParameter(parameter.name, path) }
+      : undefined),
     schema: { ...simplifySchema(schema), ...(Array.isArray(examples) ? { examples } : undefined) },
   }));
 }
