@@ -1,6 +1,7 @@
 // The web routes at fixed addresses: `/mcp` itself, the documents by which clients find it, and the page that asks for consent.
 import { Elysia } from "elysia";
-import { documentErrors, documentGuard, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { documentReplyOrStream, eventSchema } from "../../src/kernel/http/openapi/event-streams.ts";
+import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
 import { createAccountPage } from "../auth/index.ts";
 import type { Access } from "./access.ts";
@@ -65,7 +66,11 @@ export function webRoutes({ access, addresses, endpoint }: Deps) {
             "Streamable HTTP, without sessions. `Authorization: Bearer` holds an API key, or an access token of OAuth for an app " +
             "that you have connected. Its tools follow the scopes: `chat`, `read`, `write`.",
           ...documentErrors({ 400: "INVALID_JSON" }),
-          ...documentResponse(message, "The response, as JSON or as a stream of server-sent events"),
+          ...documentReplyOrStream(
+            message,
+            eventSchema("McpEvent", "One message of the protocol.", { message }),
+            "The response",
+          ),
         },
       })
       .get(MCP_PATH, async ({ request, caller }) => (await endpoint()).respond(request, undefined, caller), {

@@ -28,7 +28,7 @@ export const serverItem = t.Object(
         "What the last connection found; connecting: nothing is known yet. Connections are opened when they are needed",
     }),
     tools: t.Array(toolItem),
-    omitted: t.Array(t.Object({ name: t.String(), reason: t.String() }), {
+    omitted: t.Array(t.Object({ name: t.String(), reason: t.String() }, { title: "OmittedTool" }), {
       description: "Tools of the server that can't be used",
     }),
     lastError: nullable(t.String({ description: "May quote the server: untrusted" })),

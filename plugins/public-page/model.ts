@@ -45,7 +45,10 @@ export const visitBody = t.Object({
   ...messageBody.properties,
   visitor: t.String({ pattern: "^[\\w-]{22}$" }),
 });
-export const reply = t.Object({ reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) });
+export const reply = t.Object(
+  { reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) },
+  { title: "VisitorReply" },
+);
 
 /** The card as JSON, for programs. */
 export const card = t.Object(

@@ -58,9 +58,11 @@ function createValidator(document: OpenApiDocument) {
   ajv.addSchema({ $id: "api", ...document });
   const compiled = new Map<string, ValidateFunction>();
   const check = (content: MediaTypes | undefined, pointer: string, type: string, value: unknown) => {
-    if (!content?.[type]) return `${pointer.split("~1").join("/")} documents no ${type}`;
-    if (!content[type].schema) return undefined;
-    const ref = `api#${pointer}/content/${escape(type)}/schema`;
+    // A file of any type is documented as application/octet-stream.
+    const documented = [type, "application/octet-stream"].find((one) => content?.[one]);
+    if (documented === undefined) return `it documents no ${type}`;
+    if (!content?.[documented]?.schema) return undefined;
+    const ref = `api#${pointer}/content/${escape(documented)}/schema`;
     const validate = compiled.get(ref) ?? ajv.compile({ $ref: ref });
     compiled.set(ref, validate);
     return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: "body" });

@@ -2,7 +2,8 @@
 import type { OpenApiDocument } from "../../src/kernel/http/openapi/document.ts";
 import type { RecordedExamples } from "../../src/kernel/http/openapi/examples.ts";
 import { member } from "../support/members.ts";
-import { accounts } from "./scenarios/accounts.ts";
+import { createClient } from "../support/client.ts";
+import { accounts, firstAdmin } from "./scenarios/accounts.ts";
 import { agents } from "./scenarios/agents.ts";
 import { internal } from "./scenarios/internal.ts";
 import { money } from "./scenarios/money.ts";
@@ -29,7 +30,9 @@ export async function runTour(): Promise<TourResult> {
   const recorded: Record<Side, RecordedExamples> = { web: {}, backend: {} };
   const [refused, broken]: string[][] = [[], []];
   for (const side of ["web", "backend"] as const) {
-    const tour = createTour(side, berth, await member(berth, "enterprise"), documents, recorded);
+    const tour = createTour(side, berth, createClient(berth), documents, recorded);
+    if (side === "web") await firstAdmin(tour);
+    tour.owner = await member(berth, "enterprise");
     for (const [name, run] of Object.entries(SCENARIOS)) {
       try {
         await run(tour, world);

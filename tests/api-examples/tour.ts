@@ -35,9 +35,9 @@ export interface Tour {
   owner: Client;
   /** The agent that paths without an id are about. */
   agentId: string;
-  /** Sends a request ("POST /api/agents/{id}/start") to the surface of this round, or to the web if it has no such route. */
+  /** Sends a request ("POST /api/agents/{id}/start") to the surface of this round, or to the web if only that has the route. */
   call(operation: string, options?: CallOptions): Promise<StepAnswer>;
-  /** Sends it only in a round on this surface. */
+  /** Sends it to this surface in either round. */
   on(side: Side, operation: string, options?: CallOptions): Promise<StepAnswer>;
   /** Steps that were refused, for the person who writes scenarios. */
   readonly refused: string[];
@@ -83,7 +83,7 @@ export function createTour(
       headers,
       body: sent,
       redirect: "manual",
-      signal: abort.signal,
+      signal: AbortSignal.any([abort.signal, AbortSignal.timeout(STEP_MS)]),
     });
     const [type = ""] = (answer.headers.get("content-type") ?? "").split(";");
     let response: unknown;
@@ -129,14 +129,17 @@ export function createTour(
     owner,
     agentId: "",
     refused,
-    call: (operation, options = {}) => send(hasRoute(side, operation) ? side : "web", operation, options),
-    async on(wanted, operation, options = {}) {
-      if (wanted !== side) return { status: 0, body: {} };
-      return send(side, operation, options);
+    async call(operation, options = {}) {
+      const on = [side, "web" as const].find((one) => hasRoute(one, operation));
+      return on ? send(on, operation, options) : { status: 0, body: {} };
     },
+    on: (wanted, operation, options = {}) => send(wanted, operation, options),
   };
   return tour;
 }
+
+/** The longest that a step may take. */
+const STEP_MS = 15_000;
 
 /** One event of each kind, in order. */
 async function takeEvents(stream: ReadableStream<Uint8Array>, count: number): Promise<object[]> {

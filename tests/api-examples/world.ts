@@ -1,6 +1,8 @@
 // Everything that the requests of the scenarios meet: the running program, and in place of the outside world strict fakes.
 import { type Address, parseUnits } from "viem";
-import { startAnvil } from "../support/anvil.ts";
+import { type Anvil, startAnvil } from "../support/anvil.ts";
+import { createServiceTokens, type Grant } from "../../src/kernel/http/backend/service-tokens.ts";
+import { createVault } from "../../src/kernel/security/vault.ts";
 import { deployAttesters } from "../support/attesters.ts";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
@@ -15,8 +17,13 @@ import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { startWhatsApp, type WhatsApp } from "../support/whatsapp.ts";
 
 export const BASE_URL = "https://berth.example";
-/** The root key, with which the routes for the web surface alone are called. */
-export const ROOT_KEY = "api-examples-root-key-0123456789abcdef";
+/** The header of a call by the web surface, which a grant allows. */
+export function asWebSurface(grant: Omit<Grant, "isAdmin" | "address"> & Partial<Grant>): Record<string, string> {
+  const tokens = createServiceTokens(createVault({ key: ROOT_KEY }));
+  return { authorization: `Bearer ${tokens.sign({ isAdmin: false, address: "127.0.0.1", ...grant })}` };
+}
+
+const ROOT_KEY = "api-examples-root-key-0123456789abcdef";
 export const WHATSAPP_APP = { id: "9001", secret: "the-operators-app-secret" };
 
 export interface World extends AsyncDisposable {
@@ -29,6 +36,8 @@ export interface World extends AsyncDisposable {
   readonly attest: (address: Address) => Promise<unknown>;
   readonly mcp: TestMcpServer;
   readonly seller: Seller;
+  /** The test chain with the tokens. */
+  readonly chain: Anvil;
   readonly usd: Token;
   readonly gold: Token;
   /** An address that an agent can fetch, whose text counts as untrusted. */
@@ -63,14 +72,12 @@ export async function openWorld(): Promise<World> {
   opened.defer(() => page.stop(true));
   const mcp = startMcpServer({ tide: { description: "The tide at a harbour" } });
   opened.defer(() => mcp.stop());
-  const telegram = await startTelegram();
-  opened.defer(() => telegram.stop());
+  // Platforms post to the public address; a reverse proxy would forward that to the web listener.
   let webUrl = "";
-  const whatsapp = await startWhatsApp({
-    webhookAddress: (url) => url.replace(BASE_URL, webUrl),
-    https: true,
-    webhookRetryMs: 20,
-  });
+  const webhookAddress = (url: string) => url.replace(BASE_URL, webUrl);
+  const telegram = await startTelegram({ webhookAddress });
+  opened.defer(() => telegram.stop());
+  const whatsapp = await startWhatsApp({ webhookAddress, https: true, webhookRetryMs: 20 });
   opened.defer(() => whatsapp.stop());
   whatsapp.addApp(WHATSAPP_APP.id, WHATSAPP_APP.secret);
   const providers = opened.use(await startProviders(BASE_URL));
@@ -83,6 +90,7 @@ export async function openWorld(): Promise<World> {
         BASE_URL,
         SECRET_KEY: ROOT_KEY,
         PROVIDER_3_BASE_URL: upstream.url,
+        PROVIDER_5_BASE_URL: upstream.url,
         MODEL_A: "provider_3:fake-small",
         CHANNEL_A_API_ROOT: telegram.url,
         CHANNEL_C_API_ROOT: whatsapp.url,
@@ -103,7 +111,7 @@ export async function openWorld(): Promise<World> {
   webUrl = berth.web;
   const kept = opened.move();
   return {
-    ...{ berth, upstream, telegram, whatsapp, providers, social, mcp, seller, usd, gold },
+    ...{ berth, upstream, telegram, whatsapp, providers, social, mcp, seller, chain, usd, gold },
     page: page.url,
     attest: (address) => attesters.attestAccount(address),
     async admin() {

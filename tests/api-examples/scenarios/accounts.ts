@@ -28,14 +28,17 @@ const linkIn = (tour: Tour, email: string, page: string) =>
     { what: `a mail to ${email} with a link to ${page}` },
   );
 
+/** While there is no account, the program prints a link at its start. */
+export async function firstAdmin({ call, berth }: Tour): Promise<void> {
+  const { stdout, stderr } = berth.output();
+  const [, token = ""] = /setup\?token=([\w-]+)/.exec(stdout + stderr) ?? [];
+  const body = { token, email: "admin@example.com", password: PASSWORD, name: "Grace" };
+  await call("POST /api/auth/first-admin", { as: null, body });
+}
+
 export async function accounts(tour: Tour, world: World): Promise<void> {
   if (tour.side === "backend") return;
   const { call } = tour;
-  const setup = linkOfFirstAdmin(tour);
-  await call("POST /api/auth/first-admin", {
-    as: null,
-    body: { token: setup, email: "admin@example.com", password: PASSWORD, name: "Grace" },
-  });
   const email = `user-900-${randomBytes(4).toString("hex")}@example.com`;
   await call("POST /api/register", { as: null, body: { email, password: PASSWORD, name: "Ada" } });
   await call("POST /api/auth/callback/credentials", { as: null, body: { email, password: PASSWORD } });
@@ -61,25 +64,19 @@ export async function accounts(tour: Tour, world: World): Promise<void> {
   await keysAndFactors(tour, eve);
   await signIns(tour, world, eve);
   await apps(tour, eve);
+  await call("DELETE /api/auth/sessions", { as: eve });
   await call("POST /api/settings/password", {
     as: eve,
     body: { currentPassword: PASSWORD, newPassword: "a newer horse battery" },
   });
-  await call("DELETE /api/auth/sessions", { as: eve });
   const leaver = createClient(tour.berth);
   await leaver.join();
   const { body } = await call("GET /api/auth/sessions", { as: leaver });
   await call("DELETE /api/auth/sessions/{id}", { as: leaver, path: { id: body.sessions[0].id } });
   await leaver.signIn();
-  await call("DELETE /api/settings", { as: leaver, body: { password: PASSWORD, confirm: leaver.account.email } });
+  await call("DELETE /api/settings", { as: leaver, body: { password: PASSWORD } });
   await call("POST /api/auth/signout", { as: eve, body: {} });
 }
-
-/** The link that the program prints while no account is an admin. */
-const linkOfFirstAdmin = (tour: Tour) => {
-  const { stdout, stderr } = tour.berth.output();
-  return /setup\?token=([\w-]+)/.exec(stdout + stderr)?.[1] ?? "";
-};
 
 async function keysAndFactors({ call }: Tour, eve: ReturnType<typeof createClient>): Promise<void> {
   const { body: key } = await call("POST /api/keys", { as: eve, body: { name: "CI", scopes: ["read", "chat"] } });
@@ -96,18 +93,18 @@ async function keysAndFactors({ call }: Tour, eve: ReturnType<typeof createClien
 
 async function signIns({ call, berth }: Tour, { providers }: World, eve: ReturnType<typeof createClient>): Promise<void> {
   await call("GET /api/settings/sign-ins", { as: eve });
-  await call("POST /api/settings/sign-ins", { as: eve, body: { provider: "google", password: PASSWORD } });
+  await call("POST /api/settings/sign-ins", { as: eve, body: { provider: "google", currentPassword: PASSWORD } });
   const wallet = createWallet();
   const { body: forLink } = await call("GET /api/auth/nonce", { as: null, query: { address: wallet.address } });
   const message = forLink.message ?? siweMessage(BASE_URL, wallet, { nonce: forLink.nonce });
   const linked = await call("POST /api/settings/sign-ins/wallet", {
     as: eve,
-    body: { message, signature: await wallet.sign(message), password: PASSWORD },
+    body: { message, signature: await wallet.sign(message), currentPassword: PASSWORD },
   });
   await call("DELETE /api/settings/sign-ins/{id}", {
     as: eve,
     path: { id: linked.body.signIn?.id ?? "unknown" },
-    body: { password: PASSWORD },
+    body: { currentPassword: PASSWORD },
   });
   const own = createWallet();
   const { body: nonce } = await call("GET /api/auth/nonce", { as: null, query: { address: own.address } });
@@ -121,13 +118,13 @@ async function signIns({ call, berth }: Tour, { providers }: World, eve: ReturnT
   await call("GET /api/auth/oauth/{provider}", { as: null, path: { provider: "google" } });
   providers.google.person = newGooglePerson();
   const browser = createClient(berth);
-  const callback = new URL(await completeAtProvider(browser, "google"));
+  const callback = new URL(await completeAtProvider(browser, "google"), BASE_URL);
   await call("GET /api/auth/callback/{provider}", {
     as: browser,
     path: { provider: "google" },
     query: Object.fromEntries(callback.searchParams),
   });
-  await call("POST /api/auth/two-factor", { as: null, body: { code: "123456" } });
+  await call("POST /api/auth/two-factor", { as: null, body: { totp: "123456" } });
 }
 
 async function apps({ call }: Tour, eve: ReturnType<typeof createClient>): Promise<void> {
@@ -167,7 +164,7 @@ async function apps({ call }: Tour, eve: ReturnType<typeof createClient>): Promi
       resource: `${BASE_URL}/mcp`,
     }).toString(),
   });
-  await call("GET /api/connected-apps", { as: eve });
+  const { body: connected } = await call("GET /api/connected-apps", { as: eve });
   await call("POST /mcp", {
     as: null,
     headers: {
@@ -177,9 +174,9 @@ async function apps({ call }: Tour, eve: ReturnType<typeof createClient>): Promi
     },
     body: { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
   });
+  await call("DELETE /api/connected-apps/{id}", { as: eve, path: { id: connected.apps[0]?.id ?? "unknown" } });
   await call("POST /api/oauth/revoke", {
     ...form,
     body: new URLSearchParams({ token: tokens.refresh_token ?? "", client_id: app.client_id }).toString(),
   });
-  await call("DELETE /api/connected-apps/{id}", { as: eve, path: { id: app.client_id ?? "unknown" } });
 }

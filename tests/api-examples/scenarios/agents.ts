@@ -70,7 +70,7 @@ async function talk(tour: Tour, { upstream }: World): Promise<void> {
 }
 
 async function memory({ call }: Tour): Promise<void> {
-  const { body } = await call("POST /api/agents/{id}/memories", { body: { text: "Ada loves lighthouses.", about: "Ada" } });
+  const { body } = await call("POST /api/agents/{id}/memories", { body: { text: "Ada loves lighthouses." } });
   const path = { memoryId: body.memory.id };
   await call("GET /api/agents/{id}/memories", { query: { query: "lighthouse" } });
   await call("PATCH /api/agents/{id}/memories/{memoryId}", { path, body: { pinned: true } });
@@ -78,16 +78,10 @@ async function memory({ call }: Tour): Promise<void> {
 }
 
 async function skills(tour: Tour, { upstream, mcp, page }: World): Promise<void> {
-  const { call, agentId, owner, berth } = tour;
+  const { call, agentId, owner } = tour;
   await call("GET /api/skills");
   const zip = zipOf({ "tea/SKILL.md": skillMd("tea", "Makes tea") });
-  const uploaded = await fetch(`${berth.web}/api/skills`, {
-    method: "POST",
-    body: zip,
-    headers: { cookie: owner.cookie, "content-type": "application/zip" },
-  });
-  await uploaded.arrayBuffer();
-  await call("POST /api/skills", { body: { url: "https://skills.example/tea" } });
+  await call("POST /api/skills", { file: new File([zip], "tea.zip", { type: "application/zip" }) });
   const id = "folder:tea";
   await call("GET /api/skills/{id}", { path: { id } });
   await call("GET /api/skills/{id}/file", { path: { id }, query: { path: "SKILL.md" } });
@@ -185,7 +179,7 @@ async function schedules({ call }: Tour): Promise<void> {
   await call("DELETE /api/agents/{id}/schedules/{scheduleId}", { path });
 }
 
-async function usage({ call }: Tour): Promise<void> {
+async function usage({ call, owner, agentId }: Tour): Promise<void> {
   await call("GET /api/usage");
   await call("GET /api/usage/series");
   await call("GET /api/usage/budgets");
@@ -196,7 +190,20 @@ async function usage({ call }: Tour): Promise<void> {
   await call("GET /api/agents/{id}/figures", { query: { range: "week" } });
   await call("GET /api/agents/{id}/stats");
   await call("GET /api/agents/{id}/logs", { query: { limit: "2" } });
-  await call("GET /api/agents/{id}/logs", { query: { follow: "1" }, events: 1 });
+  const followed = call("GET /api/agents/{id}/logs", { query: { follow: "1" }, events: 1 });
+  // The stream begins after the newest line; each of these writes another.
+  let isRead = false;
+  void followed.finally(() => {
+    isRead = true;
+  });
+  await eventually(
+    async () => {
+      await owner.put(`/api/agents/${agentId}/config`, { instructions: `Be brief. ${crypto.randomUUID()}` });
+      return isRead;
+    },
+    { everyMs: 300, what: "a line of the log is streamed" },
+  );
+  await followed;
 }
 
 async function life(tour: Tour): Promise<void> {

@@ -1,9 +1,7 @@
 // Routes of the backend that only the web surface calls, with its service token.
-import { createServiceTokens, type Grant } from "../../../src/kernel/http/backend/service-tokens.ts";
-import { createVault } from "../../../src/kernel/security/vault.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { CallOptions, Tour } from "../tour.ts";
-import { ROOT_KEY, type World } from "../world.ts";
+import { asWebSurface, type World } from "../world.ts";
 
 export async function internal(tour: Tour, { upstream }: World): Promise<void> {
   if (tour.side === "web") return;
@@ -11,10 +9,9 @@ export async function internal(tour: Tour, { upstream }: World): Promise<void> {
   upstream.script(({ lastUser }) => ({ text: `Ahoy! You said: ${lastUser}` }));
   await owner.post(`/api/agents/${tour.agentId}/start`, {});
   const { body: account } = await owner.get<{ id: string }>("/api/settings");
-  const tokens = createServiceTokens(createVault({ key: ROOT_KEY }));
   const granted = (action: string, options: CallOptions = {}): CallOptions => {
-    const grant: Grant = { userId: account.id, isAdmin: false, agentId: tour.agentId, action, address: "127.0.0.1" };
-    return { ...options, as: null, headers: { ...options.headers, authorization: `Bearer ${tokens.sign(grant)}` } };
+    const grant = { userId: account.id, agentId: tour.agentId, action };
+    return { ...options, as: null, headers: { ...options.headers, ...asWebSurface(grant) } };
   };
   await owner.put(`/api/agents/${tour.agentId}/public`, { enabled: true });
   const visitor = "visitor-0000000000-abc";

@@ -1,7 +1,7 @@
 // Wallets, spending, proofs of identity and token gates, on chains of this machine.
 import { parseUnits } from "viem";
 import { createClient } from "../../support/client.ts";
-import { freshAddress } from "../../support/tokens.ts";
+import { freshAddress, giveEther } from "../../support/tokens.ts";
 import { createWallet } from "../../support/wallets.ts";
 import type { Tour } from "../tour.ts";
 import type { World } from "../world.ts";
@@ -17,6 +17,7 @@ export async function money(tour: Tour, world: World): Promise<void> {
   await call("GET /api/wallet", as);
   const { body: made } = await call("POST /api/wallet", { ...as, body: { action: "create" } });
   await world.usd.mint(made.address, 100_000_000n);
+  await giveEther(world.chain, made.address);
   await world.gold.mint(made.address, parseUnits("100", 18));
   await call("GET /api/wallet/address", as);
   await call("GET /api/wallet/managed", as);
@@ -60,7 +61,7 @@ async function social({ call }: Tour, { social }: World): Promise<void> {
   const { body } = await call("POST /api/auth/social/verify", { ...anonymous, body: { fidToken, address: social.sufficient } });
   const bearer = { as: null, headers: { authorization: `Bearer ${body.sessionToken}` } };
   await call("GET /api/auth/token-gating/verify", { ...bearer, query: { address: social.sufficient } });
-  await call("POST /api/auth/token-gating/verify", { ...bearer, body: { address: social.sufficient } });
+  await call("POST /api/auth/token-gating/verify", { ...bearer, body: { fid: "1001", address: social.sufficient } });
   await call("POST /api/auth/social/refresh", { ...anonymous, body: { refreshToken: body.refreshToken } });
   const { fidToken: own } = await social.newIdentity();
   await call("POST /api/settings/social", { body: { fidToken: own } });

@@ -1,28 +1,29 @@
 // What operators and other services ask: health, models, accounts, the whole installation.
 import { type Client, createClient } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
-import type { Tour } from "../tour.ts";
-import type { World } from "../world.ts";
+import type { CallOptions, Tour } from "../tour.ts";
+import { asWebSurface, type World } from "../world.ts";
 
 export async function operation(tour: Tour, { admin, upstream }: World): Promise<void> {
-  const { call, on } = tour;
+  const { call } = tour;
   await call("GET /healthz", { as: null });
   await call("GET /readyz", { as: null });
+  await call("GET /api/setup");
   upstream.script(() => ({ text: "Ahoy!" }));
-  await on("backend", "GET /metrics", { as: null });
-  await on("backend", "GET /api/ai/health", { as: null });
-  await on("backend", "GET /api/ai/models", { as: null });
-  await on("backend", "GET /api/ai/models/{provider}", { as: null, path: { provider: "provider_3" } });
-  await on("backend", "POST /api/ai/models/select", { as: null, body: { taskType: "chat" } });
-  await on("backend", "POST /api/ai/estimate-cost", {
+  await call("GET /metrics", { as: null });
+  await call("GET /api/ai/health", { as: null });
+  await call("GET /api/ai/models", { as: null });
+  await call("GET /api/ai/models/{provider}", { as: null, path: { provider: "provider_3" } });
+  await call("POST /api/ai/models/select", { as: null, body: { taskType: "chat" } });
+  await call("POST /api/ai/estimate-cost", {
     as: null,
     body: { model: "provider_3:fake-small", inputTokens: 1000, outputTokens: 500 },
   });
   const chat = { model: "provider_3:fake-small", messages: [{ role: "user", content: "Ahoy!" }] };
-  await on("backend", "POST /api/ai/chat", { as: null, body: chat });
-  await on("backend", "POST /v1/chat/completions", { as: null, body: chat });
-  await on("backend", "POST /v1/embeddings", { as: null, body: { model: "provider_3:fake-embed", input: "Ahoy!" } });
-  await on("backend", "GET /v1/models", { as: null });
+  await call("POST /api/ai/chat", { as: null, body: chat });
+  await call("POST /v1/chat/completions", { as: null, body: chat });
+  await call("POST /v1/embeddings", { as: null, body: { model: "provider_3:fake-embed", input: "Ahoy!" } });
+  await call("GET /v1/models", { as: null });
   const as = { as: await admin() };
   if (tour.side === "web") await people(tour, as.as);
   await call("GET /api/admin/overview", as);
@@ -40,14 +41,24 @@ export async function operation(tour: Tour, { admin, upstream }: World): Promise
   await call("POST /api/admin/jobs/{id}/retry", { ...as, path: { id: "unknown" }, body: {} });
   await call("DELETE /api/admin/jobs/{id}", { ...as, path: { id: "unknown" } });
   await call("GET /api/admin/model-providers", as);
-  const path = { provider: "provider_3" };
-  const settings = { key: "sk-the-operators-key", baseUrl: upstream.url };
-  await call("POST /api/admin/model-providers/{provider}/test", { ...as, path, body: { model: "fake-small" } });
-  await call("PUT /api/admin/model-providers/{provider}", { ...as, path, body: settings });
-  await call("DELETE /api/admin/model-providers/{provider}", { ...as, path });
+  const path = { provider: "provider_5" };
+  const settings = { apiKey: "sk-the-operators-key" };
+  const sessions = await as.as.get<{ sessions: { id: string; current: boolean }[] }>("/api/auth/sessions");
+  const credentialId = sessions.body.sessions.find(({ current }) => current)?.id ?? "";
+  const userId = (await as.as.get<{ id: string }>("/api/settings")).body.id;
+  /** On the backend, what only a session may do is done by the web surface in its name. */
+  const inSession = (action: string): CallOptions =>
+    tour.side === "web" ? as : { as: null, headers: asWebSurface({ userId, credentialId, isAdmin: true, action }) };
+  await call("POST /api/admin/model-providers/{provider}/test", {
+    ...inSession("model-providers"),
+    path,
+    body: { ...settings, model: "fake-small" },
+  });
+  await call("PUT /api/admin/model-providers/{provider}", { ...inSession("model-providers"), path, body: settings });
+  await call("DELETE /api/admin/model-providers/{provider}", { ...inSession("model-providers"), path });
   await call("GET /api/admin/default-models", { ...as, query: { limit: "2" } });
-  await call("PATCH /api/admin/default-models", { ...as, body: { model_b: "provider_3:fake-large" } });
-  await backups(tour, as.as);
+  await call("PATCH /api/admin/default-models", { ...inSession("model-providers"), body: { model_b: "provider_3:fake-large" } });
+  await backups(tour, as.as, inSession);
 }
 
 async function people({ call, berth }: Tour, admin: Client): Promise<void> {
@@ -66,10 +77,10 @@ async function people({ call, berth }: Tour, admin: Client): Promise<void> {
   await call("GET /api/admin/audit", { ...as, query: { limit: "2" } });
   const leaver = createClient(berth);
   const id = await leaver.join();
-  await call("DELETE /api/admin/users/{id}", { ...as, path: { id }, body: { confirm: leaver.account.email } });
+  await call("DELETE /api/admin/users/{id}", { ...as, path: { id } });
 }
 
-async function backups({ call }: Tour, admin: Client): Promise<void> {
+async function backups({ call }: Tour, admin: Client, inSession: (action: string) => CallOptions): Promise<void> {
   const as = { as: admin };
   await call("POST /api/admin/backups", { ...as, body: {} });
   const name = await eventually(
@@ -80,6 +91,6 @@ async function backups({ call }: Tour, admin: Client): Promise<void> {
     { timeoutMs: 30_000, what: "the backup is made" },
   );
   await call("GET /api/admin/backups", as);
-  await call("GET /api/admin/backups/{name}/file", { ...as, path: { name } });
-  await call("DELETE /api/admin/backups/{name}", { ...as, path: { name } });
+  await call("GET /api/admin/backups/{name}/file", { ...inSession("fleet.download"), path: { name } });
+  await call("DELETE /api/admin/backups/{name}", { ...inSession("fleet.change"), path: { name } });
 }

@@ -37,7 +37,7 @@ export async function reach(tour: Tour, world: World): Promise<void> {
   await webhooks(tour);
 }
 
-async function channels({ call, agentId, owner }: Tour, { telegram }: World): Promise<void> {
+async function channels({ call, on, side, agentId, owner }: Tour, { telegram }: World): Promise<void> {
   const token = `70000${String(Math.floor(Math.random() * 1e5)).padStart(5, "0")}:AAexample-token-0123456789-abcdefgh`;
   const bot = telegram.addBot(token);
   const path = { channel: "channel_a" };
@@ -50,7 +50,7 @@ async function channels({ call, agentId, owner }: Tour, { telegram }: World): Pr
   await call("GET /api/agents/{id}/channels/{channel}/access", { path });
   await call("PUT /api/agents/{id}/channels/{channel}/access", { path, body: { access: "pairing" } });
   await call("POST /api/agents/{id}/channels/{channel}/owner-link", { path, body: {} });
-  bot.says(4242, "Ahoy!");
+  bot.userSays(4242, "Ahoy!");
   const pairing = await eventually(
     async () => {
       const found = await owner.get<{ pairings: { senderId: string; code: string }[] }>(
@@ -68,8 +68,12 @@ async function channels({ call, agentId, owner }: Tour, { telegram }: World): Pr
   await call("DELETE /api/agents/{id}/channels/{channel}", { path });
   const another = `71000${token.slice(5)}`;
   telegram.addBot(another);
-  const { body } = await call("POST /api/provision", { as: null, body: { channelAToken: another } });
-  const claim = /claim\?token=([\w-]+)/.exec(body.metadata?.claimUrl ?? "")?.[1] ?? "";
+  const third = `72000${token.slice(5)}`;
+  telegram.addBot(third);
+  // On the backend only a known caller may do it; for others, the web surface does it in the name of a new account.
+  if (side === "backend") await call("POST /api/provision", { body: { channelAToken: third } });
+  const { body } = await on("web", "POST /api/provision", { as: null, body: { channelAToken: another } });
+  const claim = /claim\?token=([\w-]+)/.exec(body.metadata?.claimUrl ?? "")?.[1] ?? "unknown";
   await call("POST /api/provision/claim", { body: { token: claim } });
 }
 

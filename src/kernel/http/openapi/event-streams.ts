@@ -13,20 +13,18 @@ export type EventData = Readonly<Record<string, TSchema>>;
  */
 export function eventSchema(title: string, description: string, events: EventData) {
   const stem = title.replace(/Event$/, "");
-  return {
-    title,
-    description,
-    oneOf: Object.entries(events).map(([event, data]) =>
-      t.Object(
-        {
-          id: t.Optional(t.String({ description: "Where to resume: the header `Last-Event-ID`" })),
-          event: t.Literal(event),
-          data,
-        },
-        { title: `${stem}${pascal(event)}Event` },
-      ),
+  const kinds = Object.entries(events).map(([event, data]) =>
+    t.Object(
+      {
+        id: t.Optional(t.String({ description: "Where to resume: the header `Last-Event-ID`" })),
+        event: t.Literal(event),
+        data,
+      },
+      { title: `${stem}${pascal(event)}Event` },
     ),
-  };
+  );
+  const [only, ...others] = kinds;
+  return only && others.length === 0 ? { ...only, title, description } : { title, description, oneOf: kinds };
 }
 
 /** One entry of a response's `content`. */

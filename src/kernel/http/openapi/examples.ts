@@ -23,6 +23,8 @@ export type RecordedExamples = Record<string, RecordedExample[]>;
 
 const JSON_TYPE = "application/json";
 const EVENT_STREAM = "text/event-stream";
+/** Documented for files of any type. */
+const BINARY = "application/octet-stream";
 
 /** Adds the examples to the operations that the document has; changes the document. */
 export function addExamples(document: OpenApiDocument, examples: RecordedExamples): void {
@@ -37,7 +39,7 @@ export function addExamples(document: OpenApiDocument, examples: RecordedExample
 function addExample(operation: Operation, example: RecordedExample, name: string): void {
   const { summary, parameters = {}, body, bodyType = JSON_TYPE, status, type, response } = example;
   const add = (content: MediaTypes | undefined, mediaType: string, value: unknown, key = name) => {
-    const media = content?.[mediaType];
+    const media = content?.[mediaType] ?? content?.[BINARY];
     if (media) media.examples = { ...media.examples, [key]: { ...(summary && { summary }), value } };
   };
   for (const parameter of operation.parameters ?? []) {
