@@ -40,13 +40,16 @@ export const overviewResponse = t.Object({
   ),
   users: t.Object({ total: t.Integer(), disabled: t.Integer(), newToday: t.Integer() }),
   agents: t.Object({ total: t.Integer(), up: t.Integer(), stopped: t.Integer(), error: t.Integer() }),
-  channels: t.Object({
-    connected: t.Integer(),
-    connecting: t.Integer(),
-    backing_off: t.Integer({ description: "Waiting for their next try" }),
-    failed: t.Integer({ description: "Not tried again" }),
-    stopped: t.Integer({ description: "Bots of stopped agents" }),
-  }),
+  channels: t.Object(
+    {
+      connected: t.Integer(),
+      connecting: t.Integer(),
+      backing_off: t.Integer({ description: "Waiting for their next try" }),
+      failed: t.Integer({ description: "Not tried again" }),
+      stopped: t.Integer({ description: "Bots of stopped agents" }),
+    },
+    { title: "ChannelCounts" },
+  ),
   today: t.Object({
     calls: t.Integer({ description: "Calls of models" }),
     agentCalls: t.Integer({ description: "Of them by agents: one or more for each reply" }),

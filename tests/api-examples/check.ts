@@ -34,12 +34,15 @@ export function differences(
       }
       for (const now of recorded?.[operation] ?? []) {
         const problem = validate(operation, now);
-        if (problem) report(`the program's own answer does not fit the documented schema: ${problem}. Correct the schema.`);
+        if (problem)
+          report(`the program's own answer does not fit the documented schema: ${problem}. Correct the schema.`);
       }
       const [first] = examples;
       const [now] = recorded?.[operation] ?? [];
       if (first && now && first.status !== now.status) {
-        report(`the example has the status ${first.status}, the program answered ${now.status}. Run \`npm run examples\`.`);
+        report(
+          `the example has the status ${first.status}, the program answered ${now.status}. Run \`npm run examples\`.`,
+        );
       }
     }
   }
@@ -62,7 +65,7 @@ function createValidator(document: OpenApiDocument) {
     const documented = [type, "application/octet-stream"].find((one) => content?.[one]);
     if (documented === undefined) return `it documents no ${type}`;
     if (!content?.[documented]?.schema) return undefined;
-    const ref = `api#${pointer}/content/${escape(documented)}/schema`;
+    const ref = `api#${pointer}/content/${pointerPart(documented)}/schema`;
     const validate = compiled.get(ref) ?? ajv.compile({ $ref: ref });
     compiled.set(ref, validate);
     return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: "body" });
@@ -70,7 +73,7 @@ function createValidator(document: OpenApiDocument) {
   return (operation: string, { body, bodyType, status, type, response }: RecordedExample): string | undefined => {
     const { method, path } = parseOperationName(operation);
     const route = document.paths[path]?.[method];
-    const at = `/paths/${escape(path)}/${method}`;
+    const at = `/paths/${pointerPart(path)}/${method}`;
     const answer = route?.responses?.[status];
     if (!answer) return `the status ${status} is not documented`;
     if (type !== undefined && response !== undefined) {
@@ -88,4 +91,4 @@ function createValidator(document: OpenApiDocument) {
   };
 }
 
-const escape = (part: string) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
+const pointerPart = (part: string) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));

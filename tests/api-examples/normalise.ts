@@ -20,8 +20,8 @@ export function createNormaliser(now = Date.now()) {
     return next;
   };
   const once = (text: string, make: () => string) => {
-    let made = known.get(text);
-    if (made === undefined) known.set(text, (made = make()));
+    const made = known.get(text) ?? make();
+    known.set(text, made);
     return made;
   };
   /** Keeps the distance to the present, in whole seconds. */
@@ -46,7 +46,13 @@ export function createNormaliser(now = Date.now()) {
         once(mail, () => (number("mail") === 1 ? "ada@example.com" : `user${counts.get("mail")}@example.com`)),
       )
       .replace(/\b(?:0x[0-9a-fA-F]{40}|0x[0-9a-fA-F]{64})\b/g, (hex) =>
-        once(hex.toLowerCase(), () => `0x${String(number("hex")).padStart(2, "0").repeat((hex.length - 2) / 2)}`),
+        once(
+          hex.toLowerCase(),
+          () =>
+            `0x${String(number("hex"))
+              .padStart(2, "0")
+              .repeat((hex.length - 2) / 2)}`,
+        ),
       )
       .replace(RANDOM, (random) => (isWord(random) ? random : once(random, () => sameLength(random))));
     return shown.length > MAX_TEXT ? `${shown.slice(0, MAX_TEXT)} …` : shown;
@@ -67,7 +73,8 @@ export function createNormaliser(now = Date.now()) {
 }
 
 /** Ids of this form are made here, or are words with dashes. */
-const isWord = (text: string) => /^01990000-|^sess_0|^0x(\d\d)\1+$/.test(text) || !/[A-Z0-9]{2}|\d[a-z]|[a-z]\d/.test(text);
+const isWord = (text: string) =>
+  /^01990000-|^sess_0|^0x(\d\d)\1+$/.test(text) || !/[A-Z0-9]{2}|\d[a-z]|[a-z]\d/.test(text);
 
 /** Keeps the prefix that tells kinds of tokens apart, and the length, which schemas may fix. */
 function sameLength(random: string): string {

@@ -1,8 +1,8 @@
 // Goes through all scenarios on both surfaces, and returns what was recorded.
 import type { OpenApiDocument } from "../../src/kernel/http/openapi/document.ts";
 import type { RecordedExamples } from "../../src/kernel/http/openapi/examples.ts";
-import { member } from "../support/members.ts";
 import { createClient } from "../support/client.ts";
+import { member } from "../support/members.ts";
 import { accounts, firstAdmin } from "./scenarios/accounts.ts";
 import { agents } from "./scenarios/agents.ts";
 import { internal } from "./scenarios/internal.ts";
@@ -25,7 +25,8 @@ export interface TourResult {
 export async function runTour(): Promise<TourResult> {
   await using world = await openWorld();
   const { berth } = world;
-  const documentOf = async (side: Side) => (await (await fetch(`${berth[side]}/swagger/json`)).json()) as OpenApiDocument;
+  const documentOf = async (side: Side) =>
+    (await (await fetch(`${berth[side]}/swagger/json`)).json()) as OpenApiDocument;
   const documents = { web: await documentOf("web"), backend: await documentOf("backend") };
   const recorded: Record<Side, RecordedExamples> = { web: {}, backend: {} };
   const [refused, broken]: string[][] = [[], []];

@@ -1,6 +1,7 @@
 // Sends the requests of the scenarios to the running program, and keeps one exchange of each operation.
-import type { RecordedExample, RecordedExamples } from "../../src/kernel/http/openapi/examples.ts";
+
 import type { OpenApiDocument } from "../../src/kernel/http/openapi/document.ts";
+import type { RecordedExample, RecordedExamples } from "../../src/kernel/http/openapi/examples.ts";
 import type { Berth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { readEvents } from "../support/sse.ts";
@@ -94,11 +95,15 @@ export function createTour(
       const text = await answer.text();
       response = type.endsWith("json") && text !== "" ? JSON.parse(text) : text;
     }
-    if (answer.status >= 400) refused.push(`${on} ${operation}: ${answer.status} ${JSON.stringify(response)}`.slice(0, 300));
+    if (answer.status >= 400)
+      refused.push(`${on} ${operation}: ${answer.status} ${JSON.stringify(response)}`.slice(0, 300));
     keep(on, operation, answer.status, {
       ...(Object.keys(parameters).length > 0 && { parameters }),
       ...(typeof body === "string"
-        ? { body, ...(headers.get("content-type") !== "application/json" && { bodyType: headers.get("content-type") ?? "" }) }
+        ? {
+            body,
+            ...(headers.get("content-type") !== "application/json" && { bodyType: headers.get("content-type") ?? "" }),
+          }
         : body !== undefined && { body }),
       status: answer.status,
       ...(type !== "" && response !== "" && { type, response }),

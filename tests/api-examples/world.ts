@@ -1,8 +1,8 @@
 // Everything that the requests of the scenarios meet: the running program, and in place of the outside world strict fakes.
 import { type Address, parseUnits } from "viem";
-import { type Anvil, startAnvil } from "../support/anvil.ts";
 import { createServiceTokens, type Grant } from "../../src/kernel/http/backend/service-tokens.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
+import { type Anvil, startAnvil } from "../support/anvil.ts";
 import { deployAttesters } from "../support/attesters.ts";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
@@ -63,7 +63,12 @@ export async function openWorld(): Promise<World> {
     [usd, gold, parseUnits("0.25", 18) * 10n ** 12n],
   ] as const) {
     const args = [sell.address, buy.address, 500, price];
-    const hash = await chain.client.writeContract({ address: exchange, abi: contract.abi, functionName: "setPrice", args });
+    const hash = await chain.client.writeContract({
+      address: exchange,
+      abi: contract.abi,
+      functionName: "setPrice",
+      args,
+    });
     await chain.client.waitForTransactionReceipt({ hash });
   }
   const seller = startSeller(chain, usd);

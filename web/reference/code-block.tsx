@@ -11,7 +11,7 @@ export function CodeBlock({ label, text }: { label: string; text: string }) {
   return (
     <div className="code">
       <section aria-label={label}>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+        {/* What scrolls must be reachable by keyboard. */}
         <pre tabIndex={0}>
           <code>{text}</code>
         </pre>

@@ -57,7 +57,15 @@ export const registrationBody = t.Object(
   { additionalProperties: true },
 );
 export const registration = t.Object(
-  { client_id: t.String(), client_name: t.String(), redirect_uris: t.Array(t.String()) },
+  {
+    client_id: t.String(),
+    client_id_issued_at: t.Optional(t.Integer({ description: "Seconds since 1970" })),
+    client_name: t.String(),
+    redirect_uris: t.Array(t.String()),
+    grant_types: t.Optional(t.Array(t.String())),
+    response_types: t.Optional(t.Array(t.String())),
+    token_endpoint_auth_method: t.Optional(t.String()),
+  },
   { additionalProperties: true },
 );
 export const tokens = t.Object({

@@ -91,7 +91,11 @@ async function keysAndFactors({ call }: Tour, eve: ReturnType<typeof createClien
   await call("DELETE /api/settings/2fa", { as: eve, body: { password: PASSWORD, code: code(30) } });
 }
 
-async function signIns({ call, berth }: Tour, { providers }: World, eve: ReturnType<typeof createClient>): Promise<void> {
+async function signIns(
+  { call, berth }: Tour,
+  { providers }: World,
+  eve: ReturnType<typeof createClient>,
+): Promise<void> {
   await call("GET /api/settings/sign-ins", { as: eve });
   await call("POST /api/settings/sign-ins", { as: eve, body: { provider: "google", currentPassword: PASSWORD } });
   const wallet = createWallet();

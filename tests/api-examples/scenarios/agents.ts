@@ -90,7 +90,10 @@ async function skills(tour: Tour, { upstream, mcp, page }: World): Promise<void>
   await call("PUT /api/agents/{id}/skills/{skillId}", { path: { skillId: "clock" }, body: { enabled: true } });
   await call("GET /api/agents/{id}/web-search");
   await call("GET /api/agents/{id}/credentials");
-  await call("PUT /api/agents/{id}/credentials/{key}", { path: { key: "provider_5" }, body: { value: "sk-the-owners-key" } });
+  await call("PUT /api/agents/{id}/credentials/{key}", {
+    path: { key: "provider_5" },
+    body: { value: "sk-the-owners-key" },
+  });
   await call("DELETE /api/skills/{id}", { path: { id } });
   await call("POST /api/skills/{id}/restore", { path: { id }, body: {} });
 
@@ -166,7 +169,12 @@ async function files({ call, agentId, owner }: Tour, { page }: World): Promise<v
 }
 
 async function schedules({ call }: Tour): Promise<void> {
-  const given = { name: "Morning report", prompt: "Which ships come today?", cron: "0 8 * * 1-5", timezone: "Europe/Vienna" };
+  const given = {
+    name: "Morning report",
+    prompt: "Which ships come today?",
+    cron: "0 8 * * 1-5",
+    timezone: "Europe/Vienna",
+  };
   const { body } = await call("POST /api/agents/{id}/schedules", { body: given });
   const path = { scheduleId: body.schedule.id };
   await call("GET /api/agents/{id}/schedules");
@@ -220,7 +228,8 @@ async function life(tour: Tour): Promise<void> {
   await call("GET /api/agents/{id}/backups");
   const backupPath = body.backup.path;
   await call("POST /api/agents/{id}/rollback", { body: { backupPath } });
-  const { backups } = (await tour.owner.get<{ backups: { path: string }[] }>(`/api/agents/${tour.agentId}/backups`)).body;
+  const { backups } = (await tour.owner.get<{ backups: { path: string }[] }>(`/api/agents/${tour.agentId}/backups`))
+    .body;
   await call("POST /api/instance/{userId}/rollback", {
     path: { userId: tour.agentId },
     body: { backupPath: backups[0]?.path ?? "" },

@@ -16,12 +16,21 @@ export async function internal(tour: Tour, { upstream }: World): Promise<void> {
   await owner.put(`/api/agents/${tour.agentId}/public`, { enabled: true });
   const visitor = "visitor-0000000000-abc";
   await call("POST /api/agents/{id}/visits", granted("agent.visit", { body: { message: "Is it open?", visitor } }));
-  const message = { messageId: "message-1", conversation: "conversation-1", path: [], sender: "lighthouse.example", text: "Ahoy!" };
+  const message = {
+    messageId: "message-1",
+    conversation: "conversation-1",
+    path: [],
+    sender: "lighthouse.example",
+    text: "Ahoy!",
+  };
   const path = { messageId: "message-1" };
   await call("POST /api/agents/{id}/peers/messages", granted("agent.peer", { body: message }));
   await call("GET /api/agents/{id}/peers/messages/{messageId}/events", granted("agent.peer", { path, events: 50 }));
   await call("GET /api/agents/{id}/peers/messages/{messageId}", granted("agent.peer", { path }));
-  await call("GET /api/agents/{id}/peers/messages", granted("agent.peer", { query: { conversation: "conversation-1" } }));
+  await call(
+    "GET /api/agents/{id}/peers/messages",
+    granted("agent.peer", { query: { conversation: "conversation-1" } }),
+  );
   await cancelled(tour, upstream, granted, message);
   await call("POST /api/agents/{id}/assistant/messages", {
     body: { message: "Which ships come today?", trusted: true },
@@ -31,7 +40,10 @@ export async function internal(tour: Tour, { upstream }: World): Promise<void> {
     body: { prompt: "Which ships come today?", cron: "0 8 * * *", trusted: true },
   });
   const hook = { path: { channel: "channel_c", callbackId: "unknown" } };
-  await call("POST /api/hooks/{channel}/{callbackId}", granted("channel.receive", { ...hook, body: { object: "test" } }));
+  await call(
+    "POST /api/hooks/{channel}/{callbackId}",
+    granted("channel.receive", { ...hook, body: { object: "test" } }),
+  );
   await call("GET /api/hooks/{channel}/{callbackId}", granted("channel.receive", hook));
 }
 
@@ -49,7 +61,10 @@ async function cancelled(
     await promise;
     return { text: "Late." };
   });
-  await call("POST /api/agents/{id}/peers/messages", granted("agent.peer", { body: { ...message, messageId: "message-2" } }));
+  await call(
+    "POST /api/agents/{id}/peers/messages",
+    granted("agent.peer", { body: { ...message, messageId: "message-2" } }),
+  );
   await eventually(() => isAsked, { what: "the model is asked" });
   await call(
     "POST /api/agents/{id}/peers/messages/{messageId}/cancel",

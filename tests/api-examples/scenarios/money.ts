@@ -23,7 +23,11 @@ export async function money(tour: Tour, world: World): Promise<void> {
   await call("GET /api/wallet/managed", as);
   await call("POST /api/wallet/create", { ...as, body: { email: rich.account.email } });
   await call("GET /api/wallets", as);
-  await call("GET /api/wallets/{address}", { ...as, path: { address: made.address }, query: { network: "testnet_chain" } });
+  await call("GET /api/wallets/{address}", {
+    ...as,
+    path: { address: made.address },
+    query: { network: "testnet_chain" },
+  });
   await call("GET /api/wallet/policy", as);
   await call("PUT /api/wallet/policy", { ...as, body: { perTransaction: "10", perDay: "50", approvalAbove: "5" } });
   const transfer = { to: freshAddress(), amount: "1", network: "testnet_chain" };
@@ -46,7 +50,9 @@ async function verification(tour: Tour, { attest }: World): Promise<void> {
   const { call } = tour;
   const wallet = createWallet();
   await attest(wallet.address);
-  const { body } = await call("POST /api/agents/{id}/verification/challenge", { body: { verificationType: "exchange" } });
+  const { body } = await call("POST /api/agents/{id}/verification/challenge", {
+    body: { verificationType: "exchange" },
+  });
   const signature = await wallet.sign(body.message ?? "");
   await call("POST /api/agents/{id}/verify", { body: { verificationType: "exchange", signature } });
   await call("GET /api/agents/{id}/verification");
@@ -58,7 +64,10 @@ async function social({ call }: Tour, { social }: World): Promise<void> {
   await call("GET /api/auth/social/verify", anonymous);
   await call("GET /api/auth/social/refresh", anonymous);
   const { fidToken } = await social.newIdentity();
-  const { body } = await call("POST /api/auth/social/verify", { ...anonymous, body: { fidToken, address: social.sufficient } });
+  const { body } = await call("POST /api/auth/social/verify", {
+    ...anonymous,
+    body: { fidToken, address: social.sufficient },
+  });
   const bearer = { as: null, headers: { authorization: `Bearer ${body.sessionToken}` } };
   await call("GET /api/auth/token-gating/verify", { ...bearer, query: { address: social.sufficient } });
   await call("POST /api/auth/token-gating/verify", { ...bearer, body: { fid: "1001", address: social.sufficient } });

@@ -57,7 +57,10 @@ export async function operation(tour: Tour, { admin, upstream }: World): Promise
   await call("PUT /api/admin/model-providers/{provider}", { ...inSession("model-providers"), path, body: settings });
   await call("DELETE /api/admin/model-providers/{provider}", { ...inSession("model-providers"), path });
   await call("GET /api/admin/default-models", { ...as, query: { limit: "2" } });
-  await call("PATCH /api/admin/default-models", { ...inSession("model-providers"), body: { model_b: "provider_3:fake-large" } });
+  await call("PATCH /api/admin/default-models", {
+    ...inSession("model-providers"),
+    body: { model_b: "provider_3:fake-large" },
+  });
   await backups(tour, as.as, inSession);
 }
 

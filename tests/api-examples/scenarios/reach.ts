@@ -63,7 +63,10 @@ async function channels({ call, on, side, agentId, owner }: Tour, { telegram }: 
   await call("GET /api/agents/{id}/channels/{channel}/pairings", { path });
   await call("POST /api/agents/{id}/channels/{channel}/pairings", { path, body: { code: pairing.code } });
   const person = { ...path, senderId: pairing.senderId };
-  await call("PUT /api/agents/{id}/channels/{channel}/pairings/{senderId}", { path: person, body: { status: "approved" } });
+  await call("PUT /api/agents/{id}/channels/{channel}/pairings/{senderId}", {
+    path: person,
+    body: { status: "approved" },
+  });
   await call("DELETE /api/agents/{id}/channels/{channel}/pairings/{senderId}", { path: person });
   await call("DELETE /api/agents/{id}/channels/{channel}", { path });
   const another = `71000${token.slice(5)}`;

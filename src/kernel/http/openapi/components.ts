@@ -1,15 +1,17 @@
 // Moves schemas that have a name, or that several places share, into the document's components.
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { isSchema, type MediaTypes, mapSubschemas, type OpenApiDocument, type Schema } from "./document.ts";
 import { capital, pascal, singular } from "./operation-id.ts";
 
 /**
  * Moves bodies, shared object schemas and those with a `title` into the components; changes the document. A schema is called by
  * its title; without one, a body by its operation (`CreateScheduleRequest`), and another by its field (`Schedule`), after the
- * name of what holds it if the field's name is taken (`ExportReport`).
+ * name of what holds it if the field's name is taken (`ExportReport`). It works in steps, since all at once would block the event
+ * loop.
  */
-export function shareSchemas(document: OpenApiDocument): void {
+export async function shareSchemas(document: OpenApiDocument): Promise<void> {
   const shared: Record<string, Schema> = { ...document.components?.schemas };
-  const uses = countUses(document);
+  const uses = await countUses(document);
   const names = nameAll(uses, Object.keys(shared));
 
   const share = (schema: Schema): Schema => {
@@ -23,7 +25,10 @@ export function shareSchemas(document: OpenApiDocument): void {
     return { $ref: `#/components/schemas/${name}` };
   };
   for (const [name, schema] of Object.entries(shared)) shared[name] = mapSubschemas(schema, share);
-  for (const { media, schema } of bodiesOf(document)) media.schema = share(schema);
+  for (const { media, schema } of bodiesOf(document)) {
+    media.schema = share(schema);
+    await yieldToEventLoop();
+  }
   document.components = { ...document.components, schemas: shared };
 }
 
@@ -37,7 +42,7 @@ interface Use {
 }
 
 /** By key, in the order of the document. */
-function countUses(document: OpenApiDocument): Map<string, Use> {
+async function countUses(document: OpenApiDocument): Promise<Map<string, Use>> {
   const uses = new Map<string, Use>();
   const count = (schema: Schema, name: string, holder: string | undefined): void => {
     const key = keyOf(schema);
@@ -64,7 +69,10 @@ function countUses(document: OpenApiDocument): Map<string, Use> {
       return inner;
     });
   }
-  for (const { schema, name } of bodiesOf(document)) count(schema, name, undefined);
+  for (const { schema, name } of bodiesOf(document)) {
+    count(schema, name, undefined);
+    await yieldToEventLoop();
+  }
   return uses;
 }
 

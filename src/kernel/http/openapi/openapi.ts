@@ -1,5 +1,6 @@
 // Completes the document that @elysiajs/swagger generates, to a correct OpenAPI 3.1 document.
 import { STATUS_CODES } from "node:http";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { MediaTypes, OpenApiDocument, Operation, Parameter, ResponseObject, Tag } from "./document.ts";
 import { addErrorResponses, errorSchema, requestIdHeader } from "./error-responses.ts";
 import { generatedOperationId, operationIdOf, singular } from "./operation-id.ts";
@@ -23,21 +24,22 @@ const KERNEL_SCHEMES: Record<string, object> = {
 /**
  * Completes the generated document: bodies are JSON only, each operation lists all its errors (error-responses.ts) and has
  * a readable id, schemas lose keywords that only validation needs, and everything is present that the specification
- * requires. Hand-written bodies of other types are kept. The given document is not changed.
+ * requires. Hand-written bodies of other types are kept. The operations of the given document are changed. It works in steps,
+ * since all at once would block the event loop.
  *
  * @param securitySchemes of plugins, by name; only those that a route uses are listed
  * @param tagTexts what is said of tags; a tag without a row has its name only
  */
-export function completeDocument(
+export async function completeDocument(
   generated: OpenApiDocument,
   securitySchemes: Record<string, object> = {},
   tagTexts: Readonly<Record<string, Omit<Tag, "name">>> = {},
-): OpenApiDocument {
+): Promise<OpenApiDocument> {
   const shared: Record<string, ResponseObject> = {};
   const tags = new Set<string>();
   const schemes = new Set<string>();
   const paths: OpenApiDocument["paths"] = {};
-  for (const [path, methods] of Object.entries(structuredClone(generated.paths))) {
+  for (const [path, methods] of Object.entries(generated.paths)) {
     const operations = Object.entries(methods).map(([method, operation]) => {
       completeOperation(operation, method, path);
       addErrorResponses(method, operation, shared);
@@ -46,6 +48,7 @@ export function completeDocument(
       return [method, operation] as const;
     });
     paths[path] = Object.fromEntries(operations);
+    await yieldToEventLoop();
   }
   const usedSchemes = Object.entries({ ...securitySchemes, ...KERNEL_SCHEMES }).filter(([name]) => schemes.has(name));
   const { name = "" } = generated.info.license ?? {};

@@ -36,18 +36,19 @@ const JSON_HEADERS = { "content-type": "application/json;charset=utf-8" };
 
 /**
  * Makes the page and document routes of one surface. The generator (@elysiajs/swagger) is loaded at the first visit, to
- * keep the start fast, and describes the routes that the apps have by then. Its results are kept. It works in steps, since
- * all at once would block the event loop.
+ * keep the start fast, and describes the routes that the apps have by then, a few at a time, since all at once would block the event
+ * loop. Its results are kept.
  */
 export function swaggerRoutes(
   surfaceName: "web" | "backend",
   apps: readonly (AnyElysia | LateRoutes)[],
   { description, tags, paths = {}, securitySchemes = {}, examples, reference }: ApiDocumentation,
 ): AnyElysia {
-  const documentedApp = once(async () => {
+  const makeGenerator = once(async () => {
     const { swagger } = await import("@elysiajs/swagger");
     const [script = ""] = (await reference.names()).filter((name) => name.endsWith(".js"));
-    const generator = swagger({
+    await yieldToEventLoop();
+    const options: Parameters<typeof swagger>[0] = {
       provider: "scalar",
       path: "/swagger",
       // Our own script in place of Scalar's, which takes seconds to draw an API of this size.
@@ -63,29 +64,41 @@ export function swaggerRoutes(
           contact: { name: "The operator of this installation" },
           description,
         },
-        paths,
       },
-    });
-    await yieldToEventLoop();
-    const documented: AnyElysia = new Elysia({ name: `docs.${surfaceName}` });
-    for (const app of apps) documented.use(typeof app === "function" ? await app() : app);
-    documented.use(generator);
-    await yieldToEventLoop();
-    return documented;
+    };
+    // Each generator describes the routes of one app.
+    return () => swagger(options);
   });
-  const generate = async (path: string) => (await documentedApp()).handle(new Request(`http://localhost${path}`));
+  const generate = async (path: string, routes: AnyElysia["routes"] = []) => {
+    const app = new RouteList(routes).use((await makeGenerator())());
+    return app.handle(new Request(`http://localhost${path}`));
+  };
+
+  async function generateDocument(): Promise<OpenApiDocument> {
+    const document = (await (await generate("/swagger/json")).json()) as OpenApiDocument;
+    document.paths = {};
+    for (const app of apps) {
+      const { routes } = typeof app === "function" ? await app() : app;
+      for (let at = 0; at < routes.length; at += ROUTES_AT_ONCE) {
+        const part = await generate("/swagger/json", routes.slice(at, at + ROUTES_AT_ONCE));
+        const described = (await part.json()) as OpenApiDocument;
+        for (const [path, methods] of Object.entries(described.paths)) {
+          document.paths[path] = { ...document.paths[path], ...methods };
+        }
+        await yieldToEventLoop();
+      }
+    }
+    Object.assign(document.paths, structuredClone(paths));
+    return document;
+  }
 
   const page = once(async () => {
     const [style = ""] = (await reference.names()).filter((name) => name.endsWith(".css"));
     return completePage(await (await generate("/swagger")).text(), style);
   });
   const document = createCompressedAsset(async () => {
-    const generated = (await (await generate("/swagger/json")).json()) as OpenApiDocument;
-    await yieldToEventLoop();
-    const completed = completeDocument(generated, securitySchemes, tags);
-    await yieldToEventLoop();
-    shareSchemas(completed);
-    await yieldToEventLoop();
+    const completed = await completeDocument(await generateDocument(), securitySchemes, tags);
+    await shareSchemas(completed);
     if (examples) addExamples(completed, await examples());
     await yieldToEventLoop();
     return new TextEncoder().encode(JSON.stringify(completed));
@@ -103,6 +116,23 @@ export function swaggerRoutes(
     .get("/swagger", pageResponse, undocumented)
     .get("/swagger/json", ({ request }) => document.response(request), undocumented)
     .get("/swagger/:file", ({ request, params: { file } }) => reference.response(file, request), undocumented);
+}
+
+/** How many routes the generator describes at a time: a few milliseconds of work. */
+const ROUTES_AT_ONCE = 8;
+
+/** An app that the generator takes to have these routes. */
+class RouteList extends Elysia {
+  private readonly shown: AnyElysia["routes"];
+
+  constructor(shown: AnyElysia["routes"]) {
+    super();
+    this.shown = shown;
+  }
+
+  protected override getGlobalRoutes(): AnyElysia["routes"] {
+    return this.shown;
+  }
 }
 
 /**
