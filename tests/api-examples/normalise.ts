@@ -10,6 +10,8 @@ const YEAR = 366 * 24 * 60 * 60 * 1000;
 
 const RANDOM = /(?<![\w/+-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])(?:0x)?[\w-]{20,}={0,2}(?![\w/+-])/g;
 
+const FOREIGN_HOST = /(\w+:\/\/)(?!localhost|127\.0\.0\.1|(?:\w+\.)?example\.com)([\w-]+)(?:\.[\w-]+)+/g;
+
 /** Replaces ids, times, addresses and secrets, alike wherever they stand in the value. */
 export function createNormaliser(now = Date.now()) {
   const known = new Map<string, string>();
@@ -40,6 +42,8 @@ export function createNormaliser(now = Date.now()) {
         isNear(Date.parse(day)) ? new Date(shift(Date.parse(day))).toISOString().slice(0, 10) : day,
       )
       .replace(/\b(?:localhost|127\.0\.0\.1|berth\.example):\d+/g, "localhost:3000")
+      // No example names a foreign address; the first part of its name stays.
+      .replace(FOREIGN_HOST, (_, scheme: string, host: string) => `${scheme}${host.replaceAll("-", "")}.example.com`)
       .replace(/\/tmp\/[\w./-]+/g, "/var/lib/berth")
       .replace(/\bsess_[0-9a-f]{16}\b/g, (id) => once(id, () => `sess_${String(number("session")).padStart(16, "0")}`))
       .replace(/user-\d+-[0-9a-f]{8}@example\.com/g, (mail) =>
