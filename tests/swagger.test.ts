@@ -204,13 +204,8 @@ for (const side of SIDES) {
       const committed = await readExamples(side);
       const missing = differences(side, documents[side], committed).map(({ message }) => message);
       expect(missing).toEqual([]);
-      const [name, { requestBody }] = operationsOf(documents[side]).find(([one]) => one === "POST /api/agents") ?? [
-        "",
-        {},
-      ];
-      expect({ name, examples: requestBody?.content?.["application/json"]?.examples }).toMatchObject({
-        examples: { example1: { value: { name: expect.any(String) } } },
-      });
+      const examples = documents[side].paths["/api/agents"]?.post?.requestBody?.content?.["application/json"]?.examples;
+      expect(JSON.stringify(examples)).toContain('"name":"Harbour"');
     });
 
     test("names schemas as people would", () => {
@@ -302,7 +297,7 @@ for (const side of SIDES) {
       expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
       const withoutOrigin = (text: string) => text.replaceAll(/"http:\/\/localhost:\d+\/docs\//g, '"/docs/');
       expect(JSON.parse(withoutOrigin(stdout))).toEqual(JSON.parse(withoutOrigin(JSON.stringify(documents[side]))));
-    });
+    }, 30_000);
 
     test("has a page that works offline", async () => {
       const page = await fetch(`${berth[side]}/swagger`);

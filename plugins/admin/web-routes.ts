@@ -86,7 +86,7 @@ export function adminRoutes({ authService: { administration, identities }, agent
         detail: {
           tags,
           summary: "Accounts, newest first",
-          description: "`query` finds addresses and names; `status` is one of those that the answer counts.",
+          description: "`query` finds addresses and names; `status` filters.",
         },
       },
     )
@@ -222,7 +222,7 @@ export function adminRoutes({ authService: { administration, identities }, agent
         detail: {
           tags,
           summary: "Remove the subscription of an account; its plan becomes free",
-          description: "Agents beyond the free plan's room stay, but no more can be made.",
+          description: "In force at once.",
           ...documentErrors({ ...notFoundErrors, 409: conflictErrors }),
         },
       },

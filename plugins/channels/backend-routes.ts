@@ -154,7 +154,7 @@ export function backendRoutes({ identities, guards, channels, incomingWebhooks, 
           detail: {
             ...detail,
             summary: "Disconnect a channel and forget its token",
-            description: "The bot stops answering at once. Conversations and approved people stay stored.",
+            description: "The bot stops answering at once.",
             ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
           },
         },

@@ -166,7 +166,7 @@ export function webRoutes({ config, backend, identities, guards, adapters, incom
         detail: {
           ...detail,
           summary: "Disconnect a channel and forget its token",
-          description: "The bot stops answering at once. Conversations and approved people stay stored.",
+          description: "The bot stops answering at once.",
           ...documentErrors({
             404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"],
             409: "OPERATION_IN_PROGRESS",

@@ -101,7 +101,7 @@ export const ROUTES = {
     detail: {
       tags,
       summary: "Start the agent of any account",
-      description: "The owner sees in the agent's log that an admin did it.",
+      description: "The audit log names the admin.",
       ...documentErrors(unhealthy),
     },
   },

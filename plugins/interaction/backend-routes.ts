@@ -32,7 +32,7 @@ export function backendRoutes({ agents, skills, channels }: Deps) {
         detail: {
           tags,
           summary: "Switch a skill on or off",
-          description: "The configuration's list of skills decides over this switch.",
+          description: "The owner's switch decides over the configuration.",
           ...documentErrors({ 404: "UNKNOWN_SKILL" }),
         },
       },

@@ -32,7 +32,7 @@ export const DETAILS = {
     tags: ["Admin"],
     summary: "The model providers of the operator's keys, without the keys",
     description:
-      "Each with its address, the source of its key, and its health. `keyStart` and `keyEnd` are all that is shown of a key.",
+      "Each with its address, the source of its key, and its health. `keyEnd` is all that is shown of a key.",
   },
   save: {
     tags: ["Admin"],

@@ -83,7 +83,7 @@ const change = {
 const remove = {
   response: { 200: removedResponse },
   summary: "Delete a schedule and its history",
-  description: "Runs that have begun go on. A schedule of the configuration is removed from the configuration instead.",
+  description: "A schedule of the configuration is removed from the configuration instead.",
   errors: writeErrors,
 };
 const run = {

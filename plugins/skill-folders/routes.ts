@@ -147,7 +147,7 @@ export function webRoutes({ idempotency, identities, installation, details }: De
         detail: {
           tags,
           summary: "Use another version of an installed skill, or say that you trust the one in use",
-          description: "Scripts of a skill that its owner does not trust need approval.",
+          description: "A trusted skill counts as if its owner had written it. The next version begins untrusted.",
           ...documentErrors({ 404: ["SKILL_NOT_FOUND", "SKILL_VERSION_NOT_FOUND"] }),
         },
       },

@@ -69,7 +69,7 @@ export const skillRoutes = ({ guards, identities, registry }: Deps) =>
         tags,
         summary: "An agent's skills, on and off, with what they may do",
         description:
-          "`decidedBy` says whether the configuration or a default decides; `isReady` is false if something is missing, such as a key.",
+          "`decidedBy` says whether the owner's switch, the configuration or a default decides; `isReady` is false if something is missing, such as a key.",
       },
     });
 

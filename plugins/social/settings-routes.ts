@@ -84,7 +84,7 @@ export function settingsRoutes({ database, guards, identityTokens, socialAccount
         detail: {
           tags,
           summary: "Unlink the social identity from the account",
-          description: "Sessions that its tokens opened end, too.",
+          description: "The identity can be linked again.",
           operationId: "unlinkSocialIdentity",
         },
       },

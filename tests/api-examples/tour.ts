@@ -69,7 +69,7 @@ export function createTour(
     const headers = new Headers({ "user-agent": "berth-tests/1.0", ...options.headers });
     if (as?.cookie) headers.set("cookie", as.cookie);
     if (events !== undefined) headers.set("accept", "text/event-stream");
-    let sent: BodyInit | null = null;
+    let sent: FormData | string | null = null;
     if (file) {
       const form = new FormData();
       form.set("file", file);

@@ -27,7 +27,7 @@ export function referralRoutes({ kernel, identities }: AuthServices) {
         tags,
         summary: "Your referral code, and how many people came with it",
         description:
-          "People who sign up with `url` count in `joined`; each brings the account `creditsPerPerson` credits.",
+          "People who sign up with `url` count in `joined`. Each of them, and this account for each, gets `creditsPerPerson` credits.",
         operationId: "getReferral",
       },
     },

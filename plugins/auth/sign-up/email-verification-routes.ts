@@ -55,7 +55,7 @@ export function emailVerificationRoutes({ kernel, identities, verification }: Au
           tags,
           summary: "Request a new verification link",
           description:
-            "Mails another link to the address of the account. The answer is the same whether or not the address is verified already.",
+            "Mails another link to the address of the account; older links no longer work. A verified address gets no mail, and the answer says so.",
           operationId: "resendVerificationLink",
           ...documentErrors({ 400: "NO_EMAIL_ADDRESS" }),
         },

@@ -121,7 +121,7 @@ export function oauthRoutes({ identities, limits, addresses, authorization, apps
           tags,
           summary: "What an app asks for, for the page that asks you",
           description:
-            "`request` is the query string of the authorization request. `app` is null when the app itself is at fault.",
+            "`request` is the query string of the authorization request. `back` is set if the app has made a mistake.",
           operationId: "readOauthRequest",
           ...documentErrors({ 400: "INVALID_AUTHORIZATION" }),
         },
