@@ -68,7 +68,7 @@ export function webRoutes({ access, addresses, endpoint }: Deps) {
           ...documentErrors({ 400: "INVALID_JSON" }),
           ...documentReplyOrStream(
             message,
-            eventSchema("McpEvent", "One message of the protocol.", { message }),
+            eventSchema("McpEvent", "One message of the protocol.", () => ({ message })),
             "The response",
           ),
         },

@@ -98,7 +98,7 @@ export function logRoutes({ config, backend: transport, identities, guards, logs
         ...documentErrors({ 429: "TOO_MANY_STREAMS" }),
         ...documentReplyOrStream(
           logsResponse,
-          eventSchema("LogEvent", "One line, as it is written.", { log: logLine }),
+          eventSchema("LogEvent", "One line, as it is written.", () => ({ log: logLine })),
           "The lines",
         ),
       },

@@ -2,6 +2,9 @@
 import { type TSchema, t } from "elysia";
 import { pascal } from "./operation-id.ts";
 
+/** A schema that is made when the document is: starts make none of its objects. */
+export const schemaWhenAsked = (make: () => object) => ({ toJSON: make });
+
 /** The data of each kind of event, by the event's name. */
 export type EventData = Readonly<Record<string, TSchema>>;
 
@@ -9,9 +12,14 @@ export type EventData = Readonly<Record<string, TSchema>>;
  * The schema of one event: `data` is sent as JSON. OpenAPI 3.1 has no form for a sequence of events; tools read the schema of a
  * `text/event-stream` as that of one event.
  *
+ * The schema is made when the document is.
+ *
  * @param title such as `TurnEvent`; that of `delta` is then `TurnDeltaEvent`
  */
-export function eventSchema(title: string, description: string, events: EventData) {
+export const eventSchema = (title: string, description: string, events: () => EventData) =>
+  schemaWhenAsked(() => makeEventSchema(title, description, events()));
+
+function makeEventSchema(title: string, description: string, events: EventData) {
   const stem = title.replace(/Event$/, "");
   const kinds = Object.entries(events).map(([event, data]) =>
     t.Object(

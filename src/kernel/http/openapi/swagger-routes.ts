@@ -88,7 +88,8 @@ export function swaggerRoutes(
         await yieldToEventLoop();
       }
     }
-    Object.assign(document.paths, structuredClone(paths));
+    // Serialized, since their schemas may be made only then.
+    Object.assign(document.paths, JSON.parse(JSON.stringify(paths)));
     return document;
   }
 
