@@ -6,13 +6,14 @@ import { member } from "../support/members.ts";
 import { accounts, firstAdmin } from "./scenarios/accounts.ts";
 import { agents } from "./scenarios/agents.ts";
 import { internal } from "./scenarios/internal.ts";
+import { models } from "./scenarios/models.ts";
 import { money } from "./scenarios/money.ts";
 import { operation } from "./scenarios/operation.ts";
 import { reach } from "./scenarios/reach.ts";
 import { createTour, type Side } from "./tour.ts";
 import { openWorld } from "./world.ts";
 
-const SCENARIOS = { accounts, agents, reach, money, operation, internal };
+const SCENARIOS = { accounts, agents, reach, money, models, operation, internal };
 
 export interface TourResult {
   documents: Record<Side, OpenApiDocument>;
