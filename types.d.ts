@@ -15,6 +15,11 @@ declare module "*.css" {
   const text: string;
   export default text;
 }
+/** Recorded examples of the API, which are read when its document is made. */
+declare module "*.examples.jsonl" {
+  const path: string;
+  export default path;
+}
 declare module "*.wasm" {
   const path: string;
   export default path;
@@ -24,10 +29,6 @@ declare module "*.ttf" {
   export default path;
 }
 declare module "*/marked.umd.js" {
-  const path: string;
-  export default path;
-}
-declare module "*/standalone.js" {
   const path: string;
   export default path;
 }

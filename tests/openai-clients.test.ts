@@ -31,7 +31,11 @@ const weather = {
   function: {
     name: "weather",
     description: "The weather in a city",
-    parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+    parameters: {
+      type: "object" as const,
+      properties: { city: { type: "string" as const } },
+      required: ["city"],
+    },
   },
 };
 /** Scripts a model that calls the tool once, then repeats its result. */

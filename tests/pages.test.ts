@@ -92,28 +92,6 @@ describe.each(views)("$theme, $width wide, $language", (view) => {
     }
     expect(complaints()).toEqual([]);
   }, 120_000);
-
-  // Its frame is the same in each width, and its texts in each language: two of the views see each theme and width.
-  test.if(view === views[0] || view === views.at(-1))(
-    "the API's page has nothing critical or serious",
-    async () => {
-      await page.emulate(view);
-      // Both surfaces share the page; they differ in the document.
-      for (const side of view === views[0] ? (["web", "backend"] as const) : (["web"] as const)) {
-        await openPage(page, `${berth[side]}/swagger`);
-        // Operations are made when they come into view.
-        await page.evaluate("scrollBy(0, 6_000)");
-        await eventually(() => page.evaluate(`document.querySelectorAll("section pre").length > 4`), {
-          what: "operations below are shown",
-        });
-        expect({ side, isTooWide: await page.evaluate(IS_TOO_WIDE) }).toEqual({ side, isTooWide: false });
-        const found = (await violationsOf(page)).filter(({ impact }) => impact === "critical" || impact === "serious");
-        expect({ side, found }).toEqual({ side, found: [] });
-      }
-      expect(complaints()).toEqual([]);
-    },
-    60_000,
-  );
 });
 
 const IS_TOO_WIDE = "document.documentElement.scrollWidth > innerWidth";

@@ -119,12 +119,15 @@ export const userList = t.Object({
   offset: t.Number(),
 });
 
-export const userDetail = t.Object({
-  ...account,
-  agents: t.Number(),
-  sessions: t.Number({ description: "The number of valid sessions" }),
-  keys: t.Number({ description: "The number of valid API keys" }),
-});
+export const userDetail = t.Object(
+  {
+    ...account,
+    agents: t.Number(),
+    sessions: t.Number({ description: "The number of valid sessions" }),
+    keys: t.Number({ description: "The number of valid API keys" }),
+  },
+  { title: "UserDetail" },
+);
 
 export const resetPasswordBody = t.Optional(
   t.Object({

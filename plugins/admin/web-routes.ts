@@ -83,7 +83,11 @@ export function adminRoutes({ authService: { administration, identities }, agent
         admin: true,
         query: usersQuery,
         response: { 200: userList },
-        detail: { tags, summary: "Accounts, newest first" },
+        detail: {
+          tags,
+          summary: "Accounts, newest first",
+          description: "`query` finds addresses and names; `status` filters.",
+        },
       },
     )
     .post(
@@ -104,6 +108,7 @@ export function adminRoutes({ authService: { administration, identities }, agent
         detail: {
           tags,
           summary: "Create an account; without a password its owner is mailed a link to set one",
+          description: "The answer is the account as `GET /api/admin/users/{id}` shows it.",
           ...documentErrors({
             400: ["INVALID_EMAIL", "INVALID_PASSWORD", "PASSWORD_TOO_COMMON"],
             409: ["USER_EXISTS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
@@ -141,7 +146,12 @@ export function adminRoutes({ authService: { administration, identities }, agent
     .get("/api/admin/users/:id", async ({ params }) => detail(await administration.byId(params.id)), {
       admin: true,
       response: { 200: userDetail },
-      detail: { tags, summary: "One account", ...documentErrors(notFoundErrors) },
+      detail: {
+        tags,
+        summary: "One account",
+        description: "With the numbers of its agents, sessions and keys; never with their content.",
+        ...documentErrors(notFoundErrors),
+      },
     })
     .patch(
       "/api/admin/users/:id",
@@ -156,6 +166,7 @@ export function adminRoutes({ authService: { administration, identities }, agent
         detail: {
           tags,
           summary: "Change an account; omitted fields stay unchanged",
+          description: "Disabling an account stops its agents and ends its sessions. The last admin can't be removed.",
           ...documentErrors({ ...notFoundErrors, 409: ["LAST_ADMIN", "ADMIN_BY_CONFIGURATION", ...conflictErrors] }),
         },
       },
@@ -197,6 +208,7 @@ export function adminRoutes({ authService: { administration, identities }, agent
         detail: {
           tags,
           summary: "Give an account a subscription",
+          description: "For `days`, or until `currentPeriodEnd`; the plan is in force at once.",
           ...documentErrors({ ...notFoundErrors, 409: conflictErrors }),
         },
       },
@@ -210,6 +222,7 @@ export function adminRoutes({ authService: { administration, identities }, agent
         detail: {
           tags,
           summary: "Remove the subscription of an account; its plan becomes free",
+          description: "In force at once.",
           ...documentErrors({ ...notFoundErrors, 409: conflictErrors }),
         },
       },
@@ -232,6 +245,7 @@ export function adminRoutes({ authService: { administration, identities }, agent
         detail: {
           tags,
           summary: "Make a link to set a new password, and mail it to the owner of the account or return it",
+          description: "The link works once. `delivery` chooses between mail and the answer.",
           ...documentErrors({ ...notFoundErrors, 409: ["ACCOUNT_DISABLED", "NO_MAILBOX"] }),
         },
       },
@@ -248,6 +262,8 @@ export function adminRoutes({ authService: { administration, identities }, agent
         detail: {
           tags,
           summary: "Turn off the second factor of an owner who lost it; the owner is told by mail",
+          description:
+            "The account then signs in with its password alone, until the owner sets up a second factor again.",
           ...documentErrors({ ...notFoundErrors, 409: "TWO_FACTOR_OFF" }),
         },
       },
@@ -270,7 +286,13 @@ export function adminRoutes({ authService: { administration, identities }, agent
         admin: true,
         query: auditQuery,
         response: { 200: auditList },
-        detail: { tags, summary: "The changes by admins and commands, newest first; kept for two years" },
+        detail: {
+          tags,
+          summary: "The changes by admins and commands, newest first; kept for two years",
+          description:
+            "Who changed what, when, and from which address. Filters can be combined; `next` is the cursor of the next page.",
+          operationId: "listAuditEntries",
+        },
       },
     );
 }

@@ -41,8 +41,11 @@ export const mockStats = t.Object({
 });
 
 export const statsResponse = t.Union([
-  t.Object({ stats: liveStats, status: t.Literal("ok") }),
-  t.Object({ stats: mockStats, status: t.Literal("mock", { description: "The backend can't be reached" }) }),
+  t.Object({ stats: liveStats, status: t.Literal("ok") }, { title: "AgentStats" }),
+  t.Object(
+    { stats: mockStats, status: t.Literal("mock", { description: "The backend can't be reached" }) },
+    { title: "MissingAgentStats" },
+  ),
 ]);
 
 const MIB = 1024 * 1024;

@@ -43,7 +43,12 @@ export const backendRoutes = ({ accounts, agents, agentStats }: Deps) =>
     {
       agentCall: STATS_ACTION,
       response: { 200: backendStats },
-      detail: { tags, summary: "Show an agent's statistics" },
+      detail: {
+        tags,
+        summary: "Show an agent's statistics",
+        description:
+          "Load of the process, and how well the agent answers: messages per hour, answer time, success rate.",
+      },
     },
   );
 
@@ -71,7 +76,11 @@ export function webRoutes({ config, backend, accounts, agents, agentStats }: Dep
     .get("/api/agents/:id/stats", stats, {
       ownAgent: { scope: "read", kind: "data" },
       response: { 200: statsResponse },
-      detail: { tags, summary: "Show an agent's statistics", description },
+      detail: {
+        tags,
+        summary: "Show an agent's statistics",
+        description,
+      },
     })
     .get("/api/instance/:userId/stats", stats, {
       ownInstance: "read",

@@ -72,7 +72,12 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
     agentCall: { action: "agent.change", changes: true },
     body: createChangeBody(),
     response: { 200: changedResponse },
-    detail: { ...detail, summary: "Change an agent's name, model or configuration", ...documentErrors(changeErrors) },
+    detail: {
+      ...detail,
+      summary: "Change an agent's name, model or configuration",
+      description: "`PUT` and `PATCH` are the same: fields that are left out stay as they are.",
+      ...documentErrors(changeErrors),
+    },
   };
 
   return new Elysia({ name: "agents.backend" })
@@ -96,6 +101,8 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
         detail: {
           ...detail,
           summary: "Provision an agent for the caller",
+          description:
+            "Makes an agent, which starts at once. `config` is its configuration, which is laid over the template's if there is one. An admin needs no plan; other accounts need one with room for another agent.",
           ...documentErrors({ ...provisioningErrors, 409: "AGENT_GONE" }),
         },
       },
@@ -110,7 +117,12 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
         granted: "agent.list",
         query: agentListQuery,
         response: { 200: agentListResponse },
-        detail: { ...detail, summary: "The caller's agents, newest first" },
+        detail: {
+          ...detail,
+          summary: "The caller's agents, newest first",
+          description: "Without a credential the list is empty, not refused. `nextCursor` leads to the next page.",
+          operationId: "listAgents",
+        },
       },
     )
     .get(
@@ -119,7 +131,11 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
       {
         agentCall: "agent.read",
         response: { 200: agentDetail },
-        detail: { ...detail, summary: "An agent in detail" },
+        detail: {
+          ...detail,
+          summary: "An agent in detail",
+          description: "Status and why it is so, plan, public address, runtime version and verification.",
+        },
       },
     )
     .get("/api/agents/:id/config", async ({ agent }) => configResponse(await configs.text(agent.id), "ok"), {
@@ -127,13 +143,18 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
       detail: {
         ...detail,
         summary: "An agent's configuration, exactly as it was given",
+        description: "Byte for byte what was stored last, unknown keys included.",
         responses: configResponseDocs("ok"),
       },
     })
     .get("/api/agents/:id/config/versions", async ({ agent }) => views.versions(await configs.versions(agent.id)), {
       agentCall: "agent.read",
       response: { 200: configVersionsResponse },
-      detail: { ...detail, summary: "The stored versions of the configuration, newest first" },
+      detail: {
+        ...detail,
+        summary: "The stored versions of the configuration, newest first",
+        description: "Each change stores a version. The versions are listed without their content.",
+      },
     })
     .get(
       "/api/agents/:id/config/versions/:version",
@@ -143,6 +164,7 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
         detail: {
           ...detail,
           summary: "One version of the configuration, exactly as it was given",
+          description: "The content of a version, byte for byte.",
           ...documentErrors({ 404: "VERSION_NOT_FOUND" }),
           responses: configResponseDocs("ok"),
         },
@@ -162,6 +184,8 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
         detail: {
           ...detail,
           summary: "Restore an earlier version of the configuration, as the newest version",
+          description: "The earlier version stays as it is; a copy of it becomes the newest.",
+          operationId: "restoreAgentConfig",
           ...documentErrors({ 404: "VERSION_NOT_FOUND" }),
           responses: configResponseDocs("updated"),
         },
@@ -179,6 +203,8 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
         detail: {
           ...detail,
           summary: "Replace an agent's configuration",
+          description:
+            "The body becomes the whole configuration, as the newest version; earlier versions are kept and can be restored. It takes effect with the agent's next turn.",
           ...documentErrors(configErrors),
           requestBody: configRequestDocs(),
           responses: configResponseDocs("updated"),
@@ -194,7 +220,11 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
       {
         agentCall: "agent.delete",
         response: { 200: deletedResponse },
-        detail: { ...detail, summary: "Remove an agent and its data" },
+        detail: {
+          ...detail,
+          summary: "Remove an agent and its data",
+          description: "Deletes the agent with its conversations, memory, files and backups. This can't be undone.",
+        },
       },
     );
 }

@@ -53,7 +53,7 @@ export type {
 } from "./credential-store.ts";
 export { fillCredentials, findMissingCredentials } from "./header-credentials.ts";
 export type { LogLevel, LogLine } from "./logs/log-store.ts";
-export { agentDetail, agentResponse, provisionedResponse, provisioningErrors } from "./model.ts";
+export { agentDetail, agentResponse, logLine, provisionedResponse, provisioningErrors } from "./model.ts";
 export { AGENT_OWNER_SQL } from "./ownership/ownership-transfer.ts";
 export type { NewAgent, NewAgentRow } from "./ownership/provisioner.ts";
 export { RUNTIME_VERSION } from "./runtime-version.ts";

@@ -53,14 +53,17 @@ export const createChangeBody = () =>
 
 export const provisionedResponse = t.Object({
   success: t.Literal(true),
-  agent: t.Object({
-    id: t.String(),
-    name: t.String(),
-    status,
-    websocketUrl: t.String(),
-    model,
-    createdAt: time(),
-  }),
+  agent: t.Object(
+    {
+      id: t.String(),
+      name: t.String(),
+      status,
+      websocketUrl: t.String(),
+      model,
+      createdAt: time(),
+    },
+    { title: "NewAgent" },
+  ),
   warnings: warningsField,
 });
 
@@ -71,15 +74,18 @@ export const provisioningErrors = {
   429: "AGENT_LIMIT_REACHED",
 };
 
-export const agentItem = t.Object({
-  id: t.String(),
-  name: t.String(),
-  model,
-  status,
-  websocketUrl: t.String({ description: "The agent's gateway, by its id" }),
-  createdAt: time(),
-  updatedAt: time(),
-});
+export const agentItem = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    model,
+    status,
+    websocketUrl: t.String({ description: "The agent's gateway, by its id" }),
+    createdAt: time(),
+    updatedAt: time(),
+  },
+  { title: "Agent" },
+);
 
 /** More agents than any plan has, so that only admins ever turn a page. */
 const LISTED = { fallback: 100, max: 500 };
@@ -109,22 +115,25 @@ export async function listAgents(
   return { agents: items, count: items.length, ...(last && { nextCursor: last.id }) };
 }
 
-export const agentDetail = t.Object({
-  id: t.String(),
-  name: t.String(),
-  model,
-  status,
-  statusReason: nullable(t.String()),
-  startedAt: nullable(time()),
-  plan: t.String({ description: "The owner's plan" }),
-  subdomain: t.String(),
-  url: t.String({ description: "The agent's public address" }),
-  runtimeVersion: t.String(),
-  verified: t.Boolean(),
-  verificationType: nullable(t.String()),
-  attestationUid: nullable(t.String()),
-  verifiedAt: nullable(time()),
-});
+export const agentDetail = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    model,
+    status,
+    statusReason: nullable(t.String()),
+    startedAt: nullable(time()),
+    plan: t.String({ description: "The owner's plan" }),
+    subdomain: t.String(),
+    url: t.String({ description: "The agent's public address" }),
+    runtimeVersion: t.String(),
+    verified: t.Boolean(),
+    verificationType: nullable(t.String()),
+    attestationUid: nullable(t.String()),
+    verifiedAt: nullable(time()),
+  },
+  { title: "AgentDetail" },
+);
 
 /** The error codes of a change by status, for the API document. */
 export const changeErrors = { 400: configErrors[400], 409: [configErrors[409], "CONFIG_CHANGED"] };
@@ -172,18 +181,21 @@ export const logsQuery = t.Object({
   ),
 });
 
+export const logLine = t.Object(
+  {
+    id: t.String(),
+    timestamp: time(),
+    level: t.String(),
+    message: t.String(),
+    source: t.String(),
+    agentId: t.String(),
+    links: logLinks,
+  },
+  { title: "LogLine" },
+);
+
 export const logsResponse = t.Object({
-  logs: t.Array(
-    t.Object({
-      id: t.String(),
-      timestamp: time(),
-      level: t.String(),
-      message: t.String(),
-      source: t.String(),
-      agentId: t.String(),
-      links: logLinks,
-    }),
-  ),
+  logs: t.Array(logLine),
   total: t.Integer({ description: "All stored lines that match, not only those returned" }),
   limit: t.Integer(),
   status: t.Literal("ok"),

@@ -75,6 +75,8 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
     detail: {
       ...detail,
       summary: "Provision an agent",
+      description:
+        "Makes an agent, which starts at once. `config` is its configuration, which is laid over the template's if there is one. An admin needs no plan; other accounts need one with room for another agent.",
       ...documentErrors({
         ...provisioningErrors,
         409: ["AGENT_GONE", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
@@ -116,7 +118,12 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           open: true,
           query: agentListQuery,
           response: { 200: agentListResponse },
-          detail: { ...detail, summary: "The caller's agents, newest first" },
+          detail: {
+            ...detail,
+            summary: "The caller's agents, newest first",
+            description: "Without a credential the list is empty, not refused. `nextCursor` leads to the next page.",
+            operationId: "listAgents",
+          },
         },
       )
       .post("/api/agents", provision, provisionRouteOptions)
@@ -131,7 +138,12 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           signedIn: "read",
           query: agentListQuery,
           response: { 200: provisionedListResponse },
-          detail: { ...detail, summary: "The caller's provisioned agents" },
+          detail: {
+            ...detail,
+            summary: "The caller's provisioned agents",
+            description: "The same list as `GET /api/agents`, for signed-in callers only.",
+            operationId: "listProvisionedAgents",
+          },
         },
       )
       .get(
@@ -140,7 +152,11 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
         {
           ownAgent: { scope: "read", kind: "data" },
           response: { 200: agentResponse },
-          detail: { ...detail, summary: "An agent in detail" },
+          detail: {
+            ...detail,
+            summary: "An agent in detail",
+            description: "Status and why it is so, plan, public address, runtime version and verification.",
+          },
         },
       )
       .patch("/api/agents/:id", change, changeRouteOptions)
@@ -160,6 +176,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
             ...detail,
             deprecated: true,
             summary: "Remove an agent; prefer to stop it",
+            description: "Deletes the agent with its conversations, memory, files and backups. This can't be undone.",
             ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
           },
         },
@@ -169,6 +186,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
         detail: {
           ...detail,
           summary: "An agent's configuration, exactly as it was given",
+          description: "Byte for byte what was stored last, unknown keys included.",
           responses: configResponseDocs("ok"),
         },
       })
@@ -182,6 +200,8 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           detail: {
             ...detail,
             summary: "Replace an agent's configuration",
+            description:
+              "The body becomes the whole configuration, as the newest version; earlier versions are kept and can be restored. It takes effect with the agent's next turn.",
             ...documentErrors({ ...configErrors, 502: "BACKEND_UNAVAILABLE" }),
             requestBody: configRequestDocs(),
             responses: configResponseDocs("updated"),
@@ -191,7 +211,11 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
       .get("/api/agents/:id/config/versions", async ({ agent }) => views.versions(await configs.versions(agent.id)), {
         ownAgent: { scope: "read", kind: "data" },
         response: { 200: configVersionsResponse },
-        detail: { ...detail, summary: "The stored versions of the configuration, newest first" },
+        detail: {
+          ...detail,
+          summary: "The stored versions of the configuration, newest first",
+          description: "Each change stores a version. The versions are listed without their content.",
+        },
       })
       .get(
         "/api/agents/:id/config/versions/:version",
@@ -201,6 +225,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           detail: {
             ...detail,
             summary: "One version of the configuration, exactly as it was given",
+            description: "The content of a version, byte for byte.",
             ...documentErrors({ 404: "VERSION_NOT_FOUND" }),
             responses: configResponseDocs("ok"),
           },
@@ -216,6 +241,8 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           detail: {
             ...detail,
             summary: "Restore an earlier version of the configuration, as the newest version",
+            description: "The earlier version stays as it is; a copy of it becomes the newest.",
+            operationId: "restoreAgentConfig",
             ...documentErrors({ 404: "VERSION_NOT_FOUND", 409: "OPERATION_IN_PROGRESS", 502: "BACKEND_UNAVAILABLE" }),
             responses: configResponseDocs("updated"),
           },

@@ -61,7 +61,13 @@ export function apiRoutes({ billing, callers, candidates, catalogue, health, ope
       {
         open: true,
         response: { 200: aiHealth },
-        detail: { tags, summary: "Which AI providers can be reached", ...documentErrors({ 503: "AI_UNAVAILABLE" }) },
+        detail: {
+          tags,
+          summary: "Which AI providers can be reached",
+          description:
+            "`providers` has each provider's reachability; 503 if none can be reached. `demo` is true while the built-in demo model answers.",
+          ...documentErrors({ 503: "AI_UNAVAILABLE" }),
+        },
       },
     )
     .get(
@@ -72,7 +78,16 @@ export function apiRoutes({ billing, callers, candidates, catalogue, health, ope
         const counts: Record<ProviderId, number> = Object.fromEntries(registry.ids.map((id) => [id, countOf(id)]));
         return { models, count: models.length, ...counts, timestamp: now() };
       },
-      { open: true, response: { 200: modelList }, detail: { tags, summary: "All models" } },
+      {
+        open: true,
+        response: { 200: modelList },
+        detail: {
+          tags,
+          summary: "All models",
+          description:
+            "Prices are US dollars for a million tokens. The numbers of models by provider are beside the list.",
+        },
+      },
     )
     .get(
       "/api/ai/models/:provider",
@@ -91,7 +106,13 @@ export function apiRoutes({ billing, callers, candidates, catalogue, health, ope
       {
         open: true,
         response: { 200: providerModels },
-        detail: { tags, summary: "One provider's models", ...documentErrors({ 404: "UNKNOWN_PROVIDER" }) },
+        detail: {
+          tags,
+          summary: "One provider's models",
+          description: "The same rows as `GET /api/ai/models`, of one provider.",
+          operationId: "listProviderModels",
+          ...documentErrors({ 404: "UNKNOWN_PROVIDER" }),
+        },
       },
     )
     .post(
@@ -108,6 +129,8 @@ export function apiRoutes({ billing, callers, candidates, catalogue, health, ope
         detail: {
           tags,
           summary: "The best model available for a task: suited first, then cheapest",
+          description: "`taskType` is such as `coding` or `chat`. Providers without a key are left out.",
+          operationId: "selectModel",
           ...documentErrors({ 404: "NO_MODELS" }),
         },
       },
@@ -117,6 +140,9 @@ export function apiRoutes({ billing, callers, candidates, catalogue, health, ope
       detail: {
         tags,
         summary: "Chat with a model, passed through",
+        description:
+          "The provider's answer is passed through in the shape of OpenAI's chat completions, streamed with `stream: true`. Without `model`, `taskType` chooses one.",
+        operationId: "createChatCompletion",
         ...documentErrors(chatErrors),
         parameters: [cacheHeader],
         requestBody: chatRequestBody,
@@ -135,7 +161,13 @@ export function apiRoutes({ billing, callers, candidates, catalogue, health, ope
         open: true,
         body: estimateBody,
         response: { 200: costEstimate },
-        detail: { tags, summary: "What so many tokens would cost", ...documentErrors({ 400: "UNKNOWN_MODEL" }) },
+        detail: {
+          tags,
+          summary: "What so many tokens would cost",
+          description: "By the same prices that calls are charged with.",
+          operationId: "estimateCost",
+          ...documentErrors({ 400: "UNKNOWN_MODEL" }),
+        },
       },
     );
 }

@@ -12,35 +12,38 @@ const scope = t.Union([t.Literal("once"), t.Literal("conversation"), t.Literal("
   error: "The scope is once, conversation or always.",
 });
 
-export const approvalItem = t.Object({
-  id: t.String(),
-  agentId: t.String(),
-  turnId: t.String({ description: "The message in whose turn the tool was called" }),
-  tool: t.String(),
-  class: t.Union([t.Literal("read"), t.Literal("write"), t.Literal("spend"), t.Literal("outside")]),
-  summary: t.String({ description: "The call in words" }),
-  input: t.Unknown({
-    description: "The input of the call. Once it is decided, secrets are blacked out here and in `summary`",
-  }),
-  influence: t.Union([t.Literal("none"), t.Literal("people"), t.Literal("outside")], {
-    description:
-      "What the agent had read before the call: `none` but your own words, words of other `people`, or content from `outside` " +
-      "(a page, a file, a tool's result, an imported text), which may have led it to the call",
-  }),
-  status,
-  scopes: t.Array(scope, {
-    description: "The scopes with which it can be approved; none once it is decided",
-    examples: [["once", "conversation"]],
-  }),
-  scope: nullable(scope),
-  requestedAt: time("When the tool was called"),
-  expiresAt: time("Until then the request can be decided, or a grant for the conversation be used"),
-  decidedAt: nullable(time("When the owner decided")),
-  decidedBy: nullable(t.String({ description: "The id of the user who decided" })),
-  decidedOn: nullable(t.String({ description: "Where the owner decided: `web`, or a channel" })),
-  usedAt: nullable(time("When the approved call began")),
-  platform: t.String({ description: "Where the conversation is held" }),
-});
+export const approvalItem = t.Object(
+  {
+    id: t.String(),
+    agentId: t.String(),
+    turnId: t.String({ description: "The message in whose turn the tool was called" }),
+    tool: t.String(),
+    class: t.Union([t.Literal("read"), t.Literal("write"), t.Literal("spend"), t.Literal("outside")]),
+    summary: t.String({ description: "The call in words" }),
+    input: t.Unknown({
+      description: "The input of the call. Once it is decided, secrets are blacked out here and in `summary`",
+    }),
+    influence: t.Union([t.Literal("none"), t.Literal("people"), t.Literal("outside")], {
+      description:
+        "What the agent had read before the call: `none` but your own words, words of other `people`, or content from `outside` " +
+        "(a page, a file, a tool's result, an imported text), which may have led it to the call",
+    }),
+    status,
+    scopes: t.Array(scope, {
+      description: "The scopes with which it can be approved; none once it is decided",
+      examples: [["once", "conversation"]],
+    }),
+    scope: nullable(scope),
+    requestedAt: time("When the tool was called"),
+    expiresAt: time("Until then the request can be decided, or a grant for the conversation be used"),
+    decidedAt: nullable(time("When the owner decided")),
+    decidedBy: nullable(t.String({ description: "The id of the user who decided" })),
+    decidedOn: nullable(t.String({ description: "Where the owner decided: `web`, or a channel" })),
+    usedAt: nullable(time("When the approved call began")),
+    platform: t.String({ description: "Where the conversation is held" }),
+  },
+  { title: "Approval" },
+);
 
 export const approvalList = t.Object({ approvals: t.Array(approvalItem), count: t.Integer() });
 

@@ -43,6 +43,7 @@ const decision = {
   detail: {
     tags,
     summary: "Approve or deny a tool call",
+    operationId: "decideApproval",
     description:
       "The turn goes on with the result, or with the refusal, as soon as all its requests are decided. `input` takes the place " +
       "of the call's input. The scope `conversation` admits every call of the tool in this conversation for 24 hours (classes " +

@@ -24,6 +24,7 @@ export const appWebhookRoutes = () =>
           ...documentErrors({ 401: "UNAUTHORIZED", 404: "NOT_FOUND" }),
           responses: { 200: { description: "The platform's challenge, as text" } },
           summary: "Answer a platform's verification of an app's address",
+          operationId: "verifyAppAddress",
           description:
             "WhatsApp wants one address for an app before each account can have its own. `GET /api/channels` names it.",
         },
@@ -44,6 +45,9 @@ export const appWebhookRoutes = () =>
           requestBody: { description: "The platform's own form", content: { "application/json": { schema: {} } } },
           responses: { 200: { description: "Dropped; the platform reads only the status" } },
           summary: "Drop what a platform posts for an app as a whole",
+          description:
+            "The platform is answered 200, so that it does not send the post again. Posts for a bot go to the address of the bot.",
+          operationId: "ignoreAppPost",
         },
       },
     );

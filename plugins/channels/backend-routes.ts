@@ -63,6 +63,8 @@ export function backendRoutes({ identities, guards, channels, incomingWebhooks, 
             ...webhookPostDetail,
             security: [{ serviceToken: [] }],
             summary: "Receive a platform's post that the web surface forwards",
+            description: "With two roles, the web surface passes on here what platforms post to it.",
+            operationId: "receiveBotPost",
           },
         },
       )
@@ -78,6 +80,8 @@ export function backendRoutes({ identities, guards, channels, incomingWebhooks, 
             ...webhookVerificationDetail,
             security: [{ serviceToken: [] }],
             summary: "Answer a platform's verification of an address that the web surface forwards",
+            description: "With two roles, the web surface passes on here what platforms ask of it.",
+            operationId: "verifyBotAddress",
           },
         },
       )
@@ -90,7 +94,12 @@ export function backendRoutes({ identities, guards, channels, incomingWebhooks, 
         {
           agentCall: READ_ACTION,
           response: { 200: channelList },
-          detail: { ...detail, summary: "List an agent's channels with their states" },
+          detail: {
+            ...detail,
+            summary: "List an agent's channels with their states",
+            description:
+              "For each connected channel: the bot, whether it is connected now, and the last error of a connection.",
+          },
         },
       )
       .get(
@@ -102,6 +111,7 @@ export function backendRoutes({ identities, guards, channels, incomingWebhooks, 
           detail: {
             ...detail,
             summary: "Get one of an agent's channels with its state",
+            description: "The bot, its connection, and the last error of a connection.",
             ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
           },
         },
@@ -144,6 +154,7 @@ export function backendRoutes({ identities, guards, channels, incomingWebhooks, 
           detail: {
             ...detail,
             summary: "Disconnect a channel and forget its token",
+            description: "The bot stops answering at once.",
             ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
           },
         },
@@ -177,6 +188,8 @@ export function backendRoutes({ identities, guards, channels, incomingWebhooks, 
           detail: {
             ...detail,
             summary: "Try now to connect a bot that waits for its next try",
+            description:
+              "A bot whose connection failed is tried again with growing delays; this tries it without waiting.",
             ...documentErrors(RETRY_ERRORS),
           },
         },

@@ -13,10 +13,13 @@ export const READ_ACTION = "agent.channels";
 export const CONNECT_ACTION = "agent.connect";
 export const CHECK_ACTION = "agent.check-token";
 
-const bot = t.Object({
-  id: t.String({ description: "the platform's id of the bot" }),
-  username: t.String({ description: "the handle people see" }),
-});
+const bot = t.Object(
+  {
+    id: t.String({ description: "the platform's id of the bot" }),
+    username: t.String({ description: "the handle people see" }),
+  },
+  { title: "Bot" },
+);
 const link = t.Union([t.String({ description: "the address that people open to reach the bot" }), t.Null()]);
 const state = t.String({
   description: "connecting, connected, backing_off (waits for its next try) or failed (not retried)",
@@ -69,26 +72,29 @@ export const connectResponse = t.Object({
   since: t.String(iso),
 });
 
-export const channelItem = t.Object({
-  channel: t.String(),
-  label: t.String({ description: "the platform's name" }),
-  bot,
-  link,
-  ownerId: t.Union([t.String({ description: "the platform's id of the bot's owner" }), t.Null()]),
-  state,
-  since: t.String(iso),
-  lastError: t.Union([
-    t.String({ description: "the last error, which stays after the connection works again" }),
-    t.Null(),
-  ]),
-  problem: t.Union([t.String(), t.Null()], {
-    description:
-      "why it does not work: refused (by the platform, for good), conflict (another program receives with this token), busy " +
-      "(the platform asks to wait), unreachable, agent_stopped or internal; null while it works",
-  }),
-  nextTryAt: t.Union([t.String({ ...iso, description: "ISO 8601; while it waits for its next try" }), t.Null()]),
-  mode: t.String({ description: "polling, gateway or webhook" }),
-});
+export const channelItem = t.Object(
+  {
+    channel: t.String(),
+    label: t.String({ description: "the platform's name" }),
+    bot,
+    link,
+    ownerId: t.Union([t.String({ description: "the platform's id of the bot's owner" }), t.Null()]),
+    state,
+    since: t.String(iso),
+    lastError: t.Union([
+      t.String({ description: "the last error, which stays after the connection works again" }),
+      t.Null(),
+    ]),
+    problem: t.Union([t.String(), t.Null()], {
+      description:
+        "why it does not work: refused (by the platform, for good), conflict (another program receives with this token), busy " +
+        "(the platform asks to wait), unreachable, agent_stopped or internal; null while it works",
+    }),
+    nextTryAt: t.Union([t.String({ ...iso, description: "ISO 8601; while it waits for its next try" }), t.Null()]),
+    mode: t.String({ description: "polling, gateway or webhook" }),
+  },
+  { title: "AgentChannel" },
+);
 
 export const channelList = t.Object({ channels: t.Array(channelItem), count: t.Number() });
 

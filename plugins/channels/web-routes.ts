@@ -82,7 +82,14 @@ export function webRoutes({ config, backend, identities, guards, adapters, incom
         ({ request, params }) => incomingWebhooks.receiveOrForward(request, params.channel, params.callbackId),
         {
           parse: "none",
-          detail: { ...detail, ...webhookPostDetail, summary: "Receive a platform's post for a bot" },
+          detail: {
+            ...detail,
+            ...webhookPostDetail,
+            summary: "Receive a platform's post for a bot",
+            description:
+              "Each bot has its own address. The post's signature is checked against the secret of the bot; what it holds becomes a message for the agent.",
+            operationId: "receiveBotPost",
+          },
         },
       )
       .get(
@@ -93,6 +100,8 @@ export function webRoutes({ config, backend, identities, guards, adapters, incom
             ...detail,
             ...webhookVerificationDetail,
             summary: "Answer a platform's verification of an address",
+            description: "Returns the platform's challenge if the token that it sends is that of the bot.",
+            operationId: "verifyBotAddress",
           },
         },
       )
@@ -107,7 +116,12 @@ export function webRoutes({ config, backend, identities, guards, adapters, incom
         {
           signedIn: "read",
           response: { 200: catalogue },
-          detail: { ...detail, summary: "List the channels that agents can be connected to" },
+          detail: {
+            ...detail,
+            summary: "List the channels that agents can be connected to",
+            description:
+              "The messaging platforms that this service has, each with what it needs and a guide to its bots.",
+          },
         },
       )
       .get("/api/agents/:id/channels", (context) => forward(context, ""), {
@@ -116,6 +130,8 @@ export function webRoutes({ config, backend, identities, guards, adapters, incom
         detail: {
           ...detail,
           summary: "List an agent's channels with their states",
+          description:
+            "For each connected channel: the bot, whether it is connected now, and the last error of a connection.",
           ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
         },
       })
@@ -125,6 +141,7 @@ export function webRoutes({ config, backend, identities, guards, adapters, incom
         detail: {
           ...detail,
           summary: "Get one of an agent's channels with its state",
+          description: "The bot, its connection, and the last error of a connection.",
           ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"], 502: "BACKEND_UNAVAILABLE" }),
         },
       })
@@ -149,6 +166,7 @@ export function webRoutes({ config, backend, identities, guards, adapters, incom
         detail: {
           ...detail,
           summary: "Disconnect a channel and forget its token",
+          description: "The bot stops answering at once.",
           ...documentErrors({
             404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"],
             409: "OPERATION_IN_PROGRESS",
@@ -184,6 +202,8 @@ export function webRoutes({ config, backend, identities, guards, adapters, incom
           detail: {
             ...detail,
             summary: "Try now to connect a bot that waits for its next try",
+            description:
+              "A bot whose connection failed is tried again with growing delays; this tries it without waiting.",
             ...documentErrors({ ...RETRY_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
           },
         },

@@ -45,6 +45,12 @@ export async function assetResponse(name: string, request: Request): Promise<Res
   });
 }
 
+/** The names of the script and the style sheet of the API's page. */
+export async function referenceFiles(): Promise<string[]> {
+  const { assets } = await loadAssets();
+  return Object.keys(assets).filter((name) => name.startsWith("reference-"));
+}
+
 async function fileResponse(name: string, request: Request, headers: Record<string, string>): Promise<Response> {
   const { br, gz } = await findFile(name);
   const accepted = request.headers.get("accept-encoding") ?? "";

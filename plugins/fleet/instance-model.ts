@@ -53,14 +53,17 @@ export const settingsResponse = t.Object({
   }),
 });
 
-const backup = t.Object({
-  name: t.String(),
-  state: literals(["waiting", "running", "done", "failed"]),
-  progress: t.Number({ description: "0 to 1" }),
-  bytes: t.Number(),
-  createdAt: time,
-  error: nullable(t.String()),
-});
+const backup = t.Object(
+  {
+    name: t.String(),
+    state: literals(["waiting", "running", "done", "failed"]),
+    progress: t.Number({ description: "0 to 1" }),
+    bytes: t.Number(),
+    createdAt: time,
+    error: nullable(t.String()),
+  },
+  { title: "DatabaseBackup" },
+);
 
 export const backupResponse = t.Object({ backup });
 export const backupsResponse = t.Object({ backups: t.Array(backup, { description: "Newest first" }) });
@@ -77,7 +80,7 @@ export const storageResponse = t.Object({
     bytes: nullable(t.Number()),
     logBytes: nullable(t.Number()),
   }),
-  disk: t.Object({ totalBytes: t.Number(), freeBytes: t.Number() }),
+  disk: t.Object({ totalBytes: t.Number(), freeBytes: t.Number() }, { title: "DiskSpace" }),
   backups: backupsResponse.properties.backups,
 });
 

@@ -24,6 +24,8 @@ const queue = {
   oldestAt: nullable(t.String({ description: "ISO 8601: since when the oldest waits" })),
 };
 
+const queueState = t.Object(queue, { title: "QueueState" });
+
 export const overviewResponse = t.Object({
   problems: t.Array(
     t.Object({
@@ -38,13 +40,16 @@ export const overviewResponse = t.Object({
   ),
   users: t.Object({ total: t.Integer(), disabled: t.Integer(), newToday: t.Integer() }),
   agents: t.Object({ total: t.Integer(), up: t.Integer(), stopped: t.Integer(), error: t.Integer() }),
-  channels: t.Object({
-    connected: t.Integer(),
-    connecting: t.Integer(),
-    backing_off: t.Integer({ description: "Waiting for their next try" }),
-    failed: t.Integer({ description: "Not tried again" }),
-    stopped: t.Integer({ description: "Bots of stopped agents" }),
-  }),
+  channels: t.Object(
+    {
+      connected: t.Integer(),
+      connecting: t.Integer(),
+      backing_off: t.Integer({ description: "Waiting for their next try" }),
+      failed: t.Integer({ description: "Not tried again" }),
+      stopped: t.Integer({ description: "Bots of stopped agents" }),
+    },
+    { title: "ChannelCounts" },
+  ),
   today: t.Object({
     calls: t.Integer({ description: "Calls of models" }),
     agentCalls: t.Integer({ description: "Of them by agents: one or more for each reply" }),
@@ -53,7 +58,7 @@ export const overviewResponse = t.Object({
     errors: t.Integer({ description: "Error lines in the logs of agents" }),
   }),
   month: t.Object({ costUsd: t.Number() }),
-  inbox: t.Object(queue, { description: "Messages without a reply" }),
+  inbox: queueState,
   outbox: t.Object(queue, { description: "Replies that are not delivered yet" }),
   webhooks: t.Object({ ...queue, disabledEndpoints: t.Integer() }),
   jobs: t.Object({
@@ -62,7 +67,7 @@ export const overviewResponse = t.Object({
     running: t.Integer(),
     failed: t.Integer({ description: "Given up" }),
   }),
-  disk: t.Object({ totalBytes: t.Number(), freeBytes: t.Number() }),
+  disk: t.Object({ totalBytes: t.Number(), freeBytes: t.Number() }, { title: "DiskSpace" }),
   database: t.Object({
     kind: literals(["file", "server"]),
     bytes: nullable(t.Number()),
@@ -83,21 +88,24 @@ export const agentsQuery = t.Object({
   cursor,
 });
 
-export const fleetAgentItem = t.Object({
-  id: t.String(),
-  name: t.String(),
-  subdomain: t.String(),
-  status: t.String({ description: "running, active, stopped or error" }),
-  reason: nullable(t.String({ description: "Why it does not come up" })),
-  model: t.String(),
-  runtimeVersion: t.String(),
-  owner: t.Object({ id: t.String(), email: t.String(), name: t.String(), disabled: t.Boolean() }),
-  channels: t.Array(t.Object({ channel: t.String(), state: literals(CHANNEL_STATES) })),
-  costTodayUsd: t.Number(),
-  errorsToday: t.Integer(),
-  lastActivityAt: nullable(time),
-  createdAt: time,
-});
+export const fleetAgentItem = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    subdomain: t.String(),
+    status: t.String({ description: "running, active, stopped or error" }),
+    reason: nullable(t.String({ description: "Why it does not come up" })),
+    model: t.String(),
+    runtimeVersion: t.String(),
+    owner: t.Object({ id: t.String(), email: t.String(), name: t.String(), disabled: t.Boolean() }),
+    channels: t.Array(t.Object({ channel: t.String(), state: literals(CHANNEL_STATES) })),
+    costTodayUsd: t.Number(),
+    errorsToday: t.Integer(),
+    lastActivityAt: nullable(time),
+    createdAt: time,
+  },
+  { title: "FleetAgent" },
+);
 
 export const agentsResponse = t.Object({
   agents: t.Array(fleetAgentItem),
@@ -208,7 +216,7 @@ export const jobsResponse = t.Object({
       nextAt: nullable(t.String({ description: "ISO 8601: when the next one is due" })),
     }),
   ),
-  queues: t.Object({ inbox: t.Object(queue), outbox: t.Object(queue), webhooks: t.Object(queue) }),
+  queues: t.Object({ inbox: queueState, outbox: queueState, webhooks: queueState }),
   failed: t.Array(
     t.Object({
       id: t.String(),

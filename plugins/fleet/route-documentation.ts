@@ -49,16 +49,29 @@ export const ROUTES = {
   usage: {
     query: fleetUsageQuery,
     response: { 200: usageResponse },
-    detail: { tags, summary: "What all accounts have used, by day, model, provider, account or agent" },
+    detail: {
+      tags,
+      summary: "What all accounts have used, by day, model, provider, account or agent",
+      description:
+        "Calls, tokens and cost between `from` and `to`. `ownKeyUsd` is what owners paid with keys of their own.",
+    },
   },
   channels: {
     query: channelsQuery,
     response: { 200: channelsResponse },
-    detail: { tags, summary: "The channels of all agents, with the state of each and why" },
+    detail: {
+      tags,
+      summary: "The channels of all agents, with the state of each and why",
+      description: "`counts` has the number of bots in each state, whatever is filtered.",
+    },
   },
   providers: {
     response: { 200: providersResponse },
-    detail: { tags, summary: "The AI providers: health, last calls, spending" },
+    detail: {
+      tags,
+      summary: "The AI providers: health, last calls, spending",
+      description: "`breaker` says whether calls are held back after failures, and `retryAt` until when.",
+    },
   },
   jobs: {
     query: jobsQuery,
@@ -67,15 +80,30 @@ export const ROUTES = {
   },
   retryJob: {
     response: { 200: jobResponse },
-    detail: { tags, summary: "Run a failed job again", ...documentErrors({ 404: "JOB_NOT_FAILED" }) },
+    detail: {
+      tags,
+      summary: "Run a failed job again",
+      description: "Only for jobs that have used up their attempts.",
+      ...documentErrors({ 404: "JOB_NOT_FAILED" }),
+    },
   },
   discardJob: {
     response: { 200: jobResponse },
-    detail: { tags, summary: "Delete a failed job", ...documentErrors({ 404: "JOB_NOT_FAILED" }) },
+    detail: {
+      tags,
+      summary: "Delete a failed job",
+      description: "Its work is not done. Only for jobs that have used up their attempts.",
+      ...documentErrors({ 404: "JOB_NOT_FAILED" }),
+    },
   },
   startAgent: {
     response: { 200: agentOperationResponse },
-    detail: { tags, summary: "Start the agent of any account", ...documentErrors(unhealthy) },
+    detail: {
+      tags,
+      summary: "Start the agent of any account",
+      description: "The audit log names the admin.",
+      ...documentErrors(unhealthy),
+    },
   },
   stopAgent: {
     response: { 200: agentOperationResponse },
@@ -89,23 +117,45 @@ export const ROUTES = {
   figures: {
     query: figuresQuery,
     response: { 200: figuresResponse },
-    detail: { tags, summary: "The figures of the last 24 hours, sampled once a minute" },
+    detail: {
+      tags,
+      summary: "The figures of the last 24 hours, sampled once a minute",
+      description:
+        "Series of equal length that begin at `from`, one value for each `stepSeconds`: requests, turns, calls of models, queues and memory.",
+    },
   },
   settings: {
     response: { 200: settingsResponse },
-    detail: { tags, summary: "The settings in force, where each comes from, and what is wrong with them" },
+    detail: {
+      tags,
+      summary: "The settings in force, where each comes from, and what is wrong with them",
+      description: "Values of secret settings are left out.",
+    },
   },
   storage: {
     response: { 200: storageResponse },
-    detail: { tags, summary: "The data folder, the database, the free disk space, and the backups here" },
+    detail: {
+      tags,
+      summary: "The data folder, the database, the free disk space, and the backups here",
+      description: "`complete` is false if the folder has too many files to count them all.",
+    },
   },
   versions: {
     response: { 200: versionsResponse },
-    detail: { tags, summary: "The version of this program, and those that agents run" },
+    detail: {
+      tags,
+      summary: "The version of this program, and those that agents run",
+      description: "Also the version of Bun, the role of this process and the last migration of the database.",
+      operationId: "getAdminVersions",
+    },
   },
   backups: {
     response: { 200: backupsResponse },
-    detail: { tags, summary: "The backups of the database that were made here" },
+    detail: {
+      tags,
+      summary: "The backups of the database that were made here",
+      description: "With the state and progress of one that is being made.",
+    },
   },
   makeBackup: {
     response: { 202: backupResponse },
@@ -118,12 +168,19 @@ export const ROUTES = {
   },
   removeBackup: {
     response: { 200: removedBackupResponse },
-    detail: { tags, summary: "Delete a backup of the database", ...documentErrors(backupNotFound) },
+    detail: {
+      tags,
+      summary: "Delete a backup of the database",
+      description: "The file is deleted. Only sessions may do this, no keys.",
+      ...documentErrors(backupNotFound),
+    },
   },
   downloadBackup: {
     detail: {
       tags,
       summary: "Download a backup of the database",
+      description: "The file holds everything, secrets in sealed form. Only sessions may read it, no keys.",
+      operationId: "downloadAdminBackup",
       ...documentErrors(backupNotFound),
       responses: {
         200: {

@@ -25,7 +25,11 @@ export function backendRoutes({ agents, tokens }: Deps) {
         // The token is a credential: an API key with the scope `read` alone must not see it.
         agentCall: { action: "agent.token", kind: "lifecycle", scope: "write" },
         response: { 200: gatewayToken },
-        detail: { tags, summary: "Show an agent's gateway token; created when there is none" },
+        detail: {
+          tags,
+          summary: "Show an agent's gateway token; created when there is none",
+          description: "With the token, programs open the agent's gateway without an account; see `GET /agent/{id}`.",
+        },
       },
     )
     .post(
@@ -41,7 +45,11 @@ export function backendRoutes({ agents, tokens }: Deps) {
       {
         agentCall: { action: "agent.rotate-token", kind: "lifecycle" },
         response: { 200: gatewayToken },
-        detail: { tags, summary: "Replace an agent's gateway token; sockets that used the old one are closed" },
+        detail: {
+          tags,
+          summary: "Replace an agent's gateway token; sockets that used the old one are closed",
+          description: "The old token stops working at once.",
+        },
       },
     );
 }

@@ -57,7 +57,9 @@ export function createSocketChat(
         return send(socket, { type: "error", id, ...((await response.json()) as object) });
       for await (const { event, data } of parseEvents(response.body)) {
         await waitUntilDrained(socket);
-        send(socket, { type: event, id, ...(JSON.parse(data) as object) });
+        const fields = JSON.parse(data) as object;
+        // A file has a type and an id of its own.
+        send(socket, event === "file" ? { type: event, id, file: fields } : { type: event, id, ...fields });
       }
     } catch (error) {
       if (cancel.signal.aborted) sendError(socket, id, "The reply was cancelled.", "CANCELLED");

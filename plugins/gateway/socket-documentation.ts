@@ -1,33 +1,20 @@
 // Documents the gateway's WebSocket protocol in the OpenAPI document, which itself describes only the opening request.
 import type { OpenApiDocument } from "../../src/kernel/http/openapi/document.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { gatewayFrame } from "./socket-frames.ts";
 
 const GATEWAY_DESCRIPTION = `A WebSocket (RFC 6455). Ask for the subprotocol \`berth.v1\`; each frame is one JSON object with a \`type\`, of at most 1 MiB.
 
 Whoever holds the agent's token (\`GET /api/agents/:id/token\`) comes in with it, as \`Authorization: Bearer …\` or, where headers can't be sent, as one more subprotocol \`berth.token.<token>\`, which is never confirmed; from whatever origin. A page of Berth's own comes in with the session cookie of the agent's owner. A token decides alone, whatever cookie is beside it.
 
-The client sends:
-
-- \`{ "type": "chat", "id", "message", "sessionId"? }\`: a message; \`id\` is yours and comes back with every frame of the reply. At most 16 are answered at once.
-- \`{ "type": "cancel", "id" }\`: stop the reply to this message.
-- \`{ "type": "ping" }\`
-
-The server sends:
-
-- \`{ "type": "status", "status", "reason", "agentId", "name" }\`: first of all, and whenever it changes
-- \`{ "type": "delta", "id", … }\`: the reply as it grows
-- \`{ "type": "tool", "id", … }\`: a skill at work
-- \`{ "type": "reply", "id", "sessionId", "reply", … }\`: the reply, whole; it is settled
-- \`{ "type": "error", "id", "error", "message", "code" }\`
-- \`{ "type": "log", "timestamp", "level", "message", "source", "agentId" }\`: each line of the agent's log from then on; left out for a reader that is far behind
-- \`{ "type": "pong" }\`
+The client sends \`chat\`, \`cancel\` and \`ping\`. The server sends \`status\` first of all, then \`delta\`, \`tool\`, \`file\` and \`reply\` or \`error\` for each message, a \`log\` for each line of the agent's log, and \`pong\`. The schema \`GatewayFrame\` has the fields of all.
 
 A socket that may not be here, or no longer (signed out, token replaced, agent removed), is closed with 4401, and that of somebody who comes or sends too much with 4429: try again later; at shutdown with 1001.`;
 
 export const socketDocumentation = {
   "/agent/{id}": {
     get: {
-      operationId: "getAgentGateway",
+      operationId: "connectGateway",
       tags: ["Interaction"],
       summary: "The gateway: talk to an agent over a WebSocket",
       description: GATEWAY_DESCRIPTION,
@@ -48,7 +35,13 @@ export const socketDocumentation = {
         },
       ],
       ...documentErrors({ 400: "UPGRADE_FAILED", 404: "NOT_FOUND" }),
-      responses: { 101: { description: "The socket is open; a refused one is closed at once with 4401." } },
+      responses: {
+        101: {
+          description:
+            "The socket is open; a refused one is closed at once with 4401. The content is that of one frame.",
+          content: { "application/json": { schema: gatewayFrame } },
+        },
+      },
     },
   },
 } satisfies OpenApiDocument["paths"];

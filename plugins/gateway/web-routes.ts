@@ -68,6 +68,7 @@ export function webRoutes({ backend, idempotency, identities, agents }: Deps) {
     detail: {
       tags,
       summary: "Show an agent's gateway token; created when there is none",
+      description: "With the token, programs open the agent's gateway without an account; see `GET /agent/{id}`.",
       ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
     },
   };
@@ -76,6 +77,7 @@ export function webRoutes({ backend, idempotency, identities, agents }: Deps) {
     detail: {
       tags,
       summary: "Replace an agent's gateway token; sockets that used the old one are closed",
+      description: "The old token stops working at once.",
       ...documentErrors({ 409: ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"], 502: "BACKEND_UNAVAILABLE" }),
     },
   };

@@ -29,7 +29,12 @@ export function backendRoutes({ agents, skills, channels }: Deps) {
         agentCall: { action: "agent.skill", changes: true },
         body: t.Object({ enabled: t.Boolean({ error: "Give true or false." }) }),
         response: { 200: t.Object({ success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() }) },
-        detail: { tags, summary: "Switch a skill on or off", ...documentErrors({ 404: "UNKNOWN_SKILL" }) },
+        detail: {
+          tags,
+          summary: "Switch a skill on or off",
+          description: "The owner's switch decides over the configuration.",
+          ...documentErrors({ 404: "UNKNOWN_SKILL" }),
+        },
       },
     )
     .put(
@@ -51,6 +56,7 @@ export function backendRoutes({ agents, skills, channels }: Deps) {
         detail: {
           tags,
           summary: "Store or clear a credential; channel tokens connect the channel",
+          description: "An empty `value` clears it. Values are sealed before they are stored, and never shown.",
           ...documentErrors(CONNECT_ERRORS),
         },
       },

@@ -32,7 +32,11 @@ export function credentialRoutes({ config, agents }: Deps) {
     {
       ownAgent: { scope: "read", kind: "data" },
       response: { 200: credentialList },
-      detail: { tags: ["Agents"], summary: "Which keys of AI providers an agent has" },
+      detail: {
+        tags: ["Agents"],
+        summary: "Which keys of AI providers an agent has",
+        description: "Whether each key is stored. The keys themselves are never shown.",
+      },
     },
   );
 }

@@ -33,16 +33,19 @@ export const sendMessageBody = t.Object({
 const usedAgent = { agentId: t.String({ description: "The agent that was asked" }) };
 const shownAgent = { agentId: t.Union([t.String(), t.Null()], { description: "The agent shown; null without one" }) };
 
-export const sentMessage = t.Object({
-  id: t.String(),
-  agentId: t.String(),
-  message: t.String(),
-  topic: t.Union([t.String(), t.Null()]),
-  status: t.String({ description: "sent or failed" }),
-  timestamp: t.String({ description: "ISO 8601" }),
-  reply: t.Union([t.String(), t.Null()]),
-  files: sentFiles,
-});
+export const sentMessage = t.Object(
+  {
+    id: t.String(),
+    agentId: t.String(),
+    message: t.String(),
+    topic: t.Union([t.String(), t.Null()]),
+    status: t.String({ description: "sent or failed" }),
+    timestamp: t.String({ description: "ISO 8601" }),
+    reply: t.Union([t.String(), t.Null()]),
+    files: sentFiles,
+  },
+  { title: "SentMessage" },
+);
 
 export const sentMessageList = t.Object({ messages: t.Array(sentMessage), count: t.Number(), ...shownAgent });
 
@@ -53,7 +56,7 @@ export const sentMessagesQuery = t.Object({
   agentId: t.Optional(t.String()),
 });
 
-const sessionMessage = t.Object({ role: t.String(), content: t.String() });
+const sessionMessage = t.Object({ role: t.String(), content: t.String() }, { title: "SessionMessage" });
 const session = {
   id: t.String(),
   status: t.String(),
@@ -72,13 +75,16 @@ const fact = t.Object({
   }),
   createdAt: t.String({ description: "ISO 8601" }),
 });
-const skill = t.Object({ id: t.String(), name: t.String(), description: t.String(), enabled: t.Boolean() });
+const skill = t.Object(
+  { id: t.String(), name: t.String(), description: t.String(), enabled: t.Boolean() },
+  { title: "SkillSwitch" },
+);
 
 /** The response of `GET /api/agent`, by its action; for the API documents alone. */
 export const agentView = t.Union([
   t.Object(
     { ...shownAgent, apiVersion: t.String(), platformVersion: t.String(), endpoints: t.Record(t.String(), t.String()) },
-    { description: "Without an action" },
+    { title: "AgentIndex", description: "Without an action" },
   ),
   t.Object(
     {
@@ -93,20 +99,32 @@ export const agentView = t.Union([
       ...shownAgent,
       runtimeVersion: t.Optional(t.String()),
     },
-    { description: "health" },
+    { title: "AgentHealth", description: "With `action: health`" },
   ),
-  t.Object({ ...shownAgent, sessions: t.Array(t.Object(session)) }, { description: "sessions" }),
-  t.Object({ ...shownAgent, ...session, messages: t.Array(sessionMessage) }, { description: "session" }),
+  t.Object(
+    { ...shownAgent, sessions: t.Array(t.Object(session)) },
+    { title: "AgentSessions", description: "With `action: sessions`" },
+  ),
+  t.Object(
+    { ...shownAgent, ...session, messages: t.Array(sessionMessage) },
+    { title: "AgentSession", description: "With `action: session`" },
+  ),
   t.Object(
     {
       ...shownAgent,
       memory: t.Array(sessionMessage, { description: "The last 10 messages of the active session, shortened" }),
       facts: t.Array(fact, { description: "The newest 100 remembered facts, which outlive a session" }),
     },
-    { description: "memory" },
+    { title: "AgentMemoryView", description: "With `action: memory`" },
   ),
-  t.Object({ ...shownAgent, skills: t.Array(skill) }, { description: "skills" }),
-  t.Object({ ...shownAgent, credentials: t.Record(t.String(), t.Boolean()) }, { description: "credentials" }),
+  t.Object(
+    { ...shownAgent, skills: t.Array(skill) },
+    { title: "AgentSkillsView", description: "With `action: skills`" },
+  ),
+  t.Object(
+    { ...shownAgent, credentials: t.Record(t.String(), t.Boolean()) },
+    { title: "AgentCredentialsView", description: "With `action: credentials`" },
+  ),
 ]);
 
 /** The response of `POST /api/agent`, by its action; for the API documents alone. */
@@ -117,16 +135,19 @@ export const actionResult = t.Union([
       timestamp: t.Number({ description: "Epoch ms" }),
       files: sentFiles,
     },
-    { description: "chat" },
+    { title: "ChatReply", description: "With `action: chat`" },
   ),
-  t.Object({ ...usedAgent, sessionId: t.String(), status: t.String() }, { description: "create-session" }),
+  t.Object(
+    { ...usedAgent, sessionId: t.String(), status: t.String() },
+    { title: "CreatedSession", description: "With `action: create-session`" },
+  ),
   t.Object(
     { ...usedAgent, success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() },
-    { description: "update-skill" },
+    { title: "SwitchedSkill", description: "With `action: update-skill`" },
   ),
   t.Object(
     { ...usedAgent, success: t.Boolean(), key: t.String(), configured: t.Boolean() },
-    { description: "set-credential" },
+    { title: "StoredCredential", description: "With `action: set-credential`" },
   ),
 ]);
 

@@ -1,12 +1,19 @@
 // Web routes by which people and programs talk to their agent: /api/agent and /api/chat.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
+import { documentReplyOrStream } from "../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import { type auth, requireScope } from "../auth/index.ts";
-import { type runtime as runtimePlugin, type SentMessage, TURN_ERRORS } from "../runtime/index.ts";
+import {
+  chatEvent,
+  chatReply,
+  type runtime as runtimePlugin,
+  type SentMessage,
+  TURN_ERRORS,
+} from "../runtime/index.ts";
 import type { createAgentActions } from "./agent-actions.ts";
 import type { createAgentViews } from "./agent-views.ts";
 import {
@@ -49,6 +56,9 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
         detail: {
           tags,
           summary: "Your agent: health, sessions, memory, skills",
+          description:
+            "`action` chooses the view: `health`, `sessions`, `session` (with `sessionId`), `memory`, `skills` or `credentials`; without it, what there is. Without `agentId`, it is about the newest agent.",
+          operationId: "getAgentView",
           ...documentErrors({ 400: "INVALID_ACTION", 404: ["AGENT_NOT_FOUND", "SESSION_NOT_FOUND"] }),
           ...documentResponse(agentView, "The view of the action"),
         },
@@ -71,6 +81,7 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
         detail: {
           tags,
           summary: "Talk to your agent, or change its skills and credentials",
+          operationId: "talkToAgent",
           description: `${STREAM_DESCRIPTION} An API key needs the scope \`chat\`, and \`write\` too for actions that change the agent.`,
           ...documentErrors({
             ...TURN_ERRORS,
@@ -79,7 +90,7 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
             409: [...TURN_ERRORS[409], ...IDEMPOTENCY_ERRORS, "CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
             502: ["MODEL_UNAVAILABLE", "CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],
           }),
-          ...documentResponse(actionResult, "The result of the action"),
+          ...documentReplyOrStream(actionResult, chatEvent(chatReply), "The result of the action"),
         },
       },
     )
@@ -95,6 +106,7 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
         detail: {
           tags,
           summary: "Send a message; each topic has a separate session",
+          operationId: "sendMessage",
           description: STREAM_DESCRIPTION,
           ...documentErrors({
             ...TURN_ERRORS,
@@ -102,7 +114,7 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
             409: [...TURN_ERRORS[409], ...IDEMPOTENCY_ERRORS],
             502: ["MODEL_UNAVAILABLE", "BACKEND_UNAVAILABLE"],
           }),
-          ...documentResponse(sentMessage, "The message and its reply"),
+          ...documentReplyOrStream(sentMessage, chatEvent(chatReply), "The message and its reply"),
         },
       },
     )
@@ -122,6 +134,9 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
         detail: {
           tags,
           summary: "List the sent messages, newest first",
+          description:
+            "Messages that were sent by `POST /api/chat`, with the reply to each; `topic` chooses those of one topic.",
+          operationId: "listSentMessages",
           ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
         },
       },

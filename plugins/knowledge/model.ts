@@ -12,36 +12,39 @@ const refresh = t.Union([t.Literal("hour"), t.Literal("day"), t.Literal("week"),
   error: "This must be hour, day, week or null.",
 });
 
-export const fileItem = t.Object({
-  id: t.String(),
-  name: t.String({ examples: ["Handbook.pdf"] }),
-  type: t.String({ description: "The media type, as its sender or server claims" }),
-  size: t.Integer({ description: "Bytes of the file as it came" }),
-  url: nullable(t.String({ description: "The address that it is read from" })),
-  refresh,
-  status: t.Union([t.Literal("queued"), t.Literal("indexing"), t.Literal("ready"), t.Literal("failed")], {
-    description: "A file that failed when it was read again is still found in its earlier form",
-  }),
-  chunks: t.Integer({ description: "Passages that can be found" }),
-  progress: t.Object({
-    written: t.Integer({ description: "Passages that are stored so far" }),
-    expected: t.Integer({ description: "All of them; 0 until the document has been read" }),
-  }),
-  title: t.String({ description: "The document's own title, if it has one" }),
-  published: nullable(t.String({ description: "When it was published or made, as the document says" })),
-  cut: t.Boolean({ description: "The document is longer than what is read of one" }),
-  error: nullable(
-    t.String({
-      description: "Why it could not be read, and what to do; of a file that waits, why the last try failed",
+export const fileItem = t.Object(
+  {
+    id: t.String(),
+    name: t.String({ examples: ["Handbook.pdf"] }),
+    type: t.String({ description: "The media type, as its sender or server claims" }),
+    size: t.Integer({ description: "Bytes of the file as it came" }),
+    url: nullable(t.String({ description: "The address that it is read from" })),
+    refresh,
+    status: t.Union([t.Literal("queued"), t.Literal("indexing"), t.Literal("ready"), t.Literal("failed")], {
+      description: "A file that failed when it was read again is still found in its earlier form",
     }),
-  ),
-  errorCode: nullable(t.String({ description: "The same for programs, such as DOCUMENT_ENCRYPTED" })),
-  source: t.Union([t.Literal("owner"), t.Literal("agent")], {
-    description: "Who added it: the owner here, or the agent when its owner asked for it in a chat",
-  }),
-  createdAt: t.String({ description: "ISO 8601" }),
-  readAt: nullable(t.String({ description: "ISO 8601. When it was read last" })),
-});
+    chunks: t.Integer({ description: "Passages that can be found" }),
+    progress: t.Object({
+      written: t.Integer({ description: "Passages that are stored so far" }),
+      expected: t.Integer({ description: "All of them; 0 until the document has been read" }),
+    }),
+    title: t.String({ description: "The document's own title, if it has one" }),
+    published: nullable(t.String({ description: "When it was published or made, as the document says" })),
+    cut: t.Boolean({ description: "The document is longer than what is read of one" }),
+    error: nullable(
+      t.String({
+        description: "Why it could not be read, and what to do; of a file that waits, why the last try failed",
+      }),
+    ),
+    errorCode: nullable(t.String({ description: "The same for programs, such as DOCUMENT_ENCRYPTED" })),
+    source: t.Union([t.Literal("owner"), t.Literal("agent")], {
+      description: "Who added it: the owner here, or the agent when its owner asked for it in a chat",
+    }),
+    createdAt: t.String({ description: "ISO 8601" }),
+    readAt: nullable(t.String({ description: "ISO 8601. When it was read last" })),
+  },
+  { title: "KnowledgeFile" },
+);
 const amounts = t.Object({
   files: t.Integer(),
   bytes: t.Integer(),

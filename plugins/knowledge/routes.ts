@@ -50,10 +50,18 @@ const SEARCH = "/api/agents/:id/knowledge";
 const tags = ["Files"];
 const unavailable = { 502: "BACKEND_UNAVAILABLE" };
 
-const listDetail = { tags, summary: "The files that an agent knows, newest first, and what the plan has room for" };
+const listDetail = {
+  tags,
+  summary: "The files that an agent knows, newest first, and what the plan has room for",
+  description:
+    "`status` is `reading` until the text is searchable. `used` and `limits` are those of the account's plan.",
+};
 const searchDetail = {
   tags,
   summary: "Passages of an agent's files that fit a question, best first, with file and page",
+  description:
+    "The same search that the agent's own tool makes, by meaning and words. `score` only orders the results.",
+  operationId: "searchAgentKnowledge",
 };
 const addDetail = {
   tags,
@@ -74,15 +82,31 @@ const addErrors = {
   500: "UPLOAD_NOT_STORED",
 };
 const missing = { 404: ["AGENT_NOT_FOUND", "FILE_NOT_FOUND"] };
-const detailOf = (summary: string, errors: Record<number, string | string[]>) => ({
+const detailOf = (
+  texts: { summary: string; description: string; operationId?: string },
+  errors: Record<number, string | string[]>,
+) => ({
   tags,
-  summary,
+  ...texts,
   ...documentErrors(errors),
 });
-const ONE_SUMMARY = "A file, and how far its reading is";
-const CHANGE = "Change how often an address is read again";
-const AGAIN = "Read an address again, or a file that failed";
-const REMOVE = "Delete a file; it is no longer found at once";
+const SHOW = {
+  summary: "A file, and how far its reading is",
+  description: "A file that could not be read has `errorCode`, and a sentence in `error`.",
+};
+const CHANGE = {
+  summary: "Change how often an address is read again",
+  description: "Only for files that came from an address.",
+};
+const AGAIN = {
+  summary: "Read an address again, or a file that failed",
+  description: "Reading goes on in the background; `status` shows how far it is.",
+  operationId: "rereadAgentFile",
+};
+const REMOVE = {
+  summary: "Delete a file; it is no longer found at once",
+  description: "Its passages are deleted with it.",
+};
 
 type AgentRequest = { agent: Agent; identity: Identity; request: Request };
 const createListHandler =
@@ -138,7 +162,7 @@ export function webRoutes({ backend, idempotency, identities, guards, service }:
     .get(ONE, createOneHandler(service), {
       ...reading,
       response: { 200: fileResponse },
-      detail: detailOf(ONE_SUMMARY, missing),
+      detail: detailOf(SHOW, missing),
     })
     .get(
       SEARCH,
@@ -199,7 +223,7 @@ export function backendRoutes({ guards, service }: Deps) {
     .get(ONE, createOneHandler(service), {
       agentCall: READ_ACTION,
       response: { 200: fileResponse },
-      detail: detailOf(ONE_SUMMARY, missing),
+      detail: detailOf(SHOW, missing),
     })
     .get(
       SEARCH,

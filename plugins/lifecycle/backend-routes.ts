@@ -6,6 +6,8 @@ import type { agents as agentsPlugin } from "../agents/index.ts";
 import { withFailureBody } from "./failure-body.ts";
 import {
   OPERATION_DOCS,
+  operationDetail,
+  operationIdDetail,
   repairResponse,
   resetMemoryResponse,
   restartResponse,
@@ -29,8 +31,8 @@ export function backendRoutes({ guards, operations }: Deps) {
   const routeOptions = (operation: Operation) => ({
     agentCall: { action: `agent.${operation}`, kind: "lifecycle" as const },
     detail: {
-      tags: ["Life cycle"],
-      summary: OPERATION_DOCS[operation].summary,
+      ...operationDetail(operation),
+      ...operationIdDetail(operation),
       ...documentErrors(OPERATION_DOCS[operation].errors),
     },
   });

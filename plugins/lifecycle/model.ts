@@ -51,6 +51,9 @@ export const resetMemoryResponse = t.Object({ success: literalTrue, message: t.S
 
 interface OperationDocs {
   summary: string;
+  description: string;
+  /** Of the route below /api/agents, where the one of the rule would be that of another route. */
+  operationId?: string;
   /** Undefined for an operation without a body. */
   body?: TSchema;
   response: TSchema;
@@ -59,15 +62,29 @@ interface OperationDocs {
 
 /** Each operation's documentation: its response, and its errors besides those of the owner check. */
 export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
-  start: { summary: "Start an agent", response: startResponse, errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" } },
-  stop: { summary: "Stop an agent: its bots are disconnected, chat returns 409", response: stopResponse, errors: {} },
+  start: {
+    summary: "Start an agent",
+    description: "Takes up waiting messages and connects the bots. A running agent stays as it is.",
+    response: startResponse,
+    errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" },
+  },
+  stop: {
+    summary: "Stop an agent: its bots are disconnected, chat returns 409",
+    description: "Turns in progress end or are cancelled. Messages of channels wait until the agent is started.",
+    response: stopResponse,
+    errors: {},
+  },
   restart: {
     summary: "Restart an agent: its bots reconnect, a model that is offered no more is replaced",
+    description: "`healedLegacyModel` says whether the model was replaced, and `healMessage` by which.",
     response: restartResponse,
     errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" },
   },
   update: {
     summary: "Update an agent's runtime, after a backup; rolled back if the agent is not healthy within 15 seconds",
+    description:
+      "Without `image` and `version`, the newest runtime is taken. `backupPath` names the backup that was made before.",
+    operationId: "updateAgentRuntime",
     body: updateBody,
     response: updateResponse,
     errors: {
@@ -78,6 +95,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
   },
   rollback: {
     summary: "Restore an agent from one of its backups; its present state is backed up first",
+    description: "`backupPath` is one of `GET /api/agents/{id}/backups`.",
     body: rollbackBody,
     response: rollbackResponse,
     errors: {
@@ -88,14 +106,28 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
   },
   repair: {
     summary: "Check and repair an agent's state, and reconnect its bots",
+    description: "`repaired` lists what was wrong; it is empty if nothing was.",
     response: repairResponse,
     errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" },
   },
   "reset-memory": {
     summary: "Delete an agent's sessions and memory, after a backup; configuration and credentials stay",
+    description: "`backupPath` names the backup, which `rollback` restores.",
     response: resetMemoryResponse,
     errors: { 500: "BACKUP_FAILED" },
   },
+};
+
+/** The texts of an operation's route. */
+export const operationDetail = (operation: Operation) => {
+  const { summary, description } = OPERATION_DOCS[operation];
+  return { tags: ["Life cycle"], summary, description };
+};
+
+/** The operation id of the route below /api/agents; none if the rule of all routes makes a good one. */
+export const operationIdDetail = (operation: Operation) => {
+  const { operationId } = OPERATION_DOCS[operation];
+  return operationId === undefined ? {} : { operationId };
 };
 
 /** Body and response in the web surface's document; the web forwards both without a schema. */

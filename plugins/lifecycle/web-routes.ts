@@ -8,7 +8,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { agentResponse, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { withFailureBody } from "./failure-body.ts";
-import { forwardedDocs, OPERATION_DOCS } from "./model.ts";
+import { forwardedDocs, OPERATION_DOCS, operationDetail, operationIdDetail } from "./model.ts";
 import { OPERATIONS, type Operation } from "./transitions.ts";
 
 interface Deps {
@@ -43,8 +43,7 @@ export function webRoutes({ backend, identities, agents }: Deps) {
       }
     });
   const detail = (operation: Operation) => ({
-    tags: ["Life cycle"],
-    summary: OPERATION_DOCS[operation].summary,
+    ...operationDetail(operation),
     ...forwardedDocs(operation),
     ...documentErrors({ ...OPERATION_DOCS[operation].errors, 502: "BACKEND_UNAVAILABLE" }),
   });
@@ -69,7 +68,7 @@ export function webRoutes({ backend, identities, agents }: Deps) {
     web
       .post(`/api/agents/:id/${operation}`, (context) => forward(operation, context), {
         ownAgent: { scope: "write", kind: "lifecycle" },
-        detail: detail(operation),
+        detail: { ...detail(operation), ...operationIdDetail(operation) },
       })
       .post(`/api/instance/:userId/${operation}`, (context) => forward(operation, context), {
         ownInstance: "write",

@@ -47,6 +47,8 @@ export function backendRoutes({ agents, runtime, memories, schedules }: Deps) {
         detail: {
           tags,
           summary: "Send an agent a message from an assistant of its owner's",
+          description: "The tool of the MCP server that asks an agent calls this. The turn goes on in the background.",
+          operationId: "createAssistantMessage",
           ...documentErrors({
             400: "SESSION_ELSEWHERE",
             404: "CONVERSATION_NOT_FOUND",
@@ -68,6 +70,9 @@ export function backendRoutes({ agents, runtime, memories, schedules }: Deps) {
         detail: {
           tags,
           summary: "Teach an agent a fact from an assistant of its owner's",
+          description:
+            "`known` is true if the agent knew it already. `trusted` says whether the app's words count as the owner's.",
+          operationId: "createAssistantFact",
           ...documentErrors({ 400: ["EMPTY_FACT", "FACT_TOO_LONG"], 409: "MEMORY_FULL" }),
         },
       },
@@ -86,6 +91,8 @@ export function backendRoutes({ agents, runtime, memories, schedules }: Deps) {
         detail: {
           tags,
           summary: "Make a schedule from an assistant of its owner's",
+          description: "`trusted` says whether the app's words count as the owner's.",
+          operationId: "createAssistantSchedule",
           ...documentErrors({ 400: "INVALID_SCHEDULE", 429: "SCHEDULE_LIMIT_REACHED" }),
         },
       },

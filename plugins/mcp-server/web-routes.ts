@@ -1,6 +1,7 @@
 // The web routes at fixed addresses: `/mcp` itself, the documents by which clients find it, and the page that asks for consent.
 import { Elysia } from "elysia";
-import { documentErrors, documentGuard, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { documentReplyOrStream, eventSchema } from "../../src/kernel/http/openapi/event-streams.ts";
+import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
 import { createAccountPage } from "../auth/index.ts";
 import type { Access } from "./access.ts";
@@ -30,12 +31,23 @@ export function webRoutes({ access, addresses, endpoint }: Deps) {
   const metadata = {
     open: true,
     response: { 200: resourceMetadata },
-    detail: { tags, summary: "How clients of the MCP server sign in (RFC 9728)" },
+    detail: {
+      tags,
+      summary: "How clients of the MCP server sign in (RFC 9728)",
+      description: "MCP clients read this after a 401 from `/mcp`, to find the authorization server and its scopes.",
+      operationId: "getMcpResourceMetadata",
+    },
   } as const;
   const server = {
     open: true,
     response: { 200: serverMetadata },
-    detail: { tags, summary: "The endpoints of OAuth (RFC 8414)" },
+    detail: {
+      tags,
+      summary: "The endpoints of OAuth (RFC 8414)",
+      description:
+        "Addresses and abilities of this service as an authorization server, for the apps that accounts connect.",
+      operationId: "getAuthorizationServerMetadata",
+    },
   } as const;
   const hidden = { open: true, detail: { hide: true } } as const;
 
@@ -49,11 +61,16 @@ export function webRoutes({ access, addresses, endpoint }: Deps) {
         detail: {
           tags,
           summary: "Talk to your agents from another assistant: a server of the Model Context Protocol",
+          operationId: "callMcpServer",
           description:
             "Streamable HTTP, without sessions. `Authorization: Bearer` holds an API key, or an access token of OAuth for an app " +
             "that you have connected. Its tools follow the scopes: `chat`, `read`, `write`.",
           ...documentErrors({ 400: "INVALID_JSON" }),
-          ...documentResponse(message, "The response, as JSON or as a stream of server-sent events"),
+          ...documentReplyOrStream(
+            message,
+            eventSchema("McpEvent", "One message of the protocol.", () => ({ message })),
+            "The response",
+          ),
         },
       })
       .get(MCP_PATH, async ({ request, caller }) => (await endpoint()).respond(request, undefined, caller), {

@@ -49,6 +49,7 @@ const notThere = { 404: ["AGENT_NOT_FOUND", "MCP_SERVER_NOT_FOUND"] };
 const test = {
   response: { 200: serverItem },
   summary: "Connect to an MCP server now, and list its tools",
+  operationId: "testMcpServer",
   description:
     "A server that wants a sign-in is `unauthorized`, with the `authorizeUrl` to which the owner's browser goes.",
   errors: { ...notThere, 502: "MCP_UNREACHABLE" },
@@ -56,11 +57,14 @@ const test = {
 const forget = {
   response: { 200: removedResponse },
   summary: "Forget the sign-in at an MCP server",
+  description: "The stored tokens are deleted; the server asks for a sign-in again.",
+  operationId: "deleteMcpSignIn",
   errors: notThere,
 };
 const accept = {
   response: { 200: serverItem },
   summary: "Accept what a server has changed of a tool",
+  operationId: "acceptMcpTool",
   description: "A tool in `reads` whose server has changed it asks for approval until then.",
   errors: { 404: ["AGENT_NOT_FOUND", "MCP_SERVER_NOT_FOUND", "MCP_TOOL_NOT_FOUND"] },
 };
@@ -71,7 +75,13 @@ const detailOf = ({ summary, description, errors }: Route, more: Record<number, 
   ...(description !== undefined && { description }),
   ...documentErrors({ ...errors, ...more }),
 });
-const listDetail = { tags, summary: "An agent's MCP servers, with their state and tools" };
+const listDetail = {
+  tags,
+  summary: "An agent's MCP servers, with their state and tools",
+  description:
+    "For each server of the configuration: its connection, its tools, those that were left out and why, and the address of a sign-in if it needs one.",
+  operationId: "listAgentMcpServers",
+};
 
 const createList = ({ views, commands }: Deps, service?: McpService) => {
   const allowed = commands.map(({ name, args }) => ({ name, args: args === undefined }));
@@ -145,6 +155,7 @@ export function webRoutes(deps: WebDeps) {
         detail: {
           tags,
           summary: "Return from a sign-in at an MCP server",
+          operationId: "finishMcpSignIn",
           description: "Where the authorization server sends the owner's browser.",
           responses: { 302: { description: "To the agent's page, or to the sign-in page of this service" } },
           ...documentErrors({ 404: "NOT_FOUND", 502: "BACKEND_UNAVAILABLE" }),
@@ -154,7 +165,12 @@ export function webRoutes(deps: WebDeps) {
     .get("/api/mcp/client.json", () => ({ client_id: addresses.clientMetadata, ...clientMetadata(addresses) }), {
       open: true,
       response: { 200: clientDocument },
-      detail: { tags, summary: "This service as an OAuth client, for authorization servers that read its description" },
+      detail: {
+        tags,
+        summary: "This service as an OAuth client, for authorization servers that read its description",
+        description: "A client id metadata document: its own address is the client id.",
+        operationId: "getMcpClientMetadata",
+      },
     });
 }
 
@@ -196,7 +212,14 @@ export function backendRoutes(deps: BackendDeps) {
         ...changing,
         body: callbackBody,
         response: { 200: serverItem },
-        detail: { tags, summary: "End a sign-in", ...documentErrors({ 400: "MCP_SIGN_IN_FAILED", ...notThere }) },
+        detail: {
+          tags,
+          summary: "End a sign-in",
+          description:
+            "`search` is the query string with which the authorization server sent the owner's browser back to the web surface.",
+          operationId: "finishMcpSignIn",
+          ...documentErrors({ 400: "MCP_SIGN_IN_FAILED", ...notThere }),
+        },
       },
     )
     .delete(

@@ -28,7 +28,12 @@ const PAGE = 50;
 const MAX_PAGE = 200;
 
 export const DETAILS = {
-  list: { tags: ["Admin"], summary: "The model providers of the operator's keys, without the keys" },
+  list: {
+    tags: ["Admin"],
+    summary: "The model providers of the operator's keys, without the keys",
+    description:
+      "Each with its address, the source of its key, and its health. `keyEnd` is all that is shown of a key.",
+  },
   save: {
     tags: ["Admin"],
     summary: "Store a model provider's key or address, in force at once",
@@ -47,6 +52,7 @@ export const DETAILS = {
   remove: {
     tags: ["Admin"],
     summary: "Forget what is stored of a model provider",
+    description: "Settings of the environment are in force again, if there are any.",
     ...documentErrors({ 404: ["UNKNOWN_PROVIDER", "NOTHING_STORED"], 502: "BACKEND_UNAVAILABLE" }),
   },
   test: {
@@ -63,10 +69,18 @@ export const DETAILS = {
       504: "UPSTREAM_TIMEOUT",
     }),
   },
-  models: { tags: ["Admin"], summary: "The default models of agents, and what may be chosen" },
+  models: {
+    tags: ["Admin"],
+    summary: "The default models of agents, and what may be chosen",
+    description: "`source` says whether the environment, an admin or Berth itself has chosen a model.",
+    operationId: "getDefaultModels",
+  },
   saveModels: {
     tags: ["Admin"],
     summary: "Choose the default models of agents",
+    description:
+      "In force at once, for agents that use `model_a` or `model_b`. A model that the environment sets can't be changed here.",
+    operationId: "updateDefaultModels",
     ...documentErrors({ 409: "SET_BY_ENVIRONMENT", 502: "BACKEND_UNAVAILABLE" }),
   },
 };

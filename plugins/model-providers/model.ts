@@ -13,37 +13,43 @@ const orNull = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Sc
 const source = (description: string) => literals(["environment", "stored", "default"] as const, description);
 const models = t.Object({ model_a: t.String(), model_b: t.String() }, { description: "Its models by default" });
 
-export const provider = t.Object({
-  id: t.Unsafe<`provider_${number}`>(t.String({ description: "Such as `provider_1`" })),
-  label: t.String(),
-  source: literals(["environment", "stored", "none"], "Where its settings come from; the environment wins"),
-  inUse: t.Boolean({ description: "Agents can use it on the operator's account" }),
-  isOllama: t.Boolean({ description: "An Ollama that was found on this machine serves in its place" }),
-  hasKey: t.Boolean(),
-  requiresKey: t.Boolean(),
-  keyEnd: orNull(t.String({ description: "The last four characters of the key; null for none and for short ones" })),
-  keyStart: orNull(t.String({ description: "How its keys begin" })),
-  keyPage: orNull(t.String({ description: "Where people make a key" })),
-  keySource: source("Of the key; `default`: there is none"),
-  keyVariable: t.String({ description: "The variable of the environment that sets the key" }),
-  baseUrl: t.String({ description: "The address that is called, without a password" }),
-  ownBaseUrl: t.String({ description: "The provider's own address" }),
-  addressSource: source("Of the address"),
-  addressVariable: t.String(),
-  canChangeAddress: t.Boolean(),
-  isOverridden: t.Boolean({ description: "A key is stored as well, but the one of the environment is used" }),
-  health: orNull(literals(["up", "down", "resting", "unknown"], "`resting`: it failed repeatedly and is left alone")),
-  defaultModels: models,
-  updatedAt: orNull(t.String({ description: "ISO 8601: when it was stored" })),
-});
+export const provider = t.Object(
+  {
+    id: t.Unsafe<`provider_${number}`>(t.String({ description: "Such as `provider_1`" })),
+    label: t.String(),
+    source: literals(["environment", "stored", "none"], "Where its settings come from; the environment wins"),
+    inUse: t.Boolean({ description: "Agents can use it on the operator's account" }),
+    isOllama: t.Boolean({ description: "An Ollama that was found on this machine serves in its place" }),
+    hasKey: t.Boolean(),
+    requiresKey: t.Boolean(),
+    keyEnd: orNull(t.String({ description: "The last four characters of the key; null for none and for short ones" })),
+    keyStart: orNull(t.String({ description: "How its keys begin" })),
+    keyPage: orNull(t.String({ description: "Where people make a key" })),
+    keySource: source("Of the key; `default`: there is none"),
+    keyVariable: t.String({ description: "The variable of the environment that sets the key" }),
+    baseUrl: t.String({ description: "The address that is called, without a password" }),
+    ownBaseUrl: t.String({ description: "The provider's own address" }),
+    addressSource: source("Of the address"),
+    addressVariable: t.String(),
+    canChangeAddress: t.Boolean(),
+    isOverridden: t.Boolean({ description: "A key is stored as well, but the one of the environment is used" }),
+    health: orNull(literals(["up", "down", "resting", "unknown"], "`resting`: it failed repeatedly and is left alone")),
+    defaultModels: models,
+    updatedAt: orNull(t.String({ description: "ISO 8601: when it was stored" })),
+  },
+  { title: "ModelProvider" },
+);
 
-const chosenModel = t.Object({
-  choice: literals(["model_a", "model_b"]),
-  model: t.String({ description: "`provider_N:id`" }),
-  source: source("Of the choice"),
-  variable: t.String(),
-  isUsable: t.Boolean({ description: "False: its provider is not set up, so that another one's model serves" }),
-});
+const chosenModel = t.Object(
+  {
+    choice: literals(["model_a", "model_b"]),
+    model: t.String({ description: "`provider_N:id`" }),
+    source: source("Of the choice"),
+    variable: t.String(),
+    isUsable: t.Boolean({ description: "False: its provider is not set up, so that another one's model serves" }),
+  },
+  { title: "DefaultModel" },
+);
 
 export const providerList = t.Object({
   providers: t.Array(provider),
@@ -82,21 +88,27 @@ export const tryBody = t.Object({
 
 const ms = t.Integer({ description: "Milliseconds" });
 export const tryResult = t.Union([
-  t.Object({
-    ok: t.Literal(true),
-    model: t.String({ description: "As the provider names it" }),
-    reply: t.String({ description: "Written by the model: show it as text" }),
-    ms,
-    costUsd: t.Number(),
-  }),
-  t.Object({
-    ok: t.Literal(false),
-    model: t.String(),
-    reason: literals(TRY_FAILURES),
-    message: t.String({ description: "For people: what is wrong and what to do" }),
-    detail: orNull(t.String({ description: "What the provider said, without keys" })),
-    ms,
-  }),
+  t.Object(
+    {
+      ok: t.Literal(true),
+      model: t.String({ description: "As the provider names it" }),
+      reply: t.String({ description: "Written by the model: show it as text" }),
+      ms,
+      costUsd: t.Number(),
+    },
+    { title: "ModelProviderReply" },
+  ),
+  t.Object(
+    {
+      ok: t.Literal(false),
+      model: t.String(),
+      reason: literals(TRY_FAILURES),
+      message: t.String({ description: "For people: what is wrong and what to do" }),
+      detail: orNull(t.String({ description: "What the provider said, without keys" })),
+      ms,
+    },
+    { title: "ModelProviderFailure" },
+  ),
 ]);
 
 const modelName = (choice: string) =>

@@ -57,6 +57,7 @@ export const documentation = {
   model: {
     ...openAi,
     summary: "One model",
+    description: "The row of `GET /v1/models` for one model.",
     ...documentErrors({ 404: "UNKNOWN_MODEL" }),
     ...answerOf("The model", { "application/json": { schema: modelItem } }),
   },
@@ -72,6 +73,7 @@ export const documentation = {
   embeddings: {
     ...openAi,
     summary: "Embeddings, passed through",
+    description: "In the shape of OpenAI's embeddings.",
     ...documentErrors(chatErrors),
     parameters: [cacheHeader],
     requestBody: embeddingsRequestBody,
@@ -107,12 +109,14 @@ export const documentation = {
   storedResponse: {
     ...openAi,
     summary: "A stored response",
+    description: "The response as it was made, with its output.",
     ...documentErrors({ 404: "RESPONSE_NOT_FOUND" }),
     ...answerOf("The response", anyObject),
   },
   deleteResponse: {
     ...openAi,
     summary: "Delete a stored response",
+    description: "It can no longer be continued with `previous_response_id`.",
     ...documentErrors({ 404: "RESPONSE_NOT_FOUND" }),
     ...answerOf("It is deleted", {
       "application/json": {
@@ -127,6 +131,8 @@ export const documentation = {
   inputItems: {
     ...openAi,
     summary: "The input of a stored response",
+    description: "The items that the model was given, in OpenAI's list.",
+    operationId: "listResponseInputItems",
     ...documentErrors({ 404: "RESPONSE_NOT_FOUND" }),
     ...answerOf("The items", anyObject),
   },
@@ -153,6 +159,8 @@ export const documentation = {
   transcriptions: {
     ...openAi,
     summary: "Write down a recording",
+    description: "The text of a recording, by a model for transcription.",
+    operationId: "createTranscription",
     ...documentErrors(mediaErrors),
     requestBody: {
       required: true,
@@ -179,6 +187,7 @@ export const documentation = {
   speech: {
     ...openAi,
     summary: "Read a text aloud",
+    operationId: "createSpeech",
     ...documentErrors(mediaErrors),
     ...jsonBody(
       { model: { ...text, description: "Left out: the operator's" }, input: text, voice: text, response_format: text },
@@ -190,6 +199,7 @@ export const documentation = {
   images: {
     ...openAi,
     summary: "Make pictures",
+    operationId: "createImage",
     ...documentErrors(mediaErrors),
     ...jsonBody(
       {

@@ -24,32 +24,35 @@ export const overviewQuery = t.Object({
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 const time = (description = "ISO 8601") => t.String({ description });
 
-export const overviewItem = t.Object({
-  id: t.String(),
-  name: t.String(),
-  status: t.String({ description: "running, active, stopped or error" }),
-  statusReason: nullable(t.String({ description: "Why it is in an error" })),
-  model: t.String({ description: "model_a, model_b or custom" }),
-  ownModel: nullable(t.String({ description: "The model that its configuration names, if its choice is custom" })),
-  url: t.String({ description: "Its public address" }),
-  verified: t.Boolean(),
-  publicPage: t.Boolean({ description: "Visitors may talk to it" }),
-  channels: t.Array(
-    t.Object({
-      channel: t.String(),
-      name: t.String({ description: "The platform's name" }),
-      username: t.String({ description: "The bot's handle on the platform" }),
-      state: t.String({ description: "connecting, connected, backing_off or failed" }),
-      lastError: nullable(t.String()),
-    }),
-  ),
-  pendingApprovals: t.Integer({ description: "Tool calls that wait for your decision" }),
-  costTodayUsd: t.Number({ description: "Since midnight UTC" }),
-  lastActivityAt: nullable(time("When somebody last talked to it, ISO 8601")),
-  startedAt: nullable(time()),
-  createdAt: time(),
-  updatedAt: time(),
-});
+export const overviewItem = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    status: t.String({ description: "running, active, stopped or error" }),
+    statusReason: nullable(t.String({ description: "Why it is in an error" })),
+    model: t.String({ description: "model_a, model_b or custom" }),
+    ownModel: nullable(t.String({ description: "The model that its configuration names, if its choice is custom" })),
+    url: t.String({ description: "Its public address" }),
+    verified: t.Boolean(),
+    publicPage: t.Boolean({ description: "Visitors may talk to it" }),
+    channels: t.Array(
+      t.Object({
+        channel: t.String(),
+        name: t.String({ description: "The platform's name" }),
+        username: t.String({ description: "The bot's handle on the platform" }),
+        state: t.String({ description: "connecting, connected, backing_off or failed" }),
+        lastError: nullable(t.String()),
+      }),
+    ),
+    pendingApprovals: t.Integer({ description: "Tool calls that wait for your decision" }),
+    costTodayUsd: t.Number({ description: "Since midnight UTC" }),
+    lastActivityAt: nullable(time("When somebody last talked to it, ISO 8601")),
+    startedAt: nullable(time()),
+    createdAt: time(),
+    updatedAt: time(),
+  },
+  { title: "AgentOverview" },
+);
 export type OverviewItem = Static<typeof overviewItem>;
 
 export const overviewResponse = t.Object({

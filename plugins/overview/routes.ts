@@ -27,6 +27,9 @@ export function overviewRoutes({ backend, identities, overview }: Deps) {
     detail: {
       tags: ["Agents"],
       summary: "Search, filter and sort the caller's agents, each with what it does and needs",
+      description:
+        "For each agent: status, channels, approvals that wait, cost of today and last activity. `counts` covers all agents of the account, whatever is searched.",
+      operationId: "getAgentsOverview",
     },
   };
   return {

@@ -9,7 +9,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { type Agent, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { publicPage as publicPagePlugin } from "../public-page/index.ts";
-import type { runtime as runtimePlugin } from "../runtime/index.ts";
+import { type runtime as runtimePlugin, turnEvent } from "../runtime/index.ts";
 import { TAINT } from "../skills/index.ts";
 import { cancelledPeerTurn, peerList, peerListQuery, peerMessageBody, peerOutcome, peerTurn } from "./model.ts";
 import { conversationOf, peerOf } from "./route.ts";
@@ -82,6 +82,8 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
         detail: {
           tags,
           summary: "Store a message of another host's agent; only for the web surface",
+          description: "The web surface has spoken the A2A protocol with the caller; here the message becomes a turn.",
+          operationId: "createPeerMessage",
           ...documentErrors({ 409: "AGENT_STOPPED", 429: "TOO_MANY_WAITING", 503: "STOPPING" }),
         },
       },
@@ -98,6 +100,8 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
         detail: {
           tags,
           summary: "What became of the messages of a conversation, newest first; only for the web surface",
+          description: "For a caller of the A2A protocol that asks for a conversation.",
+          operationId: "listPeerMessages",
           ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
         },
       },
@@ -114,7 +118,13 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
       {
         peer: true,
         response: { 200: peerOutcome },
-        detail: { tags, summary: "What became of a message; only for the web surface", ...documentErrors(notThere) },
+        detail: {
+          tags,
+          summary: "What became of a message; only for the web surface",
+          description: "For a caller of the A2A protocol that asks for a task.",
+          operationId: "getPeerMessage",
+          ...documentErrors(notThere),
+        },
       },
     )
     .get(
@@ -133,8 +143,10 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
         detail: {
           tags,
           summary: "Follow the turn of a message; only for the web surface",
+          description: "The same events as those of a turn.",
+          operationId: "followPeerMessage",
           ...documentErrors({ ...notThere, 429: "TOO_MANY_STREAMS", 503: "TURN_BUSY" }),
-          responses: { 200: eventStreamResponse },
+          responses: { 200: eventStreamResponse(turnEvent) },
         },
       },
     )
@@ -150,6 +162,8 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
         detail: {
           tags,
           summary: "Cancel the turn of a message; only for the web surface",
+          description: "A message that is answered already can't be cancelled.",
+          operationId: "cancelPeerMessage",
           ...documentErrors({ ...notThere, 409: "ALREADY_SETTLED" }),
         },
       },

@@ -71,7 +71,12 @@ export function webRoutes({ agents, users, publicPage, endpoint }: Deps) {
       {
         publicAgent: true,
         response: { 200: cardSchema },
-        detail: { tags, summary: "The card by which other agents find a public agent (A2A protocol)" },
+        detail: {
+          tags,
+          summary: "The card by which other agents find a public agent (A2A protocol)",
+          description: "Name, skills and endpoint of an agent whose owner lets others talk to it.",
+          operationId: "getAgentCard",
+        },
       },
     )
     .post(
@@ -86,6 +91,7 @@ export function webRoutes({ agents, users, publicPage, endpoint }: Deps) {
         detail: {
           tags,
           summary: "Talk to a public agent from another one (A2A protocol, JSON-RPC)",
+          operationId: "callPublicAgent",
           description:
             "Versions 1.0 and 0.3, by the header `A2A-Version`; 0.3 without it. The limits of visitors hold. Streaming methods " +
             "answer with server-sent events.",

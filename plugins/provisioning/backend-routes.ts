@@ -66,6 +66,9 @@ export function backendRoutes({ config, limits, identities, idempotency, provisi
         detail: {
           ...detail,
           summary: "Make an agent with its channels and a live stream, for the caller or to be claimed later",
+          description:
+            "Gives an agent its channels and a live stream in one write. Without a signed-in caller the agent belongs to a placeholder account until it is claimed.",
+          operationId: "provisionWithChannels",
           ...documentErrors(PROVISION_ERRORS),
         },
       },
@@ -80,7 +83,13 @@ export function backendRoutes({ config, limits, identities, idempotency, provisi
         granted: CLAIM_ACTION,
         body: claimBody,
         response: { 200: claimResponse },
-        detail: { ...detail, summary: "Make an unclaimed agent the caller's own", ...documentErrors(CLAIM_ERRORS) },
+        detail: {
+          ...detail,
+          summary: "Make an unclaimed agent the caller's own",
+          description: "The token is that of `claimUrl` in the answer to `POST /api/provision`; it works once.",
+          operationId: "claimAgent",
+          ...documentErrors(CLAIM_ERRORS),
+        },
       },
     );
 }

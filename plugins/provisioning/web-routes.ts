@@ -96,6 +96,7 @@ export function webRoutes({ config, backend, identities, limits }: Deps) {
         detail: {
           tags,
           summary: "Make an agent with its channels and a live stream",
+          operationId: "provisionWithChannels",
           description:
             "No session is needed: the agent then belongs to a placeholder account, and `metadata.claimUrl` lets an account " +
             "claim it within 7 days, after which it is removed. With a session or an API key it is the caller's, by the " +
@@ -118,6 +119,7 @@ export function webRoutes({ config, backend, identities, limits }: Deps) {
       detail: {
         tags,
         summary: "Make an unclaimed agent your own",
+        operationId: "claimAgent",
         description:
           "`token` is the one in the link that provisioning returned. It works once. The agent keeps its bots, memory and usage, " +
           "and its owners on the channels.",

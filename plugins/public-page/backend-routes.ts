@@ -1,5 +1,6 @@
 // Defines the backend surface's routes of public pages: they change the settings and answer visitors' messages.
 import { Elysia } from "elysia";
+import { documentReplyOrStream } from "../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded } from "../../src/kernel/http/route-guards.ts";
@@ -7,7 +8,7 @@ import { acceptsEventStream } from "../../src/kernel/http/sse-streams.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { type Agent, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
-import { eventStream, type Observer, type runtime } from "../runtime/index.ts";
+import { eventStream, type Observer, type runtime, visitorEvent } from "../runtime/index.ts";
 import { parseEmbedOrigins } from "./embed-origins.ts";
 import { reply, settings, settingsBody, VISIT_ERRORS, visitBody } from "./model.ts";
 import type { PublicPageStore } from "./public-page-store.ts";
@@ -51,7 +52,12 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
         agentCall: "agent.public",
         body: settingsBody,
         response: { 200: settings },
-        detail: { tags, summary: "Allow or forbid visitors to talk to an agent at its public address" },
+        detail: {
+          tags,
+          summary: "Allow or forbid visitors to talk to an agent at its public address",
+          description: "Forbidden by default. Visitors spend the agent's budget.",
+          operationId: "setPublicPage",
+        },
       },
     )
     .post(
@@ -87,6 +93,7 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
           summary: "Answer a visitor of an agent's public page; only for the web surface",
           description: "With `accept: text/event-stream` the reply is streamed: delta, reply, error.",
           ...documentErrors(VISIT_ERRORS),
+          ...documentReplyOrStream(reply, visitorEvent(reply), "The reply"),
         },
       },
     );

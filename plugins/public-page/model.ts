@@ -45,18 +45,24 @@ export const visitBody = t.Object({
   ...messageBody.properties,
   visitor: t.String({ pattern: "^[\\w-]{22}$" }),
 });
-export const reply = t.Object({ reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) });
+export const reply = t.Object(
+  { reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) },
+  { title: "VisitorReply" },
+);
 
 /** The card as JSON, for programs. */
-export const card = t.Object({
-  name: t.String(),
-  status: t.Union([t.Literal("online"), t.Literal("asleep"), t.Literal("unwell")]),
-  verified: t.Boolean(),
-  verificationType: t.Union([t.String(), t.Null()]),
-  chat: t.Boolean({ description: "Visitors may talk to it: POST …/messages" }),
-  greeting: t.String(),
-  url: t.String(),
-});
+export const card = t.Object(
+  {
+    name: t.String(),
+    status: t.Union([t.Literal("online"), t.Literal("asleep"), t.Literal("unwell")]),
+    verified: t.Boolean(),
+    verificationType: t.Union([t.String(), t.Null()]),
+    chat: t.Boolean({ description: "Visitors may talk to it: POST …/messages" }),
+    greeting: t.String(),
+    url: t.String(),
+  },
+  { title: "PublicCard" },
+);
 export type Card = typeof card.static;
 
 /** Errors of a visitor's message, for the API's documentation. */

@@ -7,6 +7,7 @@ import { forbidden, notFound } from "../../src/kernel/errors.ts";
 import { unwrap } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
+import { documentReplyOrStream } from "../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors, documentGuard, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf, createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
@@ -16,6 +17,7 @@ import { languageOf } from "../../src/kernel/pages/language.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
+import { visitorEvent } from "../runtime/index.ts";
 import { createAgentCards } from "./agent-card.ts";
 import type { backendRoutes } from "./backend-routes.ts";
 import { card, messageBody, reply, settingsBody, settingsWithUrl, VISIT_ERRORS } from "./model.ts";
@@ -107,7 +109,13 @@ export function webRoutes(deps: Deps) {
       {
         ownAgent: { scope: "read", kind: "data" },
         response: { 200: settingsWithUrl },
-        detail: { tags, summary: "Show the settings of an agent's public page" },
+        detail: {
+          tags,
+          summary: "Show the settings of an agent's public page",
+          description:
+            "Whether visitors may talk to the agent at `url`, what greets them, and which sites may embed the page.",
+          operationId: "getPublicPage",
+        },
       },
     )
     .put(
@@ -124,6 +132,7 @@ export function webRoutes(deps: Deps) {
         detail: {
           tags,
           summary: "Allow or forbid visitors to talk to an agent at its public address",
+          operationId: "setPublicPage",
           description:
             "Forbidden by default. Visitors spend the agent's budget: set one (`budget` in its configuration).",
           ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
@@ -153,6 +162,7 @@ export function webRoutes(deps: Deps) {
         detail: {
           tags,
           summary: "Show an agent's public page: a card, and a chat if its owner allows it",
+          operationId: "showPublicPage",
           description: "HTML, unless the client accepts `application/json` and not `text/html`.",
           ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
           ...documentResponse(card, "The card"),
@@ -176,6 +186,7 @@ export function webRoutes(deps: Deps) {
         detail: {
           tags,
           summary: "Send an agent a message as a visitor",
+          operationId: "sendVisitorMessage",
           description:
             "Only if the agent's owner allows it. A cookie for this address identifies the visitor's own conversation. " +
             "With `accept: text/event-stream` the reply is streamed: delta, reply, error.",
@@ -184,7 +195,7 @@ export function webRoutes(deps: Deps) {
             409: [...VISIT_ERRORS[409], "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
             502: [VISIT_ERRORS[502], "BACKEND_UNAVAILABLE"],
           }),
-          ...documentResponse(reply, "The reply"),
+          ...documentReplyOrStream(reply, visitorEvent(reply), "The reply"),
         },
       },
     );

@@ -1,10 +1,12 @@
 // Backend routes that send a message to an agent and that open a session.
 import { Elysia } from "elysia";
+import { documentReplyOrStream } from "../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { acceptsEventStream } from "../../src/kernel/http/sse-streams.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import { TURN_ERRORS } from "./errors.ts";
+import { chatEvent } from "./live/event-schemas.ts";
 import { chatReply, newSession, type TurnBody, turnBody } from "./model.ts";
 import type { Sessions } from "./sessions/sessions.ts";
 import { eventStream } from "./sse.ts";
@@ -47,6 +49,7 @@ export const backendRoutes = ({ guards, handleTurnRequest, sessions }: Deps) =>
           tags: ["Agents"],
           summary: "Send a message to an agent and wait for the reply",
           ...documentErrors(TURN_ERRORS),
+          ...documentReplyOrStream(chatReply, chatEvent(chatReply), "The reply"),
           description: "With `accept: text/event-stream` the reply is streamed: delta, tool, reply, error.",
         },
       },
@@ -60,6 +63,10 @@ export const backendRoutes = ({ guards, handleTurnRequest, sessions }: Deps) =>
       {
         agentCall: { action: "agent.session", scope: "chat", changes: true },
         response: { 201: newSession },
-        detail: { tags: ["Agents"], summary: "Begin a new session with an agent" },
+        detail: {
+          tags: ["Agents"],
+          summary: "Begin a new session with an agent",
+          description: "The agent remembers its facts, but none of the earlier messages, in the new session.",
+        },
       },
     );

@@ -25,11 +25,12 @@ export { type InboundMessage, type InboxEntry, platformIds } from "./inbox/entri
 export type { SentMessage } from "./inbox/sent-messages.ts";
 export { noticeIdOf } from "./journal/suspensions.ts";
 export type { AgentMessage } from "./live/detached-turns.ts";
-export type { TurnBody } from "./model.ts";
+export { chatEvent, turnEvent, visitorEvent } from "./live/event-schemas.ts";
+export { chatReply, type TurnBody } from "./model.ts";
 export type { ChannelConversation } from "./outbox/channel-conversations.ts";
 export type * from "./platforms.ts";
 export type { Language, ReaderLanguage } from "./reader-language.ts";
-export { sentFiles } from "./reply-files/sent-files.ts";
+export { sentFile, sentFiles } from "./reply-files/sent-files.ts";
 export type { ScheduledOutcome, SettlementEffects } from "./scheduled-prompts.ts";
 export type { HistoryMessage } from "./sessions/history.ts";
 export { newSessionId, type Session } from "./sessions/sessions.ts";

@@ -24,8 +24,11 @@ const status = t.Union([
 ]);
 const deliver = nullable(
   t.Union([
-    t.Object({ platform: t.String({ maxLength: 64 }), peer: t.String({ minLength: 1, maxLength: 200 }) }),
-    t.Object({ webhook: t.Literal(true) }),
+    t.Object(
+      { platform: t.String({ maxLength: 64 }), peer: t.String({ minLength: 1, maxLength: 200 }) },
+      { title: "ConversationTarget" },
+    ),
+    t.Object({ webhook: t.Literal(true) }, { title: "WebhookTarget" }),
   ]),
 );
 const DELIVER = 'This must be { "platform": …, "peer": … }, { "webhook": true } or null.';
@@ -76,46 +79,53 @@ export const previewBody = t.Object({
   timezone: t.Optional(given.timezone),
 });
 
-export const scheduleItem = t.Object({
-  id: t.String(),
-  name: t.String(),
-  prompt: t.String(),
-  cron: nullable(t.String()),
-  at: nullable(time("For a single run")),
-  timezone: t.String(),
-  words: t.String({ description: "When it runs, in words" }),
-  deliver,
-  missed,
-  enabled: t.Boolean(),
-  statusReason: nullable(t.String({ description: "Why it was paused" })),
-  source: t.Union([t.Literal("owner"), t.Literal("agent"), t.Literal("config")], {
-    description: "Who made it: the owner, the agent in a chat, or the agent's configuration, where it is changed",
-  }),
-  untrusted: t.Boolean({
-    description: "Content from outside had a part in the prompt: tools that change, send or spend ask the owner first",
-  }),
-  nextRunAt: nullable(time("When it runs next")),
-  lastRunAt: nullable(time("When it ran last")),
-  lastStatus: nullable(status),
-  failures: t.Integer({ description: "Failed runs in a row; after five it is paused" }),
-  createdAt: time("When it was made"),
-});
+export const scheduleItem = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    prompt: t.String(),
+    cron: nullable(t.String()),
+    at: nullable(time("For a single run")),
+    timezone: t.String(),
+    words: t.String({ description: "When it runs, in words" }),
+    deliver,
+    missed,
+    enabled: t.Boolean(),
+    statusReason: nullable(t.String({ description: "Why it was paused" })),
+    source: t.Union([t.Literal("owner"), t.Literal("agent"), t.Literal("config")], {
+      description: "Who made it: the owner, the agent in a chat, or the agent's configuration, where it is changed",
+    }),
+    untrusted: t.Boolean({
+      description:
+        "Content from outside had a part in the prompt: tools that change, send or spend ask the owner first",
+    }),
+    nextRunAt: nullable(time("When it runs next")),
+    lastRunAt: nullable(time("When it ran last")),
+    lastStatus: nullable(status),
+    failures: t.Integer({ description: "Failed runs in a row; after five it is paused" }),
+    createdAt: time("When it was made"),
+  },
+  { title: "Schedule" },
+);
 export const scheduleList = t.Object({ schedules: t.Array(scheduleItem), count: t.Integer() });
 export const scheduleResponse = t.Object({ schedule: scheduleItem });
 export const removedResponse = t.Object({ success: t.Boolean(), id: t.String() });
 
-export const runItem = t.Object({
-  id: t.String(),
-  cause: t.Union([t.Literal("time"), t.Literal("missed"), t.Literal("manual")]),
-  dueAt: time("The time that it is for"),
-  missed: t.Integer({ description: "Further times that have no run of their own" }),
-  status,
-  turnId: nullable(t.String()),
-  sessionId: nullable(t.String({ description: "The conversation that has the reply" })),
-  error: nullable(t.String()),
-  startedAt: time("When it began"),
-  endedAt: nullable(time("When it ended")),
-});
+export const runItem = t.Object(
+  {
+    id: t.String(),
+    cause: t.Union([t.Literal("time"), t.Literal("missed"), t.Literal("manual")]),
+    dueAt: time("The time that it is for"),
+    missed: t.Integer({ description: "Further times that have no run of their own" }),
+    status,
+    turnId: nullable(t.String()),
+    sessionId: nullable(t.String({ description: "The conversation that has the reply" })),
+    error: nullable(t.String()),
+    startedAt: time("When it began"),
+    endedAt: nullable(time("When it ended")),
+  },
+  { title: "ScheduleRun" },
+);
 export const runList = t.Object({
   runs: t.Array(runItem),
   count: t.Integer(),

@@ -77,16 +77,19 @@ const change = {
   body: changeBody,
   response: { 200: scheduleResponse },
   summary: "Change, pause or resume a schedule",
+  description: "Fields that are left out stay as they are. A schedule of the configuration can't be changed here.",
   errors: { ...writeErrors, 429: "SCHEDULE_LIMIT_REACHED" },
 };
 const remove = {
   response: { 200: removedResponse },
   summary: "Delete a schedule and its history",
+  description: "A schedule of the configuration is removed from the configuration instead.",
   errors: writeErrors,
 };
 const run = {
   response: { 202: runResponse },
   summary: "Run a schedule now, beside its times",
+  description: "The run is accepted with 202 and goes on in the background; its times don't change.",
   errors: { ...notFoundErrors, 409: ["AGENT_STOPPED", "OPERATION_IN_PROGRESS"] },
 };
 const detailOf = (
@@ -181,12 +184,21 @@ export function webRoutes(deps: WebDeps) {
       ...reading,
       query: listQuery,
       response: { 200: scheduleList },
-      detail: { tags, summary: "An agent's schedules, newest first" },
+      detail: {
+        tags,
+        summary: "An agent's schedules, newest first",
+        description: "Those of the configuration, too, which are changed there.",
+      },
     })
     .get(`${LIST}/targets`, readers.targets, {
       ...reading,
       response: { 200: targetList },
-      detail: { tags, summary: "The conversations on channels that a schedule can answer in, newest first" },
+      detail: {
+        tags,
+        summary: "The conversations on channels that a schedule can answer in, newest first",
+        description: "Values for `deliver` of a schedule.",
+        operationId: "listScheduleTargets",
+      },
     })
     .post(`${LIST}/preview`, readers.preview, {
       ...reading,
@@ -195,6 +207,8 @@ export function webRoutes(deps: WebDeps) {
       detail: {
         tags,
         summary: "The next five runs of a cron expression or a time, and the times in words",
+        description: "Nothing is stored. Times are in the time zone of the schedule, else of the agent.",
+        operationId: "previewSchedule",
         ...documentErrors({ 400: "INVALID_SCHEDULE" }),
       },
     })
@@ -207,7 +221,12 @@ export function webRoutes(deps: WebDeps) {
     .get(ONE, readers.one, {
       ...reading,
       response: { 200: scheduleResponse },
-      detail: { tags, summary: "One schedule", ...documentErrors(notFoundErrors) },
+      detail: {
+        tags,
+        summary: "One schedule",
+        description: "With the times in words, the next run and the result of the last one.",
+        ...documentErrors(notFoundErrors),
+      },
     })
     .patch(ONE, ({ params, ...call }) => forward(call, one(params.scheduleId)), {
       ...writing,
@@ -224,7 +243,12 @@ export function webRoutes(deps: WebDeps) {
       ...reading,
       query: runsQuery,
       response: { 200: runList },
-      detail: { tags, summary: "The last hundred runs of a schedule, newest first", ...documentErrors(notFoundErrors) },
+      detail: {
+        tags,
+        summary: "The last hundred runs of a schedule, newest first",
+        description: "When each run was due, why it ran, and the turn that it became.",
+        ...documentErrors(notFoundErrors),
+      },
     })
     .post(`${ONE}/run`, ({ params, ...call }) => once(call, `${one(params.scheduleId)}/run`), {
       ...writing,
@@ -244,7 +268,11 @@ export function backendRoutes(deps: BackendDeps) {
       agentCall: "agent.read",
       query: listQuery,
       response: { 200: scheduleList },
-      detail: { tags, summary: "An agent's schedules, newest first" },
+      detail: {
+        tags,
+        summary: "An agent's schedules, newest first",
+        description: "Those of the configuration, too, which are changed there.",
+      },
     })
     .post(
       LIST,

@@ -18,6 +18,9 @@ const ACTION = "setup.read";
 const readDetail = {
   tags: ["Account"],
   summary: "How far the caller has come with the first run",
+  description:
+    "The steps with their status, and which comes next. `agent` is the account's first agent, if it has one.",
+  operationId: "getSetupProgress",
   ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
 };
 
@@ -44,7 +47,12 @@ export function webRoutes({ backend, identities, state }: Deps) {
         signedIn: "write",
         body: skippedBody,
         response: { 200: setupState },
-        detail: { ...readDetail, summary: "Leave out steps of the first run, or take them up again" },
+        detail: {
+          ...readDetail,
+          summary: "Leave out steps of the first run, or take them up again",
+          description: "`steps` replaces the list of steps that are left out.",
+          operationId: "setSkippedSetupSteps",
+        },
       },
     );
 }

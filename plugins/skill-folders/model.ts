@@ -11,41 +11,44 @@ const warning = t.Object({
   message: t.String(),
 });
 
-export const skillDetails = t.Object({
-  id: t.String({ description: "`folder:` and the name, as in an agent's list of skills" }),
-  name: t.String(),
-  description: t.String(),
-  source: t.Union([t.Literal("installed"), t.Literal("shared")], {
-    description: "`shared`: the operator provides it to all accounts",
-  }),
-  version: t.String(),
-  trusted: t.Boolean({ description: "Its texts count as the owner's own instructions" }),
-  license: t.Union([t.String(), t.Null()]),
-  compatibility: t.Union([t.String(), t.Null()]),
-  allowedTools: t.Array(t.String(), { description: "What its author wants to be allowed; it grants nothing" }),
-  metadata: t.Record(t.String(), t.String()),
-  warnings: t.Array(warning, { description: "Where it differs from the specification" }),
-  files: t.Array(
-    t.Object({
-      path: t.String(),
-      size: t.Integer({ description: "Bytes" }),
-      isText: t.Boolean({ description: "Only texts are kept and can be read" }),
-      isScript: t.Boolean({ description: "Meant to be run" }),
-      isRunnable: t.Boolean({ description: "Can be run here: JavaScript or TypeScript in scripts/, in a sandbox" }),
+export const skillDetails = t.Object(
+  {
+    id: t.String({ description: "`folder:` and the name, as in an agent's list of skills" }),
+    name: t.String(),
+    description: t.String(),
+    source: t.Union([t.Literal("installed"), t.Literal("shared")], {
+      description: "`shared`: the operator provides it to all accounts",
     }),
-  ),
-  versions: t.Array(
-    t.Object({
-      version: t.Integer(),
-      label: t.Union([t.String(), t.Null()], { description: "What its author calls it" }),
-      address: t.Union([t.String(), t.Null()], { description: "Where it came from; null for an upload" }),
-      trusted: t.Boolean(),
-      size: t.Integer({ description: "Bytes of its texts" }),
-      createdAt: t.String({ description: "ISO 8601" }),
-    }),
-    { description: "Newest first; the last five are kept. Empty for a shared skill" },
-  ),
-});
+    version: t.String(),
+    trusted: t.Boolean({ description: "Its texts count as the owner's own instructions" }),
+    license: t.Union([t.String(), t.Null()]),
+    compatibility: t.Union([t.String(), t.Null()]),
+    allowedTools: t.Array(t.String(), { description: "What its author wants to be allowed; it grants nothing" }),
+    metadata: t.Record(t.String(), t.String()),
+    warnings: t.Array(warning, { description: "Where it differs from the specification" }),
+    files: t.Array(
+      t.Object({
+        path: t.String(),
+        size: t.Integer({ description: "Bytes" }),
+        isText: t.Boolean({ description: "Only texts are kept and can be read" }),
+        isScript: t.Boolean({ description: "Meant to be run" }),
+        isRunnable: t.Boolean({ description: "Can be run here: JavaScript or TypeScript in scripts/, in a sandbox" }),
+      }),
+    ),
+    versions: t.Array(
+      t.Object({
+        version: t.Integer(),
+        label: t.Union([t.String(), t.Null()], { description: "What its author calls it" }),
+        address: t.Union([t.String(), t.Null()], { description: "Where it came from; null for an upload" }),
+        trusted: t.Boolean(),
+        size: t.Integer({ description: "Bytes of its texts" }),
+        createdAt: t.String({ description: "ISO 8601" }),
+      }),
+      { description: "Newest first; the last five are kept. Empty for a shared skill" },
+    ),
+  },
+  { title: "SkillDetails" },
+);
 
 export const skillFile = t.Object({
   path: t.String(),

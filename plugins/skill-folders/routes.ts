@@ -110,6 +110,7 @@ export function webRoutes({ idempotency, identities, installation, details }: De
       detail: {
         tags,
         summary: "A skill from a folder, with its versions, files and warnings",
+        description: "What its SKILL.md declares, its files, and what is doubtful about it in `warnings`.",
         ...documentErrors({ 404: "SKILL_NOT_FOUND" }),
       },
     })
@@ -128,6 +129,7 @@ export function webRoutes({ idempotency, identities, installation, details }: De
         detail: {
           tags,
           summary: "A text file of a skill, as it is in the version in use",
+          description: "`path` is that of the file inside the skill's folder.",
           ...documentErrors({ 404: ["SKILL_NOT_FOUND", "SKILL_FILE_NOT_FOUND"] }),
         },
       },
@@ -145,6 +147,7 @@ export function webRoutes({ idempotency, identities, installation, details }: De
         detail: {
           tags,
           summary: "Use another version of an installed skill, or say that you trust the one in use",
+          description: "A trusted skill counts as if its owner had written it. The next version begins untrusted.",
           ...documentErrors({ 404: ["SKILL_NOT_FOUND", "SKILL_VERSION_NOT_FOUND"] }),
         },
       },
@@ -161,6 +164,7 @@ export function webRoutes({ idempotency, identities, installation, details }: De
         detail: {
           tags,
           summary: "Remove an installed skill, with all versions; it can be restored for a day",
+          description: "Agents lose it with their next turn.",
           ...documentErrors({ 404: "SKILL_NOT_FOUND" }),
         },
       },
@@ -177,6 +181,7 @@ export function webRoutes({ idempotency, identities, installation, details }: De
         detail: {
           tags,
           summary: "Bring back a skill that was removed less than a day ago",
+          description: "With all its versions, if the plan still has room.",
           ...documentErrors({ 404: "SKILL_NOT_FOUND", 413: "SKILL_QUOTA_EXCEEDED", 429: "SKILL_LIMIT_REACHED" }),
         },
       },

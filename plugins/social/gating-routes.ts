@@ -47,7 +47,13 @@ export function gatingRoutes({ gate, identities, sessions }: Deps) {
         optionalSocialSession: true,
         body: model.gateBody,
         response: { 200: model.gateResponse },
-        detail: { tags, summary: "Check whether an address holds enough of the token", description, ...errorDocs },
+        detail: {
+          tags,
+          summary: "Check whether an address holds enough of the token",
+          operationId: "checkTokenGate",
+          description,
+          ...errorDocs,
+        },
       },
     )
     .get(
@@ -65,6 +71,7 @@ export function gatingRoutes({ gate, identities, sessions }: Deps) {
         detail: {
           tags,
           summary: "Check an address, and show the token's contract and the RPC",
+          operationId: "getTokenGate",
           description,
           ...errorDocs,
         },

@@ -62,6 +62,7 @@ export function sessionRoutes({ settings, gate, identityTokens, sessions }: Deps
         detail: {
           tags,
           summary: "Verify an identity token",
+          operationId: "verifySocialToken",
           description:
             "Checks signature, issuer, audience and times, and that `sub` is a fid. If the gate is on and an `address` is " +
             "given, the address must pass: else 403, with `required` (the token's symbol) and `minBalance`. A missing token " +
@@ -97,7 +98,13 @@ export function sessionRoutes({ settings, gate, identityTokens, sessions }: Deps
       {
         open: true,
         response: { 200: model.verifyDescription },
-        detail: { tags, summary: "Describe the verification of identity tokens" },
+        detail: {
+          tags,
+          summary: "Describe the verification of identity tokens",
+          description:
+            "For developers of mini apps: what `POST` takes and returns, and the issuer and audience that tokens must have.",
+          operationId: "describeSocialVerification",
+        },
       },
     )
     .post(
@@ -115,6 +122,7 @@ export function sessionRoutes({ settings, gate, identityTokens, sessions }: Deps
         detail: {
           tags,
           summary: "Refresh a social session",
+          operationId: "refreshSocialSession",
           description:
             "Each refresh token works once. A token that is used again was stolen, or its successor was, so the session is " +
             "ended with all its tokens.",
@@ -142,7 +150,12 @@ export function sessionRoutes({ settings, gate, identityTokens, sessions }: Deps
       {
         open: true,
         response: { 200: model.refreshDescription },
-        detail: { tags, summary: "Describe the refresh of social sessions" },
+        detail: {
+          tags,
+          summary: "Describe the refresh of social sessions",
+          description: "For developers of mini apps: what `POST` takes and returns, and how long a session lasts.",
+          operationId: "describeSocialRefresh",
+        },
       },
     );
 }

@@ -32,7 +32,12 @@ export function settingsRoutes({ database, guards, identityTokens, socialAccount
       {
         signedIn: "read",
         response: { 200: model.linkStatus },
-        detail: { tags, summary: "Get the social identity of the account" },
+        detail: {
+          tags,
+          summary: "Get the social identity of the account",
+          description: "Both fields are null if none is linked.",
+          operationId: "getSocialIdentity",
+        },
       },
     )
     .post(
@@ -59,6 +64,7 @@ export function settingsRoutes({ database, guards, identityTokens, socialAccount
         detail: {
           tags,
           summary: "Link a social identity to the account",
+          operationId: "linkSocialIdentity",
           description:
             "Replaces the identity that is linked. `GET /api/auth/session` with this identity's session token as the bearer " +
             "then returns the account; the token gives no other access to the account.",
@@ -75,7 +81,12 @@ export function settingsRoutes({ database, guards, identityTokens, socialAccount
       {
         ownSession: true,
         response: { 200: model.unlinkResponse },
-        detail: { tags, summary: "Unlink the social identity from the account" },
+        detail: {
+          tags,
+          summary: "Unlink the social identity from the account",
+          description: "The identity can be linked again.",
+          operationId: "unlinkSocialIdentity",
+        },
       },
     );
 }

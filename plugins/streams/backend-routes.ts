@@ -45,6 +45,8 @@ export function backendRoutes({ identities, guards, streamService }: Deps) {
       detail: {
         ...detail,
         summary: "Show an agent's live stream: addresses, key and state",
+        description:
+          "`rtmp` is the address for the publishing program, `streamKey` its secret, `hls` and `playbackUrl` are for viewers. With `orNone=1`, an agent without a stream is no error.",
         ...documentErrors({ 404: "STREAM_NOT_FOUND" }),
       },
     })
@@ -61,6 +63,8 @@ export function backendRoutes({ identities, guards, streamService }: Deps) {
         detail: {
           ...detail,
           summary: "Create an agent's live stream, or show the existing one",
+          description: "An agent has at most one live stream. Calling this again returns the same stream.",
+          operationId: "createAgentStream",
           ...documentErrors(CREATE_ERRORS),
         },
       },
@@ -74,6 +78,8 @@ export function backendRoutes({ identities, guards, streamService }: Deps) {
         detail: {
           ...detail,
           summary: "Replace the stream key and disconnect the publisher",
+          description: "The old key stops working at once; the addresses for viewers stay.",
+          operationId: "rotateStreamKey",
           ...documentErrors(CHANGE_ERRORS),
         },
       },
@@ -90,6 +96,7 @@ export function backendRoutes({ identities, guards, streamService }: Deps) {
         detail: {
           ...detail,
           summary: "Remove an agent's live stream",
+          description: "The publisher is disconnected, and the addresses stop working.",
           ...documentErrors({ 404: "STREAM_NOT_FOUND", 409: "OPERATION_IN_PROGRESS" }),
         },
       },
@@ -102,6 +109,8 @@ export function backendRoutes({ identities, guards, streamService }: Deps) {
         detail: {
           ...detail,
           summary: "Get the playlist or a segment of a live stream; only for the web surface",
+          description: "With two roles, the web surface reads segments here, because the backend holds them in memory.",
+          operationId: "getStreamFile",
           ...mediaResponses,
           ...documentErrors({ 404: "STREAM_OFF_AIR" }),
         },

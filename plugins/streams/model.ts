@@ -14,22 +14,25 @@ const addresses = {
 };
 
 /** All fields are null with `STREAM_DRIVER=off`. */
-export const stream = t.Object({
-  ...addresses,
-  state: t.Union([t.Literal("idle"), t.Literal("active"), t.Literal("unavailable"), t.Literal("none")], {
-    description:
-      "active: on the air; unavailable: publishing is impossible, since the port is taken or streams are off; none: with " +
-      "`orNone=1`, an agent without a stream",
-  }),
-  since: t.Union([
-    t.String({ description: "when it last went on or off the air, or was created; ISO 8601" }),
-    t.Null(),
-  ]),
-  bitrate: t.Union([
-    t.Integer({ description: "bits per second, averaged over the last ten seconds; null unless active" }),
-    t.Null(),
-  ]),
-});
+export const stream = t.Object(
+  {
+    ...addresses,
+    state: t.Union([t.Literal("idle"), t.Literal("active"), t.Literal("unavailable"), t.Literal("none")], {
+      description:
+        "active: on the air; unavailable: publishing is impossible, since the port is taken or streams are off; none: with " +
+        "`orNone=1`, an agent without a stream",
+    }),
+    since: t.Union([
+      t.String({ description: "when it last went on or off the air, or was created; ISO 8601" }),
+      t.Null(),
+    ]),
+    bitrate: t.Union([
+      t.Integer({ description: "bits per second, averaged over the last ten seconds; null unless active" }),
+      t.Null(),
+    ]),
+  },
+  { title: "LiveStream" },
+);
 
 /** In place of the 404, for a page that shows whether there is one: a browser reports each 404 as an error. */
 export const NO_STREAM = {

@@ -114,6 +114,8 @@ export function webRoutes({ config, backend, limits, identities, guards, streamS
       detail: {
         ...detail,
         summary: "Show an agent's live stream: addresses, key and state",
+        description:
+          "`rtmp` is the address for the publishing program, `streamKey` its secret, `hls` and `playbackUrl` are for viewers. With `orNone=1`, an agent without a stream is no error.",
         ...documentErrors({ 404: "STREAM_NOT_FOUND", 502: "BACKEND_UNAVAILABLE" }),
       },
     })
@@ -123,6 +125,8 @@ export function webRoutes({ config, backend, limits, identities, guards, streamS
       detail: {
         ...detail,
         summary: "Create an agent's live stream, or show the existing one",
+        description: "An agent has at most one live stream. Calling this again returns the same stream.",
+        operationId: "createAgentStream",
         ...documentErrors({ ...CREATE_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
       },
     })
@@ -132,6 +136,8 @@ export function webRoutes({ config, backend, limits, identities, guards, streamS
       detail: {
         ...detail,
         summary: "Replace the stream key and disconnect the publisher",
+        description: "The old key stops working at once; the addresses for viewers stay.",
+        operationId: "rotateStreamKey",
         ...documentErrors({ ...CHANGE_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
       },
     })
@@ -141,6 +147,7 @@ export function webRoutes({ config, backend, limits, identities, guards, streamS
       detail: {
         ...detail,
         summary: "Remove an agent's live stream",
+        description: "The publisher is disconnected, and the addresses stop working.",
         ...documentErrors({ 404: "STREAM_NOT_FOUND", 409: "OPERATION_IN_PROGRESS", 502: "BACKEND_UNAVAILABLE" }),
       },
     })
@@ -161,6 +168,8 @@ export function webRoutes({ config, backend, limits, identities, guards, streamS
         detail: {
           ...detail,
           summary: "Show a page that plays a live stream; players are redirected to its playlist",
+          description: "For browsers. The page plays the stream when it is live.",
+          operationId: "showStreamPage",
           responses: {
             302: { description: "To the playlist, for clients that don't accept HTML" },
             200: { description: "The page", content: { "text/html": { schema: { type: "string" } } } },
@@ -174,6 +183,7 @@ export function webRoutes({ config, backend, limits, identities, guards, streamS
       detail: {
         ...detail,
         summary: "Get the HLS playlist (index.m3u8) or a segment of a live stream",
+        operationId: "getStreamFile",
         description: "Pages of any origin may read them. They are not rate limited while the stream is on the air.",
         ...mediaResponses,
         ...documentErrors({ 404: "STREAM_OFF_AIR", 502: "BACKEND_UNAVAILABLE" }),

@@ -4,13 +4,16 @@ import { type Static, t } from "elysia";
 import { fileForm } from "../../src/kernel/http/openapi/file-form.ts";
 import type { Upload } from "./upload-store.ts";
 
-export const uploadItem = t.Object({
-  id: t.String(),
-  name: t.String(),
-  type: t.String({ description: "The media type: of pictures by their first bytes, else as its sender claims" }),
-  size: t.Integer({ description: "Bytes" }),
-  createdAt: t.String({ description: "ISO 8601" }),
-});
+export const uploadItem = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    type: t.String({ description: "The media type: of pictures by their first bytes, else as its sender claims" }),
+    size: t.Integer({ description: "Bytes" }),
+    createdAt: t.String({ description: "ISO 8601" }),
+  },
+  { title: "Upload" },
+);
 
 export const uploadList = t.Object({
   uploads: t.Array(uploadItem),

@@ -54,7 +54,11 @@ const addErrors = {
   429: "TOO_MANY_UPLOADS",
   500: "UPLOAD_NOT_STORED",
 };
-const listDetail = { tags, summary: "The files that were uploaded for an agent, newest first" };
+const listDetail = {
+  tags,
+  summary: "The files that were uploaded for an agent, newest first",
+  description: "Files that came with messages, without their content.",
+};
 const getDetail = {
   tags,
   summary: "An uploaded file",
@@ -66,7 +70,11 @@ const getDetail = {
     },
   },
 };
-const removeDetail = { tags, summary: "Delete an uploaded file; messages that came with it keep their text" };
+const removeDetail = {
+  tags,
+  summary: "Delete an uploaded file; messages that came with it keep their text",
+  description: "The content is deleted, too.",
+};
 const notFound = { 404: ["AGENT_NOT_FOUND", "UPLOAD_NOT_FOUND"] };
 
 const createListHandler =

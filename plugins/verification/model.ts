@@ -90,10 +90,15 @@ export const toRecord = (agent: Agent): Static<typeof verificationRecord> => ({
 const tags = ["Verification"];
 /** Route documentation, shared by the web and the backend surface. */
 export const DOCS = {
-  read: { tags, summary: "Get the verification record of an agent" },
+  read: {
+    tags,
+    summary: "Get the verification record of an agent",
+    description: "Who stands behind the agent, by which kind of proof, and since when.",
+  },
   challenge: {
     tags,
     summary: "Request a challenge to sign for a verification",
+    operationId: "createVerificationChallenge",
     description:
       "The challenge is valid for this agent, its owner and this type, for ten minutes and for one verification; a new one replaces it. For `webauthn`, `options` are for a registration while the caller has no authenticator yet, else for an assertion.",
   },
@@ -102,7 +107,12 @@ export const DOCS = {
     summary: "Verify who stands behind an agent",
     description: `Checks a claim; claims about a wallet are checked on chain 8453. An \`attestation\` must exist, be neither revoked nor expired, have an allowed schema and attester, and be of a wallet that the caller has signed in with or proves by a signature in this request. \`exchange\` requires such an attestation by the exchange for the wallet that signed, \`name_service\` a name of that wallet that resolves back to it, and \`webauthn\` an authenticator of the caller. A claim that fails a check is 400 \`VERIFICATION_FAILED\` with the reason. If the chain can't be read, the answer is 500 and nothing changes. A verification states what was true at \`verifiedAt\`; it ends when it is removed, or when the agent gets another owner.`,
   },
-  remove: { tags, summary: "Remove an agent's verification; the agent's status does not change" },
+  remove: {
+    tags,
+    summary: "Remove an agent's verification; the agent's status does not change",
+    description: "The record is deleted; an attestation on a chain stays there.",
+    operationId: "deleteVerification",
+  },
 };
 
 export const VERIFY_ERRORS = { 400: "VERIFICATION_FAILED", 500: "CHAIN_UNAVAILABLE" };

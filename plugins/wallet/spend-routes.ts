@@ -73,7 +73,13 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
     .get("/api/wallet/policy", async ({ identity }) => toPolicyResponse(await policies.get(identity.user.id)), {
       signedIn: "read",
       response: { 200: policyResponse },
-      detail: { tags, summary: "Get the spending policy" },
+      detail: {
+        tags,
+        summary: "Get the spending policy",
+        description:
+          "Limits per transaction and day, allowed recipients and assets, and the amount above which the owner must approve.",
+        operationId: "getSpendingPolicy",
+      },
     })
     .put(
       "/api/wallet/policy",
@@ -87,6 +93,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
         detail: {
           tags,
           summary: "Change the spending policy",
+          operationId: "setSpendingPolicy",
           description:
             "Fields that are left out stay unchanged. `enabled: false` stops all spending at once: nothing is signed after it.",
         },
@@ -103,6 +110,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
         detail: {
           tags,
           summary: "Send stablecoin",
+          operationId: "sendStablecoin",
           description: "Must be within the policy. 202 if the owner has to approve it first.",
           ...documentErrors(SPEND_ERRORS),
         },
@@ -119,6 +127,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
         detail: {
           tags,
           summary: "Trade one token for another",
+          operationId: "tradeTokens",
           description:
             "Trades at the best current price of Uniswap v3, and at most `slippageBps` worse. The USD value of the token sold counts against the policy.",
           ...documentErrors({ ...SPEND_ERRORS, 400: [...SPEND_ERRORS[400], "NO_ROUTE"] }),
@@ -136,6 +145,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
         detail: {
           tags,
           summary: "Fetch a URL, and pay for it if required (x402)",
+          operationId: "payForUrl",
           description:
             "Pays by x402 version 2, scheme `exact` on either chain, in the stablecoin, up to `maxAmount`. Uses https only, and follows no redirects. Pays nothing if the server requests no payment.",
           ...documentErrors({
@@ -168,7 +178,13 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
         signedIn: "read",
         query: spendQuery,
         response: { 200: spendList },
-        detail: { tags, summary: "List spends, newest first" },
+        detail: {
+          tags,
+          summary: "List spends, newest first",
+          description:
+            "Transfers, trades and payments of the account and its agents, those that wait for an approval included.",
+          operationId: "listSpends",
+        },
       },
     )
     .post(
@@ -180,6 +196,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
         detail: {
           tags,
           summary: "Approve a spend that waits for approval",
+          operationId: "approveSpend",
           description:
             "A trade is executed at the current price, and never for less than `atLeast`. If the price is lower now, the answer is 409 `PRICE_MOVED` and the trade keeps waiting.",
           ...documentErrors({
@@ -200,6 +217,8 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
         detail: {
           tags,
           summary: "Reject a spend that waits for approval",
+          description: "Only the account's own session decides, never a key or an agent.",
+          operationId: "rejectSpend",
           ...documentErrors({ 404: "SPEND_NOT_FOUND", 409: "SPEND_NOT_WAITING" }),
         },
       },

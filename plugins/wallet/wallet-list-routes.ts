@@ -68,6 +68,8 @@ export function walletListRoutes({ config, chains, identities, wallets }: Deps) 
         detail: {
           tags,
           summary: "Get one of the caller's wallets with its balance",
+          description:
+            "The balance is read from the chain `network`. `link` opens the address in the chain's explorer.",
           ...documentErrors({ 404: "NO_WALLET", 500: "CHAIN_UNAVAILABLE" }),
         },
       },

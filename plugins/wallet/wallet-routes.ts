@@ -99,6 +99,7 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
         detail: {
           tags,
           summary: "Get the caller's wallet, and the managed platform's status",
+          operationId: "getWalletStatus",
           description:
             "If the platform is configured, anyone gets its status, and a signed-in caller also gets their own wallet. Otherwise a session is required.",
           ...documentErrors({ 401: "UNAUTHORIZED", 403: "MISSING_SCOPE", 500: "CHAIN_UNAVAILABLE" }),
@@ -129,6 +130,7 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
         detail: {
           tags,
           summary: "Create the caller's wallet, or get its details",
+          operationId: "ensureWallet",
           description: "`create`, `get_seed` (which shows no seed) or `export_seed` (always refused).",
           ...documentErrors({
             400: "WALLET_EXISTS",
@@ -156,6 +158,9 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
         detail: {
           tags,
           summary: "Get the address of the caller's managed wallet",
+          description:
+            "Answers 200 for callers without a wallet or a session, too: `authenticated`, `needsAuth` and `setup` say what is missing.",
+          operationId: "getWalletAddress",
           ...documentErrors({ 401: "UNAUTHORIZED" }),
         },
       },
@@ -179,6 +184,7 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
         detail: {
           tags,
           summary: "Create a managed wallet for an email address",
+          operationId: "createManagedWallet",
           description: "A repeated request for the same email returns the same wallet.",
           ...documentErrors({
             409: ["TOO_MANY_WALLETS", ...IDEMPOTENCY_ERRORS],
@@ -194,7 +200,12 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
       {
         open: true,
         response: { 200: statusResponse },
-        detail: { tags, summary: "Get the type and chains of managed wallets" },
+        detail: {
+          tags,
+          summary: "Get the type and chains of managed wallets",
+          description: "`type` is that of the platform which holds the keys of managed wallets.",
+          operationId: "getManagedWalletInfo",
+        },
       },
     )
     .post(
@@ -213,6 +224,7 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
         detail: {
           tags,
           summary: "Create a wallet from a given or a new private key",
+          operationId: "importWallet",
           description: "To spend from it, give its address as `from`.",
           ...documentErrors({ 400: "INVALID_PRIVATE_KEY", 409: ["TOO_MANY_WALLETS", ...IDEMPOTENCY_ERRORS] }),
         },

@@ -55,5 +55,10 @@ export const searchRoutes = ({ guards, search }: Deps) =>
     .get("/api/agents/:id/web-search", ({ agent }) => search.stateOf(agent.id), {
       ownAgent: { scope: "read", kind: "data" },
       response: { 200: searchState },
-      detail: { tags: ["Skills"], summary: "Which search providers an agent can use, and its searches of today" },
+      detail: {
+        tags: ["Skills"],
+        summary: "Which search providers an agent can use, and its searches of today",
+        description: "`from` says whose key a provider uses: the operator's or the owner's.",
+        operationId: "getAgentWebSearch",
+      },
     });

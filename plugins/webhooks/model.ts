@@ -2,6 +2,7 @@
 import { type Static, t } from "elysia";
 import type { Delivery } from "./delivery/delivery-rows.ts";
 import type { Endpoint } from "./endpoints/endpoints.ts";
+import { EVENT_TYPES } from "./event-types.ts";
 
 const text = (maxLength: number, error: string) => t.String({ maxLength, error });
 const nullable = (schema: ReturnType<typeof t.String> | ReturnType<typeof t.Number>) => t.Union([schema, t.Null()]);
@@ -47,18 +48,21 @@ export const rotateResult = t.Object({
   secret: nullable(t.String({ description: "Shown only in this response; null when it is replayed" })),
 });
 
-export const delivery = t.Object({
-  id: t.String(),
-  eventId: t.String({ description: "The `webhook-id` of every attempt" }),
-  type: t.String(),
-  status: t.Union([t.Literal("pending"), t.Literal("delivered"), t.Literal("failed")]),
-  attempts: t.Number(),
-  lastStatus: nullable(t.Number({ description: "The HTTP status of the receiver's last answer" })),
-  lastError: nullable(t.String()),
-  nextAttemptAt: nullable(t.String()),
-  createdAt: t.String(),
-  deliveredAt: nullable(t.String()),
-});
+export const delivery = t.Object(
+  {
+    id: t.String(),
+    eventId: t.String({ description: "The `webhook-id` of every attempt" }),
+    type: t.String(),
+    status: t.Union([t.Literal("pending"), t.Literal("delivered"), t.Literal("failed")]),
+    attempts: t.Number(),
+    lastStatus: nullable(t.Number({ description: "The HTTP status of the receiver's last answer" })),
+    lastError: nullable(t.String()),
+    nextAttemptAt: nullable(t.String()),
+    createdAt: t.String(),
+    deliveredAt: nullable(t.String()),
+  },
+  { title: "WebhookDelivery" },
+);
 export const deliveryList = t.Object({ deliveries: t.Array(delivery), count: t.Number() });
 export const replayResult = t.Object({ delivery });
 
@@ -96,3 +100,25 @@ export const toDelivery = (row: Delivery): Static<typeof delivery> => ({
   createdAt: iso(row.createdAt),
   deliveredAt: isoOrNull(row.deliveredAt),
 });
+
+const eventData = t.Object(
+  {
+    type: t.String(),
+    timestamp: t.String({ description: "ISO 8601" }),
+    data: t.Record(t.String(), t.Unknown(), { description: "By type: see the guide to webhooks" }),
+  },
+  { title: "WebhookEvent", description: "The same as the body of a webhook" },
+);
+
+/** One event of the feed. */
+export const feedEvent = {
+  title: "FeedEvent",
+  description: "One event of the stream. Each has an id, so that a stream that broke off goes on after it.",
+  type: "object" as const,
+  required: ["id", "event", "data"],
+  properties: {
+    id: { type: "string" as const, description: "Where to resume: the header `Last-Event-ID`" },
+    event: { type: "string" as const, enum: [...EVENT_TYPES] },
+    data: eventData,
+  },
+};

@@ -16,6 +16,7 @@ import { requireEventTypes } from "./event-patterns.ts";
 import {
   createdWebhook,
   deliveryList,
+  feedEvent,
   feedQuery,
   newWebhook,
   pageQuery,
@@ -106,13 +107,21 @@ export function webRoutes(deps: Deps) {
       {
         signedIn: "read",
         response: { 200: webhookList },
-        detail: { ...detail, summary: "List the caller's webhooks, newest first" },
+        detail: {
+          ...detail,
+          summary: "List the caller's webhooks, newest first",
+          description: "Secrets are shown only once, when a webhook is made or its secret is replaced.",
+        },
       },
     )
     .get("/api/webhooks/:id", ({ endpoint }) => toWebhook(endpoint), {
       ownWebhook: "read",
       response: { 200: webhook },
-      detail: { ...detail, summary: "Show a webhook" },
+      detail: {
+        ...detail,
+        summary: "Show a webhook",
+        description: "`disabledReason` says why Berth has switched it off, if it has.",
+      },
     })
     .patch(
       "/api/webhooks/:id",
@@ -150,7 +159,11 @@ export function webRoutes(deps: Deps) {
         await endpoints.remove(id);
         return { success: true as const, id, deleted: true as const };
       },
-      { ownWebhook: "write", response: { 200: removeResult }, detail: { ...detail, summary: "Remove a webhook" } },
+      {
+        ownWebhook: "write",
+        response: { 200: removeResult },
+        detail: { ...detail, summary: "Remove a webhook", description: "Deliveries that wait are dropped." },
+      },
     )
     .post(
       "/api/webhooks/:id/rotate",
@@ -170,6 +183,8 @@ export function webRoutes(deps: Deps) {
         detail: {
           ...detail,
           summary: "Replace a webhook's secret; the old one signs too for 24 hours",
+          description: "The new secret is shown only in this answer.",
+          operationId: "rotateWebhookSecret",
           ...documentErrors({ 409: IDEMPOTENCY_ERRORS }),
         },
       },
@@ -187,7 +202,12 @@ export function webRoutes(deps: Deps) {
         ownWebhook: "read",
         query: pageQuery,
         response: { 200: deliveryList },
-        detail: { ...detail, summary: "List a webhook's deliveries, newest event first; kept for 30 days" },
+        detail: {
+          ...detail,
+          summary: "List a webhook's deliveries, newest event first; kept for 30 days",
+          description:
+            "The attempts for each event, the status that the receiver answered last, and when the next attempt is.",
+        },
       },
     )
     .post(
@@ -210,6 +230,7 @@ export function webRoutes(deps: Deps) {
         detail: {
           ...detail,
           summary: "Send an event again, under the same webhook-id",
+          description: "Receivers recognize the repetition by its `webhook-id`.",
           ...documentErrors({
             403: "ADMIN_REQUIRED",
             404: "DELIVERY_NOT_FOUND",
@@ -238,11 +259,12 @@ export function webRoutes(deps: Deps) {
         detail: {
           tags,
           summary: "Follow events as they happen",
+          operationId: "followEvents",
           description:
             "Server-sent events: `id` is the place to resume from, `event` the type, `data` is `{ type, timestamp, data }`. " +
             "They are those of the caller's account and agents, or with `all=1`, for admins, those of all users. " +
             "The stream ends when the caller is signed out.",
-          responses: { 200: eventStreamResponse },
+          responses: { 200: eventStreamResponse(feedEvent) },
           ...documentErrors({ 403: "ADMIN_REQUIRED", 429: "TOO_MANY_STREAMS" }),
         },
       },

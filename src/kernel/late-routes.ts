@@ -1,6 +1,7 @@
 // Builds routes that few processes need at the first request for one of them, so that they take no time at the start and
 // no memory until then.
 
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type AnyElysia, Elysia } from "elysia";
 import { once } from "./util/cache.ts";
 
@@ -33,7 +34,11 @@ export function createLateRouter(
       handler: { standardHostname: false },
     });
     app.use(errors);
-    for (const part of parts) app.use(part);
+    for (const part of parts) {
+      app.use(part);
+      // All at once would hold up other requests.
+      await yieldToEventLoop();
+    }
     return app;
   });
 

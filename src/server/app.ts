@@ -48,7 +48,9 @@ import { createLateRouter } from "../kernel/late-routes.ts";
 import { backendHome } from "../kernel/pages/backend-home.ts";
 import type { Kernel, Plugin, ServiceOf } from "../kernel/plugin.ts";
 import { type BuiltPlugin, createHost, runPluginStep } from "../kernel/plugin-host.ts";
-import { describeApi } from "./api-description.ts";
+import { describeApi } from "./api/api-description.ts";
+import { readExamples } from "./api/api-examples.ts";
+import { describeTags } from "./api/api-tags.ts";
 
 /** The plugins in the order in which they start. They stop in reverse order. */
 const PLUGINS: readonly Plugin<unknown>[] = [
@@ -137,8 +139,16 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     app.use(lateRouter.fallback);
     if (surfaceName === "backend") app.use(backendHome());
     const paths = surfaceName === "web" ? socketPaths : {};
-    const description = describeApi(surfaceName);
-    return app.use(swaggerRoutes(surfaceName, [app, lateRouter.build], { description, paths, securitySchemes }));
+    return app.use(
+      swaggerRoutes(surfaceName, [app, lateRouter.build], {
+        description: describeApi(surfaceName),
+        tags: describeTags(kernel.config.baseUrl),
+        paths,
+        securitySchemes,
+        examples: () => readExamples(surfaceName),
+        reference: host.use(webConsole).reference,
+      }),
+    );
   };
   const requestDurations = createRequestDurations(kernel);
   const web = createSurface("web", buildRoutes("web"), kernel, requestDurations, {

@@ -40,7 +40,7 @@ function importsOf(path: string, text: string): Arrow[] {
 /** Returns the layer that a file belongs to. */
 function layerOf(path: string): string {
   if (path === "src/server/main.ts" || path.startsWith("src/server/commands/")) return "main";
-  if (path === "src/server/app.ts" || path === "src/server/api-description.ts") return "app";
+  if (path === "src/server/app.ts" || path.startsWith("src/server/api/")) return "app";
   if (path.startsWith("src/server/")) return "serve";
   if (path === "src/cluster/settings.ts" || path === "src/cluster/nats/nats-address.ts") return "cluster settings";
   if (path.startsWith("src/cluster/")) return "cluster";

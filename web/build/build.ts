@@ -84,7 +84,7 @@ export async function buildConsole({ fast = false } = {}): Promise<BuiltFile[]> 
   const common = await commonPlugin(join(web, "main.tsx"), config);
   const { outputs } = await Bun.build({ ...config, plugins: [...(config.plugins ?? []), common] });
   const files = await Promise.all(
-    outputs.map(async (output) => ({
+    [...outputs, ...(await buildReference())].map(async (output) => ({
       name: basename(output.path),
       type: output.type,
       bytes: new Uint8Array(await output.arrayBuffer()),
@@ -114,6 +114,21 @@ const embedModule = (hash: string): string =>
     `export const embed = { hash: ${JSON.stringify(hash.slice(0, 22))}, br: embedBr, gz: embedGz };`,
     "",
   ].join("\n");
+
+/** Builds the page of the API at /swagger: one script and one style sheet, without anything of the console. */
+async function buildReference() {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(web, "reference/main.tsx")],
+    target: "browser",
+    format: "esm",
+    minify: true,
+    define: { "process.env.NODE_ENV": '"production"' },
+    env: "disable",
+    naming: { entry: "reference-[hash].[ext]", asset: "reference-[hash].[ext]" },
+    plugins: [preactPlugin],
+  });
+  return outputs;
+}
 
 /** A module that names each file's two compressed forms as paths that work inside the binary. */
 function assetsModule(files: readonly BuiltFile[]): string {

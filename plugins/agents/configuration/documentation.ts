@@ -60,7 +60,8 @@ function kindOf(schema: Schema): string {
       ? `text of at most ${count(maxLength)} characters`
       : `text of ${String(minLength)} to ${count(maxLength)} characters`;
   }
-  const members = membersOf(schema).map(([name]) => `\`${name}\``);
+  // A member that only must not be there is nothing to tell of.
+  const members = membersOf(schema).flatMap(([name, member]) => (member.not ? [] : [`\`${name}\``]));
   if (members.length > 0) return `an object with ${joined(members, "and")}`;
   const values = isSchema(schema.additionalProperties) ? kindOf(schema.additionalProperties) : "any value";
   const limit = maxProperties === undefined ? "" : `at most ${count(maxProperties)} `;

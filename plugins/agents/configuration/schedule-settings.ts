@@ -1,6 +1,7 @@
 // Reads the schedules of a configuration, and checks when they run.
 import { channelIds } from "../../../channels/registry.ts";
 import type { Issue } from "../../../src/kernel/errors.ts";
+import { isSchema, type Schema } from "../../../src/kernel/http/openapi/document.ts";
 import { InvalidCron, readCron, requireRuns } from "../../../src/kernel/util/cron/cron.ts";
 import {
   boolean,
@@ -37,16 +38,23 @@ const isoTime = check(
 
 const conversation = { platform: deferred(() => oneOf(...channelIds())), peer: string(200, 1) };
 const deliverFields = object({ ...conversation, webhook: boolean });
+/** An object schema that refuses some members. */
+const without = (names: readonly string[], schema: Schema): Schema => ({
+  ...schema,
+  properties: {
+    ...(isSchema(schema.properties) ? schema.properties : {}),
+    ...Object.fromEntries(names.map((name) => [name, { not: {}, description: "Not together with the others" }])),
+  },
+});
 const deliverTo = reader(
   () => ({
     oneOf: [
-      { ...object(conversation).schema(), required: ["platform", "peer"], not: { required: ["webhook"] } },
-      {
+      without(["webhook"], { ...object(conversation).schema(), required: ["platform", "peer"] }),
+      without(["platform", "peer"], {
         type: "object",
         properties: { webhook: { const: true } },
         required: ["webhook"],
-        not: { anyOf: [{ required: ["platform"] }, { required: ["peer"] }] },
-      },
+      }),
       { type: "null" },
     ],
   }),

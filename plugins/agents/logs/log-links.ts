@@ -12,7 +12,7 @@ export const logLinks = t.Object(
     skill: t.Optional(t.String()),
     version: t.Optional(t.Integer({ description: "Of the configuration" })),
   },
-  { description: "What the line is about, by id" },
+  { title: "LogLinks", description: "What the line is about, by id" },
 );
 
 export type LogLinks = Static<typeof logLinks>;

@@ -2,6 +2,7 @@
 import { Elysia, type Static } from "elysia";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import { unwrap } from "../../../src/kernel/http/backend/backend-response.ts";
+import { documentReplyOrStream, eventSchema } from "../../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { readFlag, readLimit } from "../../../src/kernel/http/paging.ts";
 import { acceptsEventStream } from "../../../src/kernel/http/sse-streams.ts";
@@ -9,7 +10,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import type { createAgentGuards } from "../agent-guards.ts";
 import type { Agent } from "../agent-store.ts";
-import { logsQuery, logsResponse, type Views } from "../model.ts";
+import { logLine, logsQuery, logsResponse, type Views } from "../model.ts";
 import { LOG_LEVELS, type LogStore } from "./log-store.ts";
 import type { LogStream } from "./log-stream.ts";
 
@@ -74,7 +75,11 @@ export function logRoutes({ config, backend: transport, identities, guards, logs
     agentCall: "agent.read",
     query: logsQuery,
     response: { 200: logsResponse },
-    detail: { tags: ["Agents"], summary: "What an agent did, newest first" },
+    detail: {
+      tags: ["Agents"],
+      summary: "What an agent did, newest first",
+      description: "Kept are 14 days or 10,000 lines, whichever is less.",
+    },
   });
 
   const web = new Elysia({ name: "agents.logs" })
@@ -91,6 +96,11 @@ export function logRoutes({ config, backend: transport, identities, guards, logs
           "`id` is the line's, so that a stream that was cut off goes on without gap or duplicate. " +
           "Kept are 14 days or 10,000 lines, whichever is less.",
         ...documentErrors({ 429: "TOO_MANY_STREAMS" }),
+        ...documentReplyOrStream(
+          logsResponse,
+          eventSchema("LogEvent", "One line, as it is written.", () => ({ log: logLine })),
+          "The lines",
+        ),
       },
     });
 

@@ -35,7 +35,12 @@ export function modelRoutes(deps: Deps) {
   const route = {
     query: modelsQuery,
     response: { 200: modelCatalogue },
-    detail: { tags: ["AI"], summary: "Search the models, with prices and capabilities" },
+    detail: {
+      tags: ["AI"],
+      summary: "Search the models, with prices and capabilities",
+      description:
+        "Models of all providers that the service knows, by name, provider and availability. With `agentId`, the keys of that agent count, too.",
+    },
   };
 
   const price = ({ inputCost, outputCost, priceKnown }: CatalogueEntry) => ({ inputCost, outputCost, priceKnown });

@@ -36,18 +36,21 @@ const model = t.Object({
   tools: nullable(t.Boolean({ description: "Whether it can call tools; null if its provider does not say" })),
 });
 
-const choice = t.Object({
-  reference: nullable(t.String({ description: "null: the demo model" })),
-  name: t.String(),
-  provider: t.String(),
-  providerName: t.String(),
-  ...price,
-  contextWindow: nullable(t.Number()),
-  ownKey: t.Boolean({
-    description: "The call is made with the agent's or its owner's key, who pay the provider themselves",
-  }),
-  demo: t.Boolean(),
-});
+const choice = t.Object(
+  {
+    reference: nullable(t.String({ description: "null: the demo model" })),
+    name: t.String(),
+    provider: t.String(),
+    providerName: t.String(),
+    ...price,
+    contextWindow: nullable(t.Number()),
+    ownKey: t.Boolean({
+      description: "The call is made with the agent's or its owner's key, who pay the provider themselves",
+    }),
+    demo: t.Boolean(),
+  },
+  { title: "ModelChoice" },
+);
 
 export const modelCatalogue = t.Object({
   models: t.Array(model),

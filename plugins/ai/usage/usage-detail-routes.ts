@@ -98,7 +98,12 @@ export function usageDetailRoutes({ database, addUp, budgets, authService, agent
         signedIn: "read",
         query: budgetsQuery,
         response: { 200: budgetList },
-        detail: { tags, summary: "Budgets of the account's agents, and what is spent of them" },
+        detail: {
+          tags,
+          summary: "Budgets of the account's agents, and what is spent of them",
+          description:
+            "For each agent with a budget: its limits per day and month in US dollars, and what it has spent of them.",
+        },
       },
     )
     .get(
@@ -145,7 +150,12 @@ export function usageDetailRoutes({ database, addUp, budgets, authService, agent
       {
         signedIn: "read",
         response: { 200: planList },
-        detail: { tags, summary: "The plans, what they include, and which one the caller has" },
+        detail: {
+          tags,
+          summary: "The plans, what they include, and which one the caller has",
+          description:
+            "What each plan has room for: agents, schedules, streams, skills and files. `creditUsd` is the worth of one credit.",
+        },
       },
     );
 }

@@ -24,24 +24,27 @@ const sums = {
 const report = {
   from: date("First day, UTC"),
   to: date("Last day, UTC"),
-  total: t.Object(sums),
-  days: t.Array(t.Object({ date: date("UTC"), ...sums }), { description: "Days with calls, oldest first" }),
+  total: t.Object(sums, { title: "UsageTotal" }),
+  days: t.Array(t.Object({ date: date("UTC"), ...sums }, { title: "UsageDay" }), {
+    description: "Days with calls, oldest first",
+  }),
   models: t.Array(
-    t.Object({
-      provider: t.String(),
-      providerName: t.String({ description: "For people" }),
-      model: t.String(),
-      ...sums,
-    }),
+    t.Object(
+      { provider: t.String(), providerName: t.String({ description: "For people" }), model: t.String(), ...sums },
+      { title: "ModelUsage" },
+    ),
     { description: "The dearest first" },
   ),
 };
 
-const budget = t.Object({
-  limitUsd: nullable(usd("Null: no limit")),
-  spentUsd: t.Number(),
-  resetsAt: t.String({ description: "ISO 8601: the period ends, UTC" }),
-});
+const budget = t.Object(
+  {
+    limitUsd: nullable(usd("Null: no limit")),
+    spentUsd: t.Number(),
+    resetsAt: t.String({ description: "ISO 8601: the period ends, UTC" }),
+  },
+  { title: "SpentBudget" },
+);
 
 export const accountUsage = t.Object({
   ...report,

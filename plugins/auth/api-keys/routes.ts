@@ -38,6 +38,7 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
         detail: {
           tags,
           summary: "Create an API key",
+          operationId: "createApiKey",
           description:
             "The key is shown only in this response. It works as `Authorization: Bearer bk_…` wherever a session " +
             "does, within its scopes, except for the security settings of the account. `read` is for GET, `chat` for " +
@@ -52,7 +53,17 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
         const items = (await keys.listByUser(identity.user.id)).map(toKeyItem);
         return { keys: items, count: items.length };
       },
-      { ownSession: true, response: { 200: keyList }, detail: { tags, summary: "Your API keys, newest first" } },
+      {
+        ownSession: true,
+        response: { 200: keyList },
+        detail: {
+          tags,
+          summary: "Your API keys, newest first",
+          description:
+            "A key itself is shown only once, when it is made; the list has its first characters (`prefix`), its scopes and when it was last used.",
+          operationId: "listApiKeys",
+        },
+      },
     )
     .delete(
       "/api/keys/:id",
@@ -67,6 +78,8 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
         detail: {
           tags,
           summary: "Revoke an API key, with immediate effect",
+          description: "Requests with the key get 401 from then on.",
+          operationId: "deleteApiKey",
           ...documentErrors({ 404: "KEY_NOT_FOUND" }),
         },
       },

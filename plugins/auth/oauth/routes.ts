@@ -71,6 +71,9 @@ export function oauthRoutes(services: AuthServices, oauth: OAuth) {
         detail: {
           tags,
           summary: "Sign in with a provider",
+          description:
+            "Redirects the browser to the provider's sign-in page. Afterwards the provider sends it to `/api/auth/callback/{provider}`, which signs in and redirects to `callbackUrl`.",
+          operationId: "beginProviderSignIn",
           ...redirectResponse("To the provider; if it can't be reached, to `/login?error=PROVIDER_UNAVAILABLE`."),
           ...providerErrors,
         },
@@ -101,6 +104,7 @@ export function oauthRoutes(services: AuthServices, oauth: OAuth) {
         detail: {
           tags,
           summary: "Return from the provider",
+          operationId: "finishProviderSignIn",
           description:
             `Where the provider sends the browser. Every failure goes to \`/login?error=CODE\`:\n\n${listCodes(FAILURE_DESCRIPTIONS)}\n\n` +
             `If the identity was to be linked, failures go to \`/account/sign-ins?error=CODE\`, with these codes or:\n\n${listCodes(LINK_FAILURE_DESCRIPTIONS)}`,
@@ -133,6 +137,7 @@ export function oauthRoutes(services: AuthServices, oauth: OAuth) {
         detail: {
           tags,
           summary: "The second step of a sign-in with a provider",
+          operationId: "finishTwoFactorSignIn",
           description:
             "For the browser that returned from the provider to `/login?step=code`: once, within ten minutes. Then " +
             "go to `url`.",

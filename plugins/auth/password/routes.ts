@@ -26,6 +26,7 @@ export function passwordResetRoutes({ kernel: { config, limits } }: AuthServices
         detail: {
           tags,
           summary: "Request a link to choose a new password",
+          operationId: "requestPasswordReset",
           description: "The response is the same whether or not there is an account. The link works once, for an hour.",
           ...documentErrors({ 400: "INVALID_EMAIL" }),
         },
@@ -44,6 +45,7 @@ export function passwordResetRoutes({ kernel: { config, limits } }: AuthServices
         detail: {
           tags,
           summary: "Choose a new password with the link from the mail",
+          operationId: "resetPassword",
           description: "Ends every session and API key of the account, and verifies its email address.",
           ...documentErrors({
             400: ["INVALID_LINK", "INVALID_PASSWORD", "PASSWORD_TOO_COMMON"],

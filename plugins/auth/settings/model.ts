@@ -48,16 +48,19 @@ export const deletionBody = t.Object({
 
 export const successResponse = t.Object({ success: t.Literal(true), message: t.String() });
 
-const sessionItem = t.Object({
-  id: t.String(),
-  current: t.Boolean({ description: "The session of this request" }),
-  createdAt: t.String(),
-  lastUsedAt: t.String({ description: "Exact to the day" }),
-  expiresAt: t.String(),
-  address: t.String({ description: "The client's address at the sign-in" }),
-  userAgent: t.String(),
-  label: t.String({ description: "Browser and system in words, such as `Firefox, Linux`; empty if unknown" }),
-});
+const sessionItem = t.Object(
+  {
+    id: t.String(),
+    current: t.Boolean({ description: "The session of this request" }),
+    createdAt: t.String(),
+    lastUsedAt: t.String({ description: "Exact to the day" }),
+    expiresAt: t.String(),
+    address: t.String({ description: "The client's address at the sign-in" }),
+    userAgent: t.String(),
+    label: t.String({ description: "Browser and system in words, such as `Firefox, Linux`; empty if unknown" }),
+  },
+  { title: "Session" },
+);
 
 export const sessionList = t.Object({ sessions: t.Array(sessionItem), count: t.Number() });
 export const sessionRevokedResponse = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });

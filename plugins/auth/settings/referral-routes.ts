@@ -23,7 +23,13 @@ export function referralRoutes({ kernel, identities }: AuthServices) {
     {
       signedIn: "read",
       response: { 200: referral },
-      detail: { tags, summary: "Your referral code, and how many people came with it" },
+      detail: {
+        tags,
+        summary: "Your referral code, and how many people came with it",
+        description:
+          "People who sign up with `url` count in `joined`. Each of them, and this account for each, gets `creditsPerPerson` credits.",
+        operationId: "getReferral",
+      },
     },
   );
 }

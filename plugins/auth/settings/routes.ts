@@ -52,7 +52,13 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
     .get("/api/settings", ({ identity }) => toCurrentUser(identity), {
       signedIn: "read",
       response: { 200: currentUser },
-      detail: { tags, summary: "The current user" },
+      detail: {
+        tags,
+        summary: "The current user",
+        description:
+          "The account of the session or key: address, plan, credits, subscription, and which mails it wants.",
+        operationId: "getAccount",
+      },
     })
     .post(
       "/api/settings",
@@ -68,6 +74,7 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
         detail: {
           tags,
           summary: "Change the name or the email address",
+          operationId: "changeAccount",
           description:
             "A new address is unverified and receives a verification link; the old one receives a notice, and open " +
             "password reset links end. Requires a session younger than ten minutes or `currentPassword`, and with " +
@@ -97,6 +104,7 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
         detail: {
           tags,
           summary: "Change the name or the notification settings",
+          operationId: "updateAccount",
           description: "API keys can't change the setting `security`.",
           ...documentErrors({ 403: "SESSION_REQUIRED" }),
         },
@@ -115,6 +123,7 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
         detail: {
           tags,
           summary: "Change the password",
+          operationId: "changePassword",
           description:
             "Ends every session; the response sets the cookie of a new one. An account without a password sets its " +
             "first one without `currentPassword`, in a session younger than ten minutes.",
@@ -143,6 +152,7 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
         detail: {
           tags,
           summary: "Delete the account",
+          operationId: "deleteAccount",
           description:
             "Stops and removes its agents, ends its sessions and keys, and can't be undone. An account without a " +
             "password needs a session younger than ten minutes. Can be repeated after a failure.",

@@ -20,7 +20,12 @@ export function sessionsRoutes({ kernel, identities, sessions }: AuthServices) {
       {
         ownSession: true,
         response: { 200: sessionList },
-        detail: { tags, summary: "The sessions of the account, newest sign-in first" },
+        detail: {
+          tags,
+          summary: "The sessions of the account, newest sign-in first",
+          description: "Each sign-in of a browser is a session. `current` marks the one that asks.",
+          operationId: "listSessions",
+        },
       },
     )
     .delete(
@@ -35,6 +40,7 @@ export function sessionsRoutes({ kernel, identities, sessions }: AuthServices) {
         detail: {
           tags,
           summary: "Sign out everywhere else",
+          operationId: "deleteOtherSessions",
           description: "Ends every session of the account except that of this request. Their sockets close too.",
         },
       },
@@ -53,6 +59,7 @@ export function sessionsRoutes({ kernel, identities, sessions }: AuthServices) {
         detail: {
           tags,
           summary: "End one session",
+          operationId: "deleteSession",
           description: "Ending the session of this request is a sign-out.",
           ...documentErrors({ 404: "SESSION_NOT_FOUND" }),
         },

@@ -53,7 +53,13 @@ export function signInMethodRoutes(services: AuthServices, { oauth, walletProofs
     .get("/api/auth/providers", () => available, {
       open: true,
       response: { 200: availableMethods },
-      detail: { tags, summary: "The ways to sign in and sign up that this service offers" },
+      detail: {
+        tags,
+        summary: "The ways to sign in and sign up that this service offers",
+        description:
+          "For sign-in pages: the configured providers with the address that begins each, the chain for wallet sign-ins, whether strangers may sign up, and the rules of passwords.",
+        operationId: "listSignInMethods",
+      },
     })
     .get(
       PATH,
@@ -64,7 +70,12 @@ export function signInMethodRoutes(services: AuthServices, { oauth, walletProofs
       {
         ownSession: true,
         response: { 200: methodList },
-        detail: { tags, summary: "The sign-ins that are linked to your account, oldest first; at most 20" },
+        detail: {
+          tags,
+          summary: "The sign-ins that are linked to your account, oldest first; at most 20",
+          description: "Providers and wallets that sign in to this account. `canRemove` is false for the last way in.",
+          operationId: "listSignIns",
+        },
       },
     )
     .post(
@@ -83,6 +94,7 @@ export function signInMethodRoutes(services: AuthServices, { oauth, walletProofs
         detail: {
           tags,
           summary: "Link a wallet to your account",
+          operationId: "linkWallet",
           description: "Takes a message of Sign-In with Ethereum, with a nonce of `GET /api/auth/nonce`.",
           ...documentErrors({
             401: [...PROOF_ERRORS, confirmationErrors[401]],
@@ -110,6 +122,7 @@ export function signInMethodRoutes(services: AuthServices, { oauth, walletProofs
         detail: {
           tags,
           summary: "Begin to link a provider to your account",
+          operationId: "beginSignInLink",
           description:
             "Send the browser to `url`. The provider sends it back to `/account/sign-ins?linked=PROVIDER`, or " +
             "`?error=CODE` as at `GET /api/auth/callback/:provider`.",
@@ -135,6 +148,7 @@ export function signInMethodRoutes(services: AuthServices, { oauth, walletProofs
         detail: {
           tags,
           summary: "Remove a sign-in from your account",
+          operationId: "deleteSignIn",
           description:
             "Ends all other sessions. The last way into the account stays. A provider that knows the account's address as " +
             "verified signs it in again, and is linked again then.",

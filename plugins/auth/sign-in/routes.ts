@@ -23,6 +23,7 @@ export function signInRoutes({ kernel, identities, sessions, signIn, startSessio
         detail: {
           tags,
           summary: "Sign in",
+          operationId: "signIn",
           description:
             "With two-factor on, the correct password alone gives 401 `TOTP_REQUIRED`: send it again with `totp`, a " +
             "code of the authenticator app or a recovery code. Each code works for one sign-in.",
@@ -47,6 +48,7 @@ export function signInRoutes({ kernel, identities, sessions, signIn, startSessio
         detail: {
           tags,
           summary: "The current session, if any",
+          operationId: "getSession",
           description:
             "An API key is not a session: with one, `user` is null; `GET /api/settings` shows its account. The " +
             "session token of a social identity that is linked to an account is accepted as bearer token here, and " +
@@ -66,6 +68,15 @@ export function signInRoutes({ kernel, identities, sessions, signIn, startSessio
         cookies.push(sessions.clearCookie());
         return { ok: true };
       },
-      { open: true, response: { 200: t.Object({ ok: t.Boolean() }) }, detail: { tags, summary: "Sign out" } },
+      {
+        open: true,
+        response: { 200: t.Object({ ok: t.Boolean() }) },
+        detail: {
+          tags,
+          summary: "Sign out",
+          description: "Ends the session of the cookie, and deletes the cookie. It succeeds without a session, too.",
+          operationId: "signOut",
+        },
+      },
     );
 }

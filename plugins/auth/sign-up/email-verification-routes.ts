@@ -27,6 +27,7 @@ export function emailVerificationRoutes({ kernel, identities, verification }: Au
         detail: {
           tags,
           summary: "Verify an email address",
+          operationId: "verifyEmail",
           description:
             "Needs no session, except for an address in `ADMIN_EMAILS` and for an account with a linked wallet or " +
             "provider, API keys or two-factor: these need a session of that account.",
@@ -50,7 +51,14 @@ export function emailVerificationRoutes({ kernel, identities, verification }: Au
       {
         ownSession: true,
         response: { 200: messageResponse },
-        detail: { tags, summary: "Request a new verification link", ...documentErrors({ 400: "NO_EMAIL_ADDRESS" }) },
+        detail: {
+          tags,
+          summary: "Request a new verification link",
+          description:
+            "Mails another link to the address of the account; older links no longer work. A verified address gets no mail, and the answer says so.",
+          operationId: "resendVerificationLink",
+          ...documentErrors({ 400: "NO_EMAIL_ADDRESS" }),
+        },
       },
     );
 }

@@ -39,6 +39,7 @@ export function signUpRoutes(services: AuthServices) {
         detail: {
           tags,
           summary: "Sign up",
+          operationId: "signUp",
           description:
             "Creates an account, but no session, and mails a link to verify the address. A referral code credits " +
             "both accounts. With `SIGN_UP=invite` it needs an `invitation`; with `SIGN_UP=closed` it is refused.",
@@ -72,6 +73,9 @@ export function signUpRoutes(services: AuthServices) {
         detail: {
           tags,
           summary: "Create the first admin account with the link that Berth prints at start",
+          description:
+            "While no account is an admin, each start prints a link with a token. The token works once; the account that it makes is an admin.",
+          operationId: "createFirstAdmin",
           ...documentErrors({ 400: [...accountErrors[400], "INVALID_LINK"], 409: "USER_EXISTS" }),
         },
       },

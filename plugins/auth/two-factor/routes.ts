@@ -42,7 +42,12 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
       {
         ownSession: true,
         response: { 200: twoFactorStatus },
-        detail: { tags, summary: "Whether two-factor is on, and how many recovery codes are left" },
+        detail: {
+          tags,
+          summary: "Whether two-factor is on, and how many recovery codes are left",
+          description: "Recovery codes work once each, in place of a code of the authenticator app.",
+          operationId: "getTwoFactor",
+        },
       },
     )
     .post(
@@ -63,6 +68,7 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
         detail: {
           tags,
           summary: "Start the two-factor setup",
+          operationId: "beginTwoFactorSetup",
           description:
             "Two-factor stays off until `POST /api/settings/2fa/confirm` proves that the app has the secret. " +
             "Starting again replaces the secret. An account without a password needs a session younger than ten " +
@@ -90,6 +96,7 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
         detail: {
           tags,
           summary: "Turn two-factor on",
+          operationId: "enableTwoFactor",
           description:
             "From then on every sign-in, by password, wallet, Google or GitHub, requires a code. All other sessions " +
             "are signed out; API keys stay.",
@@ -116,6 +123,7 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
         detail: {
           tags,
           summary: "Turn two-factor off",
+          operationId: "disableTwoFactor",
           description:
             "Takes a code of the app or a recovery code. An account without a password needs a session younger than " +
             "ten minutes.",

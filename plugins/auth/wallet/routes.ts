@@ -49,7 +49,13 @@ export function walletRoutes(services: AuthServices, walletProofs: WalletProofs)
           ),
         }),
         response: { 200: issuedNonce },
-        detail: { tags, summary: "A nonce for the next wallet sign-in" },
+        detail: {
+          tags,
+          summary: "A nonce for the next wallet sign-in",
+          description:
+            "The nonce works once, until `expiresAt`. With `address`, the answer also has the whole `message` (EIP-4361) for the wallet to sign.",
+          operationId: "createWalletNonce",
+        },
       },
     )
     .post(
@@ -71,6 +77,7 @@ export function walletRoutes(services: AuthServices, walletProofs: WalletProofs)
         detail: {
           tags,
           summary: "Sign in with an Ethereum wallet",
+          operationId: "signInWithWallet",
           description:
             "Redirects (302) to `callbackUrl`; a request that accepts only `application/json` gets 200. A new wallet " +
             "gets an account. The signature of a smart wallet is checked on the chain: 500 `CHAIN_UNAVAILABLE` if " +

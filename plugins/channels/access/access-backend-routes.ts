@@ -58,6 +58,8 @@ export function accessBackendRoutes(deps: Deps) {
         detail: {
           ...detail,
           summary: "Show who may talk to the agent on a channel",
+          description:
+            "`access` is the rule in force, `chosen` the one of the configuration. Owners and allowed people are listed by their ids on the platform.",
           ...documentErrors({ 404: "CHANNEL_NOT_FOUND" }),
         },
       },
@@ -91,6 +93,7 @@ export function accessBackendRoutes(deps: Deps) {
         detail: {
           ...detail,
           summary: "List the people who may talk to the agent on a channel, and who asked to",
+          description: "A stranger who writes to the bot gets a code and waits here for an approval.",
           ...documentErrors({ 404: "CHANNEL_NOT_FOUND" }),
         },
       },
@@ -108,6 +111,9 @@ export function accessBackendRoutes(deps: Deps) {
         detail: {
           ...detail,
           summary: "Approve the person who got this code",
+          description:
+            "With `owner: true` the person becomes the owner of the bot on this channel, whom the agent obeys.",
+          operationId: "approvePairing",
           ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
         },
       },
@@ -132,6 +138,8 @@ export function accessBackendRoutes(deps: Deps) {
         detail: {
           ...detail,
           summary: "Approve a person by their id, or refuse one for a week",
+          description: "Without a code: for people whose id on the platform is known.",
+          operationId: "setPairing",
           ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"], 409: "TOO_MANY_PEOPLE" }),
         },
       },
@@ -158,6 +166,7 @@ export function accessBackendRoutes(deps: Deps) {
         detail: {
           ...detail,
           summary: "Make the code by which you become the owner of a bot",
+          operationId: "createOwnerLink",
           description: OWNER_LINK_DESCRIPTION,
           ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
         },
@@ -175,6 +184,8 @@ export function accessBackendRoutes(deps: Deps) {
         detail: {
           ...detail,
           summary: "Remove a person's permission or request",
+          description: "The person may ask again, and gets a new code.",
+          operationId: "deletePairing",
           ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
         },
       },

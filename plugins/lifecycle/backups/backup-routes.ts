@@ -10,27 +10,35 @@ import type { Operations } from "../operations.ts";
 import type { ListedBackup } from "./agent-backups.ts";
 import { MAX_BACKUPS } from "./backup-store.ts";
 
-const item = t.Object({
-  path: t.String({ description: "Relative to the data folder; for a rollback" }),
-  size: t.Integer({ description: "Bytes, compressed" }),
-  createdAt: t.String({ description: "ISO 8601" }),
-  reason: t.Union(
-    [t.Literal("update"), t.Literal("rollback"), t.Literal("reset-memory"), t.Literal("manual"), t.Null()],
-    {
-      description: "What it was written for; null for one of an earlier version of Berth",
-    },
-  ),
-});
+const item = t.Object(
+  {
+    path: t.String({ description: "Relative to the data folder; for a rollback" }),
+    size: t.Integer({ description: "Bytes, compressed" }),
+    createdAt: t.String({ description: "ISO 8601" }),
+    reason: t.Union(
+      [t.Literal("update"), t.Literal("rollback"), t.Literal("reset-memory"), t.Literal("manual"), t.Null()],
+      {
+        description: "What it was written for; null for one of an earlier version of Berth",
+      },
+    ),
+  },
+  { title: "AgentBackup" },
+);
 const list = t.Object({ backups: t.Array(item), count: t.Integer(), max: t.Integer({ description: "Older ones go" }) });
 const written = t.Object({ backup: item });
 
 const PATH = "/api/agents/:id/backups";
 const ACTION = "agent.backup";
 const tags = ["Life cycle"];
-const listDetail = { tags, summary: "The backups of an agent that are kept, newest first" };
+const listDetail = {
+  tags,
+  summary: "The backups of an agent that are kept, newest first",
+  description: "`max` are kept; the oldest goes when another is made.",
+};
 const writeDetail = {
   tags,
   summary: "Back up an agent now: configuration, credentials (still sealed), memory, sessions, reminders, channels",
+  description: "Its `path` is what `rollback` takes.",
 };
 const failed = { 500: "BACKUP_FAILED" };
 

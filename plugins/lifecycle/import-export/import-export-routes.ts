@@ -44,6 +44,7 @@ const EXPORT = "/api/agents/:id/export";
 const createExportDetail = () => ({
   tags,
   summary: "An agent as one JSON file, without secrets",
+  operationId: "exportAgent",
   description:
     "Its name, model, configuration (byte for byte), skills, public page, memories, reminders, schedules and sessions with " +
     "their messages and files, of which up to 12 MiB are in it. No credentials, tokens or channels. `POST /api/agents/import` creates an agent from it.",

@@ -33,6 +33,7 @@ export const importErrors = {
 export const createImportDetail = (schema: TSchema) => ({
   tags,
   summary: "Create an agent from an exported one, or from another program's file",
+  operationId: "importAgent",
   description:
     "Takes the file of `GET /api/agents/:id/export`. The new agent has the same configuration, memories, skills, reminders, " +
     "schedules and sessions, under new ids, and no credentials or channels. What acts, spends or reaches out arrives switched off: " +
@@ -63,6 +64,8 @@ export const importQuery = t.Object({
 export const createPreviewDetail = () => ({
   tags,
   summary: "Show what an import of a file would make, without making it",
+  description: "`report` says of each part of the file whether it is taken over, and why not.",
+  operationId: "previewImport",
   requestBody: importBody(createExportedAgentSchema()),
 });
 export const previewErrors = { 400: importErrors[400], 402: importErrors[402], 429: importErrors[429] };

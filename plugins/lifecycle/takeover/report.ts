@@ -40,13 +40,16 @@ const NOTES = {
 
 export type NoteCode = keyof typeof NOTES;
 
-export const reportRow = t.Object({
-  source: t.String({ description: "The file, or the field of it" }),
-  taken: t.Boolean(),
-  count: t.Union([t.Integer(), t.Null()], { description: "How many, where there are several" }),
-  code: t.String(),
-  note: t.String({ description: "What became of it, or why it was left out" }),
-});
+export const reportRow = t.Object(
+  {
+    source: t.String({ description: "The file, or the field of it" }),
+    taken: t.Boolean(),
+    count: t.Union([t.Integer(), t.Null()], { description: "How many, where there are several" }),
+    code: t.String(),
+    note: t.String({ description: "What became of it, or why it was left out" }),
+  },
+  { title: "ImportReportRow" },
+);
 export type ReportRow = Static<typeof reportRow>;
 
 /** Rows of a report; a file may have thousands of parts. */

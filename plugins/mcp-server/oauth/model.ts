@@ -5,15 +5,18 @@ import { t } from "elysia";
 const scope = t.Union([t.Literal("read"), t.Literal("chat"), t.Literal("write")]);
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 
-export const connectedApp = t.Object({
-  id: t.String(),
-  name: t.String({ description: "As the app calls itself", examples: ["Desk assistant"] }),
-  host: t.String({ description: "Where it lives", examples: ["assistant.example.com"] }),
-  scopes: t.Array(scope),
-  trusted: t.Boolean({ description: "What it writes counts as your own words" }),
-  createdAt: t.String({ description: "ISO 8601" }),
-  lastUsedAt: nullable(t.String({ description: "ISO 8601, exact to about half an hour" })),
-});
+export const connectedApp = t.Object(
+  {
+    id: t.String(),
+    name: t.String({ description: "As the app calls itself", examples: ["Desk assistant"] }),
+    host: t.String({ description: "Where it lives", examples: ["assistant.example.com"] }),
+    scopes: t.Array(scope),
+    trusted: t.Boolean({ description: "What it writes counts as your own words" }),
+    createdAt: t.String({ description: "ISO 8601" }),
+    lastUsedAt: nullable(t.String({ description: "ISO 8601, exact to about half an hour" })),
+  },
+  { title: "ConnectedApp" },
+);
 export const connectedAppList = t.Object({ apps: t.Array(connectedApp), count: t.Integer() });
 export const disconnectedApp = t.Object({ success: t.Literal(true), id: t.String() });
 
@@ -54,7 +57,15 @@ export const registrationBody = t.Object(
   { additionalProperties: true },
 );
 export const registration = t.Object(
-  { client_id: t.String(), client_name: t.String(), redirect_uris: t.Array(t.String()) },
+  {
+    client_id: t.String(),
+    client_id_issued_at: t.Optional(t.Integer({ description: "Seconds since 1970" })),
+    client_name: t.String(),
+    redirect_uris: t.Array(t.String()),
+    grant_types: t.Optional(t.Array(t.String())),
+    response_types: t.Optional(t.Array(t.String())),
+    token_endpoint_auth_method: t.Optional(t.String()),
+  },
   { additionalProperties: true },
 );
 export const tokens = t.Object({

@@ -74,6 +74,7 @@ export function oauthRoutes({ identities, limits, addresses, authorization, apps
       detail: {
         tags,
         summary: "Exchange a code or a refresh token for tokens",
+        operationId: "createOauthToken",
         description: `${FORM} A refresh token works once; its second use ends the connection.`,
         ...refusals,
         ...documentResponse(tokens, "The tokens"),
@@ -84,6 +85,7 @@ export function oauthRoutes({ identities, limits, addresses, authorization, apps
       detail: {
         tags,
         summary: "End a connection by one of its tokens",
+        operationId: "revokeOauthToken",
         description: FORM,
         ...refusals,
         ...documentResponse(registrationBody, "Ended, or there was none"),
@@ -96,6 +98,7 @@ export function oauthRoutes({ identities, limits, addresses, authorization, apps
       detail: {
         tags,
         summary: "Register an app (RFC 7591)",
+        operationId: "registerOauthApp",
         description: "For public clients: there is no secret, and PKCE with S256 is required.",
         ...documentErrors({ 400: ["INVALID_REDIRECT_URI", "INVALID_CLIENT_METADATA"] }),
       },
@@ -117,6 +120,9 @@ export function oauthRoutes({ identities, limits, addresses, authorization, apps
         detail: {
           tags,
           summary: "What an app asks for, for the page that asks you",
+          description:
+            "`request` is the query string of the authorization request. `back` is set if the app has made a mistake.",
+          operationId: "readOauthRequest",
           ...documentErrors({ 400: "INVALID_AUTHORIZATION" }),
         },
       },
@@ -136,6 +142,8 @@ export function oauthRoutes({ identities, limits, addresses, authorization, apps
         detail: {
           tags,
           summary: "Allow or refuse what an app asks for",
+          description: "`redirect` is where the browser goes next: back to the app, with a code or a refusal.",
+          operationId: "decideOauthRequest",
           ...documentErrors({ 400: "INVALID_AUTHORIZATION", 409: "TOO_MANY_APPS" }),
         },
       },
@@ -149,7 +157,11 @@ export function oauthRoutes({ identities, limits, addresses, authorization, apps
       {
         ownSession: true,
         response: { 200: connectedAppList },
-        detail: { tags, summary: "The apps that you have connected, newest first" },
+        detail: {
+          tags,
+          summary: "The apps that you have connected, newest first",
+          description: "Apps that act for the account with tokens, and what each may do.",
+        },
       },
     )
     .delete(
@@ -164,6 +176,7 @@ export function oauthRoutes({ identities, limits, addresses, authorization, apps
         detail: {
           tags,
           summary: "Disconnect an app, with immediate effect",
+          description: "All tokens of the app stop working.",
           ...documentErrors({ 404: "APP_NOT_FOUND" }),
         },
       },

@@ -5,6 +5,7 @@ import { eventStreamResponse } from "../../../src/kernel/http/sse-streams.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import { agentNotFound, type agents as agentsPlugin } from "../../agents/index.ts";
 import type { DetachedTurns } from "../live/detached-turns.ts";
+import { turnEvent } from "../live/event-schemas.ts";
 import type { TurnStream } from "../live/turn-stream.ts";
 import { cancelledTurn, detachedMessageBody, detachedTurn } from "./model.ts";
 
@@ -100,7 +101,7 @@ export const backendRoutes = ({ agents, detachedTurns, turnStream }: Deps) =>
             return true;
           },
         }),
-      { agentCall: "agent.read", detail: { ...EVENTS_DETAIL, responses: { 200: eventStreamResponse } } },
+      { agentCall: "agent.read", detail: { ...EVENTS_DETAIL, responses: { 200: eventStreamResponse(turnEvent) } } },
     )
     .post(
       `${TURNS}/:turnId/cancel`,

@@ -22,27 +22,30 @@ const STEP_STATES = [
 ] as const;
 const state = t.Union([...STATES]);
 const role = t.Union([t.Literal("user"), t.Literal("assistant")]);
-const turnError = nullable(t.Object({ code: t.String(), message: t.String() }));
+const turnError = nullable(t.Object({ code: t.String(), message: t.String() }, { title: "TurnError" }));
 const money = t.Number({ description: "USD" });
 
-export const conversationItem = t.Object({
-  id: t.String(),
-  platform: t.String(),
-  name: t.String({ description: "The name of its latest sender; empty for you" }),
-  isGroup: t.Boolean(),
-  topic: nullable(t.String()),
-  title: t.String({ description: "Its topic, or its first words" }),
-  preview: t.String({ description: "The beginning of its latest message" }),
-  previewRole: role,
-  messageCount: t.Integer(),
-  waiting: t.Integer({ description: "Messages that wait for their reply" }),
-  status: t.Union([t.Literal("active"), t.Literal("idle"), t.Literal("completed")]),
-  createdAt: time("Its beginning"),
-  lastActivityAt: time("Its latest message"),
-  match: nullable(
-    t.Object({ seq: t.Integer(), text: t.String() }, { description: "The newest message that a search has found" }),
-  ),
-});
+export const conversationItem = t.Object(
+  {
+    id: t.String(),
+    platform: t.String(),
+    name: t.String({ description: "The name of its latest sender; empty for you" }),
+    isGroup: t.Boolean(),
+    topic: nullable(t.String()),
+    title: t.String({ description: "Its topic, or its first words" }),
+    preview: t.String({ description: "The beginning of its latest message" }),
+    previewRole: role,
+    messageCount: t.Integer(),
+    waiting: t.Integer({ description: "Messages that wait for their reply" }),
+    status: t.Union([t.Literal("active"), t.Literal("idle"), t.Literal("completed")]),
+    createdAt: time("Its beginning"),
+    lastActivityAt: time("Its latest message"),
+    match: nullable(
+      t.Object({ seq: t.Integer(), text: t.String() }, { description: "The newest message that a search has found" }),
+    ),
+  },
+  { title: "Conversation" },
+);
 
 export const conversationList = t.Object({
   conversations: t.Array(conversationItem),
@@ -73,15 +76,18 @@ const stepFields = {
   ms: nullable(t.Integer({ description: "How long it took" })),
 };
 const partOf = t.Integer({ description: "Which part of the delegated work it belongs to, from 1" });
-const step = t.Object({
-  ...stepFields,
-  steps: t.Optional(
-    t.Array(t.Object({ ...stepFields, part: partOf }), {
-      description:
-        "The calls that it has made itself, as `delegate` does, with the first 500 characters of their texts",
-    }),
-  ),
-});
+const step = t.Object(
+  {
+    ...stepFields,
+    steps: t.Optional(
+      t.Array(t.Object({ ...stepFields, part: partOf }), {
+        description:
+          "The calls that it has made itself, as `delegate` does, with the first 500 characters of their texts",
+      }),
+    ),
+  },
+  { title: "TurnStep" },
+);
 
 export const attachment = t.Object(
   {
@@ -95,33 +101,36 @@ export const attachment = t.Object(
   { description: "A file that came with a message; `kind` and `caption` are those of a file that a reply sends" },
 );
 
-export const messageItem = t.Object({
-  id: t.String(),
-  seq: nullable(t.Integer({ description: "Its position; null while it waits for its reply" })),
-  role: role,
-  kind: t.Union([t.Literal("message"), t.Literal("command"), t.Literal("reminder")]),
-  text: t.String(),
-  transcribedBy: nullable(
-    t.String({ description: "The model that wrote down its recordings, whose words are at the end of the text" }),
-  ),
-  senderName: t.String({ description: "Empty for you and for the agent" }),
-  byOwner: t.Boolean(),
-  createdAt: time("When it arrived, or was written"),
-  turnId: t.String(),
-  state,
-  error: turnError,
-  steps: t.Array(step),
-  attachments: t.Array(attachment),
-  usage: nullable(
-    t.Object({
-      model: nullable(t.String()),
-      inputTokens: t.Integer(),
-      outputTokens: t.Integer(),
-      costUsd: money,
-      ms: t.Integer({ description: "From the message to its reply" }),
-    }),
-  ),
-});
+export const messageItem = t.Object(
+  {
+    id: t.String(),
+    seq: nullable(t.Integer({ description: "Its position; null while it waits for its reply" })),
+    role: role,
+    kind: t.Union([t.Literal("message"), t.Literal("command"), t.Literal("reminder")]),
+    text: t.String(),
+    transcribedBy: nullable(
+      t.String({ description: "The model that wrote down its recordings, whose words are at the end of the text" }),
+    ),
+    senderName: t.String({ description: "Empty for you and for the agent" }),
+    byOwner: t.Boolean(),
+    createdAt: time("When it arrived, or was written"),
+    turnId: t.String(),
+    state,
+    error: turnError,
+    steps: t.Array(step),
+    attachments: t.Array(attachment),
+    usage: nullable(
+      t.Object({
+        model: nullable(t.String()),
+        inputTokens: t.Integer(),
+        outputTokens: t.Integer(),
+        costUsd: money,
+        ms: t.Integer({ description: "From the message to its reply" }),
+      }),
+    ),
+  },
+  { title: "ConversationMessage" },
+);
 
 export const conversationMessages = t.Object({
   messages: t.Array(messageItem),
@@ -134,20 +143,23 @@ export const messagesOfConversationQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
 });
 
-export const turnItem = t.Object({
-  id: t.String(),
-  sessionId: t.String({ description: "The id of the conversation" }),
-  platform: t.String(),
-  status: state,
-  error: turnError,
-  model: nullable(t.String()),
-  steps: t.Integer({ description: "Calls of the model and of tools" }),
-  inputTokens: t.Integer(),
-  outputTokens: t.Integer(),
-  costUsd: money,
-  startedAt: time("The first call of the model, or the arrival of the message"),
-  endedAt: nullable(time("When it was settled")),
-});
+export const turnItem = t.Object(
+  {
+    id: t.String(),
+    sessionId: t.String({ description: "The id of the conversation" }),
+    platform: t.String(),
+    status: state,
+    error: turnError,
+    model: nullable(t.String()),
+    steps: t.Integer({ description: "Calls of the model and of tools" }),
+    inputTokens: t.Integer(),
+    outputTokens: t.Integer(),
+    costUsd: money,
+    startedAt: time("The first call of the model, or the arrival of the message"),
+    endedAt: nullable(time("When it was settled")),
+  },
+  { title: "Turn" },
+);
 
 export const turnList = t.Object({
   turns: t.Array(turnItem),

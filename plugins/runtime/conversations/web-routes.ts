@@ -9,6 +9,7 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { agentNotFound, type agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import { conversationNotFound, turnNotFound } from "../live/detached-turns.ts";
+import { turnEvent } from "../live/event-schemas.ts";
 import type { TurnStream } from "../live/turn-stream.ts";
 import { CANCEL_DETAIL, EVENTS_DETAIL, SEND_DETAIL } from "./backend-routes.ts";
 import type { ConversationList } from "./conversation-list.ts";
@@ -91,7 +92,13 @@ export function webRoutes(deps: Deps) {
       {
         ownAgent: ownAgent("read"),
         response: { 200: conversationItem },
-        detail: { tags, summary: "One conversation", ...documentErrors({ 404: "CONVERSATION_NOT_FOUND" }) },
+        detail: {
+          tags,
+          summary: "One conversation",
+          description:
+            "Where it takes place, who takes part, how many messages it has, and whether a message waits for its reply.",
+          ...documentErrors({ 404: "CONVERSATION_NOT_FOUND" }),
+        },
       },
     )
     .get(
@@ -163,6 +170,7 @@ export function webRoutes(deps: Deps) {
         detail: {
           tags,
           summary: "A turn with its steps: calls of the model and of tools",
+          description: "What happened between a message and its reply: each call with input, output, tokens and cost.",
           ...documentErrors({ 404: "TURN_NOT_FOUND" }),
         },
       },
@@ -186,7 +194,7 @@ export function webRoutes(deps: Deps) {
           },
         });
       },
-      { ownAgent: ownAgent("read"), detail: { ...EVENTS_DETAIL, responses: { 200: eventStreamResponse } } },
+      { ownAgent: ownAgent("read"), detail: { ...EVENTS_DETAIL, responses: { 200: eventStreamResponse(turnEvent) } } },
     )
     .post(
       `${TURNS}/:turnId/cancel`,

@@ -2,15 +2,18 @@
 import { type Static, t } from "elysia";
 import type { ReplyFile } from "../../uploads/index.ts";
 
-export const sentFile = t.Object({
-  id: t.String(),
-  name: t.String(),
-  type: t.String({ description: "The media type" }),
-  size: t.Integer({ description: "Bytes" }),
-  kind: t.Union([t.Literal("picture"), t.Literal("audio"), t.Literal("voice"), t.Literal("document")]),
-  caption: t.Union([t.String(), t.Null()]),
-  url: t.String({ description: "Its path on this server; fetch it with the same credentials" }),
-});
+export const sentFile = t.Object(
+  {
+    id: t.String(),
+    name: t.String(),
+    type: t.String({ description: "The media type" }),
+    size: t.Integer({ description: "Bytes" }),
+    kind: t.Union([t.Literal("picture"), t.Literal("audio"), t.Literal("voice"), t.Literal("document")]),
+    caption: t.Union([t.String(), t.Null()]),
+    url: t.String({ description: "Its path on this server; fetch it with the same credentials" }),
+  },
+  { title: "SentFile" },
+);
 
 export type SentFile = Static<typeof sentFile>;
 

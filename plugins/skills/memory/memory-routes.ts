@@ -28,29 +28,32 @@ interface WebDeps extends Deps {
 
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 
-const memoryItem = t.Object({
-  id: t.String(),
-  kind: t.Union([t.Literal("own"), t.Literal("person"), t.Literal("world")], {
-    description: "What it is about: the owner, another person, or anything else",
-  }),
-  text: t.String(),
-  about: nullable(t.String({ description: "The conversation that knows it, as platform:peer; null: the owner's" })),
-  confidence: t.Union([t.Literal("high"), t.Literal("medium"), t.Literal("low")], {
-    description:
-      "By where it comes from: the owner; words of other people, or a summary; content from outside, such as a web page",
-  }),
-  untrusted: t.Boolean({
-    description:
-      "Noted while content from outside was read: where it is in a prompt, tools that act ask the owner first",
-  }),
-  pinned: t.Boolean({ description: "Comes first in every prompt of its conversation" }),
-  source: t.Union([t.Literal("agent"), t.Literal("compaction"), t.Literal("owner")], {
-    description: "Who wrote it: the agent by its tool, a summary of a long conversation, or the owner",
-  }),
-  turnId: nullable(t.String({ description: "The turn in which it was noted" })),
-  createdAt: t.String({ description: "ISO 8601" }),
-  lastUsedAt: t.String({ description: "ISO 8601. When it was last told, changed or looked up" }),
-});
+const memoryItem = t.Object(
+  {
+    id: t.String(),
+    kind: t.Union([t.Literal("own"), t.Literal("person"), t.Literal("world")], {
+      description: "What it is about: the owner, another person, or anything else",
+    }),
+    text: t.String(),
+    about: nullable(t.String({ description: "The conversation that knows it, as platform:peer; null: the owner's" })),
+    confidence: t.Union([t.Literal("high"), t.Literal("medium"), t.Literal("low")], {
+      description:
+        "By where it comes from: the owner; words of other people, or a summary; content from outside, such as a web page",
+    }),
+    untrusted: t.Boolean({
+      description:
+        "Noted while content from outside was read: where it is in a prompt, tools that act ask the owner first",
+    }),
+    pinned: t.Boolean({ description: "Comes first in every prompt of its conversation" }),
+    source: t.Union([t.Literal("agent"), t.Literal("compaction"), t.Literal("owner")], {
+      description: "Who wrote it: the agent by its tool, a summary of a long conversation, or the owner",
+    }),
+    turnId: nullable(t.String({ description: "The turn in which it was noted" })),
+    createdAt: t.String({ description: "ISO 8601" }),
+    lastUsedAt: t.String({ description: "ISO 8601. When it was last told, changed or looked up" }),
+  },
+  { title: "Memory" },
+);
 const kind = t.Union([t.Literal("own"), t.Literal("person"), t.Literal("world")], {
   error: "The kind is own, person or world.",
 });
@@ -98,7 +101,12 @@ const ACTION = "agent.memory";
 const LIST = "/api/agents/:id/memories";
 const ONE = `${LIST}/:memoryId`;
 const tags = ["Memory"];
-const listDetail = { tags, summary: "What an agent remembers: pinned facts first, then newest first, or by a search" };
+const listDetail = {
+  tags,
+  summary: "What an agent remembers: pinned facts first, then newest first, or by a search",
+  description:
+    "Facts with their source, and whether they came from an untrusted place. `query` searches by meaning and words; `kind` and `about` filter.",
+};
 const changeErrors = {
   400: ["EMPTY_FACT", "FACT_TOO_LONG"],
   404: ["AGENT_NOT_FOUND", "FACT_NOT_FOUND"],
@@ -106,15 +114,27 @@ const changeErrors = {
 };
 const createErrors = { ...changeErrors, 404: "AGENT_NOT_FOUND", 409: ["MEMORY_FULL", ...changeErrors[409]] };
 const removeErrors = { 404: changeErrors[404], 409: "OPERATION_IN_PROGRESS" };
-const detailOf = (summary: string, errors: Record<number, string | string[]>) => ({
+const detailOf = (
+  texts: { summary: string; description: string; operationId?: string },
+  errors: Record<number, string | string[]>,
+) => ({
   tags,
-  summary,
+  ...texts,
   ...documentErrors(errors),
 });
 const create = { body: createBody, response: { 200: memoryResponse, 201: memoryResponse } };
-const CREATE = "Teach an agent a fact; 200 if it knows it already";
-const CHANGE = "Correct or pin a fact: a new text counts as the owner's own";
-const REMOVE = "Forget a fact for good";
+const CREATE = {
+  summary: "Teach an agent a fact; 200 if it knows it already",
+  description: "The fact counts as the owner's own word. A pinned one is in every prompt.",
+};
+const CHANGE = {
+  summary: "Correct or pin a fact: a new text counts as the owner's own",
+  description: "Fields that are left out stay as they are.",
+};
+const REMOVE = {
+  summary: "Forget a fact for good",
+  description: "The agent no longer finds it from its next turn on.",
+};
 
 const toItem = ({
   id,

@@ -19,14 +19,17 @@ interface WebDeps extends Deps {
   identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant">;
 }
 
-const reminderItem = t.Object({
-  id: t.String(),
-  text: t.String(),
-  dueAt: t.String({ description: "ISO 8601" }),
-  platform: t.String(),
-  byOwner: t.Boolean({ description: "Set in a conversation of the owner" }),
-  enabled: t.Boolean({ description: "False for an imported reminder that was not switched on: it does not fire" }),
-});
+const reminderItem = t.Object(
+  {
+    id: t.String(),
+    text: t.String(),
+    dueAt: t.String({ description: "ISO 8601" }),
+    platform: t.String(),
+    byOwner: t.Boolean({ description: "Set in a conversation of the owner" }),
+    enabled: t.Boolean({ description: "False for an imported reminder that was not switched on: it does not fire" }),
+  },
+  { title: "Reminder" },
+);
 const reminderList = t.Object({ reminders: t.Array(reminderItem), count: t.Integer() });
 const switchBody = t.Object({ enabled: t.Boolean({ error: "Give true or false." }) });
 
@@ -34,9 +37,17 @@ const ACTION = "agent.reminder";
 const LIST = "/api/agents/:id/reminders";
 const ONE = `${LIST}/:reminderId`;
 const tags = ["Agents"];
-const listDetail = { tags, summary: "An agent's open reminders, soonest first" };
+const listDetail = {
+  tags,
+  summary: "An agent's open reminders, soonest first",
+  description: "Reminders that the agent has set and that have not come due.",
+};
 const errors = { 400: "REMINDER_PAST", 404: ["AGENT_NOT_FOUND", "REMINDER_NOT_FOUND"] };
-const summary = "Switch a reminder on or off";
+const switchTexts = {
+  summary: "Switch a reminder on or off",
+  description:
+    "Reminders of an imported agent are off until their owner switches them on. One whose time has passed can't be switched on.",
+};
 
 const toItem = ({ id, text, dueAt, platform, byOwner, enabled }: Reminder) => ({
   ...{ id, text, dueAt: new Date(dueAt).toISOString() },
@@ -71,7 +82,7 @@ export const reminderWebRoutes = ({ backend, identities, guards, reminders }: We
         response: { 200: reminderItem },
         detail: {
           tags,
-          summary,
+          ...switchTexts,
           ...documentErrors({ ...errors, 409: "OPERATION_IN_PROGRESS", 502: "BACKEND_UNAVAILABLE" }),
         },
       },
@@ -96,6 +107,6 @@ export const reminderBackendRoutes = ({ guards, reminders }: Deps) =>
         agentCall: { action: ACTION, scope: "write", changes: true },
         body: switchBody,
         response: { 200: reminderItem },
-        detail: { tags, summary, ...documentErrors(errors) },
+        detail: { tags, ...switchTexts, ...documentErrors(errors) },
       },
     );

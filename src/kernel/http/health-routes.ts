@@ -56,7 +56,13 @@ export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<ty
     .get("/healthz", () => ({ status: "ok" }), {
       open: true,
       response: { 200: t.Object({ status: t.String() }) },
-      detail: { ...detail, summary: "Alive" },
+      detail: {
+        ...detail,
+        summary: "Alive",
+        description:
+          "Answers 200 while the process runs. It checks nothing else, so a load balancer should ask `/readyz`.",
+        operationId: "getHealth",
+      },
     })
     .get(
       "/readyz",
@@ -70,7 +76,13 @@ export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<ty
       {
         open: true,
         response: { 200: ready, 503: notReady },
-        detail: { ...detail, summary: "Ready to serve: database, migrations, worker" },
+        detail: {
+          ...detail,
+          summary: "Ready to serve: database, migrations, worker",
+          description:
+            "Checks each part that requests need, and lists them in `parts`. 503 while one of them is not ready.",
+          operationId: "getReadiness",
+        },
       },
     );
   if (surfaceName === "web") return routes;
@@ -97,6 +109,9 @@ export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<ty
       detail: {
         ...detail,
         summary: "Figures in Prometheus' text format",
+        description:
+          "For Prometheus. Only from this machine, unless the operator has set METRICS_TOKEN, which is then required.",
+        operationId: "getMetrics",
         security: [{ metricsToken: [] }, {}],
         ...documentErrors({ 401: "UNAUTHORIZED", 403: "METRICS_CLOSED" }),
         responses: { 200: { description: "All figures", content: { "text/plain": { schema: { type: "string" } } } } },

@@ -1,6 +1,7 @@
 // Serves streams of server-sent events (WHATWG HTML §9.2) until the reader disconnects or loses access.
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
+import { eventStream } from "./openapi/event-streams.ts";
 import { attachContext, contextOf } from "./request-context.ts";
 
 /** The reader of a stream, and the agent that it is about. */
@@ -62,11 +63,8 @@ export const acceptsEventStream = (request: Request) =>
 export const formatEvent = (id: string | number, event: string, data: unknown) =>
   `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** The response object of an event stream in the OpenAPI document. */
-export const eventStreamResponse = {
-  description: "The stream",
-  content: { "text/event-stream": { schema: { type: "string" as const } } },
-};
+/** The response object of an event stream in the OpenAPI document, with the schema of one event. */
+export const eventStreamResponse = (event: object) => ({ description: "The stream", content: eventStream(event) });
 
 export function createSseStreams(deps: { log: Log; heartbeatMs?: number | undefined }): SseStreams {
   const { log, heartbeatMs = HEARTBEAT_MS } = deps;

@@ -1,10 +1,15 @@
 // Serves a text that does not change while the process runs; compressed, once, for clients that accept gzip.
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 
 export interface CompressedAsset {
   response(request: Request): Promise<Response>;
   /** Reads and compresses the text before it is requested. */
   prepare(): void;
 }
+
+/** On another thread, since a megabyte takes longer than other requests should wait. */
+const compressOnThread = promisify(gzip);
 
 /** `read` is called once. `headers` must hold the content type. */
 export function createCompressedAsset(
@@ -13,7 +18,7 @@ export function createCompressedAsset(
 ): CompressedAsset {
   // Only the compressed bytes are kept: few clients don't accept them.
   let compressed: Promise<Uint8Array<ArrayBuffer>> | undefined;
-  const compress = async () => Bun.gzipSync(await read());
+  const compress = async () => new Uint8Array(await compressOnThread(await read()));
   const compressOnce = () => {
     compressed ??= compress();
     return compressed;

@@ -4,8 +4,14 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
+/** A true request or answer of a type, with a line about it. https://spec.openapis.org/oas/v3.1.1#example-object */
+export interface NamedExample {
+  summary?: string;
+  value: unknown;
+}
+
 export interface MediaTypes {
-  [type: string]: { schema?: Schema };
+  [type: string]: { schema?: Schema; examples?: Record<string, NamedExample> };
 }
 
 export interface ResponseObject {
@@ -13,6 +19,8 @@ export interface ResponseObject {
   headers?: Record<string, object>;
   content?: MediaTypes;
   $ref?: string;
+  /** The codes of an error, for programs; the description lists them, too. */
+  "x-error-codes"?: string[];
 }
 
 export interface Parameter {
@@ -21,6 +29,7 @@ export interface Parameter {
   description?: string;
   required?: boolean;
   examples?: unknown;
+  example?: unknown;
   schema?: Schema;
 }
 
@@ -40,11 +49,18 @@ export interface Operation {
   "x-error-schema"?: Schema;
 }
 
+/** A group of operations; `externalDocs` is its guide. */
+export interface Tag {
+  name: string;
+  description?: string;
+  externalDocs?: { url: string; description: string };
+}
+
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string; description?: string };
+  info: { title: string; version: string; description?: string; license?: { name: string; identifier?: string } };
   servers?: { url: string; description?: string }[];
-  tags?: { name: string; description?: string }[];
+  tags?: Tag[];
   paths: Record<string, Record<string, Operation>>;
   components?: {
     schemas?: Record<string, Schema>;
@@ -76,3 +92,11 @@ export function mapSubschemas(schema: Schema, change: (inner: Schema, key: strin
 const MAPS = new Set(["properties", "patternProperties"]);
 const LISTS = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 const SINGLE = new Set(["items", "additionalProperties", "not"]);
+
+/** "GET /api/agents/{id}": how messages and files name an operation. */
+export const operationName = (method: string, path: string) => `${method.toUpperCase()} ${path}`;
+
+export function parseOperationName(name: string): { method: string; path: string } {
+  const [method = "", path = ""] = name.split(" ");
+  return { method: method.toLowerCase(), path };
+}

@@ -9,7 +9,12 @@ export const errorSchema: Schema = {
   properties: {
     error: { type: "string", description: "What went wrong, in a sentence" },
     message: { type: "string", description: "The same text" },
-    code: { type: "string", pattern: "^[A-Z][A-Z0-9_]*$", description: "Stable, for programs" },
+    code: {
+      type: "string",
+      pattern: "^[A-Z][A-Z0-9_]*$",
+      description: "Stable, for programs; each operation lists its codes as `x-error-codes` of the response",
+      examples: ["INVALID_INPUT"],
+    },
     issues: {
       type: "array",
       description: "On validation errors: what is wrong, and where",
@@ -93,7 +98,14 @@ export function addErrorResponses(method: string, operation: Operation, shared: 
     const isShared = name !== undefined && shared[name]?.description === response.description;
     responses[status] = isShared ? { $ref: `#/components/responses/${name}` } : response;
   }
+  if (!Object.keys(responses).some((status) => /^2/.test(status))) {
+    shared[OTHERWISE] ??= { ...errorResponse("", []), description: "Any other error." };
+    responses.default = { $ref: `#/components/responses/${OTHERWISE}` };
+  }
 }
+
+/** The answer of an operation that has no success of its own in HTTP: it redirects, or becomes a WebSocket. */
+const OTHERWISE = "Otherwise";
 
 /** Returns the name of a shared response: its only code, or BadRequest for the codes of any invalid body. */
 function sharedResponseName(codes: string[]): string | undefined {
@@ -110,6 +122,7 @@ function errorResponse(status: string, codes: string[], schema = ERROR): Respons
   const listed = codes.map((code) => `\`${code}\``).join(", ");
   return {
     description: codes.length > 0 ? `${meaning} Codes: ${listed}.` : meaning,
+    ...(codes.length > 0 ? { "x-error-codes": codes } : undefined),
     ...(status === "429" ? { headers: rateHeaders } : undefined),
     content: { "application/json": { schema } },
   };

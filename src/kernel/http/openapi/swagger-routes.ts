@@ -2,69 +2,58 @@
 
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type AnyElysia, Elysia } from "elysia";
-// Imported by its path, since the package does not export the bundle for browsers.
-import scalar from "../../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { license, version } from "../../../../package.json";
 import type { LateRoutes } from "../../late-routes.ts";
 import { createCompressedAsset } from "../../pages/compressed-asset.ts";
 import { pageHeaders } from "../../pages/html.ts";
 import { once } from "../../util/cache.ts";
 import { openRoutes } from "../route-guards.ts";
-import { type OpenApiDocument, toOpenApi } from "./openapi.ts";
-import theme from "./swagger-theme.css" with { type: "text" };
+import type { Tag } from "./document.ts";
+import { addExamples, completeDocument, type OpenApiDocument, type RecordedExamples, shareSchemas } from "./openapi.ts";
 
 /** The texts and registrations of plugins that the document shows beside the routes. */
 export interface ApiDocumentation {
   /** What the API is for, in Markdown. */
   description: string;
+  /** What is said of tags, by name. */
+  tags?: Readonly<Record<string, Omit<Tag, "name">>>;
   /** Paths that are not routes. */
   paths?: OpenApiDocument["paths"];
   securitySchemes?: Record<string, object>;
+  /** Reads the recorded examples; called once, when the document is made. */
+  examples?: () => Promise<RecordedExamples>;
+  /** The script and the style sheet that draw the page. Their names hold a hash of their content. */
+  reference: {
+    names(): Promise<readonly string[]>;
+    response(name: string, request: Request): Promise<Response>;
+  };
 }
 
-/** Allows only files that Berth serves: no foreign address, no evaluated text, no inline script. */
+/** Allows only files that Berth serves: no foreign address, no evaluated text, nothing inline. */
 const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 const JSON_HEADERS = { "content-type": "application/json;charset=utf-8" };
-/** The page requests the script with Berth's version in the query, so caches may keep it. */
-const SCRIPT_HEADERS = {
-  "content-type": "text/javascript;charset=utf-8",
-  "cache-control": "public, max-age=31536000, immutable",
-};
-
-/** Switches off every part of Scalar that would contact another service, and sets its colours. */
-const SCALAR = {
-  customCss: theme,
-  withDefaultFonts: false,
-  telemetry: false,
-  proxyUrl: "",
-  hideClientButton: true,
-  showDeveloperTools: "never",
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  documentDownloadType: "json",
-  defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
-  // The name of a button must hold its text, "Show More" (WCAG 2.2, 2.5.3).
-  localization: { locale: "en", translations: { navigation: { showAllEndpoints: "Show More: {name}" } } },
-} as const;
 
 /**
  * Makes the page and document routes of one surface. The generator (@elysiajs/swagger) is loaded at the first visit, to
- * keep the start fast, and describes the routes that the apps have by then. Its results are kept. It works in steps, since
- * all at once would block the event loop.
+ * keep the start fast, and describes the routes that the apps have by then, a few at a time, since all at once would block the event
+ * loop. Its results are kept.
  */
 export function swaggerRoutes(
   surfaceName: "web" | "backend",
   apps: readonly (AnyElysia | LateRoutes)[],
-  { description, paths = {}, securitySchemes = {} }: ApiDocumentation,
+  { description, tags, paths = {}, securitySchemes = {}, examples, reference }: ApiDocumentation,
 ): AnyElysia {
-  const documentedApp = once(async () => {
+  const makeGenerator = once(async () => {
     const { swagger } = await import("@elysiajs/swagger");
-    const generator = swagger({
+    const [script = ""] = (await reference.names()).filter((name) => name.endsWith(".js"));
+    await yieldToEventLoop();
+    const options: Parameters<typeof swagger>[0] = {
       provider: "scalar",
       path: "/swagger",
-      scalarCDN: `swagger/scalar.js?${version}`,
-      scalarConfig: SCALAR,
+      // Our own script in place of Scalar's, which takes seconds to draw an API of this size.
+      scalarCDN: `swagger/${script}`,
+      scalarConfig: { customCss: "" },
       excludeStaticFile: false,
       documentation: {
         openapi: "3.1.1",
@@ -72,33 +61,52 @@ export function swaggerRoutes(
           title: `Berth ${surfaceName} API`,
           version,
           license: { name: license },
+          contact: { name: "The operator of this installation" },
           description,
         },
-        paths,
       },
-    });
-    await yieldToEventLoop();
-    const documented: AnyElysia = new Elysia({ name: `docs.${surfaceName}` });
-    for (const app of apps) documented.use(typeof app === "function" ? await app() : app);
-    documented.use(generator);
-    await yieldToEventLoop();
-    return documented;
+    };
+    // Each generator describes the routes of one app.
+    return () => swagger(options);
   });
-  const generate = async (path: string) => (await documentedApp()).handle(new Request(`http://localhost${path}`));
+  const generate = async (path: string, routes: AnyElysia["routes"] = []) => {
+    const app = new RouteList(routes).use((await makeGenerator())());
+    return app.handle(new Request(`http://localhost${path}`));
+  };
 
-  const page = once(async () => completePage(await (await generate("/swagger")).text()));
+  async function generateDocument(): Promise<OpenApiDocument> {
+    const document = (await (await generate("/swagger/json")).json()) as OpenApiDocument;
+    document.paths = {};
+    for (const app of apps) {
+      const { routes } = typeof app === "function" ? await app() : app;
+      for (let at = 0; at < routes.length; at += ROUTES_AT_ONCE) {
+        const part = await generate("/swagger/json", routes.slice(at, at + ROUTES_AT_ONCE));
+        const described = (await part.json()) as OpenApiDocument;
+        for (const [path, methods] of Object.entries(described.paths)) {
+          document.paths[path] = { ...document.paths[path], ...methods };
+        }
+        await yieldToEventLoop();
+      }
+    }
+    // Serialized, since their schemas may be made only then.
+    Object.assign(document.paths, JSON.parse(JSON.stringify(paths)));
+    return document;
+  }
+
+  const page = once(async () => {
+    const [style = ""] = (await reference.names()).filter((name) => name.endsWith(".css"));
+    return completePage(await (await generate("/swagger")).text(), style);
+  });
   const document = createCompressedAsset(async () => {
-    const generated = (await (await generate("/swagger/json")).json()) as OpenApiDocument;
-    await yieldToEventLoop();
-    const completed = toOpenApi(generated, securitySchemes);
+    const completed = await completeDocument(await generateDocument(), securitySchemes, tags);
+    await shareSchemas(completed);
+    if (examples) addExamples(completed, await examples());
     await yieldToEventLoop();
     return new TextEncoder().encode(JSON.stringify(completed));
   }, JSON_HEADERS);
-  const script = createCompressedAsset(() => Bun.file(scalar).bytes(), SCRIPT_HEADERS);
 
   async function pageResponse(): Promise<Response> {
-    // The browser requests both next.
-    script.prepare();
+    // The browser requests it next.
     document.prepare();
     return new Response(await page(), { headers: pageHeaders(PAGE_POLICY) });
   }
@@ -108,18 +116,43 @@ export function swaggerRoutes(
     .use(openRoutes)
     .get("/swagger", pageResponse, undocumented)
     .get("/swagger/json", ({ request }) => document.response(request), undocumented)
-    .get("/swagger/scalar.js", ({ request }) => script.response(request), undocumented);
+    .get("/swagger/:file", ({ request, params: { file } }) => reference.response(file, request), undocumented);
+}
+
+/** How many routes the generator describes at a time: a few milliseconds of work. */
+const ROUTES_AT_ONCE = 8;
+
+/** An app that the generator takes to have these routes. */
+class RouteList extends Elysia {
+  private readonly shown: AnyElysia["routes"];
+
+  constructor(shown: AnyElysia["routes"]) {
+    super();
+    this.shown = shown;
+  }
+
+  protected override getGlobalRoutes(): AnyElysia["routes"] {
+    return this.shown;
+  }
 }
 
 /**
- * Adds what the page of @elysiajs/swagger lacks: its language, an icon, and an early request for the document. Removes
- * blanks from the element that holds the page's settings: the policy would report them as an inline script.
+ * Adds what the page of @elysiajs/swagger lacks: its language, an icon, its style sheet, and an early request for the document. Removes
+ * its inline styles, and blanks and settings from the element that names the document: the policy would report them.
  */
-function completePage(page: string): string {
+function completePage(page: string, style: string): string {
+  const head = `${HEAD}<link rel="stylesheet" href="swagger/${style}" />`;
   const replacements = [
     ["<html>", '<html lang="en">'],
-    ["<head>", `<head>${HEAD}`],
+    ["<head>", `<head>${head}`],
+    [/<style>[\s\S]*<\/style>/, ""],
+    [/ *data-configuration='[^']*'/, ""],
     [/(<script[^>]*>)\s+(<\/script>)/, "$1$2"],
+    [/" crossorigin><\/script>/, '" defer></script>'],
+    [
+      "</body>",
+      '<noscript>This page needs scripts. The document itself: <a href="swagger/json">JSON</a>.</noscript></body>',
+    ],
   ] as const;
   return replacements.reduce((text, [original, replacement]) => {
     const replaced = text.replace(original, replacement);

@@ -1,0 +1,27 @@
+// The examples of the API documents are true: the program answers the same requests alike, and each fits its schema.
+import { beforeAll, expect, test } from "bun:test";
+import { readExamples } from "../../src/server/api/api-examples.ts";
+import { differences } from "./check.ts";
+import { runTour, type TourResult } from "./run-tour.ts";
+
+let tour: TourResult;
+beforeAll(async () => {
+  tour = await runTour();
+}, 240_000);
+
+test("every scenario goes to its end", () => {
+  expect(tour.broken).toEqual([]);
+});
+
+test.each(["web", "backend"] as const)("on the %s, every operation has a true example", async (side) => {
+  const found = differences(side, tour.documents[side], await readExamples(side), tour.recorded[side]);
+  expect(found.map(({ message }) => message)).toEqual([]);
+});
+
+test("most examples show a success", async () => {
+  for (const side of ["web", "backend"] as const) {
+    const all = Object.values(await readExamples(side));
+    const failed = all.filter(([first]) => (first?.status ?? 500) >= 400);
+    expect(failed.length / all.length).toBeLessThan(0.06);
+  }
+});
