@@ -61,6 +61,12 @@ export function createApiCallers({ limits, backend, identities }: Deps) {
       return { userId: identity?.user.id, isAdmin: identity?.isAdmin ?? false, address };
     },
 
+    /** Whether the web surface passes this request on, and has counted it. */
+    isForwarded(request: Request): boolean {
+      const token = SERVICE_TOKEN.exec(request.headers.get("authorization") ?? "")?.[1];
+      return token !== undefined && backend.tokens.verify(token)?.action === ACTION;
+    },
+
     /** On the web: the grant under which a call is passed on. Throws 401 for a caller without an account, unless `isPublic`. */
     async grantFor(request: Request, isPublic: boolean): Promise<Grant> {
       const identity = await identify(request, request.headers.get("authorization"));
