@@ -238,6 +238,12 @@ describe("pictures in a request", () => {
   });
 });
 
+test("without files a request may not be larger than a mebibyte, since it takes long to check", async () => {
+  const many = Array.from({ length: 60_000 }, () => ({ role: "user", content: "a" }));
+  const answer = await send("/v1/chat/completions", json({ model: MODEL, messages: many }, withKey()));
+  expect([answer.status, await answer.json()]).toMatchObject([413, { error: { code: "BODY_TOO_LARGE" } }]);
+});
+
 describe("the AI SDK's OpenAI-compatible provider", () => {
   const provider = () => createOpenAICompatible({ name: "berth", apiKey: key, baseURL: `${berth.web}/v1` });
 

@@ -64,7 +64,7 @@ describe("a response", () => {
 
   test("goes with its account", async () => {
     await stored().save("bob", responseOf("bobs"));
-    await opened.kernel.database.write([{ sql: "DELETE FROM users WHERE id = 'bob'" }]);
+    await opened.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: ["bob"] }]);
     expect(await count("bob")).toBe(0);
   });
 });
