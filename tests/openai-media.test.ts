@@ -150,4 +150,33 @@ describe("budgets", () => {
     const estimated = (ends.length - refused.length) * 0.042;
     expect(estimated).toBeLessThanOrEqual(PUBLIC_BUDGET);
   });
+
+  test("can't be overrun by responses and messages, streamed or not, sent at once", async () => {
+    const env = { PROVIDER_5_BASE_URL: upstream.url, PROVIDER_5_API_KEY: "operator", RATE_LIMITS: "off" };
+    await using poor = await startBerth({ env: { ...env, AI_PUBLIC_BUDGET_USD_PER_DAY: "0.1" } });
+    // Each may write 4,096 tokens at 10 USD a million: two fit.
+    upstream.script({ text: "word ".repeat(20), delayMs: 300 });
+    const send = (path: string, body: object) =>
+      fetch(`${poor.backend}/v1/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ model: "gpt-4o", ...body }),
+      });
+    const messages = [{ role: "user", content: "Hi" }];
+    const answers = await Promise.all(
+      [false, true, false, true].flatMap((stream) => [
+        send("responses", { input: "Hi", stream }),
+        send("messages", { messages, max_tokens: 1_000_000, stream }),
+      ]),
+    );
+    const served = answers.filter(({ status }) => status === 200);
+    expect(served).toHaveLength(2);
+    expect(upstream.chats).toHaveLength(2);
+    expect(upstream.chats.map(({ body }) => body.max_completion_tokens)).toEqual([4_096, 4_096]);
+    for (const answer of answers) {
+      const text = await answer.text();
+      if (answer.status !== 200)
+        expect([answer.status, text]).toEqual([402, expect.stringContaining("BUDGET_EXCEEDED")]);
+    }
+  }, 20_000);
 });

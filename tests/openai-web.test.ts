@@ -100,7 +100,7 @@ describe("on the web port", () => {
     await open.restart({ env: { AI_PUBLIC_BUDGET_USD_PER_DAY: "0" } });
     const closed = await chat({}, open);
     expect([closed.status, await closed.json()]).toMatchObject([401, { error: { code: "UNAUTHORIZED" } }]);
-  });
+  }, 20_000);
 
   test("a key without the scope chat is refused", async () => {
     const client = createClient(berth);
@@ -217,7 +217,7 @@ describe("every error under /v1 has OpenAI's form", () => {
     ]);
     // What costs nothing is not counted.
     expect((await send("/v1/models", { headers: { authorization: `Bearer ${own}` } }, strict)).status).toBe(200);
-  });
+  }, 20_000);
 
   test("outside of /v1 they stay as they are", async () => {
     const answer = await send("/api/no-such-thing");
@@ -236,6 +236,18 @@ describe("pictures in a request", () => {
     const answer = await client.chat.completions.create({ model: MODEL, messages: [{ role: "user", content }] });
     expect(answer.choices[0]?.message.content).toBe("echo: What is it?");
   });
+});
+
+test("without files a request may not be larger than a mebibyte, since it takes long to check", async () => {
+  const many = Array.from({ length: 60_000 }, () => ({ role: "user", content: "a" }));
+  // More of them than are taken at once: those that were refused are no longer in work.
+  for (const side of ["web", "backend"] as const) {
+    for (let n = 0; n < 10; n++) {
+      const init = json({ model: MODEL, messages: many }, withKey());
+      const answer = await fetch(`${berth[side]}/v1/chat/completions`, init);
+      expect([answer.status, await answer.json()]).toMatchObject([413, { error: { code: "BODY_TOO_LARGE" } }]);
+    }
+  }
 });
 
 describe("the AI SDK's OpenAI-compatible provider", () => {

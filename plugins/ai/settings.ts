@@ -195,7 +195,7 @@ export const budgetSettings = defineSettings({
     AI_PUBLIC_BUDGET_USD_PER_DAY: withDefault(
       microUsd,
       "1",
-      "What `/api/ai/*` may spend on the operator's keys a day; 0 turns keyless use off.",
+      "What `/api/ai/*` and `/v1/*` may spend a day on the operator's keys for callers without an account; 0 turns such use off.",
     ),
     AI_PLAN_BUDGETS_USD_PER_MONTH: withDefault(
       planBudgets,

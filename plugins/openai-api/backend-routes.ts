@@ -37,26 +37,18 @@ export function backendRoutes({ ai, sources, listed, bodies, describe }: V1Servi
     .post(
       "/v1/chat/completions",
       async ({ body, request }) => {
-        try {
-          const caller = await callers.admit(request);
-          const call = readApiCall(request, caller.userId, () => parseChatBody(body));
-          const found = sources.sourceOf(call.body.model);
-          return await (found ? answerOfSource({ found, caller, ...call }) : ai.chat(call));
-        } finally {
-          bodies.release(request);
-        }
+        const caller = await callers.admit(request);
+        const call = readApiCall(request, caller.userId, () => parseChatBody(body));
+        const found = sources.sourceOf(call.body.model);
+        return found ? answerOfSource({ found, caller, ...call }) : ai.chat(call);
       },
       { v1: true, detail: documentation.chat },
     )
     .post(
       "/v1/embeddings",
       async ({ body, request }) => {
-        try {
-          const { userId } = await callers.admit(request);
-          return await ai.embeddings(readApiCall(request, userId, () => parseEmbeddingsBody(body)));
-        } finally {
-          bodies.release(request);
-        }
+        const { userId } = await callers.admit(request);
+        return ai.embeddings(readApiCall(request, userId, () => parseEmbeddingsBody(body)));
       },
       { v1: true, detail: documentation.embeddings },
     )
@@ -68,15 +60,12 @@ export function backendRoutes({ ai, sources, listed, bodies, describe }: V1Servi
 
 const NO_STORE = { "cache-control": "no-store" };
 
-/**
- * For a route under /v1, whose handler identifies the caller, and releases the body: that costs calls with small bodies less
- * than a hook after each response.
- */
+/** For a route under /v1: its handler identifies the caller. */
 export const v1Routes = (bodies: V1Service["bodies"]) =>
   new Elysia({ name: "openai-api.v1" }).macro({
     v1: (_: true) => ({
       ...guarded(({ request }) => bodies.admit(request)),
-      error: ({ request }: { request: Request }) => bodies.release(request),
+      afterResponse: ({ request }: { request: Request }) => bodies.release(request),
       detail: documentGuard([]),
     }),
   });

@@ -35,7 +35,7 @@ export const openaiApi = plugin("openai-api", ({ kernel, use }) => {
     sources,
     listed: createListedModels({ models: api.models, sources }),
     answers: createAnswers({ sources, chat: api.chat }),
-    bodies: createV1Bodies(),
+    bodies: createV1Bodies(api.callers.isForwarded),
     describe: createDescribeError(kernel.log),
   };
   const stored = once(async () => {

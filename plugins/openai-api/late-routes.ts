@@ -23,14 +23,8 @@ export function lateRoutes(service: Deps) {
   const responses = createResponses(service);
   const answerMessage = createMessages(service);
 
-  /** Identifies the caller, and releases the body in the end. */
-  async function answering<Result>(request: Request, answer: (caller: ApiCaller) => Promise<Result>): Promise<Result> {
-    try {
-      return await answer(await callers.admit(request));
-    } finally {
-      bodies.release(request);
-    }
-  }
+  const answering = async <Result>(request: Request, answer: (caller: ApiCaller) => Promise<Result>) =>
+    answer(await callers.admit(request));
 
   async function findModel({ request }: { request: Request }) {
     const model = await listed.find(modelIn(request), await callers.admit(request));
@@ -40,7 +34,7 @@ export function lateRoutes(service: Deps) {
   const forms = new Elysia({ name: "openai-api.forms" }).macro({
     form: (_: true) => ({
       ...guardedFile(({ request }) => bodies.admit(request)),
-      error: ({ request }: { request: Request }) => bodies.release(request),
+      afterResponse: ({ request }: { request: Request }) => bodies.release(request),
       detail: documentGuard([]),
     }),
   });

@@ -20,13 +20,16 @@ export interface V1Bodies {
   release(request: Request): void;
 }
 
-export function createV1Bodies(): V1Bodies {
+/** @param isForwarded whether the web surface has admitted the request: all of them come from one address */
+export function createV1Bodies(isForwarded: (request: Request) => boolean): V1Bodies {
   const gates = { json: gateOf(MAX_JSON_BYTES), form: gateOf(MAX_FORM_BYTES) };
   const gateFor = ({ headers }: Request) => (isForm(headers) ? gates.form : gates.json);
   return {
     admit(request) {
       if (Number(request.headers.get("content-length") ?? 0) <= MAX_BODY_BYTES) return;
-      gateFor(request).acquire(request);
+      if (isForwarded(request))
+        contextOf(request).maxBodyBytes = isForm(request.headers) ? MAX_FORM_BYTES : MAX_JSON_BYTES;
+      else gateFor(request).acquire(request);
     },
     release(request) {
       if (contextOf(request).maxBodyBytes !== undefined) gateFor(request).release(request);

@@ -34,21 +34,18 @@ export function webRoutes({ backend, callers, isPublic, bodies }: Deps) {
         async ({ request }) => void (await grantOf(request)),
         ({ request }) => bodies.admit(request),
       ),
+      afterResponse: ({ request }: { request: Request }) => bodies.release(request),
       detail: documentGuard(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
       resolve: async ({ request }: { request: Request }) => ({ grant: await grantOf(request) }),
     }),
   });
   const forward = async ({ request, grant }: { request: Request; grant: Grant }) => {
     const { pathname, search } = new URL(request.url);
-    try {
-      return await forwardToBackend(backend, grant, request, pathname + search, {
-        signal: request.signal,
-        requestHeaders: REQUEST_HEADERS,
-        responseHeaders: () => RESPONSE_HEADERS,
-      });
-    } finally {
-      bodies.release(request);
-    }
+    return forwardToBackend(backend, grant, request, pathname + search, {
+      signal: request.signal,
+      requestHeaders: REQUEST_HEADERS,
+      responseHeaders: () => RESPONSE_HEADERS,
+    });
   };
 
   const d = documentation;

@@ -3,7 +3,7 @@ import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
 import { type Grant, INVALID_TOKEN_CHALLENGE } from "../../../src/kernel/http/backend/service-tokens.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
-import type { auth } from "../../auth/index.ts";
+import type { auth, Identity } from "../../auth/index.ts";
 import { parseCacheHeader } from "../cache/response-cache.ts";
 import type { ApiCall } from "./api-calls.ts";
 
@@ -19,20 +19,20 @@ export interface ApiCaller {
 const ACTION = "ai.api";
 /** A key that clients of OpenAI and Anthropic must send and that is not Berth's: such calls are those of nobody. */
 const FOREIGN_BEARER = /^bearer (?!bk_)/i;
+const SERVICE_TOKEN = /^bearer (st\..*)$/i;
 
 interface Deps extends Pick<Kernel, "limits" | "backend"> {
   identities: Pick<ServiceOf<typeof auth>["identities"], "authenticateOptional">;
 }
 
 export function createApiCallers({ limits, backend, identities }: Deps) {
-  /** Only calls that may cost something are counted. */
-  async function identify(request: Request) {
+  /** Undefined for a caller without an account. Only calls that may cost something are counted. */
+  function identify(request: Request, authorization: string | null): Promise<Identity | undefined> | undefined {
     if (request.method === "POST") {
       const decision = limits.take("ai", contextOf(request).address);
       if (!decision.allowed) throw limits.tooManyRequests(decision);
     }
-    if (hasForeignKey(request)) return undefined;
-    return identities.authenticateOptional(request, "chat");
+    return hasForeignKey(request, authorization) ? undefined : identities.authenticateOptional(request, "chat");
   }
 
   /** The caller that the web surface has identified and counted. Throws 401 for a token that is none of these. */
@@ -53,16 +53,23 @@ export function createApiCallers({ limits, backend, identities }: Deps) {
      * surface has counted it. Foreign keys are ignored, since clients must send one.
      */
     async admit(request: Request): Promise<ApiCaller> {
-      const token = /^bearer (st\..*)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-      if (token !== undefined) return callerOfGrant(request, token);
-      const identity = await identify(request);
+      const authorization = request.headers.get("authorization");
+      const token = authorization === null ? null : SERVICE_TOKEN.exec(authorization);
+      if (token) return callerOfGrant(request, token[1] ?? "");
+      const identity = await identify(request, authorization);
       const { address } = contextOf(request);
       return { userId: identity?.user.id, isAdmin: identity?.isAdmin ?? false, address };
     },
 
+    /** Whether the web surface passes this request on, and has counted it. */
+    isForwarded(request: Request): boolean {
+      const token = SERVICE_TOKEN.exec(request.headers.get("authorization") ?? "")?.[1];
+      return token !== undefined && backend.tokens.verify(token)?.action === ACTION;
+    },
+
     /** On the web: the grant under which a call is passed on. Throws 401 for a caller without an account, unless `isPublic`. */
     async grantFor(request: Request, isPublic: boolean): Promise<Grant> {
-      const identity = await identify(request);
+      const identity = await identify(request, request.headers.get("authorization"));
       if (!identity && !isPublic) {
         throw unauthorized("Send an API key of Berth (Authorization: Bearer bk_…), or sign in first.");
       }
@@ -82,8 +89,7 @@ export function readApiCall<Body>(request: Request, userId: string | undefined, 
   return { text: contextOf(request).bodyText ?? "", body: parse(), signal: request.signal, userId, maxAgeS };
 }
 
-function hasForeignKey({ headers }: Request): boolean {
-  const authorization = headers.get("authorization");
+function hasForeignKey({ headers }: Request, authorization: string | null): boolean {
   if (authorization !== null) return FOREIGN_BEARER.test(authorization);
   const key = headers.get("x-api-key");
   return key !== null && !key.startsWith("bk_");

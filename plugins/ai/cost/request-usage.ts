@@ -15,8 +15,8 @@ interface RequestParts {
   pictures: number;
   audioTokens: number;
   hasPdf: boolean;
-  /** Characters of the bytes of files, which are no text. */
-  fileCharacters: number;
+  /** The bytes of files, which are no text: data addresses, or base64. */
+  fileData: string[];
   writesCache: boolean;
 }
 
@@ -29,9 +29,8 @@ const AUDIO_BYTES_PER_TOKEN = 30;
 
 /** Measures a chat request once; the result computes its most tokens for a model. */
 export function measureChat(text: string, body: object, outputTokens: number): (model: MeasuredModel) => MaxUsage {
-  const { pictures, audioTokens, hasPdf, fileCharacters, writesCache } = partsOf(body);
-  // A character of a file was counted as half a token at least.
-  const textTokens = Math.ceil(estimateTokensUpperBound(text) - fileCharacters / 2);
+  const { pictures, audioTokens, hasPdf, fileData, writesCache } = partsOf(body);
+  const textTokens = estimateTokensUpperBound(fileData.length === 0 ? text : textWithout(fileData, body));
   return ({ id, contextWindow }) => {
     const pictureTokens = id.includes("gpt-4o-mini") ? TOKENS_PER_PICTURE_GPT_4O_MINI : TOKENS_PER_PICTURE;
     const known = textTokens + audioTokens + pictures * pictureTokens;
@@ -51,7 +50,7 @@ export function measureEmbeddings(text: string, { input }: Json): MaxUsage {
 
 function partsOf(body: object): RequestParts {
   const { messages, tools } = body as { messages?: unknown; tools?: unknown };
-  const parts: RequestParts = { pictures: 0, audioTokens: 0, hasPdf: false, fileCharacters: 0, writesCache: false };
+  const parts: RequestParts = { pictures: 0, audioTokens: 0, hasPdf: false, fileData: [], writesCache: false };
   for (const message of objectsIn(messages)) {
     if ("cache_control" in message) parts.writesCache = true;
     for (const part of objectsIn(message.content)) addPart(parts, part);
@@ -65,21 +64,35 @@ function addPart(parts: RequestParts, part: Json): void {
   if ("image_url" in part) {
     const { image_url: picture } = part;
     parts.pictures++;
-    parts.fileCharacters += dataLength(typeof picture === "string" ? picture : field(picture, "url"));
+    addData(parts, typeof picture === "string" ? picture : field(picture, "url"));
   }
   if ("input_audio" in part) {
     const data = field(part.input_audio, "data");
     const characters = typeof data === "string" ? data.length : 0;
     parts.audioTokens += Math.ceil((characters * 3) / 4 / AUDIO_BYTES_PER_TOKEN);
-    parts.fileCharacters += characters;
+    if (typeof data === "string") parts.fileData.push(data);
   }
   if ("file" in part) {
     parts.hasPdf = true;
-    parts.fileCharacters += dataLength(field(part.file, "file_data"));
+    addData(parts, field(part.file, "file_data"));
   }
 }
 
-const dataLength = (url: unknown) => (typeof url === "string" && url.startsWith("data:") ? url.length : 0);
+function addData(parts: RequestParts, url: unknown): void {
+  if (typeof url === "string" && url.startsWith("data:")) parts.fileData.push(url);
+}
+
+/** The request as JSON, without the bytes of files: each of these texts is left out once, since it may be a message's text, too. */
+function textWithout(fileData: readonly string[], body: object): string {
+  const left = new Map<string, number>();
+  for (const data of fileData) left.set(data, (left.get(data) ?? 0) + 1);
+  return JSON.stringify(body, (_, value: unknown) => {
+    const times = typeof value === "string" ? left.get(value) : undefined;
+    if (typeof value !== "string" || !times) return value;
+    left.set(value, times - 1);
+    return "";
+  });
+}
 
 const field = (value: unknown, key: string): unknown => (Object(value) as Json)[key];
 

@@ -158,11 +158,15 @@ export function costUsd(pricing: Pricing, inputTokens: number, outputTokens: num
 /** Estimates the tokens of a text of this many characters: four per token, as in OpenAI's help pages. */
 export const estimateTokens = (characters: number) => Math.ceil(characters / 4);
 
+const COUNTED_CHARACTERS = 2_000_000;
+
 /**
  * A high estimate, for the reservation before a call. Words have at most one token for two letters, digits and signs one
  * each, and letters beyond ASCII two. Prose has half of it.
  */
 export function estimateTokensUpperBound(text: string): number {
+  // No model has room for it: the bound need not be a close one, and counting would take long.
+  if (text.length > COUNTED_CHARACTERS) return Math.ceil(text.length * 1.5);
   let halves = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -109,12 +109,17 @@ function parse(text: string): unknown {
   }
 }
 
+/** Throws 400 for JSON that is nested too deep, 413 for a larger body than others whose size is not that of files in it. */
 function requireShallow(text: string): void {
-  if (jsonDepth(text) <= MAX_JSON_DEPTH) return;
-  throw invalidInput(
-    { path: "", message: `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.` },
-    "JSON_TOO_DEEP",
-  );
+  const { depth, shortCharacters } = shapeOf(text);
+  if (depth > MAX_JSON_DEPTH) {
+    throw invalidInput(
+      { path: "", message: `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.` },
+      "JSON_TOO_DEEP",
+    );
+  }
+  // Many small values take long to parse and to check; a file is one long text.
+  if (shortCharacters > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES, "without the files in it ");
 }
 
 function requireStorable(text: string, value: unknown): void {
@@ -134,24 +139,37 @@ async function readBodyBytes(request: Request): Promise<Uint8Array> {
 
 const jsonTypeMissing = () =>
   new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with content-type: application/json.");
-const bodyTooLarge = (limit: number) =>
-  new AppError(413, "BODY_TOO_LARGE", `The body is larger than ${limit / MAX_BODY_BYTES} MiB.`);
+const bodyTooLarge = (limit: number, what = "") =>
+  new AppError(413, "BODY_TOO_LARGE", `The body ${what}is larger than ${limit / MAX_BODY_BYTES} MiB.`);
 
-/** Returns the deepest nesting of brackets outside strings. */
-function jsonDepth(text: string): number {
+/** Characters from which on a string counts as a file's. */
+const LONG_STRING = 16 * 1024;
+
+/** The deepest nesting of brackets outside strings, and the number of characters that are not in a long string. */
+function shapeOf(text: string): { depth: number; shortCharacters: number } {
   let depth = 0;
   let deepest = 0;
-  let inString = false;
+  let longCharacters = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (inString) {
-      if (code === 92) i++;
-      else if (code === 34) inString = false;
-    } else if (code === 34) inString = true;
-    else if (code === 123 || code === 91) deepest = Math.max(deepest, ++depth);
+    if (code === 34) {
+      const end = stringEnd(text, i);
+      if (end - i > LONG_STRING) longCharacters += end - i;
+      i = end;
+    } else if (code === 123 || code === 91) deepest = Math.max(deepest, ++depth);
     else if (code === 125 || code === 93) depth--;
   }
-  return deepest;
+  return { depth: deepest, shortCharacters: text.length - longCharacters };
+}
+
+/** The place of the quote that ends the string which begins here; the end of the text if none does. */
+function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === 92) backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
 }
 
 /** The path of the first text that can't be stored; undefined if there is none. */
