@@ -29,7 +29,7 @@ const messages = [{ role: "user" as const, content: "Hello there" }];
 const weather = {
   name: "weather",
   description: "The weather in a city",
-  input_schema: { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] },
+  input_schema: { type: "object" as const, properties: { city: { type: "string" as const } }, required: ["city"] },
 };
 /** Scripts a model that calls the tool once, then repeats its result. */
 const asksForWeather = () =>

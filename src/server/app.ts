@@ -1,6 +1,7 @@
 // Lists every plugin in order, builds them, and makes the two surfaces from their parts.
 import { type AnyElysia, Elysia } from "elysia";
 import { admin, type Commands } from "../../plugins/admin/index.ts";
+import { agentModels } from "../../plugins/agent-models/index.ts";
 import { agentStats } from "../../plugins/agent-stats/index.ts";
 import { agents } from "../../plugins/agents/index.ts";
 import { ai } from "../../plugins/ai/index.ts";
@@ -8,6 +9,7 @@ import { approvals } from "../../plugins/approvals/index.ts";
 import { auth } from "../../plugins/auth/index.ts";
 import { chains } from "../../plugins/chains/index.ts";
 import { channels } from "../../plugins/channels/index.ts";
+import { clientChats } from "../../plugins/client-chats/index.ts";
 import { console as webConsole } from "../../plugins/console/index.ts";
 import { documentWriter } from "../../plugins/document-writer/index.ts";
 import { documents } from "../../plugins/documents/index.ts";
@@ -75,6 +77,8 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   channels,
   streams,
   lifecycle,
+  clientChats,
+  agentModels,
   interaction,
   gateway,
   publicPage,
