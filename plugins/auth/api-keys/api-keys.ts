@@ -45,6 +45,8 @@ export interface ApiKeys {
     key: NewApiKey,
     extraStatements?: (apiKey: ApiKey, key: string) => Statement[],
   ): Promise<{ apiKey: ApiKey; key: string }>;
+  /** Throws 409 `TOO_MANY_KEYS` if the user has as many keys as one may have. */
+  requireRoom(userId: string): Promise<void>;
   /** The valid key with this text, if any. Records its use. */
   find(key: string): Promise<ApiKey | undefined>;
   /** A user's keys, newest first, including expired ones. */
@@ -127,10 +129,14 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
         await database.write([insert, guard("keys"), ...extraStatements(apiKey, key)]);
       } catch (error) {
         if (!(error instanceof GuardFailed) || error.guard !== "keys") throw error;
-        const text = `You have ${MAX_KEYS_PER_USER} API keys, which is the limit. Delete one that you no longer need.`;
-        throw new AppError(409, "TOO_MANY_KEYS", text, { limit: MAX_KEYS_PER_USER }, { cause: error });
+        throw tooManyKeys(error);
       }
       return { apiKey, key };
+    },
+
+    async requireRoom(userId) {
+      const { rows } = await database.read("SELECT count(*) AS n FROM api_keys WHERE user_id = ?", [userId]);
+      if (Number(rows[0]?.n) >= MAX_KEYS_PER_USER) throw tooManyKeys();
     },
 
     async find(key) {
@@ -159,6 +165,11 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
     revokeAllStatement: (userId) => deleteStatement(eq(apiKeys.userId, userId)),
     close: lastUses.close,
   };
+}
+
+function tooManyKeys(cause?: unknown): AppError {
+  const text = `You have ${MAX_KEYS_PER_USER} API keys, which is the limit. Delete one that you no longer need.`;
+  return new AppError(409, "TOO_MANY_KEYS", text, { limit: MAX_KEYS_PER_USER }, { cause });
 }
 
 function toKey({ keyHash: _, scopes, ...row }: typeof apiKeys.$inferSelect): ApiKey {
