@@ -368,6 +368,8 @@ export interface KnowledgeFile {
   type: string;
   /** Bytes of the file as it came */
   size: number;
+  /** SHA-256 of its bytes as they came, in base64url; null until an address was read */
+  digest: string | null;
   /** The address that it is read from */
   url: string | null;
   /** How often the address is read again; null: only when you say so */
