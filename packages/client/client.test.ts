@@ -274,6 +274,16 @@ describe("a chat", () => {
     ]);
   });
 
+  test("whose turn has ended while nobody was connected says that its deltas are void", async () => {
+    answers = [
+      sent,
+      events(frame("e.3", "delta", { text: "Ah" })),
+      events(frame("stored.1", "reply", reply), frame("stored.2", "end", { turnId: "t1", status: "done" })),
+    ];
+    const found: ChatEvent[] = await collect(berth.chat("a", "Hi"));
+    expect(found.map(({ type }) => type)).toEqual(["delta", "reset", "reply"]);
+  });
+
   test("goes on with a conversation, and resolves with its reply alone", async () => {
     answers = [sent, events(frame("e.1", "reply", reply), end)];
     expect((await berth.chat("a", { message: "Hi", conversationId: "c1" }).reply()).text).toBe("Ahoy.");

@@ -69,9 +69,10 @@ export function createChat(http: Http, agentId: string, given: string | Message,
     });
     const turn = `${agent}/turns/${encodeURIComponent(sent.turnId)}`;
     let isOver = false;
+    let hasText = false;
     try {
       const isEnd = ({ type }: { type: string }) => type === "end";
-      for await (const { type, data } of follow(
+      for await (const { id, type, data } of follow(
         http,
         `${turn}/events`,
         {},
@@ -80,6 +81,10 @@ export function createChat(http: Http, agentId: string, given: string | Message,
       )) {
         isOver ||= type === "end" || type === "reply" || type === "error";
         const fields = Object(data) as Record<string, unknown>;
+        // The turn has ended while nobody was connected: its stored outcome follows no delta.
+        const isVoid: boolean = hasText && id.startsWith("stored.") && type !== "end";
+        if (isVoid) yield { type: "reset" };
+        hasText = type === "delta" || (hasText && !isVoid && type !== "reset");
         if (type === "error") throw toError(Number(fields.status ?? 500), fields);
         if (type === "end") return;
         const own = type === "turn" ? { conversationId: sent.conversationId } : {};

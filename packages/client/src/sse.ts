@@ -49,6 +49,8 @@ export async function* follow(
         tries = 0;
         lostAt = 0;
         if (event.type === "") continue;
+        // What came together with earlier events is not wanted any more.
+        signal?.throwIfAborted();
         yield event;
         if (isOver?.(event)) return;
       }
