@@ -122,6 +122,25 @@ test.each(["bundler", "nodenext"])(
   60_000,
 );
 
+test("the code of the documentation is valid", async () => {
+  const prelude = `import { BerthError, ConnectionError, createClient } from "@berth/client";
+declare const berth: ReturnType<typeof createClient>;
+declare const [agentId, file, show]: [string, File, (text: string) => void];
+void [BerthError, ConnectionError, createClient, berth, agentId, file, show];
+`;
+  const pages = ["docs/client.md", "packages/client/README.md"].map((path) => readFileSync(join(root, path), "utf8"));
+  const blocks = pages.flatMap((page) => [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) => code));
+  expect(blocks.length).toBeGreaterThan(7);
+  const names = blocks.map((code, n) => {
+    writeFileSync(join(project.path, `block-${n}.ts`), code.startsWith("import") ? code : prelude + code);
+    return `block-${n}.ts`;
+  });
+  const tsc = join(project.path, "node_modules/typescript/bin/tsc");
+  const flags = ["--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom", "--module", "esnext"];
+  const compiled = await run(["node", tsc, ...flags, "--moduleResolution", "bundler", ...names], env, project.path, 60_000);
+  expect(compiled).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+}, 60_000);
+
 test("and refuses what the API does not take", async () => {
   writeFileSync(
     join(project.path, "wrong.ts"),
