@@ -137,7 +137,12 @@ void [BerthError, ConnectionError, createClient, berth, agentId, file, show];
   });
   const tsc = join(project.path, "node_modules/typescript/bin/tsc");
   const flags = ["--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom", "--module", "esnext"];
-  const compiled = await run(["node", tsc, ...flags, "--moduleResolution", "bundler", ...names], env, project.path, 60_000);
+  const compiled = await run(
+    ["node", tsc, ...flags, "--moduleResolution", "bundler", ...names],
+    env,
+    project.path,
+    60_000,
+  );
   expect(compiled).toEqual({ exitCode: 0, stdout: "", stderr: "" });
 }, 60_000);
 

@@ -12,7 +12,7 @@ import { createAdministration } from "./administration/administration.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
 import type { AuthServices } from "./auth-services.ts";
-import { createDeviceSignIns } from "./device/device-sign-ins.ts";
+import { revokeDeviceSignInsStatement, sweepDeviceSignInsStatement } from "./device/device-rows.ts";
 import { createIdentities } from "./identities.ts";
 import { createMails } from "./mails/mails.ts";
 import { createLinkedAccounts } from "./oauth/linked-accounts.ts";
@@ -148,13 +148,12 @@ export const auth = plugin("auth", ({ kernel, use }) => {
 
   const hasAccounts = createHasAccounts(users);
   const deletion = createDeletion({ ...kernel, ...services });
-  const devices = createDeviceSignIns({ ...kernel, ...services });
   // A stranger may have approved them.
-  services.accountReclaim.registerHook((userId) => [devices.revokeStatement(userId)]);
+  services.accountReclaim.registerHook((userId) => [revokeDeviceSignInsStatement(userId)]);
   kernel.jobs.every("auth.sweep", DAY, async () => [
     sessions.sweepStatement(),
     oneTimeLinks.sweepStatement(),
-    devices.sweepStatement(),
+    sweepDeviceSignInsStatement(),
   ]);
   // Hourly, since every sign-in adds a row, and visitors without an account can add rows too.
   kernel.jobs.every("auth.sweep-used", HOUR, async () => [sweepUsedOnceStatement()]);
@@ -180,7 +179,17 @@ export const auth = plugin("auth", ({ kernel, use }) => {
 
   return {
     web,
-    lateRoutes: { web: [async () => (await import("./device/routes.ts")).deviceRoutes(services, devices)] },
+    lateRoutes: {
+      web: [
+        async () => {
+          const [{ deviceRoutes }, { createDeviceSignIns }] = await Promise.all([
+            import("./device/routes.ts"),
+            import("./device/device-sign-ins.ts"),
+          ]);
+          return deviceRoutes(services, createDeviceSignIns({ ...kernel, ...services }));
+        },
+      ],
+    },
     stop: keys.close,
     rateLimitRules: RATE_LIMIT_RULES,
     secretPatterns: [/(?<![A-Za-z0-9])bk_[\w+/=-]{6,}/g, /(?<![A-Za-z0-9])bdc_[\w-]{6,}/g],

@@ -4,7 +4,6 @@ import { version } from "../../package.json";
 import { programName } from "../kernel/config/program-name.ts";
 import { redactForms } from "../kernel/telemetry/redact.ts";
 import { type Command, FLAG_HELP, type Flags, OPTIONS, UsageError } from "./commands/options.ts";
-import { REMOTE_COMMANDS } from "./commands/remote/table.ts";
 
 const USER_FLAGS = ["days", "name", "admin", "password-stdin", "off", "query", "json"] as const;
 
@@ -91,13 +90,19 @@ const COMMANDS: Record<string, Command> = {
     arguments: 0,
     run: async () => (await import("./commands/health.ts")).healthCommand(),
   },
-  ...REMOTE_COMMANDS,
 };
 
-function overview(): string {
+/** All commands. Those for a service elsewhere are loaded only when one of them, or the help, is asked for. */
+const allCommands = async (): Promise<Record<string, Command>> => ({
+  ...COMMANDS,
+  ...(await import("./commands/remote/table.ts")).REMOTE_COMMANDS,
+});
+
+async function overview(): Promise<string> {
   const program = programName();
-  const width = Math.max(...Object.values(COMMANDS).map(({ usage }) => usage.length));
-  const lines = Object.values(COMMANDS).map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
+  const commands = Object.values(await allCommands());
+  const width = Math.max(...commands.map(({ usage }) => usage.length));
+  const lines = commands.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
   return [
     `Berth ${version} · host thousands of AI agents from one binary`,
     "",
@@ -121,18 +126,19 @@ async function main(args: string[]): Promise<number> {
   if (values.version || positionals[0] === "version") return print(version);
   const [name, ...commandArgs] = positionals[0] === "help" ? positionals.slice(1) : positionals;
   const isHelp = values.help || positionals[0] === "help";
-  if (isHelp && name === undefined) return print(overview());
-  const command = findCommand(name ?? "serve");
+  if (isHelp && name === undefined) return print(await overview());
+  const command = await findCommand(name ?? "serve");
   if (isHelp) return print(await commandHelp(command));
   requireKnownArguments(name ?? "serve", command, commandArgs, values);
   return command.run(commandArgs, values);
 }
 
-function findCommand(name: string): Command {
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+async function findCommand(name: string): Promise<Command> {
+  const commands = Object.hasOwn(COMMANDS, name) ? COMMANDS : await allCommands();
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command) return command;
   throw new UsageError(
-    `There is no command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}. See: ${programName()} help`,
+    `There is no command "${name}". Commands: ${Object.keys(commands).join(", ")}. See: ${programName()} help`,
   );
 }
 

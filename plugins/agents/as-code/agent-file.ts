@@ -20,7 +20,7 @@ import {
   reportUnknown,
   string,
 } from "../configuration/value-readers.ts";
-import { MODEL_CHOICES } from "../schema.ts";
+import { MODEL_CHOICES } from "../model-choices.ts";
 
 /** Names a variable of the environment in which `berth deploy` runs. */
 const REFERENCE = /^\$\{env:([A-Za-z_][A-Za-z0-9_]{0,127})\}$/;

@@ -45,8 +45,6 @@ export interface ApiKeys {
     key: NewApiKey,
     extraStatements?: (apiKey: ApiKey, key: string) => Statement[],
   ): Promise<{ apiKey: ApiKey; key: string }>;
-  /** Throws 409 `TOO_MANY_KEYS` if the user has as many keys as one may have. */
-  requireRoom(userId: string): Promise<void>;
   /** The valid key with this text, if any. Records its use. */
   find(key: string): Promise<ApiKey | undefined>;
   /** A user's keys, newest first, including expired ones. */
@@ -61,7 +59,7 @@ export interface ApiKeys {
 
 const KEY_PREFIX = "bk_";
 const KEY_PATTERN = /^bk_[\w-]{43}$/;
-const MAX_KEYS_PER_USER = 50;
+export const MAX_KEYS_PER_USER = 50;
 const MAX_CACHED_KEYS = 10_000;
 /** The last use is stored at most this often per key. */
 const LAST_USED_RESOLUTION_MS = MINUTE;
@@ -134,11 +132,6 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
       return { apiKey, key };
     },
 
-    async requireRoom(userId) {
-      const { rows } = await database.read("SELECT count(*) AS n FROM api_keys WHERE user_id = ?", [userId]);
-      if (Number(rows[0]?.n) >= MAX_KEYS_PER_USER) throw tooManyKeys();
-    },
-
     async find(key) {
       if (!KEY_PATTERN.test(key)) return undefined;
       const hash = sha256Hex(key);
@@ -167,7 +160,8 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
   };
 }
 
-function tooManyKeys(cause?: unknown): AppError {
+/** 409 `TOO_MANY_KEYS`. */
+export function tooManyKeys(cause?: unknown): AppError {
   const text = `You have ${MAX_KEYS_PER_USER} API keys, which is the limit. Delete one that you no longer need.`;
   return new AppError(409, "TOO_MANY_KEYS", text, { limit: MAX_KEYS_PER_USER }, { cause });
 }

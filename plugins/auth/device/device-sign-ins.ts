@@ -6,9 +6,10 @@ import { invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY, MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { randomToken, sha256Hex } from "../../../src/kernel/util/tokens.ts";
-import { type ApiKeys, SCOPES, type Scope } from "../api-keys/api-keys.ts";
+import { type ApiKeys, MAX_KEYS_PER_USER, SCOPES, type Scope, tooManyKeys } from "../api-keys/api-keys.ts";
 import type { Mails } from "../mails/mails.ts";
 import type { Users } from "../users.ts";
+import { sweepDeviceSignInsStatement } from "./device-rows.ts";
 import { createUserCode, normalizeUserCode } from "./user-code.ts";
 
 /** A program that asks. Times are epoch ms. */
@@ -49,7 +50,7 @@ const KEY_LIFETIME_MS = 90 * DAY;
 const OPEN = "state = 'open' AND expires_at > ?2";
 
 interface Deps extends Pick<Kernel, "database"> {
-  keys: Pick<ApiKeys, "create" | "requireRoom">;
+  keys: Pick<ApiKeys, "create" | "listByUser">;
   users: Pick<Users, "byId">;
   mails: Pick<Mails, "apiKeyCreatedStatements">;
 }
@@ -104,7 +105,7 @@ export function createDeviceSignIns({ database, keys, users, mails }: Deps) {
       const [deviceCode, userCode] = [`bdc_${randomToken()}`, createUserCode()];
       const sorted = SCOPES.filter((scope) => scopes.has(scope));
       await database.write([
-        { sql: "DELETE FROM device_sign_ins WHERE expires_at <= ?", args: [now] },
+        sweepDeviceSignInsStatement(),
         {
           sql: `INSERT INTO device_sign_ins (device_hash, user_hash, client, device, address, direct, scopes, created_at, expires_at,
             interval_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -141,7 +142,7 @@ export function createDeviceSignIns({ database, keys, users, mails }: Deps) {
       const granted = SCOPES.filter((scope) => asked.has(scope) && scopes.has(scope));
       if (granted.length === 0)
         throw invalidInput({ path: "scopes", message: "Allow one thing at least that the program asks for." });
-      await keys.requireRoom(userId);
+      if ((await keys.listByUser(userId)).length >= MAX_KEYS_PER_USER) throw tooManyKeys();
       const now = Date.now();
       await settle({
         sql: `UPDATE device_sign_ins SET state = 'approved', user_id = ?3, scopes = ?4, direct = direct * ?5, expires_at = ?6
@@ -163,13 +164,6 @@ export function createDeviceSignIns({ database, keys, users, mails }: Deps) {
         sql: `UPDATE device_sign_ins SET state = 'denied' WHERE user_hash = ?1 AND ${OPEN}`,
         args: [sha256Hex(normalizeUserCode(typed)), Date.now()],
       }),
-
-    /** For an account that changes hands: what a stranger has approved. */
-    revokeStatement: (userId: string): Statement => ({
-      sql: "DELETE FROM device_sign_ins WHERE user_id = ?",
-      args: [userId],
-    }),
-    sweepStatement: (): Statement => ({ sql: "DELETE FROM device_sign_ins WHERE expires_at <= ?", args: [Date.now()] }),
   };
 
   /** What the code asks for. Throws 404 `CODE_NOT_FOUND`. */

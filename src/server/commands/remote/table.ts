@@ -16,20 +16,20 @@ export const REMOTE_COMMANDS: Record<string, Command> = {
     summary: "sign in at a service with a code that you approve in the browser",
     flags: ["scope"],
     arguments: 1,
-    run: async ([url], { scope }) => (await import("./login.ts")).loginCommand(url, scope),
+    run: async ([url], { scope }) => (await import("./commands.ts")).loginCommand(url, scope),
   },
   logout: {
     usage: "logout [URL]",
     summary: "revoke the key of berth login, and forget it",
     arguments: 1,
-    run: async ([url]) => (await import("./login.ts")).logoutCommand(url),
+    run: async ([url]) => (await import("./commands.ts")).logoutCommand(url),
   },
   agents: {
     usage: "agents",
     summary: "list your agents at the service",
     flags: [...REMOTE, "json"],
     arguments: 0,
-    run: async (_, flags) => (await import("./agents.ts")).agentsCommand(flags),
+    run: async (_, flags) => (await import("./commands.ts")).agentsCommand(flags),
   },
   chat: {
     usage: "chat AGENT [MESSAGE]",
@@ -39,7 +39,7 @@ export const REMOTE_COMMANDS: Record<string, Command> = {
     // The words of the message.
     arguments: Number.POSITIVE_INFINITY,
     run: async ([agent, ...words], flags) =>
-      (await import("./chat.ts")).chatCommand(required(agent, "chat AGENT [MESSAGE]"), words.join(" "), flags),
+      (await import("./commands.ts")).chatCommand(required(agent, "chat AGENT [MESSAGE]"), words.join(" "), flags),
   },
   logs: {
     usage: "logs [-f] AGENT",
@@ -47,7 +47,8 @@ export const REMOTE_COMMANDS: Record<string, Command> = {
     flags: [...REMOTE, "follow", "level", "json"],
     flagHelp: { json: "  --json          print one JSON object a line" },
     arguments: 1,
-    run: async ([agent], flags) => (await import("./logs.ts")).logsCommand(required(agent, "logs [-f] AGENT"), flags),
+    run: async ([agent], flags) =>
+      (await import("./commands.ts")).logsCommand(required(agent, "logs [-f] AGENT"), flags),
   },
   deploy: {
     usage: "deploy FILE",
@@ -60,8 +61,7 @@ export const REMOTE_COMMANDS: Record<string, Command> = {
     arguments: 1,
     details: async () =>
       "Exit codes: 0 nothing to change, or done; 1 failed, or you said no; 2 wrong arguments or file; 3 (--dry-run) something would change.",
-    run: async ([file], flags) =>
-      (await import("./deploy/deploy.ts")).deployCommand(required(file, "deploy FILE"), flags),
+    run: async ([file], flags) => (await import("./commands.ts")).deployCommand(required(file, "deploy FILE"), flags),
   },
   pull: {
     usage: "pull AGENT [FILE]",
@@ -70,6 +70,6 @@ export const REMOTE_COMMANDS: Record<string, Command> = {
     flagHelp: { yes: "  -y, --yes       overwrite the file" },
     arguments: 2,
     run: async ([agent, file], flags) =>
-      (await import("./deploy/pull.ts")).pullCommand(required(agent, "pull AGENT [FILE]"), file, flags),
+      (await import("./commands.ts")).pullCommand(required(agent, "pull AGENT [FILE]"), file, flags),
   },
 };
