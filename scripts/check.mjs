@@ -15,7 +15,12 @@ const types = (project, name) =>
     "-p",
     project,
   ]);
-const codes = await Promise.all([types(".", "types"), types("web", "web-types"), run(tool("biome"), ["check"])]);
-const [server, web, lint] = codes.map((code) => (code === 0 ? "ok" : "FAILED"));
-print(`types ${server}, types of the console ${web}, lint ${lint} (${seconds(startedAt)})`);
+const codes = await Promise.all([
+  types(".", "types"),
+  types("web", "web-types"),
+  types("packages/client", "client-types"),
+  run(tool("biome"), ["check"]),
+]);
+const [server, web, client, lint] = codes.map((code) => (code === 0 ? "ok" : "FAILED"));
+print(`types ${server}, of the console ${web}, of the client ${client}, lint ${lint} (${seconds(startedAt)})`);
 process.exitCode = Math.max(...codes);

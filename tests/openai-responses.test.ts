@@ -29,7 +29,7 @@ const weather = {
   type: "function" as const,
   name: "weather",
   description: "The weather in a city",
-  parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  parameters: { type: "object" as const, properties: { city: { type: "string" as const } }, required: ["city"] },
   strict: false,
 };
 /** Scripts a model that calls the tool once, then repeats its result. */

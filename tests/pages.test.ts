@@ -52,6 +52,7 @@ const pagePaths = () => [
   "/register?ref=friend",
   "/reset-password?token=t",
   "/verify-email",
+  "/device",
   "/setup?token=t",
   "/claim?token=t",
   "/oauth/authorize?client_id=none",

@@ -13,10 +13,10 @@ import { eventually } from "./support/eventually.ts";
  */
 const BUDGETS = {
   /** Chunks of the bundle that are loaded. */
-  modules: 48,
+  modules: 51,
   /** Functions whose code is read. */
-  functions: 7_960,
-  objects: 106_500,
+  functions: 7_980,
+  objects: 106_900,
   heapBytes: 13_900_000,
 };
 

@@ -6,7 +6,8 @@ import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { createCache } from "../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
-import { agents, type MODEL_CHOICES, type STATUSES } from "./schema.ts";
+import type { MODEL_CHOICES } from "./model-choices.ts";
+import { agents, type STATUSES } from "./schema.ts";
 
 export type ModelChoice = (typeof MODEL_CHOICES)[number];
 export type AgentStatus = (typeof STATUSES)[number];

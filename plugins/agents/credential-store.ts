@@ -1,4 +1,5 @@
 // Stores the credentials of agents and users: sealed on disk and in memory, unsealed only when they are used.
+import { timingSafeEqual } from "node:crypto";
 import { and, eq, sql } from "drizzle-orm";
 import type { ChannelId } from "../../channels/port.ts";
 import { channelIds } from "../../channels/registry.ts";
@@ -7,6 +8,7 @@ import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { createCache } from "../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
+import { sha256Hex } from "../../src/kernel/util/tokens.ts";
 import { type ProviderId, providerSettings } from "../ai/settings.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
 import { type AgentStore, cacheSize } from "./agent-store.ts";
@@ -45,6 +47,10 @@ export interface CredentialStore {
   setStatement(agentId: string, kind: CredentialKind, value: string, path: string): Statement;
   /** The agent's credential, else its owner's default, in clear: don't keep it. Cached (sealed) after the first call. */
   open(agentId: string, kind: CredentialKind): Promise<string | undefined>;
+  /** The kinds of the agent's own credentials, without those of its owner. */
+  ownKinds(agentId: string): Promise<string[]>;
+  /** Whether the agent's own credential of this kind is this value. */
+  isStored(agentId: string, kind: string, value: string): Promise<boolean>;
   /** The keys for AI providers that `open` would return. */
   providerKeys(agentId: string): Promise<Partial<Record<ProviderId, string>>>;
   /** The kinds for which `open` would return a credential. */
@@ -179,6 +185,15 @@ export function createCredentialStore({
     },
 
     open,
+    ownKinds: async (agentId) => [...(await loadSealed({ kind: "agent", id: agentId })).keys()].sort(),
+    async isStored(agentId, kind, value) {
+      const owner = { kind: "agent", id: agentId } as const;
+      const sealed = (await loadSealed(owner)).get(kind);
+      if (sealed === undefined) return false;
+      const stored = vault.open(sealed, sealContext(owner, requireKind(kinds, kind)));
+      // Equal lengths, and the same time for every pair.
+      return timingSafeEqual(Buffer.from(sha256Hex(stored)), Buffer.from(sha256Hex(value.trim())));
+    },
     memoryBytes: (agentId) => estimateMemorySize(cache.peek(`agent:${agentId}`)),
 
     async providerKeys(agentId) {

@@ -2,12 +2,14 @@
 import { Elysia } from "elysia";
 import type { Issue } from "../../src/kernel/errors.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { HOUR } from "../../src/kernel/util/time.ts";
 import { auth } from "../auth/index.ts";
 import { createAgentGuards, operationInProgress } from "./agent-guards.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
 import { createAgentList } from "./agent-list.ts";
 import { agentNotFound, createAgentStore, type ModelChoice } from "./agent-store.ts";
+import { agentFileSchemaRoute } from "./as-code/schema-route.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createConfigStore } from "./configuration/config-store.ts";
@@ -152,10 +154,18 @@ export const agents = plugin("agents", (host) => {
     web: new Elysia({ name: "agents.all" })
       .use(webRoutes({ ...kernel, identities, guards, agents: agentStore, configs, views }))
       .use(templateRoutes({ identities }))
+      .use(agentFileSchemaRoute(kernel.config))
       .use(logSurfaces.web),
     backend: new Elysia({ name: "agents.backend.all" })
       .use(backendRoutes({ authService, guards, agents: agentStore, configs, provision, views }))
       .use(logSurfaces.backend),
+    lateRoutes: {
+      web: [async () => (await import("./as-code/credential-routes.ts")).webRoutes({ ...kernel, identities, guards })],
+      backend: [
+        async () => (await import("./as-code/credential-routes.ts")).backendRoutes({ ...kernel, guards, credentials }),
+      ],
+    },
+    rateLimitRules: { "credential-compare": { rates: [perMinute(60)] } },
     // Empty: a plugin with `sockets` is stopped last, and also where its `start` was never called, as log streams need.
     sockets: [],
     async stop() {

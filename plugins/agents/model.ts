@@ -8,7 +8,7 @@ import { configErrors, configField, warningsField } from "./configuration/config
 import type { ConfigVersion } from "./configuration/config-store.ts";
 import { logLinks } from "./logs/log-links.ts";
 import type { LogLine } from "./logs/log-store.ts";
-import { MODEL_CHOICES } from "./schema.ts";
+import { MODEL_CHOICES } from "./model-choices.ts";
 
 const model = t.Union([t.Literal("model_a"), t.Literal("model_b"), t.Literal("custom")]);
 const status = t.Union([t.Literal("running"), t.Literal("active"), t.Literal("stopped"), t.Literal("error")]);

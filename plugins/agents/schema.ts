@@ -1,7 +1,7 @@
 // Drizzle definitions of the agents' tables, which migrations/0003_agents.sql creates.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { MODEL_CHOICES } from "./model-choices.ts";
 
-export const MODEL_CHOICES = ["model_a", "model_b", "custom"] as const;
 export const STATUSES = ["running", "active", "stopped", "error"] as const;
 
 export const agents = sqliteTable("agents", {

@@ -12,6 +12,7 @@ import { createAdministration } from "./administration/administration.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
 import type { AuthServices } from "./auth-services.ts";
+import { revokeDeviceSignInsStatement, sweepDeviceSignInsStatement } from "./device/device-rows.ts";
 import { createIdentities } from "./identities.ts";
 import { createMails } from "./mails/mails.ts";
 import { createLinkedAccounts } from "./oauth/linked-accounts.ts";
@@ -82,6 +83,11 @@ const RATE_LIMIT_RULES: RateLimitRules = {
   "sign-in-ip": { rates: [{ limit: 30, periodMs: 15 * MINUTE }] },
   "forgot-password": { rates: [perMinute(5), perHour(20)] },
   "reset-password": { rates: [perMinute(10), perHour(60)] },
+  "device-begin": { rates: [perMinute(10), perHour(60)] },
+  // A program polls twelve times a minute; several may share an address.
+  "device-poll": { rates: [perMinute(120)], deferred: true },
+  // A look and a decision for each sign-in. There are 20^8 codes.
+  "device-code": { rates: [{ limit: 20, periodMs: 15 * MINUTE }] },
 };
 
 const SECURITY_SCHEMES = {
@@ -142,7 +148,13 @@ export const auth = plugin("auth", ({ kernel, use }) => {
 
   const hasAccounts = createHasAccounts(users);
   const deletion = createDeletion({ ...kernel, ...services });
-  kernel.jobs.every("auth.sweep", DAY, async () => [sessions.sweepStatement(), oneTimeLinks.sweepStatement()]);
+  // A stranger may have approved them.
+  services.accountReclaim.registerHook((userId) => [revokeDeviceSignInsStatement(userId)]);
+  kernel.jobs.every("auth.sweep", DAY, async () => [
+    sessions.sweepStatement(),
+    oneTimeLinks.sweepStatement(),
+    sweepDeviceSignInsStatement(),
+  ]);
   // Hourly, since every sign-in adds a row, and visitors without an account can add rows too.
   kernel.jobs.every("auth.sweep-used", HOUR, async () => [sweepUsedOnceStatement()]);
 
@@ -167,9 +179,20 @@ export const auth = plugin("auth", ({ kernel, use }) => {
 
   return {
     web,
+    lateRoutes: {
+      web: [
+        async () => {
+          const [{ deviceRoutes }, { createDeviceSignIns }] = await Promise.all([
+            import("./device/routes.ts"),
+            import("./device/device-sign-ins.ts"),
+          ]);
+          return deviceRoutes(services, createDeviceSignIns({ ...kernel, ...services }));
+        },
+      ],
+    },
     stop: keys.close,
     rateLimitRules: RATE_LIMIT_RULES,
-    secretPatterns: [/(?<![A-Za-z0-9])bk_[\w+/=-]{6,}/g],
+    secretPatterns: [/(?<![A-Za-z0-9])bk_[\w+/=-]{6,}/g, /(?<![A-Za-z0-9])bdc_[\w-]{6,}/g],
     securitySchemes: SECURITY_SCHEMES,
     service: {
       administration: createAdministration({ ...services, deletion }),

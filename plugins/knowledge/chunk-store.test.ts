@@ -40,6 +40,7 @@ describe.each([
       url: null,
       refresh: null,
       origin: "owner" as const,
+      digest: null,
     };
     const quota = { files: 10, bytes: 100, chunks: 1000 };
     await kept.database.write([

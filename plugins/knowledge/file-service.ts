@@ -74,7 +74,18 @@ export function createFileService({
       try {
         const { name, type } = file;
         const size = file.bytes.byteLength;
-        return await insert(agent, { id, agentId: agent.id, name, type, size, url: null, refresh: null, origin });
+        const digest = new Bun.CryptoHasher("sha256").update(file.bytes).digest("base64url");
+        return await insert(agent, {
+          id,
+          agentId: agent.id,
+          name,
+          type,
+          size,
+          url: null,
+          refresh: null,
+          origin,
+          digest,
+        });
       } catch (error) {
         await bytes.remove(agent.id, [id]);
         throw error;
@@ -86,8 +97,18 @@ export function createFileService({
       const url = await requireAddress(outbound, address);
       const id = Bun.randomUUIDv7();
       const name = nameOfAddress(url);
-      const file = { id, agentId: agent.id, name, type: "", size: 0, url: url.href, refresh, origin: "owner" as const };
-      return insert(agent, file);
+      const origin = "owner" as const;
+      return insert(agent, {
+        id,
+        agentId: agent.id,
+        name,
+        type: "",
+        size: 0,
+        url: url.href,
+        refresh,
+        origin,
+        digest: null,
+      });
     },
 
     /** Reads an address again, or a file whose reading failed. @throws AppError 404 `FILE_NOT_FOUND` */

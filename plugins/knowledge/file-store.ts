@@ -19,6 +19,7 @@ export interface KnowledgeFile {
   url: string | null;
   refresh: Refresh | null;
   etag: string | null;
+  /** SHA-256 of the bytes as they came, base64url; null until an address is read. */
   digest: string | null;
   status: FileStatus;
   /** Passages that can be found. */
@@ -38,11 +39,14 @@ export interface KnowledgeFile {
   readAt: number | null;
 }
 
-export type NewFile = Pick<KnowledgeFile, "id" | "agentId" | "name" | "type" | "size" | "url" | "refresh" | "origin">;
+export type NewFile = Pick<
+  KnowledgeFile,
+  "id" | "agentId" | "name" | "type" | "size" | "url" | "refresh" | "origin" | "digest"
+>;
 
 const OF_AGENT = "FROM knowledge_files WHERE agent_id = ?2";
-const INSERT = `INSERT INTO knowledge_files (id, agent_id, name, type, size, url, refresh, origin, status, created_at)
-  SELECT ?1, id, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9 FROM agents
+const INSERT = `INSERT INTO knowledge_files (id, agent_id, name, type, size, url, refresh, origin, status, created_at, digest)
+  SELECT ?1, id, ?3, ?4, ?5, ?6, ?7, ?8, 'queued', ?9, ?12 FROM agents
   WHERE id = ?2 AND (SELECT count(*) ${OF_AGENT}) < ?10 AND (SELECT coalesce(sum(size), 0) ${OF_AGENT}) + ?5 <= ?11`;
 const SUMS = `SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes, coalesce(sum(chunks), 0) AS chunks
   FROM knowledge_files WHERE agent_id = ?1`;
@@ -92,7 +96,7 @@ export function createFileStore({ database }: Pick<Kernel, "database">) {
         sql: INSERT,
         args: [
           ...[file.id, file.agentId, file.name, file.type, file.size, file.url, file.refresh, file.origin],
-          ...[Date.now(), quota.files, quota.bytes],
+          ...[Date.now(), quota.files, quota.bytes, file.digest],
         ],
       },
       guard("file"),

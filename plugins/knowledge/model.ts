@@ -18,6 +18,9 @@ export const fileItem = t.Object(
     name: t.String({ examples: ["Handbook.pdf"] }),
     type: t.String({ description: "The media type, as its sender or server claims" }),
     size: t.Integer({ description: "Bytes of the file as it came" }),
+    digest: nullable(
+      t.String({ description: "SHA-256 of its bytes as they came, in base64url; null until an address was read" }),
+    ),
     url: nullable(t.String({ description: "The address that it is read from" })),
     refresh,
     status: t.Union([t.Literal("queued"), t.Literal("indexing"), t.Literal("ready"), t.Literal("failed")], {
@@ -109,6 +112,7 @@ export const toFileItem = (file: KnowledgeFile): Static<typeof fileItem> => ({
   name: file.name,
   type: file.type,
   size: file.size,
+  digest: file.digest,
   url: file.url,
   refresh: file.refresh,
   status: file.status,

@@ -33,6 +33,13 @@ test("the version and the help go to standard output", async () => {
     "migrate",
     "openapi",
     "health",
+    "login",
+    "logout",
+    "agents",
+    "chat",
+    "logs",
+    "deploy",
+    "pull",
   ]) {
     expect(help.stdout).toContain(`  ${name}`);
   }
@@ -63,6 +70,12 @@ test.each([
   [["doctor", "--days", "5"], /doctor takes no --days\. See: \.\/dist\/berth doctor --help/],
   [["migrate", "now"], /migrate has no use for "now"/],
   [["backup", "a.db", "b.db"], /backup has no use for "b\.db"/],
+  [["chat"], /Usage: \.\/dist\/berth chat AGENT/],
+  [["deploy"], /Usage: \.\/dist\/berth deploy FILE/],
+  [["deploy", "missing.json"], /There is no file missing\.json/],
+  [["login", "ftp://berth.example.com"], /http or https/],
+  [["login", "--scope", "admin"], /--scope is a list of read, write, chat/],
+  [["agents", "--key", "bk_x"], /--url/],
 ])("%j is not valid: exit code 2 and one line", async (args, says) => {
   const { exitCode, stdout, stderr } = await berth(args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

@@ -3,20 +3,7 @@ import { parseArgs } from "node:util";
 import { version } from "../../package.json";
 import { programName } from "../kernel/config/program-name.ts";
 import { redactForms } from "../kernel/telemetry/redact.ts";
-
-type Flags = Record<string, string | boolean | string[] | undefined>;
-
-interface Command {
-  usage: string;
-  summary: string;
-  /** The flags that it takes; others are refused. */
-  flags?: readonly (keyof typeof OPTIONS)[];
-  /** The largest number of arguments; more are refused. */
-  arguments: number;
-  /** Further lines of its help. */
-  details?(): Promise<string>;
-  run(commandArgs: string[], flags: Flags): Promise<number>;
-}
+import { type Command, FLAG_HELP, type Flags, OPTIONS, UsageError } from "./commands/options.ts";
 
 const USER_FLAGS = ["days", "name", "admin", "password-stdin", "off", "query", "json"] as const;
 
@@ -105,41 +92,17 @@ const COMMANDS: Record<string, Command> = {
   },
 };
 
-const OPTIONS = {
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean", short: "v" },
-  plugin: { type: "string", multiple: true },
-  "ready-fd": { type: "string" },
-  all: { type: "boolean" },
-  days: { type: "string" },
-  name: { type: "string" },
-  admin: { type: "boolean" },
-  "password-stdin": { type: "boolean" },
-  off: { type: "boolean" },
-  query: { type: "string" },
-  json: { type: "boolean" },
-  owner: { type: "string" },
-  "dry-run": { type: "boolean" },
-  again: { type: "boolean" },
-  replace: { type: "boolean" },
-} as const;
+/** All commands. Those for a service elsewhere are loaded only when one of them, or the help, is asked for. */
+const allCommands = async (): Promise<Record<string, Command>> => ({
+  ...COMMANDS,
+  ...(await import("./commands/remote/table.ts")).REMOTE_COMMANDS,
+});
 
-/** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
-const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
-  plugin: "  --plugin FILE   load a third-party plugin; may be given several times",
-  "ready-fd": "  --ready-fd N    write the addresses to this open descriptor once they answer",
-  all: "  --all           show every setting, also those that have their default",
-  owner: "  --owner EMAIL   the account that gets the agent; not needed with --dry-run",
-  "dry-run": "  --dry-run       only show what would be taken over",
-  again: "  --again         make another agent from a folder that was imported before",
-  replace: "  --replace       give the cluster's database up for this one, while no node is alive",
-  json: "  --json          print the result as JSON",
-};
-
-function overview(): string {
+async function overview(): Promise<string> {
   const program = programName();
-  const width = Math.max(...Object.values(COMMANDS).map(({ usage }) => usage.length));
-  const lines = Object.values(COMMANDS).map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
+  const commands = Object.values(await allCommands());
+  const width = Math.max(...commands.map(({ usage }) => usage.length));
+  const lines = commands.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
   return [
     `Berth ${version} · host thousands of AI agents from one binary`,
     "",
@@ -151,8 +114,8 @@ function overview(): string {
   ].join("\n");
 }
 
-async function commandHelp({ usage, summary, flags = [], details }: Command): Promise<string> {
-  const options = flags.map((flag) => FLAG_HELP[flag] ?? "").filter(Boolean);
+async function commandHelp({ usage, summary, flags = [], flagHelp = {}, details }: Command): Promise<string> {
+  const options = flags.map((flag) => flagHelp[flag] ?? FLAG_HELP[flag] ?? "").filter(Boolean);
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   const sections = [`Usage: ${programName()} ${usage}`, sentence, options.join("\n"), await details?.()];
   return sections.filter(Boolean).join("\n\n");
@@ -163,18 +126,19 @@ async function main(args: string[]): Promise<number> {
   if (values.version || positionals[0] === "version") return print(version);
   const [name, ...commandArgs] = positionals[0] === "help" ? positionals.slice(1) : positionals;
   const isHelp = values.help || positionals[0] === "help";
-  if (isHelp && name === undefined) return print(overview());
-  const command = findCommand(name ?? "serve");
+  if (isHelp && name === undefined) return print(await overview());
+  const command = await findCommand(name ?? "serve");
   if (isHelp) return print(await commandHelp(command));
   requireKnownArguments(name ?? "serve", command, commandArgs, values);
   return command.run(commandArgs, values);
 }
 
-function findCommand(name: string): Command {
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+async function findCommand(name: string): Promise<Command> {
+  const commands = Object.hasOwn(COMMANDS, name) ? COMMANDS : await allCommands();
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command) return command;
   throw new UsageError(
-    `There is no command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}. See: ${programName()} help`,
+    `There is no command "${name}". Commands: ${Object.keys(commands).join(", ")}. See: ${programName()} help`,
   );
 }
 
@@ -199,11 +163,6 @@ function parseDescriptor(value: Flags[string]): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string" && /^\d{1,6}$/.test(value)) return Number(value);
   throw new UsageError(`--ready-fd takes the number of an open descriptor, not "${value}".`);
-}
-
-/** The arguments are not valid: exit code 2. */
-class UsageError extends Error {
-  override readonly name = "UsageError";
 }
 
 /** Describes an expected error in one line (the settings: a line each), and any other, which is a bug, with its stack. */

@@ -13,6 +13,7 @@ const CODE = /\b(?:AppError\(\s*\w+,|forbidden\(|notFound\(\s*[^,;]*,)\s*"([A-Z]
 const ELSEWHERE = new Set([
   "ADDRESS_NOT_PROVEN",
   "AGENT_BUSY",
+  "AMBIGUOUS",
   "BAD_REQUEST",
   "BOT_DETECTED",
   "CHAT_OFF",
@@ -20,6 +21,7 @@ const ELSEWHERE = new Set([
   "CONSOLE_NOT_BUILT",
   "DOCUMENT_NOT_WRITTEN",
   "DRAWING_FAILED",
+  "EXISTS",
   "FILE_EMPTY",
   "FILE_TOO_LARGE",
   "FID_NOT_PROVEN",
@@ -36,6 +38,7 @@ const ELSEWHERE = new Set([
   "TOO_MANY_FILES",
   "UNKNOWN_COMMAND",
   "UNKNOWN_PLAN",
+  "UNREACHABLE",
   "UNSUPPORTED_FIELD",
   "UNSUPPORTED_MEDIA_TYPE",
   "UPGRADE_FAILED",

@@ -7,6 +7,7 @@ import { sentencesInSource, shapeOf } from "./server-sentences.ts";
 
 /** Files whose sentences only programs, visitors of public pages, the plain forms of sign-in or the command line meet. */
 const ELSEWHERE = [
+  "plugins/agents/as-code/",
   "plugins/ai/calls/",
   "plugins/ai/model.ts",
   "plugins/ai/cache/response-cache.ts",
@@ -20,6 +21,7 @@ const ELSEWHERE = [
   "plugins/runtime/model.ts",
   "plugins/sandbox/",
   "plugins/social/",
+  "src/server/commands/remote/",
   "plugins/lifecycle/import-export/",
   "plugins/channels/access/access-decision.ts",
   "plugins/skill-folders/reading/",

@@ -6,8 +6,8 @@ import type { Agent, AgentStore, ModelChoice } from "../agent-store.ts";
 import { unknownName } from "../configuration/config-check.ts";
 import type { ConfigStore } from "../configuration/config-store.ts";
 import type { LogStore } from "../logs/log-store.ts";
+import { MODEL_CHOICES } from "../model-choices.ts";
 import { RUNTIME_VERSION } from "../runtime-version.ts";
-import { MODEL_CHOICES } from "../schema.ts";
 import { IS_WITHIN_QUOTA, quotaError } from "./agent-quota.ts";
 
 export interface NewAgent {

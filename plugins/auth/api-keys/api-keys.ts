@@ -59,7 +59,7 @@ export interface ApiKeys {
 
 const KEY_PREFIX = "bk_";
 const KEY_PATTERN = /^bk_[\w-]{43}$/;
-const MAX_KEYS_PER_USER = 50;
+export const MAX_KEYS_PER_USER = 50;
 const MAX_CACHED_KEYS = 10_000;
 /** The last use is stored at most this often per key. */
 const LAST_USED_RESOLUTION_MS = MINUTE;
@@ -127,8 +127,7 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
         await database.write([insert, guard("keys"), ...extraStatements(apiKey, key)]);
       } catch (error) {
         if (!(error instanceof GuardFailed) || error.guard !== "keys") throw error;
-        const text = `You have ${MAX_KEYS_PER_USER} API keys, which is the limit. Delete one that you no longer need.`;
-        throw new AppError(409, "TOO_MANY_KEYS", text, { limit: MAX_KEYS_PER_USER }, { cause: error });
+        throw tooManyKeys(error);
       }
       return { apiKey, key };
     },
@@ -159,6 +158,12 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
     revokeAllStatement: (userId) => deleteStatement(eq(apiKeys.userId, userId)),
     close: lastUses.close,
   };
+}
+
+/** 409 `TOO_MANY_KEYS`. */
+export function tooManyKeys(cause?: unknown): AppError {
+  const text = `You have ${MAX_KEYS_PER_USER} API keys, which is the limit. Delete one that you no longer need.`;
+  return new AppError(409, "TOO_MANY_KEYS", text, { limit: MAX_KEYS_PER_USER }, { cause });
 }
 
 function toKey({ keyHash: _, scopes, ...row }: typeof apiKeys.$inferSelect): ApiKey {

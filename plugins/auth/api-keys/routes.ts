@@ -66,6 +66,24 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
       },
     )
     .delete(
+      "/api/keys/current",
+      async ({ identity: { user, session, credentialId } }) => {
+        if (session) throw notFound("This request came with a session, not with an API key.", "KEY_NOT_FOUND");
+        await database.write([keys.revokeStatement(user.id, credentialId)]);
+        return { success: true as const, id: credentialId };
+      },
+      {
+        signedIn: [],
+        response: { 200: revokedKey },
+        detail: {
+          tags,
+          summary: "Revoke the API key that makes this request",
+          description: "For programs that no longer need their key, such as `berth logout`. It needs no scope.",
+          ...documentErrors({ 404: "KEY_NOT_FOUND" }),
+        },
+      },
+    )
+    .delete(
       "/api/keys/:id",
       async ({ identity, params: { id } }) => {
         const [revoked] = await database.write([keys.revokeStatement(identity.user.id, id)]);

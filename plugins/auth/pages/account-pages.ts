@@ -7,6 +7,7 @@ import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../../s
 import { type Language, languageOf } from "../../../src/kernel/pages/language.ts";
 import { pageTemplate, translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import device from "../device/device.htm" with { type: "text" };
 import type { OneTimeLinks } from "../one-time-links.ts";
 import { MIN_PASSWORD_LENGTH } from "../password/length.ts";
 import { signUpSettings } from "../settings.ts";
@@ -70,7 +71,7 @@ function createSetupPage({ hasAccounts, oneTimeLinks }: SetupDeps) {
   };
 }
 
-/** `/login`, `/register`, `/reset-password`, `/verify-email` and `/setup`. */
+/** `/login`, `/register`, `/reset-password`, `/verify-email`, `/device` and `/setup`. */
 export function pageRoutes({ config }: Pick<Kernel, "config">, setupDeps: SetupDeps) {
   const hiddenRoute = { open: true, detail: { hide: true } } as const;
   const { mode } = config.of(signUpSettings);
@@ -85,6 +86,7 @@ export function pageRoutes({ config }: Pick<Kernel, "config">, setupDeps: SetupD
     .get("/register", createAccountPage(register, "Create an account", values), hiddenRoute)
     .get("/reset-password", createAccountPage(resetPassword, "Choose a new password"), hiddenRoute)
     .get("/verify-email", createAccountPage(verifyEmail, "Confirm your email address"), hiddenRoute)
+    .get("/device", createAccountPage(device, "Sign a program in"), hiddenRoute)
     .get("/setup", createSetupPage(setupDeps), hiddenRoute);
 }
 

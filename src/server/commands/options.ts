@@ -1,0 +1,69 @@
+// Defines what the command line takes: the shape of a command, all flags, and what they mean.
+
+export type Flags = Record<string, string | boolean | string[] | undefined>;
+
+export interface Command {
+  usage: string;
+  summary: string;
+  /** The flags that it takes; others are refused. */
+  flags?: readonly (keyof typeof OPTIONS)[];
+  /** The largest number of arguments; more are refused. */
+  arguments: number;
+  /** What a flag means here, if that differs from other commands. */
+  flagHelp?: Partial<Record<keyof typeof OPTIONS, string>>;
+  /** Further lines of its help. */
+  details?(): Promise<string>;
+  run(commandArgs: string[], flags: Flags): Promise<number>;
+}
+
+/** The arguments are not valid: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+export const OPTIONS = {
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+  plugin: { type: "string", multiple: true },
+  "ready-fd": { type: "string" },
+  all: { type: "boolean" },
+  days: { type: "string" },
+  name: { type: "string" },
+  admin: { type: "boolean" },
+  "password-stdin": { type: "boolean" },
+  off: { type: "boolean" },
+  query: { type: "string" },
+  json: { type: "boolean" },
+  owner: { type: "string" },
+  "dry-run": { type: "boolean" },
+  again: { type: "boolean" },
+  replace: { type: "boolean" },
+  url: { type: "string" },
+  key: { type: "string" },
+  scope: { type: "string" },
+  follow: { type: "boolean", short: "f" },
+  level: { type: "string" },
+  yes: { type: "boolean", short: "y" },
+  agent: { type: "string" },
+  conversation: { type: "string" },
+} as const;
+
+/** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
+export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
+  plugin: "  --plugin FILE   load a third-party plugin; may be given several times",
+  "ready-fd": "  --ready-fd N    write the addresses to this open descriptor once they answer",
+  all: "  --all           show every setting, also those that have their default",
+  owner: "  --owner EMAIL   the account that gets the agent; not needed with --dry-run",
+  "dry-run": "  --dry-run       only show what would be taken over",
+  again: "  --again         make another agent from a folder that was imported before",
+  replace: "  --replace       give the cluster's database up for this one, while no node is alive",
+  json: "  --json          print the result as JSON",
+  url: "  --url URL       the service; else BERTH_URL, else the one of the last berth login",
+  key: "  --key KEY       an API key; else BERTH_KEY, else the one of berth login. Other users of a machine see arguments: use BERTH_KEY there",
+  scope: "  --scope LIST    what the key may do: read, chat and write, separated by commas; left out: all",
+  follow: "  -f, --follow    go on with the lines to come",
+  level: "  --level LEVEL   only lines of this level: debug, info, warning or error",
+  yes: "  -y, --yes       do it without asking",
+  agent: "  --agent AGENT   change this agent, whatever its name, for example to rename it",
+  conversation: "  --conversation ID  go on with this conversation",
+};
