@@ -1,11 +1,11 @@
 // Configures VitePress: plain Markdown without HTML or Vue, no inline style, and nothing that comes from another address.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DefaultTheme, UserConfig } from "vitepress";
 import { collectCodeStyles } from "./code-styles.ts";
 import { markdownRules, slugOf } from "./markdown.ts";
-import { DECISIONS, listedPages, nameOf, pathOf, type Row, root, SECTIONS, type Section } from "./pages.ts";
+import { DECISIONS, listedPages, nameOf, pathOf, type Row, root, SECTIONS, type Section, titleOf } from "./pages.ts";
 
 /** The address of the site on the service. */
 export const BASE = "/docs/";
@@ -13,12 +13,8 @@ const built = join(root, "dist/site");
 const listed = new Set(listedPages());
 const codeStyles = collectCodeStyles();
 
-/** The first heading of a page, as plain text. */
-const headingOf = (path: string): string =>
-  (/^# (.+)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1] ?? path).replaceAll("`", "");
-
 const itemOf = (row: Row): DefaultTheme.SidebarItem => ({
-  text: typeof row === "string" ? headingOf(row) : row[1],
+  text: titleOf(pathOf(row)),
   link: `/${nameOf(pathOf(row)) ?? ""}`.replace(/\/index$/, "/"),
 });
 

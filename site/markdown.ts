@@ -2,7 +2,7 @@
 
 import type { MarkdownRenderer } from "vitepress";
 import { targetOf } from "./links.ts";
-import { listedPages, nameOf } from "./pages.ts";
+import { listedPages, nameOf, titleOf } from "./pages.ts";
 
 type Token = ReturnType<MarkdownRenderer["parse"]>[number];
 
@@ -39,10 +39,17 @@ export function markdownRules(md: MarkdownRenderer): void {
 /** Directs each link to its page on the site. A file of the source is not on it: its name stays as text. */
 function keepLink(from: string): (token: Token) => boolean {
   let isDropped = false;
+  /** The page to which the link leads in which the token is. */
+  let linked: string | undefined;
   return (token) => {
-    if (token.type === "link_close" && isDropped) {
-      isDropped = false;
-      return false;
+    if (token.type === "link_close") {
+      const isKept = !isDropped;
+      [isDropped, linked] = [false, undefined];
+      return isKept;
+    }
+    // A code host shows files, so pages call each other by the names of their files.
+    if (token.type === "text" && linked !== undefined && /^[\w/.-]+\.md$/.test(token.content)) {
+      token.content = titleOf(linked);
     }
     if (token.type !== "link_open") return true;
     const href = token.attrGet("href") ?? "";
@@ -50,7 +57,10 @@ function keepLink(from: string): (token: Token) => boolean {
     if (href.startsWith("#")) return true;
     const target = targetOf(from, href);
     isDropped = target.kind === "source";
-    if (target.kind === "page") token.attrSet("href", `/${target.name}.md${target.anchor && `#${target.anchor}`}`);
+    if (target.kind === "page") {
+      linked = target.path;
+      token.attrSet("href", `/${target.name}.md${target.anchor && `#${target.anchor}`}`);
+    }
     return !isDropped;
   };
 }

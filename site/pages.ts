@@ -1,6 +1,6 @@
 // Lists the pages of the documentation in the order of the sidebar. A page under docs/ that is missing here fails a test.
 
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const root = join(import.meta.dirname, "..");
@@ -147,4 +147,11 @@ const NAMES: Readonly<Record<string, string>> = {
 export function nameOf(path: string): string | undefined {
   if (NAMES[path] !== undefined) return NAMES[path];
   return path.startsWith("docs/") && path.endsWith(".md") ? path.slice("docs/".length, -".md".length) : undefined;
+}
+
+/** What the sidebar and links call a page: the name in its row, or its first heading. */
+export function titleOf(path: string): string {
+  const row = [...SECTIONS, DECISIONS].flatMap(({ rows }) => rows).find((one) => pathOf(one) === path);
+  if (row !== undefined && typeof row !== "string") return row[1];
+  return (/^# (.+)$/m.exec(readFileSync(join(root, path), "utf8"))?.[1] ?? path).replaceAll("`", "");
 }

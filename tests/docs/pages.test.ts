@@ -109,6 +109,8 @@ describe("from an empty folder", () => {
             .filter(Boolean);
           if (own) await own.stop();
           own = await world.start(folder.path, args, settings);
+          // Readers have it at its own port, which `berth health` asks.
+          await shell.run(`export PORT=${new URL(own.web).port}`);
         }
       }
     } finally {
