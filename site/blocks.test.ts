@@ -2,15 +2,15 @@
 // by the compiler. tests/docs/ runs the commands.
 
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import Ajv from "ajv";
 import { configSchema } from "../plugins/agents/configuration/config-schema.ts";
 import { loadConfig } from "../src/kernel/config/config.ts";
 import { allSettings } from "../src/server/settings.ts";
 import { run } from "../tests/support/process.ts";
 import { type CodeBlock, readPage } from "./page.ts";
-import { listedPages, root } from "./pages.ts";
+import { exists, listedPages, root } from "./pages.ts";
 
 /** How each language is checked; blocks of another one are refused. */
 const LANGUAGES = ["sh", "bash", "json", "js", "ts", "yaml", "dotenv", "conf", "markdown", "html", "text"];
@@ -18,7 +18,7 @@ const LANGUAGES = ["sh", "bash", "json", "js", "ts", "yaml", "dotenv", "conf", "
 const MAX_NOT_RUN = 14;
 
 const all = [...listedPages(), "README.md"].flatMap((path) => readPage(path).blocks);
-const checked = all.filter(({ reason }) => reason === undefined);
+const checked = all.filter(({ reason, testedBy }) => (reason ?? testedBy) === undefined);
 const of = (...languages: string[]) => checked.filter(({ language }) => languages.includes(language));
 const placeOf = ({ page, line }: CodeBlock) => `${page}:${line}`;
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
@@ -34,10 +34,21 @@ test("each block names a language that is checked; `text` for all that is none",
 });
 
 test("a block that no test runs says why: `no-run: needs three machines`", () => {
-  const marked = all.filter(({ marks }) => marks.some((mark) => mark.startsWith("no-run")));
+  const marked = all.filter(({ marks }) => marks.some((mark) => /^(no-run|tested-by)/.test(mark)));
   expect(marked.map(placeOf)).toEqual([]);
   const without = all.filter(({ reason }) => reason !== undefined && reason.split(" ").length < 3);
   expect(without.map(placeOf)).toEqual([]);
+});
+
+test("a block that another test runs names a test that reads its page: `tested-by: tests/x.test.ts`", () => {
+  const found = problems(all, ({ page, testedBy }) => {
+    if (testedBy === undefined) return undefined;
+    if (!exists(testedBy)) return `There is no ${testedBy}.`;
+    return readFileSync(join(root, testedBy), "utf8").includes(basename(page))
+      ? undefined
+      : `${testedBy} doesn't name it.`;
+  });
+  expect(found).toEqual([]);
 });
 
 test(`at most ${MAX_NOT_RUN} blocks are not run`, () => {

@@ -20,6 +20,8 @@ export interface CodeBlock {
   language: string;
   /** What follows `no-run: ` after the language: why no test runs the block. */
   reason: string | undefined;
+  /** What follows `tested-by: `: the test of a part of a program, which can't be run by itself. */
+  testedBy: string | undefined;
   /** The rest of the words after the language. */
   marks: readonly string[];
   code: string;
@@ -69,5 +71,7 @@ export function readPage(path: string): Page {
 function blockOf(page: string, line: number, info: string, code: string): CodeBlock {
   const [, language = "", rest = ""] = /^(\S*)\s*(.*)$/.exec(info) ?? [];
   const reason = /^no-run: (.+)$/.exec(rest)?.[1];
-  return { page, line, language, reason, marks: reason === undefined ? rest.split(/\s+/).filter(Boolean) : [], code };
+  const testedBy = /^tested-by: (.+)$/.exec(rest)?.[1];
+  const marks = (reason ?? testedBy) === undefined ? rest.split(/\s+/).filter(Boolean) : [];
+  return { page, line, language, reason, testedBy, marks, code };
 }

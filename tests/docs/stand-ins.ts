@@ -2,7 +2,7 @@
 
 import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
-import { ADA, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 interface Place {
   origin: string;
@@ -58,8 +58,6 @@ export const BEFORE: Readonly<
     await client.put(`/api/agents/${agent}/public`, { enabled: true });
     return {};
   },
-  // The only account is not enough: its page names a second one.
-  "docs/import.md": async () => ({ EMAIL: ADA.email }),
 };
 
 /** How the model answers on pages that start a service of their own. */
