@@ -38,6 +38,15 @@ declare module "*/dist/web/assets.js" {
   /** embed.js; the hash is of its content. */
   export const embed: Readonly<{ hash: string; br: string; gz: string }>;
 }
+/**
+ * The documentation's files, which site/build.ts writes: all in `pack`, by name where each begins and ends in it and a hash of
+ * its content; `scripts` are the hashes of the pages' inline scripts, as policies name them.
+ */
+declare module "*/dist/site/site.js" {
+  export const pack: string;
+  export const files: Readonly<Record<string, readonly [start: number, end: number, hash: string]>>;
+  export const scripts: readonly string[];
+}
 /** It has no types of its own: rules for tables, task lists and struck text. */
 declare module "@joplin/turndown-plugin-gfm" {
   export const gfm: (service: import("turndown")) => void;

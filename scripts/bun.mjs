@@ -67,7 +67,7 @@ function installedBun() {
 
 /** The compiled service. */
 export const binary = join(root, "dist/berth");
-const sources = ["src", "plugins", "channels", "migrations", "web", "package.json", "bun.lock"];
+const sources = ["src", "plugins", "channels", "migrations", "web", "site", "docs", "package.json", "bun.lock"];
 
 /** Builds the binary unless it is newer than all its sources. */
 export async function build() {

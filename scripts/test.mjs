@@ -48,7 +48,7 @@ async function check(name, command, ...args) {
   return ok;
 }
 
-const UNIT = ["./src", "./web", "./plugins", "./channels", "./migrations", "./packages", "./bench"];
+const UNIT = ["./src", "./site", "./web", "./plugins", "./channels", "./migrations", "./packages", "./bench"];
 /** Whole-binary tests that compare times: nothing else runs beside them. */
 const TIMED = ["timing", "login-storm"];
 /** Files at a time on two cores, because tests wait: for time limits or the service. */

@@ -1,6 +1,6 @@
 // Lists the event types that webhooks and the event feed deliver. The console imports this file: it must import nothing of the server.
 
-/** The types that are delivered; docs/webhooks.md describes each one's data. */
+/** The types that are delivered; docs/events.md describes each one's data. */
 export const EVENT_TYPES = [
   "user.created",
   "user.updated",

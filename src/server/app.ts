@@ -12,6 +12,7 @@ import { channels } from "../../plugins/channels/index.ts";
 import { clientChats } from "../../plugins/client-chats/index.ts";
 import { console as webConsole } from "../../plugins/console/index.ts";
 import { documentWriter } from "../../plugins/document-writer/index.ts";
+import { documentation } from "../../plugins/documentation/index.ts";
 import { documents } from "../../plugins/documents/index.ts";
 import { embed } from "../../plugins/embed/index.ts";
 import { fleet } from "../../plugins/fleet/index.ts";
@@ -96,6 +97,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   admin,
   fleet,
   webConsole,
+  documentation,
   modelProviders,
   setup,
 ];

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import type { BunPlugin } from "bun";
+import { buildSite } from "../../site/build.ts";
 import { buildConsole } from "../../web/build/build.ts";
 import { languageEmbedder } from "./language-embedder.ts";
 
@@ -210,7 +211,8 @@ function withTimeout<T>(ms: number, what: string, promise: Promise<T>): Promise<
 
 async function main(): Promise<void> {
   const outfile = join(root, "dist/berth");
-  await buildAndReportConsole();
+  // The documentation is built by another process.
+  await Promise.all([buildAndReportSite(), buildAndReportConsole()]);
   const startedAt = performance.now();
   await compile(join(root, "src/server/main.ts"), outfile);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
@@ -226,6 +228,15 @@ async function buildAndReportConsole(): Promise<void> {
   const kilobytes = Math.round(files.reduce((sum, { brotliBytes }) => sum + brotliBytes, 0) / 1000);
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`dist/web: ${files.length} files, ${kilobytes} kB compressed, built in ${seconds} s`);
+}
+
+/** Builds the documentation, unless its pages are those of the last build. */
+async function buildAndReportSite(): Promise<void> {
+  const startedAt = performance.now();
+  const { files, bytes, isKept } = await buildSite();
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  const how = isKept ? "unchanged" : `built in ${seconds} s`;
+  console.log(`dist/site: ${files} files, ${Math.round(bytes / 1000)} kB compressed, ${how}`);
 }
 
 if (import.meta.main) {

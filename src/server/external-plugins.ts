@@ -2,12 +2,28 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Elysia, t } from "elysia";
+import { defineTool } from "../../plugins/skills/index.ts";
+import { parser } from "../kernel/config/parsers.ts";
+import { defineSettings } from "../kernel/config/section.ts";
+import { optional, withDefault } from "../kernel/config/variable.ts";
 import { AppError, StartError } from "../kernel/errors.ts";
 import { guarded, openRoutes } from "../kernel/http/route-guards.ts";
 import { type Plugin, plugin } from "../kernel/plugin.ts";
 
 /** The argument of a plugin file's function. Files beside a compiled binary can't import from it. */
-export const toolkit = { plugin, Elysia, t, AppError, guarded, openRoutes };
+export const toolkit = {
+  plugin,
+  Elysia,
+  t,
+  AppError,
+  guarded,
+  openRoutes,
+  defineTool,
+  defineSettings,
+  withDefault,
+  optional,
+  parser,
+};
 export type Toolkit = typeof toolkit;
 
 /**

@@ -10,6 +10,7 @@ import {
 import { adminSettings, signInSettings, signUpSettings, trialSettings } from "../../plugins/auth/settings.ts";
 import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
+import { documentationSettings } from "../../plugins/documentation/settings.ts";
 import { gatingSettings } from "../../plugins/gating/settings.ts";
 import { mcpSettings } from "../../plugins/mcp/settings.ts";
 import { openaiApiSettings } from "../../plugins/openai-api/settings.ts";
@@ -54,6 +55,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   webSearchSettings,
   webhookSettings,
   mcpSettings,
+  documentationSettings,
   extensions,
   budgetSettings,
   openaiApiSettings,

@@ -26,7 +26,7 @@ export interface Nats extends AsyncDisposable {
 }
 
 /** The path of nats-server: as the test command has put it into the packages' cache, because PATH's is too old then; or from PATH. */
-function natsBinary(): string {
+export function natsBinary(): string {
   const folders = [join(import.meta.dir, "../../node_modules/.cache/nats"), ...(process.env.PATH ?? "").split(":")];
   const found = folders.map((folder) => join(folder, "nats-server")).find((path) => existsSync(path));
   if (found === undefined) throw new Error("nats-server is missing: npm test installs it as root on Debian.");

@@ -126,7 +126,7 @@ export const email = parser("an email address", (text) => {
 
 /** A sender: an address, or a name with the address in angle brackets. */
 export const mailSender = textMatching(
-  "an email address, or Name <address>",
+  "an email address, or `Name <address>`",
   /^([^\s@<>]+@[^\s@<>]+|[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>)$/,
 );
 

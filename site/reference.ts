@@ -1,0 +1,107 @@
+// Writes the reference pages that are made from the program itself: `bun site/reference.ts`. A test fails when one is out of date.
+
+import { join } from "node:path";
+import { run } from "../tests/support/process.ts";
+import { root } from "./pages.ts";
+
+interface ReferencePage {
+  path: string;
+  make(): Promise<string>;
+}
+
+/** The pages that `write` writes whole. Those of settings, configurations and channels are written beside their rows. */
+export const referencePages: readonly ReferencePage[] = [
+  { path: "docs/cli.md", make: commandsPage },
+  { path: "docs/api.md", make: apiPage },
+];
+
+/** What `berth` prints with these arguments. Run from source, because the texts are those of any build. */
+async function output(...args: string[]): Promise<string> {
+  const main = join(root, "src/server/main.ts");
+  const env = { PATH: process.env.PATH ?? "", NODE_ENV: "production" };
+  const { exitCode, stdout, stderr } = await run([process.execPath, main, ...args], env, root, 120_000);
+  if (exitCode !== 0) throw new Error(`berth ${args.join(" ")} ended with ${exitCode}: ${stderr}`);
+  return stdout.replaceAll("./dist/berth", "berth").trim();
+}
+
+async function commandsPage(): Promise<string> {
+  const overview = await output("help");
+  const names = [...overview.matchAll(/^ {2}(\w[\w-]*)/gm)].map(([, name = ""]) => name);
+  const helps = await Promise.all(names.map((name) => output("help", name)));
+  const sections = names.map((name, index) => `## ${name}\n\n${fenced(helps[index] ?? "")}`);
+  return `# Command line
+
+The binary is the service and its own command line: \`berth\` without a command serves. It is \`./dist/berth\` where it was built. Commands that change
+data work beside the running service, over its control socket, and without one. The exit code is 0 for success, 2 for wrong arguments, and
+otherwise 1, unless the command says more below.
+
+<!-- made by \`bun site/reference.ts\` from what the commands say of themselves -->
+
+${fenced(overview.split("\n").slice(2).join("\n"))}
+
+${sections.join("\n\n")}
+`;
+}
+
+const fenced = (text: string) => `\`\`\`text\n${text.trim()}\n\`\`\``;
+
+interface Operation {
+  summary?: string;
+  tags?: string[];
+  deprecated?: boolean;
+}
+interface Document {
+  tags?: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+}
+
+async function apiPage(): Promise<string> {
+  const [web, backend] = await Promise.all([output("openapi", "web"), output("openapi", "backend")]);
+  return `# API
+
+Everything that the console does is a request of the API. The service describes it itself, with schemas and every error: as a page at \`/swagger\`, and as an
+OpenAPI 3.1 document at \`/swagger/json\`; \`berth openapi\` prints it without a service. [A tour with curl](api-tour.md) is the way to begin.
+
+- **Two surfaces.** The web (port 3000) serves people and their programs. The backend (port 3001) serves operators, models for programs, and the web
+  itself; keep it on loopback unless you mean to open it. See [architecture](architecture.md#two-surfaces).
+- **Who calls.** A session (a cookie, or the same as a bearer token), or an API key: \`Authorization: Bearer bk_…\`, made under **Account → API keys** or
+  by \`POST /api/keys\`. A key has scopes; a request without the one that it needs gets 403.
+- **Bodies** are JSON of at most 1 MiB. Unknown fields are ignored; misspelt ones are named in \`warnings\` of the answer.
+- **Errors** have one shape: \`error\` and \`message\` for people, \`code\` for programs, \`issues\` with the places in a body. Each answer has an
+  \`x-request-id\`, under which the log has it.
+- **Repetition.** With an \`Idempotency-Key\`, a POST that creates or spends is done once, and its answer is replayed for 24 hours.
+- **Limits.** 429 with \`Retry-After\`; the rates are in \`RATE_LIMITS\` ([settings](configuration.md)).
+- **Events** come [as a stream or by webhook](webhooks.md), chats also [over a WebSocket](gateway.md).
+
+<!-- made by \`bun site/reference.ts\` from the API documents of both surfaces -->
+
+# Web API
+
+${operationsOf(JSON.parse(web))}
+
+# Backend API
+
+${operationsOf(JSON.parse(backend))}
+`;
+}
+
+/** A table for each tag, in the order of the document. */
+function operationsOf({ tags = [], paths }: Document): string {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+  );
+  const byTag = Map.groupBy(operations, ({ tags }) => tags?.[0] ?? "Other");
+  const names = [...new Set([...tags.map(({ name }) => name), ...byTag.keys()])].filter((name) => byTag.has(name));
+  return names
+    .map((name) => {
+      const rows = (byTag.get(name) ?? []).map(({ method, path, summary = "", deprecated }) => {
+        return `| \`${method} ${path}\` | ${summary.replaceAll("|", "\\|")}${deprecated ? " (deprecated)" : ""} |`;
+      });
+      return [`## ${name}`, "", "| Request | |", "|---|---|", ...rows].join("\n");
+    })
+    .join("\n\n");
+}
+
+if (import.meta.main) {
+  for (const { path, make } of referencePages) await Bun.write(join(root, path), await make());
+}
