@@ -3,8 +3,10 @@ import { channelDefinition, channelDefinitions, channelIds, isChannelId, mapChan
 
 test("every row has its own id, names and variables", () => {
   const rows = channelDefinitions();
-  const namesOf = ({ id, label, environmentPrefix, provisioning: { token, owner } }: (typeof rows)[number]) =>
-    [id, label, environmentPrefix, token.field, token.alias, owner?.field, owner?.alias].filter(Boolean);
+  const namesOf = ({ id, label, environmentPrefix, provisioning }: (typeof rows)[number]) => [
+    ...[id, label, environmentPrefix],
+    ...[provisioning?.token, provisioning?.owner].flatMap((one) => (one ? [one.field, one.alias] : [])),
+  ];
   const names = rows.flatMap(namesOf);
   expect(new Set(names).size).toBe(names.length);
   for (const { environmentPrefix, settings } of rows) {

@@ -902,6 +902,8 @@ export const translation = {
     "This is not the whole token yet.": "Das ist noch nicht das ganze Token.",
     "This is an id, not the token. The token is much longer.":
       "Das ist eine ID, nicht das Token. Das Token ist viel länger.",
+    "This belongs into the other field.": "Das gehört in das andere Feld.",
+    "{field} (optional)": "{field} (freiwillig)",
     "This is the public key. The token is on the page Bot, under Reset Token.":
       "Das ist der öffentliche Schlüssel. Das Token steht auf der Seite „Bot“ unter „Reset Token“.",
     "This is the client secret. The token is on the page Bot, under Reset Token.":
@@ -3370,7 +3372,11 @@ export const translation = {
       "Give the code that the person got.": "Gib den Code an, den die Person bekommen hat.",
       "Give true if the person is you, otherwise false.": "Gib true an, wenn du das selbst bist, sonst false.",
       "Give an id.": "Gib eine Kennung an.",
-      "Give the bot's token.": "Gib das Token des Bots an.",
+      "Together these have over {} characters.": "Zusammen haben diese mehr als {} Zeichen.",
+    "{} takes one token: give it here.": "{} braucht ein Token: gib es hier an.",
+    "Give the values by the names that GET /api/channels lists for this channel.":
+      "Gib die Werte unter den Namen an, die GET /api/channels für diesen Kanal nennt.",
+    "Give the bot's token.": "Gib das Token des Bots an.",
       "This must be your id on the platform, as text or a number.":
         "Das muss deine Kennung auf der Plattform sein, als Text oder Zahl.",
       // Public page.
