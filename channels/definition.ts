@@ -107,6 +107,8 @@ export interface ChannelDocumentation {
   token: string;
   ownerId: string;
   receiving: string;
+  /** The text that people paste into the platform's form, to make an app with everything that a bot needs. */
+  manifest?: string;
 }
 
 export interface ChannelLog {

@@ -189,8 +189,12 @@ export const catalogue = t.Object({
         { description: "what a bot is connected with; null: one `token`" },
       ),
       guide: t.Object(
-        { token: t.String(), ownerId: t.String(), receiving: t.String() },
-        { description: "where to get a token, which ids people have, how messages arrive; in Markdown" },
+        { token: t.String(), ownerId: t.String(), receiving: t.String(), manifest: t.Optional(t.String()) },
+        {
+          description:
+            "where to get a token, which ids people have, how messages arrive, in Markdown; and a text to paste into the " +
+            "platform's form for a new app, if it has such a form",
+        },
       ),
     }),
   ),

@@ -60,6 +60,17 @@ describe("several credentials", () => {
     expect(body.credentials).toMatchObject({ [ADDED_PAIR_CHANNEL]: true });
   });
 
+  test("come back with a backup", async () => {
+    const id = await fixture.provision();
+    await fixture.owner.put(path(id), { credentials: { botToken: addedToken(++lastBot), oil: OIL } });
+    await fixture.inState(id, "connected");
+    const { body } = await fixture.owner.post<{ backupPath: string }>(`/api/agents/${id}/reset-memory`);
+    expect((await fixture.owner.delete(path(id))).status).toBe(200);
+    const { status, text } = await fixture.owner.post(`/api/agents/${id}/rollback`, { backupPath: body.backupPath });
+    expect({ status, text }).toMatchObject({ status: 200 });
+    expect(await fixture.inState(id, "connected")).toMatchObject({ channel: ADDED_PAIR_CHANNEL });
+  });
+
   test("are one text of JSON for set-credential, and an empty one disconnects", async () => {
     const id = await fixture.provision();
     const set = (value: string) =>

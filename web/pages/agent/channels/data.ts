@@ -17,7 +17,7 @@ export interface ChannelKind {
   /** What a bot is connected with; null: one token. */
   credentials: CredentialField[] | null;
   /** In Markdown. */
-  guide: { token: string; ownerId: string; receiving: string };
+  guide: { token: string; ownerId: string; receiving: string; manifest?: string };
 }
 
 export interface CredentialField {
