@@ -1,23 +1,25 @@
-// Measures a process with 300 Telegram long polls and 200 Discord gateway connections: start time, memory per bot, and the
-// latency of AI calls meanwhile.
+// Measures a process with 300 Telegram long polls, 200 Discord gateway connections and 200 Slack sockets: start time, memory
+// per bot, and the latency of AI calls meanwhile.
 
 import { discordControl } from "../tests/support/discord-control.ts";
 import { eventually } from "../tests/support/eventually.ts";
 import { temporaryDir } from "../tests/support/process.ts";
+import { slackControl } from "../tests/support/slack-control.ts";
 import { telegramControl } from "../tests/support/telegram-control.ts";
 import { type Benchmark, type Figure, kib, median, mib, ms, quantile } from "./support/figures.ts";
-import { discordTokenOf, seed, tokenOf } from "./support/seed.ts";
+import { discordTokenOf, seed, slackAppOf, tokenOf } from "./support/seed.ts";
 import { MODEL, memoryOf, type Program, startProgram, startService, startUpstream } from "./support/service.ts";
 
 const TELEGRAM = 300;
 const DISCORD = 200;
+const SLACK = 200;
 /** The first bots load the libraries, so the memory per bot is measured over the others. */
 const FIRST = 2;
 const REST_MS = 8_000;
 /** Number of AI calls in each run, the same in all, so that their effect on memory is equal. */
 const CALLS = 2_000;
 const BETWEEN_CALLS_MS = 2;
-const GOALS = { seconds: 60, addedMs: 50, telegram: 40 * 1024, discord: 120 * 1024 };
+const GOALS = { seconds: 60, addedMs: 50, telegram: 40 * 1024, discord: 120 * 1024, slack: 60 * 1024 };
 
 interface Run {
   /** Seconds from the start of the program until all bots are connected. */
@@ -29,16 +31,18 @@ interface Run {
 
 export const bots: Benchmark = {
   name: "bots",
-  summary: `${TELEGRAM} Telegram bots on long polling and ${DISCORD} Discord bots in one process`,
+  summary: `${TELEGRAM} Telegram bots on long polling, ${DISCORD} Discord and ${SLACK} Slack bots in one process`,
   async run() {
     await using upstream = await startUpstream();
-    const none = await hosting(upstream, 0, 0);
-    const few = await hosting(upstream, FIRST, FIRST);
-    const polling = await hosting(upstream, TELEGRAM, FIRST);
-    const all = await hosting(upstream, TELEGRAM, DISCORD);
+    const none = await hosting(upstream, 0, 0, 0);
+    const few = await hosting(upstream, FIRST, FIRST, FIRST);
+    const polling = await hosting(upstream, TELEGRAM, FIRST, FIRST);
+    const gateways = await hosting(upstream, TELEGRAM, DISCORD, FIRST);
+    const all = await hosting(upstream, TELEGRAM, DISCORD, SLACK);
 
     const perTelegram = (polling.rss - few.rss) / (TELEGRAM - FIRST);
-    const perDiscord = (all.rss - polling.rss) / (DISCORD - FIRST);
+    const perDiscord = (gateways.rss - polling.rss) / (DISCORD - FIRST);
+    const perSlack = (all.rss - gateways.rss) / (SLACK - FIRST);
     const added = (calls: number[], of: (values: readonly number[]) => number) => of(calls) - of(none.calls.after);
     const ninetyFive = (values: readonly number[]) => quantile(values, 0.95);
     const call = (what: string, calls: number[], of: (values: readonly number[]) => number): Figure => ({
@@ -69,8 +73,9 @@ export const bots: Benchmark = {
       call("an AI call when all are connected, 95 of 100", all.calls.after, ninetyFive),
       perBot("RSS per Telegram bot", perTelegram, GOALS.telegram),
       perBot("RSS per Discord bot", perDiscord, GOALS.discord),
+      perBot("RSS per Slack bot", perSlack, GOALS.slack),
       {
-        what: `RSS of both libraries with ${FIRST} bots each`,
+        what: `RSS of the libraries with ${FIRST} bots each`,
         figure: mib(few.rss - none.rss),
         baseline: `${mib(none.rss)} without, ${mib(all.rss)} with all`,
         goal: "",
@@ -80,21 +85,26 @@ export const bots: Benchmark = {
 };
 
 /** Runs a service with these numbers of bots on its own platform fakes, and makes AI calls meanwhile. */
-async function hosting(upstream: Program, telegrams: number, discords: number): Promise<Run> {
+async function hosting(upstream: Program, telegrams: number, discords: number, slacks: number): Promise<Run> {
   const folder = temporaryDir();
   try {
     await using telegram = await startProgram("tests/support/telegram.ts");
     await using discord = await startProgram("tests/support/discord.ts");
+    await using slack = await startProgram("tests/support/slack.ts");
     const [people, guild] = [telegramControl(telegram.origin), discordControl(discord.origin)];
+    const workspace = slackControl(slack.origin);
     const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
     await people.addBots(numbers(telegrams).map((n) => ({ token: tokenOf(n), username: `bench_${n}_bot` })));
     await guild.addBots(numbers(discords).map((n) => ({ token: discordTokenOf(n), username: `bench_${n}` })));
-    await seed(folder.path, { agents: Math.max(TELEGRAM, DISCORD), bots: telegrams, discord: discords });
+    await workspace.addApps(numbers(slacks).map(slackAppOf));
+    const agents = Math.max(TELEGRAM, DISCORD, SLACK);
+    await seed(folder.path, { agents, bots: telegrams, discord: discords, slack: slacks });
 
     const env = {
       CHANNEL_A_API_ROOT: telegram.origin,
       CHANNEL_A_MODE: "polling",
       CHANNEL_B_API_ROOT: `${discord.origin}/api`,
+      CHANNEL_D_API_ROOT: `${slack.origin}/api`,
     };
     const began = performance.now();
     await using berth = await startService(upstream, { env, dir: folder.path });
@@ -109,8 +119,8 @@ async function hosting(upstream: Program, telegrams: number, discords: number): 
     })();
     const watching = eventually(
       async () => {
-        const [a, b] = await Promise.all([people.stats(), guild.stats()]);
-        return a.polling >= telegrams && b.connected >= discords;
+        const [a, b, d] = await Promise.all([people.stats(), guild.stats(), workspace.stats()]);
+        return a.polling >= telegrams && b.connected >= discords && d.connected >= slacks;
       },
       { timeoutMs: 120_000, everyMs: 100, what: "all bots to be connected" },
     ).finally(() => {

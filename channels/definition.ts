@@ -32,8 +32,38 @@ export interface OwnerIdRule {
 
 /** Why a text is no token: a code for translations, and a sentence. */
 export interface TokenProblem {
-  code: "spaces" | "start" | "characters" | "incomplete" | "id" | "public_key" | "client_secret";
+  code:
+    | "spaces"
+    | "start"
+    | "characters"
+    | "incomplete"
+    | "id"
+    | "public_key"
+    | "client_secret"
+    /** It is the value of another field. */
+    | "other_field"
+    | "missing"
+    /** None of these: the message says it. */
+    | "invalid";
   message: string;
+}
+
+/**
+ * One of the values that a bot is connected with, on platforms where it needs more than a token. They are given as
+ * `credentials` by name, and are sealed together as the bot's token (`shared/credential-text.ts`).
+ */
+export interface CredentialField {
+  /** Its name in the API, such as `appToken`; `salt` is reserved. */
+  readonly name: string;
+  /** For people, in English. */
+  readonly label: string;
+  /** Never shown again, and redacted in logs. */
+  readonly isSecret: boolean;
+  readonly isOptional?: true;
+  /** What it looks like. */
+  readonly example?: string;
+  /** Why a value has the wrong form; undefined if it looks complete. The value is trimmed and not empty. */
+  findProblem(value: string): TokenProblem | undefined;
 }
 
 /** The address that people open to reach a bot. */
@@ -77,6 +107,8 @@ export interface ChannelDocumentation {
   token: string;
   ownerId: string;
   receiving: string;
+  /** The text that people paste into the platform's form, to make an app with everything that a bot needs. */
+  manifest?: string;
 }
 
 export interface ChannelLog {
@@ -107,13 +139,16 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly tokenShapes: readonly RegExp[];
   /** Redacted in logs. May match more than `tokenShapes`, because redacting too much does no harm. Has the `g` flag. */
   readonly tokenLogPattern: RegExp;
+  /** What a bot is connected with, where that is more than one token. */
+  readonly credentials?: readonly CredentialField[];
   /** Why a half-typed token has the wrong form; undefined if it looks complete. */
   findTokenProblem(token: string): TokenProblem | undefined;
   readonly link: BotLink;
   readonly appWebhook?: AppWebhook;
   readonly capabilities: ChannelCapabilities;
   readonly ownerId: OwnerIdRule;
-  readonly provisioning: ChannelProvisioning;
+  /** Left out: such bots are connected to agents that exist. */
+  readonly provisioning?: ChannelProvisioning;
   readonly documentation: ChannelDocumentation;
   mode(settings: Settings): ReceiveMode;
   create(options: CreateChannelOptions<Settings>): ChannelAdapter;

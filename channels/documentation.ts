@@ -28,7 +28,9 @@ export function channelTable(): string {
 
 /** The fields of `POST /api/provision`. */
 export function provisioningTable(): string {
-  const fields = channelDefinitions().map(({ label, provisioning }) => ({ label, ...provisioning }));
+  const fields = channelDefinitions().flatMap(({ label, provisioning }) =>
+    provisioning ? [{ label, ...provisioning }] : [],
+  );
   const owners = fields.flatMap(({ label, owner }) =>
     owner ? [`| \`${owner.field}\` (\`${owner.alias}\`) | the owner's id on ${label} |`] : [],
   );

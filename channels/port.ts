@@ -21,6 +21,7 @@ export interface BotIdentity {
 /** One agent's bot, with everything an adapter needs for a verb. */
 export interface Binding {
   agentId: string;
+  /** On channels with several `credentials`, their text (`shared/credential-text.ts`). */
   token: string;
   bot: BotIdentity;
   /** The last value given to `Sink.saveResumePoint`; left out when there is none. */
@@ -285,8 +286,12 @@ export class ChannelError extends Error {
     readonly scope: "bot" | "peer",
     /** Milliseconds, with `busy`. */
     readonly retryAfter?: number,
-    options?: { cause?: unknown },
+    options?: { cause?: unknown; field?: string },
   ) {
     super(message, options);
+    this.field = options?.field;
   }
+
+  /** The `CredentialField` that the platform refused, where `identify` knows it. */
+  readonly field: string | undefined;
 }

@@ -3,8 +3,10 @@ import { channelDefinition, channelDefinitions, channelIds, isChannelId, mapChan
 
 test("every row has its own id, names and variables", () => {
   const rows = channelDefinitions();
-  const namesOf = ({ id, label, environmentPrefix, provisioning: { token, owner } }: (typeof rows)[number]) =>
-    [id, label, environmentPrefix, token.field, token.alias, owner?.field, owner?.alias].filter(Boolean);
+  const namesOf = ({ id, label, environmentPrefix, provisioning }: (typeof rows)[number]) => [
+    ...[id, label, environmentPrefix],
+    ...[provisioning?.token, provisioning?.owner].flatMap((one) => (one ? [one.field, one.alias] : [])),
+  ];
   const names = rows.flatMap(namesOf);
   expect(new Set(names).size).toBe(names.length);
   for (const { environmentPrefix, settings } of rows) {
@@ -20,7 +22,7 @@ test("every row offers a way to receive", () => {
 });
 
 test("ids are checked at run time", () => {
-  expect(channelIds()).toEqual(["channel_a", "channel_b", "channel_c"]);
+  expect(channelIds()).toEqual(["channel_a", "channel_b", "channel_c", "channel_d"]);
   expect(isChannelId("channel_a")).toBe(true);
   expect(isChannelId("channel_z")).toBe(false);
   expect(() => channelDefinition("channel_z")).toThrow("channel_z");

@@ -1,19 +1,24 @@
 // The registry of channels: one row each, from the folder of its adapter. Everything that enumerates channels reads it,
 // so a new channel is one folder plus one row here.
-import type { ChannelDefinition } from "./definition.ts";
+import type { ChannelDefinition, ChannelProvisioning } from "./definition.ts";
 import { discordDefinition } from "./discord/definition.ts";
 import type { ChannelId } from "./port.ts";
+import { slackDefinition } from "./slack/definition.ts";
 import { telegramDefinition } from "./telegram/definition.ts";
 import { whatsAppDefinition } from "./whatsapp/definition.ts";
 
 /** In the order in which answers, tables and documents name them. */
-const rows: ChannelDefinition[] = [telegramDefinition, discordDefinition, whatsAppDefinition];
+const rows: ChannelDefinition[] = [telegramDefinition, discordDefinition, whatsAppDefinition, slackDefinition];
 
 export const channelDefinitions = (): readonly ChannelDefinition[] => rows;
 
 export const channelIds = (): ChannelId[] => rows.map(({ id }) => id);
 
 export const isChannelId = (text: string): text is ChannelId => rows.some(({ id }) => id === text);
+
+/** The channels that `POST /api/provision` connects. */
+export const provisionedChannels = (): (ChannelDefinition & { provisioning: ChannelProvisioning })[] =>
+  rows.flatMap(({ provisioning, ...row }) => (provisioning ? [{ ...row, provisioning }] : []));
 
 /** The row of a channel; throws for an id that `isChannelId` does not know. */
 export function channelDefinition(id: ChannelId): ChannelDefinition {

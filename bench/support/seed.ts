@@ -2,8 +2,11 @@
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { writeCredentials } from "../../channels/shared/credential-text.ts";
+import { CREDENTIAL_FIELDS } from "../../channels/slack/credentials.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { runBerth } from "../../tests/support/berth.ts";
+import { tokensFor } from "../../tests/support/slack.ts";
 import { binary, SECRET_KEY } from "./service.ts";
 
 export interface Seed {
@@ -12,6 +15,8 @@ export interface Seed {
   bots: boolean | number;
   /** Number of agents with a Discord bot, whose token is `discordTokenOf(n)`. Default: none. */
   discord?: number;
+  /** Number of agents with a Slack app, whose tokens are `slackAppOf(n)`. Default: none. */
+  slack?: number;
 }
 
 /** The token of the nth agent's bot. */
@@ -21,8 +26,20 @@ const discordIdOf = (n: number) => String(100_000_000_000_000_000n + BigInt(n));
 export const discordTokenOf = (n: number) =>
   `${Buffer.from(discordIdOf(n)).toString("base64url")}.BeNcHx.bench-token-of-nobody-at-all`;
 
+/** The tokens of the nth agent's Slack app, and what Slack tells of it. */
+export function slackAppOf(n: number) {
+  const id = `A0BENCH${String(n).padStart(5, "0")}`;
+  return {
+    ...tokensFor(id),
+    id,
+    username: `bench_${n}`,
+    team: "T0000001",
+    botUser: `U0BENCH${String(n).padStart(5, "0")}`,
+  };
+}
+
 /** Creates a database in `<dir>/data` with one owner and running agents with open access. Returns the agents' ids. */
-export async function seed(dir: string, { agents, bots, discord = 0 }: Seed): Promise<string[]> {
+export async function seed(dir: string, { agents, bots, discord = 0, slack = 0 }: Seed): Promise<string[]> {
   const { exitCode, stderr } = await runBerth(["migrate"], { SECRET_KEY }, dir, binary);
   if (exitCode !== 0) throw new Error(`berth migrate ended with ${exitCode}: ${stderr}`);
   const vault = createVault({ key: SECRET_KEY });
@@ -48,16 +65,17 @@ export async function seed(dir: string, { agents, bots, discord = 0 }: Seed): Pr
       "INSERT INTO credentials (owner_kind, owner_id, kind, sealed, updated_at) VALUES ('agent', ?, ?, ?, ?)",
     );
     const insertBot = database.query(
-      `INSERT INTO channel_connections (agent_id, channel, bot_id, bot_username, token_digest, callback_id, callback_secret, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO channel_connections (agent_id, channel, bot_id, bot_username, token_digest, callback_id, callback_secret, created_at, detail)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    const connect = (id: string, channel: string, botId: string, username: string, token: string) => {
+    const connect = (id: string, channel: string, botId: string, username: string, token: string, detail?: object) => {
       const callbackId = Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString("base64url");
       const secret = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
       const digest = new Bun.CryptoHasher("sha256").update(token).digest("base64url");
       insertToken.run(id, channel, vault.seal(token, `agent:${id}:credential:${channel}`), now);
       const sealed = vault.seal(secret, `channel-callback:${callbackId}`);
-      insertBot.run(id, channel, botId, username, digest, callbackId, sealed, now);
+      const more = detail ? JSON.stringify(detail) : null;
+      insertBot.run(id, channel, botId, username, digest, callbackId, sealed, now, more);
     };
     const telegram = bots === true ? agents : Number(bots);
     database.transaction(() => {
@@ -67,6 +85,11 @@ export async function seed(dir: string, { agents, bots, discord = 0 }: Seed): Pr
         insertConfig.run(id, config, now);
         if (n < telegram) connect(id, "channel_a", String(1_000_000 + n), `bench_${n}_bot`, tokenOf(n));
         if (n < discord) connect(id, "channel_b", discordIdOf(n), `bench_${n}`, discordTokenOf(n));
+        if (n < slack) {
+          const { id: app, username, team, botUser: user, botToken, appToken } = slackAppOf(n);
+          const token = writeCredentials(CREDENTIAL_FIELDS, { botToken, appToken });
+          connect(id, "channel_d", app, username, token, { user, team });
+        }
       }
     })();
   } finally {

@@ -9,6 +9,7 @@ import { defineFileScenarios } from "./file-scenarios.ts";
 import { createHarness, type PlatformFixture } from "./harness.ts";
 import { defineReceivingScenarios } from "./receiving-scenarios.ts";
 import { defineSendingScenarios } from "./sending-scenarios.ts";
+import { createSlackFixture } from "./slack-fixture.ts";
 import { createTelegramFixture } from "./telegram-fixture.ts";
 import { createWhatsAppFixture } from "./whatsapp-fixture.ts";
 
@@ -16,6 +17,7 @@ const FIXTURES: Partial<Record<ChannelId, () => Promise<PlatformFixture>>> = {
   channel_a: createTelegramFixture,
   channel_b: createDiscordFixture,
   channel_c: createWhatsAppFixture,
+  channel_d: createSlackFixture,
 };
 
 describe.each([...channelDefinitions()])("$label", ({ id, capabilities }) => {

@@ -1,7 +1,7 @@
 // Secrets given to agents: never in clear on disk, each opening only in its own place.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { channelIds } from "../../channels/registry.ts";
+import { provisionedChannels } from "../../channels/registry.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { rejectionOf } from "../../tests/support/rejection.ts";
 import { builtInProviders } from "../ai/providers/registry.ts";
@@ -17,7 +17,9 @@ beforeAll(async () => {
 afterAll(() => opened.remove());
 
 const requiredProviders = builtInProviders.filter(({ credential }) => credential.required).map(({ id }) => id);
-const none = Object.fromEntries([...requiredProviders, ...channelIds()].map((kind) => [kind, false]));
+const none = Object.fromEntries(
+  [...requiredProviders, ...provisionedChannels().map(({ id }) => id)].map((kind) => [kind, false]),
+);
 
 test("an agent's own comes before its owner's default", async () => {
   const user = await it.owner();
@@ -45,6 +47,9 @@ test("provider_3 is kept and not in the summary", async () => {
   expect(await it.credentials.open(id, "provider_3")).toBe("local");
   expect(await it.credentials.providerKeys(id)).toEqual({ provider_3: "local" });
   expect(await it.credentials.summary(id)).toEqual({ ...none, channel_a: true });
+  // A channel that provisioning does not know is named once it is connected.
+  await it.credentials.set({ kind: "agent", id }, "channel_d", "tokens");
+  expect(await it.credentials.summary(id)).toEqual({ ...none, channel_a: true, channel_d: true });
 });
 
 test("a credential may have a name of its owner's, in capitals, and there are at most fifty", async () => {

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { and, eq, sql } from "drizzle-orm";
 import type { ChannelId } from "../../channels/port.ts";
-import { channelIds } from "../../channels/registry.ts";
+import { channelIds, provisionedChannels } from "../../channels/registry.ts";
 import { type Statement, statement } from "../../src/kernel/database/database.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
@@ -84,7 +84,8 @@ export function createCredentialStore({
   const { registry } = config.of(providerSettings);
   const kinds: readonly CredentialKind[] = [...registry.ids, ...channelIds()];
   const requiredProviders = registry.all.filter(({ credential }) => credential.required).map(({ id }) => id);
-  const summaryKinds = [...requiredProviders, ...channelIds()].sort(
+  // Clients know these keys; a channel that provisioning does not know is named once it is connected.
+  const summaryKinds = [...requiredProviders, ...provisionedChannels().map(({ id }) => id)].sort(
     (a, b) => Number(FIRST_IN_SUMMARY.includes(b)) - Number(FIRST_IN_SUMMARY.includes(a)),
   );
 
@@ -209,7 +210,8 @@ export function createCredentialStore({
     async summary(agentId) {
       const found = new Set<string>();
       for (const owner of await ownersOf(agentId)) for (const kind of (await loadSealed(owner)).keys()) found.add(kind);
-      return Object.fromEntries(summaryKinds.map((kind) => [kind, found.has(kind)]));
+      const connectedLater = channelIds().filter((kind) => found.has(kind));
+      return Object.fromEntries([...summaryKinds, ...connectedLater].map((kind) => [kind, found.has(kind)]));
     },
   };
 

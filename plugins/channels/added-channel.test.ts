@@ -146,7 +146,7 @@ describe("an added channel", () => {
     for (const name of ["channelYToken", "lanternToken", "channelYUserId", "lanternUserId"]) {
       expect(document).toContain(`"${name}"`);
     }
-    expect(document).toContain(`channel_c or ${ADDED_CHANNEL}; with`);
+    expect(document).toContain(` or ${ADDED_CHANNEL}; with`);
     expect(document).toContain(`"${ADDED_CHANNEL}"`);
   });
 

@@ -26,7 +26,6 @@ import {
   disconnectResponse,
   READ_ACTION,
   RETRY_ERRORS,
-  requireTokenForm,
   TOKEN_LIMIT_DESCRIPTION,
   toChannelItem,
   toCheckAnswer,
@@ -34,6 +33,7 @@ import {
   webhookPostDetail,
   webhookVerificationDetail,
 } from "./model.ts";
+import { requireTokenForm, toTokenText } from "./submitted-credentials.ts";
 
 interface Deps {
   identities: ServiceOf<typeof auth>["identities"];
@@ -118,9 +118,9 @@ export function backendRoutes({ identities, guards, channels, incomingWebhooks, 
       )
       .put(
         "/api/agents/:id/channels/:channel",
-        async ({ agent, caller, params, body: { token, ownerId } }) => {
+        async ({ agent, caller, params, body: { token, credentials, ownerId } }) => {
           const channel = requireChannelId(params.channel);
-          const request = { token, ownerId: parseOwnerId(channel, ownerId) };
+          const request = { token, credentials, ownerId: parseOwnerId(channel, ownerId) };
           const connect = () => channels.connect(caller, agent.id, channel, request);
           return toConnectResponse(await tokenAttempts.run(caller, connect));
         },
@@ -161,8 +161,9 @@ export function backendRoutes({ identities, guards, channels, incomingWebhooks, 
       )
       .post(
         "/api/agents/:id/channels/:channel/check",
-        async ({ agent, caller, params, body: { token } }) => {
+        async ({ agent, caller, params, body }) => {
           const channel = requireChannelId(params.channel);
+          const token = toTokenText(channel, body);
           requireTokenForm(channel, token);
           const check = () => channels.checkToken(caller.userId, agent.id, channel, token);
           return toCheckAnswer(channel, await tokenAttempts.run(caller, check));

@@ -14,6 +14,7 @@ import type { ConnectionStatus } from "./connections/connection-states.ts";
 import type { Connection, ConnectionStore } from "./connections/connection-store.ts";
 import type { OpenConnection, OpenConnections } from "./connections/open-connections.ts";
 import type { Supervisor } from "./connections/supervisor.ts";
+import { type SubmittedCredentials, secretValues, toTokenText } from "./submitted-credentials.ts";
 import {
   type CheckedToken,
   createTokenChecks,
@@ -31,8 +32,7 @@ export interface ChannelState extends ConnectionStatus {
   ownerId: string | null;
 }
 
-export interface ConnectRequest {
-  token: string;
+export interface ConnectRequest extends SubmittedCredentials {
   /** The owner's id on the platform; if left out, the earlier one stays. */
   ownerId?: string | undefined;
 }
@@ -167,8 +167,9 @@ export function createChannelService(deps: Deps): ChannelService {
     channel: ChannelId,
     request: ConnectRequest,
   ): Promise<void> {
-    const { token, ownerId } = request;
-    const secret = token.trim();
+    const { ownerId } = request;
+    const secret = toTokenText(channel, request);
+    for (const value of secretValues(channel, secret)) log.redactSecret(value);
     const bot = await tokens.identify(channel, secret);
     await inAgentQueue(agentId, async () => {
       const earlier = await openConnections.find(agentId, channel);

@@ -57,7 +57,7 @@ export const channels = plugin("channels", (host) => {
   const connections = createConnectionStore(kernel);
   const pairings = createPairings(kernel);
   const inAgentQueue = createKeyedQueue();
-  const openConnections = createOpenConnections({ agents: agentService, adapters, connections });
+  const openConnections = createOpenConnections({ log, agents: agentService, adapters, connections });
   const resumePoints = createResumePoints({ log, connections });
   const ownerNotices = createOwnerNotices({ ...kernel, agents: agentService, runtime: runtimeService });
   const { recordUndelivered, reportLostReplies, reportPairing } = ownerNotices;

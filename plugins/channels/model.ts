@@ -3,9 +3,9 @@ import { t } from "elysia";
 import type { ChannelDefinition, ReceiveMode } from "../../channels/definition.ts";
 import type { ChannelId } from "../../channels/port.ts";
 import { channelDefinition } from "../../channels/registry.ts";
-import { AppError } from "../../src/kernel/errors.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ChannelState } from "./channel-service.ts";
+import { MAX_TOKEN_LENGTH } from "./submitted-credentials.ts";
 import type { CheckedToken } from "./token-checks.ts";
 
 /** The actions that service tokens name. */
@@ -53,8 +53,26 @@ export const webhookVerificationDetail = {
   responses: { 200: { description: "The platform's challenge, as text" } },
 };
 
+const token = t.Optional(
+  t.String({
+    minLength: 1,
+    maxLength: MAX_TOKEN_LENGTH,
+    description: "on channels with several credentials, their JSON",
+    error: "Give the bot's token.",
+  }),
+);
+const credentials = t.Optional(
+  t.Record(t.String(), t.Union([t.String({ maxLength: 2_048 }), t.Integer(), t.Boolean()]), {
+    maxProperties: 32,
+    description:
+      "instead of `token`, on channels that list several `credentials` in `GET /api/channels`: values by name",
+    error: "Give the values by the names that GET /api/channels lists for this channel.",
+  }),
+);
+
 export const connectBody = t.Object({
-  token: t.String({ minLength: 1, maxLength: 4_096, error: "Give the bot's token." }),
+  token,
+  credentials,
   ownerId: t.Optional(
     t.Union([t.String(), t.Integer()], {
       description:
@@ -100,7 +118,7 @@ export const channelList = t.Object({ channels: t.Array(channelItem), count: t.N
 
 export const disconnectResponse = t.Object({ success: t.Literal(true), channel: t.String() });
 
-export const checkBody = t.Object({ token: connectBody.properties.token });
+export const checkBody = t.Object({ token, credentials });
 
 export const checkResponse = t.Object({
   ok: t.Literal(true),
@@ -126,7 +144,8 @@ export const checkResponse = t.Object({
 
 export const CHECK_DESCRIPTION =
   "A token that does not look like one of the platform's is refused without asking the platform, with `problem` (spaces, " +
-  "start, characters, incomplete, id, public_key or client_secret), and is not counted. " +
+  "start, characters, incomplete, id, public_key, client_secret, other_field, missing or invalid), and is not counted. Of " +
+  "several `credentials`, `problems` names that of each. " +
   "Tokens that the platform refuses are counted as those of connecting are: 429 `RATE_LIMITED` after too many.";
 
 export const CHECK_ERRORS = { 400: "INVALID_CHANNEL_TOKEN", 502: "CHANNEL_UNREACHABLE" };
@@ -160,9 +179,28 @@ export const catalogue = t.Object({
         ],
         { description: "null for platforms that want none" },
       ),
+      credentials: t.Union(
+        [
+          t.Array(
+            t.Object({
+              name: t.String(),
+              label: t.String(),
+              isSecret: t.Boolean({ description: "never shown again" }),
+              isOptional: t.Boolean(),
+              example: t.Union([t.String(), t.Null()]),
+            }),
+          ),
+          t.Null(),
+        ],
+        { description: "what a bot is connected with; null: one `token`" },
+      ),
       guide: t.Object(
-        { token: t.String(), ownerId: t.String(), receiving: t.String() },
-        { description: "where to get a token, which ids people have, how messages arrive; in Markdown" },
+        { token: t.String(), ownerId: t.String(), receiving: t.String(), manifest: t.Optional(t.String()) },
+        {
+          description:
+            "where to get a token, which ids people have, how messages arrive, in Markdown; and a text to paste into the " +
+            "platform's form for a new app, if it has such a form",
+        },
       ),
     }),
   ),
@@ -173,15 +211,6 @@ const isoOf = (time: number) => new Date(time).toISOString();
 const isoOrNull = (time: number | null) => (time === null ? null : isoOf(time));
 const linkOf = (channel: ChannelId, of: { id: string; username: string }) =>
   channelDefinition(channel).link.of(of) ?? null;
-
-/** Throws 400 `INVALID_CHANNEL_TOKEN` for a text that is no complete token of the platform. */
-export function requireTokenForm(channel: ChannelId, token: string): void {
-  const problem = channelDefinition(channel).findTokenProblem(token.trim());
-  if (!problem) return;
-  const { message, code } = problem;
-  const issues = [{ path: "token", message }];
-  throw new AppError(400, "INVALID_CHANNEL_TOKEN", message, { issues, problem: code });
-}
 
 export const toCheckAnswer = (channel: ChannelId, { bot: { id, username, name }, inUseBy }: CheckedToken) => ({
   ok: true as const,
@@ -199,6 +228,14 @@ export const toCatalogueItem = (definition: ChannelDefinition, mode: ReceiveMode
   appWebhook: definition.appWebhook
     ? { url: `${baseUrl}/hooks/${definition.id}`, verifyToken: definition.appWebhook.verifyToken }
     : null,
+  credentials:
+    definition.credentials?.map(({ name, label, isSecret, isOptional = false, example = null }) => ({
+      name,
+      label,
+      isSecret,
+      isOptional,
+      example,
+    })) ?? null,
   guide: definition.documentation,
 });
 

@@ -19,7 +19,7 @@ const check = (id: string, token: string, channel = "channel_a") =>
 
 test("the catalogue lists the channels there are, with what a page must know of each", async () => {
   const { status, body } = await fixture.owner.get<{ channels: object[]; count: number }>("/api/channels");
-  expect({ status, count: body.count }).toEqual({ status: 200, count: 3 });
+  expect({ status, count: body.count }).toEqual({ status: 200, count: 4 });
   expect(body.channels).toMatchObject([
     {
       channel: "channel_a",
@@ -38,6 +38,14 @@ test("the catalogue lists the channels there are, with what a page must know of 
       hasGroups: false,
       needsHttps: false,
       appWebhook: { url: expect.stringMatching(/\/hooks\/channel_c$/), verifyToken: "berth" },
+      credentials: null,
+    },
+    {
+      ...{ channel: "channel_d", label: "Slack", mode: "gateway", hasGroups: true, link: "chat", needsHttps: false },
+      credentials: [
+        { name: "botToken", isSecret: true },
+        { name: "appToken", isSecret: true },
+      ],
     },
   ]);
   expect((await createClient(fixture.origin).get("/api/channels")).status).toBe(401);

@@ -5,6 +5,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Adapters } from "./adapters.ts";
 import type { ConnectionStore } from "./connections/connection-store.ts";
+import { INVALID_TOKEN_CODE } from "./submitted-credentials.ts";
 
 /** A token, and the field of the request that it came in. */
 export interface SubmittedToken {
@@ -28,7 +29,6 @@ export interface CheckedToken {
   inUseBy: { agentId: string | null; name: string | null } | null;
 }
 
-const INVALID_TOKEN_CODE = "INVALID_CHANNEL_TOKEN";
 const TIMEOUT_MS = 10_000;
 
 interface Deps {
@@ -44,7 +44,8 @@ export function createTokenChecks({ adapters, connections, agents }: Deps) {
       return await adapters.get(channel).adapter.identify(token, AbortSignal.timeout(TIMEOUT_MS));
     } catch (error) {
       if (!(error instanceof ChannelError)) throw error;
-      if (error.kind === "refused") throw invalidInput({ path: field, message: error.message }, INVALID_TOKEN_CODE);
+      const path = error.field === undefined ? field : `credentials.${error.field}`;
+      if (error.kind === "refused") throw invalidInput({ path, message: error.message }, INVALID_TOKEN_CODE);
       const text = `Nothing was changed, since the token could not be checked: ${error.message}`;
       throw new AppError(502, "CHANNEL_UNREACHABLE", text, {}, { cause: error });
     }

@@ -1,6 +1,6 @@
 // Schemas of `POST /api/provision` and of claiming; the fields of the channels come from the rows of the registry.
 import { type Static, type TSchema, t } from "elysia";
-import { channelDefinitions, mapChannels } from "../../channels/registry.ts";
+import { provisionedChannels } from "../../channels/registry.ts";
 import { warningsField } from "../agents/index.ts";
 import type { ProviderRegistry } from "../ai/settings.ts";
 
@@ -27,7 +27,7 @@ type ChannelFields = Record<never, TSchema>;
 
 /** The fields of all channels under their neutral names, then under the platforms' names. */
 function channelBodyFields(): ChannelFields {
-  const fields = channelDefinitions().flatMap(({ provisioning: { token: tokenField, owner } }) => [
+  const fields = provisionedChannels().flatMap(({ provisioning: { token: tokenField, owner } }) => [
     { ...tokenField, toSchema: token },
     ...(owner ? [{ ...owner, toSchema: ownerId }] : []),
   ]);
@@ -61,7 +61,7 @@ const masked = nullable("All but the last four characters are hidden");
 const channelSwitch = t.Union([t.Literal("enabled"), t.Literal("disabled")]);
 
 const maskedTokenFields = (): ChannelFields =>
-  Object.fromEntries(channelDefinitions().map(({ provisioning }) => [provisioning.token.field, masked]));
+  Object.fromEntries(provisionedChannels().map(({ provisioning }) => [provisioning.token.field, masked]));
 
 export const createProvisionResponse = () =>
   t.Object({
@@ -90,7 +90,7 @@ export const createProvisionResponse = () =>
     status: t.String({ description: "active" }),
     createdAt: t.String({ description: "ISO 8601" }),
     metadata: t.Object({
-      channels: t.Object(mapChannels(() => channelSwitch)),
+      channels: t.Object(Object.fromEntries(provisionedChannels().map(({ id }) => [id, channelSwitch]))),
       streaming: t.Object({
         provider: nullable("Null if there are no streams"),
         latency: nullable("The latency, as a word"),

@@ -1,10 +1,12 @@
 // Parses the body of `POST /api/provision`, whose channel fields may have neutral names or the platforms' names.
-import type { ChannelDefinition, ProvisioningField } from "../../channels/definition.ts";
-import { channelDefinitions } from "../../channels/registry.ts";
+import type { ProvisioningField } from "../../channels/definition.ts";
+import { provisionedChannels } from "../../channels/registry.ts";
 import { AppError, type Issue, invalidInput } from "../../src/kernel/errors.ts";
 import type { ProviderId, ProviderRegistry } from "../ai/settings.ts";
 import { parseOwnerId, type SubmittedToken } from "../channels/index.ts";
 import type { PLANS, ProvisionBody } from "./model.ts";
+
+type ProvisionedChannel = ReturnType<typeof provisionedChannels>[number];
 
 export interface ProvisionRequest {
   /** At least one token, at most one per channel. */
@@ -23,7 +25,7 @@ export interface ProvisionRequest {
  */
 export function parseProvisionRequest(body: ProvisionBody, text: string, registry: ProviderRegistry): ProvisionRequest {
   rejectUnsupportedFields(text);
-  const tokens = channelDefinitions().flatMap((definition) => readToken(definition, body));
+  const tokens = provisionedChannels().flatMap((definition) => readToken(definition, body));
   if (tokens.length === 0) throw tokenRequired();
   return {
     tokens,
@@ -41,7 +43,7 @@ const findPlanWarning = (plan: ProvisionBody["plan"]): Issue[] =>
 
 /** Second names of fields that are given twice, and owner ids of channels without a token: they are not stored. */
 const findUnusedFields = (body: Record<string, unknown>, tokens: readonly SubmittedToken[]): Issue[] =>
-  channelDefinitions().flatMap(({ id, provisioning: { owner, token } }) => {
+  provisionedChannels().flatMap(({ id, provisioning: { owner, token } }) => {
     const given = ({ field, alias }: ProvisioningField) =>
       [field, alias].filter((name) => String(idText(body[name]) ?? "").trim() !== "");
     const hasToken = tokens.some(({ channel }) => channel === id);
@@ -57,7 +59,7 @@ const findUnusedFields = (body: Record<string, unknown>, tokens: readonly Submit
 const isGiven = (text: unknown): text is string => typeof text === "string" && text.trim() !== "";
 
 /** A channel's token, with the field it came in; none if neither field holds one. */
-function readToken(definition: ChannelDefinition, body: Record<string, unknown>): SubmittedToken[] {
+function readToken(definition: ProvisionedChannel, body: Record<string, unknown>): SubmittedToken[] {
   const { field, alias } = definition.provisioning.token;
   const name = isGiven(body[field]) ? field : alias;
   const token = body[name];
@@ -65,7 +67,7 @@ function readToken(definition: ChannelDefinition, body: Record<string, unknown>)
 }
 
 /** The owner's id, from the first of its two fields that has one. */
-function readOwnerId({ id, provisioning: { owner } }: ChannelDefinition, body: Record<string, unknown>) {
+function readOwnerId({ id, provisioning: { owner } }: ProvisionedChannel, body: Record<string, unknown>) {
   return (owner ? [owner.field, owner.alias] : [])
     .map((path) => parseOwnerId(id, idText(body[path]), path))
     .find((ownerId) => ownerId !== undefined);
@@ -78,7 +80,7 @@ function rejectUnsupportedFields(text: string): void {
   const given: unknown = text.trim() === "" ? {} : JSON.parse(text);
   if (typeof given !== "object" || given === null) return;
   // The last channel first, as clients know the order of these issues.
-  const fields = channelDefinitions().toReversed();
+  const fields = provisionedChannels().toReversed();
   const found = fields
     .flatMap(({ provisioning }) => provisioning.unsupportedFields)
     .filter((field) => Object.hasOwn(given, field));
@@ -92,6 +94,6 @@ function rejectUnsupportedFields(text: string): void {
 
 function tokenRequired(): AppError {
   const text = "Give the token of at least one channel.";
-  const issues = channelDefinitions().map(({ provisioning }) => ({ path: provisioning.token.field, message: text }));
+  const issues = provisionedChannels().map(({ provisioning }) => ({ path: provisioning.token.field, message: text }));
   return new AppError(400, "CHANNEL_TOKEN_REQUIRED", text, { issues });
 }

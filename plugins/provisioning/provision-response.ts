@@ -1,6 +1,6 @@
 // Makes the answer to `POST /api/provision`: tokens are masked, and the stream's key is shown only in this answer.
 import type { ChannelId } from "../../channels/port.ts";
-import { channelDefinitions, mapChannels } from "../../channels/registry.ts";
+import { provisionedChannels } from "../../channels/registry.ts";
 import { type NewAgentRow, warningsMember } from "../agents/index.ts";
 import type { StreamAddresses, StreamService } from "../streams/index.ts";
 import type { ProvisionResponse } from "./model.ts";
@@ -30,7 +30,7 @@ export function toProvisionResponse({
   claimUrl,
 }: ResponseParts): ProvisionResponse {
   const tokenOf = (id: ChannelId) => provisionRequest.tokens.find(({ channel }) => channel === id)?.token;
-  const maskedTokens = channelDefinitions().map(
+  const maskedTokens = provisionedChannels().map(
     ({ id, provisioning }) => [provisioning.token.field, maskToken(tokenOf(id))] as const,
   );
   return {
@@ -53,7 +53,9 @@ export function toProvisionResponse({
     status: agentRow.status,
     createdAt: new Date(agentRow.createdAt).toISOString(),
     metadata: {
-      channels: mapChannels(({ id }) => (tokenOf(id) === undefined ? "disabled" : "enabled")),
+      channels: Object.fromEntries(
+        provisionedChannels().map(({ id }) => [id, tokenOf(id) === undefined ? "disabled" : "enabled"] as const),
+      ),
       streaming: { provider: streaming.provider, latency: streaming.latency },
       ...(claimUrl === undefined ? {} : { claimUrl }),
     },

@@ -1,6 +1,5 @@
 // Tests agents made with channel tokens in one request: answers, refusals, repeated requests, and claims.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mapChannels } from "../../channels/registry.ts";
 import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
@@ -121,7 +120,7 @@ describe("without a session", () => {
       status: "active",
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
       metadata: {
-        channels: mapChannels(({ id }) => (id === "channel_a" ? "enabled" : "disabled")),
+        channels: { channel_a: "enabled", channel_b: "disabled", channel_c: "disabled" },
         streaming: { provider: expect.any(String), latency: expect.any(String) },
         claimUrl: expect.stringMatching(/^https:\/\/berth\.example\/claim\?token=[\w-]{43}$/),
       },

@@ -304,7 +304,7 @@ const loaded = (page: Page) => page.locator("main h2").first().waitFor();
 test("the pages are accessible in both themes, sizes and languages", async () => {
   const empty = await provision(ada, "Empty");
   await expectAccessible(berth, ada, `/agents/${empty.id}/channels`, { name: "channels", prepare: loaded });
-  for (const channel of ["channel_a", "channel_b", "channel_c"]) {
+  for (const channel of ["channel_a", "channel_b", "channel_c", "channel_d"]) {
     await expectAccessible(berth, ada, `/agents/${empty.id}/channels/${channel}`, {
       name: `channels-guide-${channel}`,
       async prepare(page) {

@@ -114,6 +114,7 @@ const words = [
   "channel_a",
   "channel_b",
   "channel_c",
+  "channel_d",
   "provider_1",
   "provider_3",
   "provider_5",

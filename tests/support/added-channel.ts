@@ -1,6 +1,6 @@
 // A channel that is not part of Berth, for the test that adds it from outside: a row, and an adapter over a platform in
 // memory.
-import type { ChannelDefinition } from "../../channels/definition.ts";
+import type { ChannelDefinition, CredentialField } from "../../channels/definition.ts";
 import {
   type Binding,
   ChannelError,
@@ -9,11 +9,13 @@ import {
   type OutgoingMessage,
   type Sink,
 } from "../../channels/port.ts";
+import { findCredentialTextProblem, readCredentials } from "../../channels/shared/credential-text.ts";
 import { oneOf } from "../../src/kernel/config/parsers.ts";
 import { defineSettings, warning } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";
 
 export const ADDED_CHANNEL = "channel_y";
+export const ADDED_PAIR_CHANNEL = "channel_x";
 const TOKEN_PATTERN = /^lantern-(\d+)-[a-z]{32}$/;
 
 /** A token that the platform knows, of the bot with this number. */
@@ -115,6 +117,46 @@ export function createAddedChannel(): AddedChannel {
         fetchFile: () => Promise.reject(new ChannelError("refused", "There are no files.", "peer")),
         forget: () => undefined,
       }),
+    },
+  };
+}
+
+/** The same platform where a bot needs a key beside its token, and provisioning does not know the channel. */
+export function withTwoCredentials({ provisioning: _, ...definition }: AddedChannel["definition"]): ChannelDefinition {
+  const credentials: readonly CredentialField[] = [
+    { name: "botToken", label: "Bot token", isSecret: true, findProblem: definition.findTokenProblem },
+    {
+      ...{ name: "matches", label: "Matches", isSecret: false, isOptional: true, example: "12" },
+      findProblem: (value) => (/^\d+$/.test(value) ? undefined : { code: "invalid", message: "This is a number." }),
+    },
+    {
+      ...{ name: "oil", label: "Oil", isSecret: true },
+      findProblem: (value) =>
+        value.startsWith("lantern-") ? { code: "other_field", message: "This is the bot token." } : undefined,
+    },
+  ];
+  const settings = defineSettings({
+    name: ADDED_PAIR_CHANNEL,
+    variables: {},
+    build: () => ({ colour: "white" as const }),
+  });
+  return {
+    ...definition,
+    ...{ id: ADDED_PAIR_CHANNEL, label: "Pair of lanterns", environmentPrefix: "CHANNEL_X", settings, credentials },
+    findTokenProblem: (token) => findCredentialTextProblem(credentials, token),
+    mode: () => "gateway",
+    create(options) {
+      const single = definition.create({ ...options, settings: { colour: "white" } });
+      return {
+        ...single,
+        async identify(token, signal) {
+          const { botToken = "", oil } = readCredentials(credentials, token) ?? {};
+          if (oil === "water") {
+            throw new ChannelError("refused", "Water does not burn.", "bot", undefined, { field: "oil" });
+          }
+          return single.identify(botToken, signal);
+        },
+      };
     },
   };
 }

@@ -829,6 +829,24 @@ export const translation = {
     "About 5 minutes": "Etwa 5 Minuten",
     "Your agent joins your server, answers when it is mentioned, and takes direct messages.":
       "Dein Agent kommt auf deinen Server, antwortet, wenn er erwähnt wird, und nimmt Direktnachrichten an.",
+    "Your agent joins your workspace, answers in threads when it is mentioned, and takes direct messages.":
+      "Dein Agent kommt in deinen Workspace, antwortet in Threads, wenn er erwähnt wird, und nimmt Direktnachrichten an.",
+    "Bot User OAuth Token": "Bot User OAuth Token",
+    "It begins with xoxb-.": "Es beginnt mit xoxb-.",
+    "App-Level Token": "App-Level Token",
+    "It begins with xapp-. Both are kept encrypted and never shown again. Give them to nobody else.":
+      "Es beginnt mit xapp-. Beide werden verschlüsselt aufbewahrt und nie wieder gezeigt. Gib sie sonst niemandem.",
+    "Open <a>Slack's form for a new app</a>, which is filled in already. Choose your workspace, and press <b>Next</b> and <b>Create</b>.":
+      "Öffne <a>Slacks Formular für eine neue App</a>; es ist schon ausgefüllt. Wähle deinen Workspace, und drücke <b>Next</b> und <b>Create</b>.",
+    "If the form is empty, choose <b>From a manifest</b> and paste this there:":
+      "Ist das Formular leer, wähle <b>From a manifest</b> und füge dort das hier ein:",
+    "Copy the manifest": "Das Manifest kopieren",
+    "Choose <b>Install App</b> at the left, and allow it. Copy the <b>Bot User OAuth Token</b>, and paste it below.":
+      "Wähle links <b>Install App</b> und erlaube es. Kopiere das <b>Bot User OAuth Token</b> und füge es unten ein.",
+    "Choose <b>Basic Information</b>, and at <b>App-Level Tokens</b> press <b>Generate Token and Scopes</b>. Add <w>connections:write</w>, and paste that token, too.":
+      "Wähle <b>Basic Information</b>, und drücke bei <b>App-Level Tokens</b> auf <b>Generate Token and Scopes</b>. Füge <w>connections:write</w> hinzu, und füge auch dieses Token ein.",
+    "In Slack: a person's profile, the button with three dots, Copy member ID.":
+      "In Slack: das Profil einer Person, der Knopf mit drei Punkten, Mitglieds-ID kopieren.",
     "About 30 minutes": "Etwa 30 Minuten",
     "For businesses: needs an account of Meta's WhatsApp platform and a phone number of its own.":
       "Für Unternehmen: braucht ein Konto auf Metas WhatsApp-Plattform und eine eigene Telefonnummer.",
@@ -902,6 +920,8 @@ export const translation = {
     "This is not the whole token yet.": "Das ist noch nicht das ganze Token.",
     "This is an id, not the token. The token is much longer.":
       "Das ist eine ID, nicht das Token. Das Token ist viel länger.",
+    "This belongs into the other field.": "Das gehört in das andere Feld.",
+    "{field} (optional)": "{field} (freiwillig)",
     "This is the public key. The token is on the page Bot, under Reset Token.":
       "Das ist der öffentliche Schlüssel. Das Token steht auf der Seite „Bot“ unter „Reset Token“.",
     "This is the client secret. The token is on the page Bot, under Reset Token.":
@@ -2392,6 +2412,7 @@ export const translation = {
     Console: "Konsole",
     API: "API",
     Discord: "Discord",
+    Slack: "Slack",
     WhatsApp: "WhatsApp",
     // admin
     "The database can't be written.": "In die Datenbank kann nicht geschrieben werden.",
@@ -3234,6 +3255,54 @@ export const translation = {
       "{platform} is not connected any more.": "{platform} ist nicht mehr verbunden.",
       "Nothing delivers for {platform}.": "Für {platform} stellt niemand zu.",
       "Stopped before it was sent.": "Gestoppt, bevor es gesendet war.",
+      "This file is not at Slack.": "Diese Datei liegt nicht bei Slack.",
+      "Slack answered {} for a file.": "Slack hat für eine Datei mit {} geantwortet.",
+      "These are not the two tokens of a Slack app.": "Das sind nicht die zwei Tokens einer Slack-App.",
+      "The connection to Slack ended.": "Die Verbindung zu Slack ist zu Ende.",
+      "The connection to Slack was closed.": "Die Verbindung zu Slack wurde geschlossen.",
+      "The connection to Slack failed.": "Die Verbindung zu Slack ist gescheitert.",
+      "Slack did not greet in time.": "Slack hat nicht rechtzeitig gegrüßt.",
+      "Socket Mode is switched off for this app. Switch it on in Slack's settings of the app.":
+        "Socket Mode ist für diese App ausgeschaltet. Schalte ihn in Slacks Einstellungen der App ein.",
+      "Too many programs receive with this Slack app.": "Zu viele Programme empfangen mit dieser Slack-App.",
+      "Connect the channel again: its stored form is not known any more.":
+        "Verbinde den Kanal neu: seine gespeicherte Form ist nicht mehr bekannt.",
+      "Slack's answer could not be understood.": "Slacks Antwort war nicht zu verstehen.",
+      "This bot token lacks {}. Add that to the app, and install it again.":
+        "Diesem Bot-Token fehlt {}. Füge das der App hinzu, und installiere sie neu.",
+      "This token is not of a bot.": "Dieses Token ist nicht das eines Bots.",
+      "The two tokens are of different apps. Copy both from the same app.":
+        "Die zwei Tokens sind von verschiedenen Apps. Kopiere beide aus derselben App.",
+      "Slack does not know this token.": "Slack kennt dieses Token nicht.",
+      "Slack does not take this app's tokens (any more): the app was uninstalled, or the tokens were replaced.":
+        "Slack nimmt die Tokens dieser App nicht (mehr): die App wurde deinstalliert, oder die Tokens wurden ersetzt.",
+      "This is not the address of a Slack conversation.": "Das ist nicht die Adresse eines Gesprächs in Slack.",
+      "Slack asks to wait {} s.": "Slack bittet, {} s zu warten.",
+      "Slack could not be reached{}.": "Slack war nicht zu erreichen{}.",
+      "Slack reports an internal error ({}).": "Slack meldet einen inneren Fehler ({}).",
+      "The Slack app lacks {}: add it and install the app again.":
+        "Der Slack-App fehlt {}: füge das hinzu, und installiere die App neu.",
+      "Slack refused: {}.": "Slack hat abgelehnt: {}.",
+      "Slack gave no address for the connection.": "Slack hat keine Adresse für die Verbindung genannt.",
+      "Slack does not know this conversation (any more), or the bot is not in it.":
+        "Slack kennt dieses Gespräch nicht (mehr), oder der Bot ist nicht darin.",
+      "The bot is not in this channel any more. Invite it with /invite.":
+        "Der Bot ist nicht mehr in diesem Kanal. Lade ihn mit /invite ein.",
+      "This channel is archived.": "Dieser Kanal ist archiviert.",
+      "This person's account is deactivated.": "Das Konto dieser Person ist deaktiviert.",
+      "The app takes no direct messages: switch on its Messages Tab in Slack's settings of the app.":
+        "Die App nimmt keine Direktnachrichten an: schalte ihren Messages Tab in Slacks Einstellungen der App ein.",
+      "The workspace does not let the bot write in this channel.":
+        "Der Workspace lässt den Bot in diesem Kanal nicht schreiben.",
+      "Only some people may write in this channel.": "In diesem Kanal dürfen nur manche schreiben.",
+      "This channel takes messages in threads only.": "Dieser Kanal nimmt Nachrichten nur in Threads an.",
+      "This thread is locked.": "Dieser Thread ist gesperrt.",
+      "The administrators of the workspace do not let the bot write for now.":
+        "Die Verwaltung des Workspace lässt den Bot vorerst nicht schreiben.",
+      "The messages could not be stored; Slack will send them again.":
+        "Die Nachrichten konnten nicht gespeichert werden; Slack sendet sie noch einmal.",
+      "This is your member ID in Slack, which begins with U or W.":
+        "Das ist deine Mitglieds-ID in Slack; sie beginnt mit U oder W.",
       "Discord does not know this bot token (any more).": "Discord kennt dieses Token nicht (mehr).",
       "Discord does not know this channel (any more).": "Discord kennt diesen Kanal nicht (mehr).",
       "Discord does not let the bot into this channel.": "Discord lässt den Bot nicht in diesen Kanal.",
@@ -3414,6 +3483,10 @@ export const translation = {
       "Give the code that the person got.": "Gib den Code an, den die Person bekommen hat.",
       "Give true if the person is you, otherwise false.": "Gib true an, wenn du das selbst bist, sonst false.",
       "Give an id.": "Gib eine Kennung an.",
+      "Together these have over {} characters.": "Zusammen haben diese mehr als {} Zeichen.",
+      "{} takes one token: give it here.": "{} braucht ein Token: gib es hier an.",
+      "Give the values by the names that GET /api/channels lists for this channel.":
+        "Gib die Werte unter den Namen an, die GET /api/channels für diesen Kanal nennt.",
       "Give the bot's token.": "Gib das Token des Bots an.",
       "This must be your id on the platform, as text or a number.":
         "Das muss deine Kennung auf der Plattform sein, als Text oder Zahl.",
@@ -3769,6 +3842,7 @@ export const translation = {
       "How Telegram's updates come; `auto` is `webhook` when `BASE_URL` is https, else `polling`.":
         "Wie Neues von Telegram kommt; `auto` ist `webhook`, wenn `BASE_URL` https hat, sonst `polling`.",
       "Discord REST API.": "REST-API von Discord.",
+      "Slack Web API.": "Web-API von Slack.",
       "Graph API, with its version.": "Graph-API mit ihrer Version.",
       "Your Meta app: what WhatsApp posts for tokens it made has to be signed.":
         "Deine App bei Meta: Was WhatsApp für ihre Tokens schickt, muss unterschrieben sein.",

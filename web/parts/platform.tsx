@@ -5,6 +5,7 @@ import {
   Bot,
   CodeXml,
   Globe,
+  Hash,
   type LucideIcon,
   MessageCircle,
   MessagesSquare,
@@ -21,6 +22,7 @@ const PLATFORMS: Readonly<Record<string, { Icon: LucideIcon; label: Text }>> = {
   channel_a: { Icon: Send, label: text("Telegram") },
   channel_b: { Icon: MessagesSquare, label: text("Discord") },
   channel_c: { Icon: MessageCircle, label: text("WhatsApp") },
+  channel_d: { Icon: Hash, label: text("Slack") },
 };
 
 /** The platform's name for people; an unknown one's id. */

@@ -114,7 +114,7 @@ function start({ silentAfter = 60_000, pace = {}, webhook }: Options = {}) {
   const connectionStates = createConnectionStates(
     (_, state, failure) => void notices.push([state, failure?.reason ?? null]),
   );
-  const openConnections = createOpenConnections({ agents, adapters, connections });
+  const openConnections = createOpenConnections({ log, agents, adapters, connections });
   const held = { log, adapters, webhookUrls, connections, openConnections, connectionStates };
   const connectionLoop = createConnectionLoop({
     ...held,

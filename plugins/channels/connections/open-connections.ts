@@ -2,10 +2,11 @@
 import type { ReceiveMode } from "../../../channels/definition.ts";
 import type { Binding, ChannelAdapter, ChannelId } from "../../../channels/port.ts";
 import { channelIds } from "../../../channels/registry.ts";
-import type { ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { Adapters } from "../adapters.ts";
+import { secretValues } from "../submitted-credentials.ts";
 import { type Connection, type ConnectionStore, digestToken } from "./connection-store.ts";
 import { createWebhookRateLimiter } from "./webhook-rate-limiter.ts";
 
@@ -33,13 +34,13 @@ export interface OpenConnections {
   drop(agentId: string, channel: ChannelId): OpenConnection | undefined;
 }
 
-interface Deps {
+interface Deps extends Pick<Kernel, "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "credentials">;
   adapters: Adapters;
   connections: ConnectionStore;
 }
 
-export function createOpenConnections({ agents, adapters, connections }: Deps): OpenConnections {
+export function createOpenConnections({ log, agents, adapters, connections }: Deps): OpenConnections {
   /** By agent and channel, the least recently used first. */
   const cache = new Map<string, OpenConnection>();
   const byCallbackId = new Map<string, OpenConnection>();
@@ -80,6 +81,8 @@ export function createOpenConnections({ agents, adapters, connections }: Deps): 
     const token = await agents.credentials.open(agentId, channel);
     // A crash between the two writes of connecting leaves another token, or none: then it does not belong to this bot.
     if (token === undefined || digestToken(token) !== connection.tokenDigest) return undefined;
+    // A password has no form by which the log would know it.
+    for (const value of secretValues(channel, token)) log.redactSecret(value);
     const openConnection: OpenConnection = {
       connection,
       adapter: adapter.adapter,

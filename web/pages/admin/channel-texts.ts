@@ -17,5 +17,6 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   channel_a: "Telegram",
   channel_b: "Discord",
   channel_c: "WhatsApp",
+  channel_d: "Slack",
 };
 export const platformName = (channel: string): string => PLATFORMS[channel] ?? channel;

@@ -22,6 +22,10 @@ const ABOUT: Readonly<Record<string, { time: Text; about: Text }>> = {
     time: text("About 30 minutes"),
     about: text("For businesses: needs an account of Meta's WhatsApp platform and a phone number of its own."),
   },
+  channel_d: {
+    time: text("About 5 minutes"),
+    about: text("Your agent joins your workspace, answers in threads when it is mentioned, and takes direct messages."),
+  },
 };
 
 export function ChannelCard({ kind, connection }: { kind: ChannelKind; connection: Connection | undefined }) {

@@ -14,8 +14,18 @@ export interface ChannelKind {
   needsHttps: boolean;
   /** What the platform wants for an app before its bots can be connected. */
   appWebhook: { url: string; verifyToken: string } | null;
+  /** What a bot is connected with; null: one token. */
+  credentials: CredentialField[] | null;
   /** In Markdown. */
-  guide: { token: string; ownerId: string; receiving: string };
+  guide: { token: string; ownerId: string; receiving: string; manifest?: string };
+}
+
+export interface CredentialField {
+  name: string;
+  label: string;
+  isSecret: boolean;
+  isOptional: boolean;
+  example: string | null;
 }
 
 /** An item of `GET /api/agents/:id/channels`. */

@@ -77,6 +77,27 @@ const GUIDES: Readonly<Record<string, (kind: ChannelKind) => ReactNode[]>> = {
     ),
     rich("Below it, subscribe to the field <b>messages</b>. Then paste the token here.", { b: strong }),
   ],
+  channel_d: ({ guide: { manifest = "" } }) => [
+    rich(
+      "Open <a>Slack's form for a new app</a>, which is filled in already. Choose your workspace, and press <b>Next</b> and <b>Create</b>.",
+      {
+        a: link(`https://api.slack.com/apps?${new URLSearchParams({ new_app: "1", manifest_json: manifest })}`),
+        b: strong,
+      },
+    ),
+    <>
+      {rich("If the form is empty, choose <b>From a manifest</b> and paste this there:", { b: strong })}{" "}
+      <CopyButton value={manifest} label={t("Copy the manifest")} />
+    </>,
+    rich(
+      "Choose <b>Install App</b> at the left, and allow it. Copy the <b>Bot User OAuth Token</b>, and paste it below.",
+      { b: strong },
+    ),
+    rich(
+      "Choose <b>Basic Information</b>, and at <b>App-Level Tokens</b> press <b>Generate Token and Scopes</b>. Add <w>connections:write</w>, and paste that token, too.",
+      { b: strong, w: word },
+    ),
+  ],
 };
 
 export function Guide({ kind }: { kind: ChannelKind }) {
@@ -117,6 +138,10 @@ const PERSON_IDS: Readonly<Record<string, IdTexts>> = {
     example: "80351110224678912",
   },
   channel_c: { hint: text("The phone number with its country code."), example: "+43 660 1234567" },
+  channel_d: {
+    hint: text("In Slack: a person's profile, the button with three dots, Copy member ID."),
+    example: "U012AB3CDE4",
+  },
 };
 
 export const personIdTexts = (channel: string): IdTexts | undefined => PERSON_IDS[channel];

@@ -1,76 +1,72 @@
-// Takes a bot's token: says while it is typed what is wrong with it or whose it is, and connects.
+// Takes a bot's credentials: says while they are typed what is wrong with them or whose they are, and connects.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Link } from "wouter";
 import { api } from "../../../app/api.ts";
-import { ApiError } from "../../../app/errors.ts";
-import { rich, type Text, t, text } from "../../../app/language.ts";
+import { rich, t } from "../../../app/language.ts";
 import { Button } from "../../../parts/button.tsx";
-import { ErrorNote, messageOf } from "../../../parts/error-note.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
 import { TextField } from "../../../parts/field.tsx";
 import { Form } from "../../../parts/form.tsx";
 import { Notice, Status } from "../../../parts/status.tsx";
 import { Letter } from "./channel-icon.tsx";
+import { fieldTexts } from "./credential-texts.ts";
 import { type ChannelKind, type CheckedToken, type Connection, channelPath, connectionsKey } from "./data.ts";
-
-/** What the API finds wrong with the form of a token, by its `problem`. */
-const PROBLEMS: Readonly<Record<string, Text>> = {
-  spaces: text("A token has no spaces. Copy only the token itself."),
-  start: text("This does not begin like a token of {platform}. Copy the whole token, from its first character."),
-  characters: text("There are characters in this that no token has. Copy it once more."),
-  incomplete: text("This is not the whole token yet."),
-  id: text("This is an id, not the token. The token is much longer."),
-  public_key: text("This is the public key. The token is on the page Bot, under Reset Token."),
-  client_secret: text("This is the client secret. The token is on the page Bot, under Reset Token."),
-};
-
-const TYPING_PAUSE_MS = 350;
-
-type Check =
-  | { state: "empty" | "checking" }
-  | { state: "found"; token: string; found: CheckedToken }
-  | { state: "unfinished" | "wrong"; message: string }
-  | { state: "failed"; error: unknown };
+import { type Credentials, credentialsBody, TOKEN, useTokenCheck } from "./token-check.ts";
 
 interface Props {
   agentId: string;
-  kind: Pick<ChannelKind, "channel" | "label">;
+  kind: Pick<ChannelKind, "channel" | "label" | "credentials">;
+}
+
+interface FormField {
+  name: string;
+  label: string;
+  hint: string | undefined;
+  placeholder: string | undefined;
+  isSecret: boolean;
 }
 
 export function TokenForm({ agentId, kind }: Props) {
   const queries = useQueryClient();
-  const [token, setToken] = useState("");
+  const [values, setValues] = useState<Credentials>({});
   const [attempt, setAttempt] = useState(0);
-  const check = useTokenCheck(agentId, kind, token.trim(), attempt);
+  const fields = fieldsOf(kind);
+  const check = useTokenCheck(agentId, kind, withoutEmpty(values), attempt);
   const connect = useMutation({
-    mutationFn: (checked: string) => api.put<Connection>(channelPath(agentId, kind.channel), { token: checked }),
+    mutationFn: (checked: Credentials) =>
+      api.put<Connection>(channelPath(agentId, kind.channel), credentialsBody(kind, checked)),
     onSuccess: () => queries.invalidateQueries({ queryKey: connectionsKey(agentId) }),
   });
   const isTaken = check.state === "found" && check.found.inUseBy !== null;
   const submit = () => {
-    if (check.state === "found" && !isTaken && !connect.isPending) connect.mutate(check.token);
+    if (check.state === "found" && !isTaken && !connect.isPending) connect.mutate(check.credentials);
   };
   return (
     <Form onSubmit={submit} className="flex max-w-xl flex-col gap-3">
-      <TextField
-        label={t("Token of the bot")}
-        value={token}
-        onChange={(event) => {
-          setToken(event.target.value);
-          connect.reset();
-        }}
-        spellCheck={false}
-        autoCapitalize="off"
-        className="font-mono"
-        error={check.state === "wrong" ? check.message : undefined}
-        hint={t("It is kept encrypted and never shown again. It gives power over the bot, so give it to nobody else.")}
-      />
+      {fields.map(({ name, label, hint, placeholder, isSecret }) => (
+        <TextField
+          key={name}
+          label={label}
+          value={values[name] ?? ""}
+          onChange={(event) => {
+            setValues({ ...values, [name]: event.target.value });
+            connect.reset();
+          }}
+          spellCheck={false}
+          autoCapitalize="off"
+          placeholder={placeholder}
+          className={isSecret ? "font-mono" : ""}
+          error={check.state === "refused" ? check.wrong[name] : undefined}
+          hint={hint}
+        />
+      ))}
       <div role="status" className="min-h-6">
         {check.state === "checking" && (
           <Status tone="busy">{t("Asking {platform} …", { platform: kind.label })}</Status>
         )}
-        {check.state === "unfinished" && <p className="text-soft">{check.message}</p>}
+        {check.state === "refused" && check.unfinished && <p className="text-soft">{check.unfinished}</p>}
         {check.state === "found" && <FoundBot kind={kind} found={check.found} />}
       </div>
       {check.state === "failed" && <ErrorNote error={check.error} onRetry={() => setAttempt(attempt + 1)} />}
@@ -85,6 +81,32 @@ export function TokenForm({ agentId, kind }: Props) {
     </Form>
   );
 }
+
+function fieldsOf({ channel, credentials }: Props["kind"]): FormField[] {
+  const secrecy = t(
+    "It is kept encrypted and never shown again. It gives power over the bot, so give it to nobody else.",
+  );
+  if (!credentials) {
+    return [{ name: TOKEN, label: t("Token of the bot"), hint: secrecy, placeholder: undefined, isSecret: true }];
+  }
+  const lastSecret = credentials.findLast(({ isSecret }) => isSecret)?.name;
+  return credentials.map(({ name, label, isSecret, isOptional, example }) => {
+    const texts = fieldTexts(channel, name);
+    const known = texts ? t(texts.label) : label;
+    return {
+      name,
+      label: isOptional ? t("{field} (optional)", { field: known }) : known,
+      hint: texts?.hint ? t(texts.hint) : name === lastSecret ? secrecy : undefined,
+      placeholder: example ?? undefined,
+      isSecret,
+    };
+  });
+}
+
+const withoutEmpty = (values: Credentials): Credentials =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value.trim() === "" ? [] : [[name, value.trim()]])),
+  );
 
 const shownName = ({ bot: { name, username } }: CheckedToken) => name ?? username;
 
@@ -127,38 +149,4 @@ function FoundBot({ kind, found }: { kind: Props["kind"]; found: CheckedToken })
       )}
     </div>
   );
-}
-
-/** Asks, when typing pauses, whose token this is. A new `attempt` asks again. */
-function useTokenCheck(agentId: string, kind: Props["kind"], token: string, attempt: number): Check {
-  const [check, setCheck] = useState<Check>({ state: "empty" });
-  const { channel, label } = kind;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an attempt repeats the same question
-  useEffect(() => {
-    if (token === "") return setCheck({ state: "empty" });
-    const asking = new AbortController();
-    const timer = setTimeout(() => {
-      setCheck({ state: "checking" });
-      api
-        .post<CheckedToken>(channelPath(agentId, channel, "/check"), { token }, { signal: asking.signal })
-        .then((found) => setCheck({ state: "found", token, found }))
-        .catch((error: unknown) => {
-          if (!asking.signal.aborted) setCheck(toCheck(error, label));
-        });
-    }, TYPING_PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      asking.abort();
-    };
-  }, [agentId, channel, label, token, attempt]);
-  return check;
-}
-
-function toCheck(error: unknown, platform: string): Check {
-  if (!(error instanceof ApiError) || error.code !== "INVALID_CHANNEL_TOKEN") return { state: "failed", error };
-  const problem = String(error.body.problem);
-  const known = PROBLEMS[problem];
-  if (known) return { state: problem === "incomplete" ? "unfinished" : "wrong", message: t(known, { platform }) };
-  // The platform's own reason says what a token lacks.
-  return { state: "wrong", message: error.issueAt("token") ?? messageOf(error) };
 }

@@ -38,7 +38,7 @@ interface Props {
 
 /** Telegram's id in the API. */
 const CHANNEL = "channel_a";
-const TELEGRAM = { channel: CHANNEL, label: "Telegram" };
+const TELEGRAM = { channel: CHANNEL, label: "Telegram", credentials: null };
 
 /** The one of the agent's page of channels, which judges the token while it is typed. */
 const TokenForm = lazyPart(
