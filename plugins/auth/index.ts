@@ -14,6 +14,7 @@ import { apiKeyRoutes } from "./api-keys/routes.ts";
 import type { AuthServices } from "./auth-services.ts";
 import { createIdentities } from "./identities.ts";
 import { createMails } from "./mails/mails.ts";
+import { createAdminGroups } from "./oauth/admin-groups.ts";
 import { createLinkedAccounts } from "./oauth/linked-accounts.ts";
 import { createOAuth } from "./oauth/oauth.ts";
 import { oauthRoutes } from "./oauth/routes.ts";
@@ -147,7 +148,8 @@ export const auth = plugin("auth", ({ kernel, use }) => {
   kernel.jobs.every("auth.sweep-used", HOUR, async () => [sweepUsedOnceStatement()]);
 
   const { mainnet } = use(chains);
-  const oauth = createOAuth(services);
+  const adminGroups = createAdminGroups(services);
+  const oauth = createOAuth(services, adminGroups);
   const walletProofs = createWalletProofs(kernel, mainnet);
   const web = new Elysia({ name: "auth.web" })
     .use(openRoutes)
@@ -167,6 +169,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
 
   return {
     web,
+    start: adminGroups.dropStale,
     stop: keys.close,
     rateLimitRules: RATE_LIMIT_RULES,
     secretPatterns: [/(?<![A-Za-z0-9])bk_[\w+/=-]{6,}/g],
@@ -188,6 +191,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
       onExternalToken: services.externalTokens.registerResolver,
       createFirstAdminLink: firstAdmin.createLink,
       onFirstAdminCreated: firstAdmin.onCreated,
+      onAdminByGroup: adminGroups.onChanged,
     },
   };
 });
