@@ -75,6 +75,7 @@ import usageInSteps from "./0105_usage_in_steps.sql" with { type: "text" };
 import agentsToReconcile from "./0106_agents_to_reconcile.sql" with { type: "text" };
 import apiResponses from "./0110_api_responses.sql" with { type: "text" };
 import deviceSignIns from "./0120_device_sign_ins.sql" with { type: "text" };
+import adminGroups from "./0135_admin_groups.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -156,4 +157,5 @@ export const migrations: readonly Migration[] = [
   { name: "0106_agents_to_reconcile", sql: agentsToReconcile },
   { name: "0110_api_responses", sql: apiResponses },
   { name: "0120_device_sign_ins", sql: deviceSignIns },
+  { name: "0135_admin_groups", sql: adminGroups },
 ];

@@ -1,4 +1,5 @@
 // The admin plugin: account administration over HTTP and on the command line, with an audit log.
+import { programName } from "../../src/kernel/config/program-name.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
@@ -21,6 +22,14 @@ export const admin = plugin("admin", (host) => {
     const details = { name: user.name, isAdmin: true, emailVerified: true, password: true };
     const actor = { kind: "user", id: user.id, name: user.email, address, requestId } as const;
     return auditLog.recorderFor(actor)({ action: "user.create", user, details });
+  });
+  authService.onAdminByGroup(({ user, isAdmin, provider, groups }, request) => {
+    const { address = null, requestId = null } = request ?? {};
+    const actor = request
+      ? ({ kind: "user", id: user.id, name: user.email, address, requestId } as const)
+      : ({ kind: "command", id: null, name: programName(), address, requestId } as const);
+    const details = { isAdmin: { from: !isAdmin, to: isAdmin }, provider, groups };
+    return auditLog.recorderFor(actor)({ action: isAdmin ? "user.promote" : "user.demote", user, details });
   });
   jobs.every("admin.prune-audit", DAY, () => auditLog.prune());
 

@@ -167,7 +167,10 @@ export function adminRoutes({ authService: { administration, identities }, agent
           tags,
           summary: "Change an account; omitted fields stay unchanged",
           description: "Disabling an account stops its agents and ends its sessions. The last admin can't be removed.",
-          ...documentErrors({ ...notFoundErrors, 409: ["LAST_ADMIN", "ADMIN_BY_CONFIGURATION", ...conflictErrors] }),
+          ...documentErrors({
+            ...notFoundErrors,
+            409: ["LAST_ADMIN", "ADMIN_BY_CONFIGURATION", "ADMIN_BY_GROUP", ...conflictErrors],
+          }),
         },
       },
     )

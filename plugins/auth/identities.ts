@@ -112,7 +112,7 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
    * machine.
    */
   function isAdmin(user: User, { direct }: Credential, request: Request): boolean {
-    if (user.isAdmin) return true;
+    if (user.isAdmin || user.adminByGroup) return true;
     if (!adminEmails.includes(user.email)) return false;
     return user.emailVerified || (trustsLoopback && direct && isLocalRequest(request));
   }

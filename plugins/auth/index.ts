@@ -15,6 +15,7 @@ import type { AuthServices } from "./auth-services.ts";
 import { revokeDeviceSignInsStatement, sweepDeviceSignInsStatement } from "./device/device-rows.ts";
 import { createIdentities } from "./identities.ts";
 import { createMails } from "./mails/mails.ts";
+import { createAdminGroups } from "./oauth/admin-groups.ts";
 import { createLinkedAccounts } from "./oauth/linked-accounts.ts";
 import { createOAuth } from "./oauth/oauth.ts";
 import { oauthRoutes } from "./oauth/routes.ts";
@@ -159,7 +160,8 @@ export const auth = plugin("auth", ({ kernel, use }) => {
   kernel.jobs.every("auth.sweep-used", HOUR, async () => [sweepUsedOnceStatement()]);
 
   const { mainnet } = use(chains);
-  const oauth = createOAuth(services);
+  const adminGroups = createAdminGroups(services);
+  const oauth = createOAuth(services, adminGroups);
   const walletProofs = createWalletProofs(kernel, mainnet);
   const web = new Elysia({ name: "auth.web" })
     .use(openRoutes)
@@ -190,6 +192,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
         },
       ],
     },
+    start: adminGroups.dropStale,
     stop: keys.close,
     rateLimitRules: RATE_LIMIT_RULES,
     secretPatterns: [/(?<![A-Za-z0-9])bk_[\w+/=-]{6,}/g, /(?<![A-Za-z0-9])bdc_[\w-]{6,}/g],
@@ -211,6 +214,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
       onExternalToken: services.externalTokens.registerResolver,
       createFirstAdminLink: firstAdmin.createLink,
       onFirstAdminCreated: firstAdmin.onCreated,
+      onAdminByGroup: adminGroups.onChanged,
     },
   };
 });

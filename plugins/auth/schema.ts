@@ -1,5 +1,5 @@
 // The tables of accounts, created by migrations/0002_auth.sql, 0008_accounts.sql, 0009_keys_and_two_factor.sql,
-// 0020_once_verified.sql and 0056_sign_ins.sql.
+// 0020_once_verified.sql, 0056_sign_ins.sql and 0135_admin_groups.sql.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const users = sqliteTable("users", {
@@ -13,6 +13,8 @@ export const users = sqliteTable("users", {
   onceVerified: integer("once_verified", { mode: "boolean" }).notNull().default(false),
   /** Made an admin by the first-admin link, an admin or the command line; independent of ADMIN_EMAILS. */
   isAdmin: integer("is_admin", { mode: "boolean" }).notNull(),
+  /** Made an admin by a group at a linked provider. Set by triggers. */
+  adminByGroup: integer("admin_by_group", { mode: "boolean" }).notNull().default(false),
   plan: text("plan").notNull(),
   credits: integer("credits").notNull(),
   twoFactorEnabled: integer("two_factor_enabled", { mode: "boolean" }).notNull(),
@@ -62,6 +64,8 @@ export const linkedAccounts = sqliteTable("linked_accounts", {
   createdAt: integer("created_at").notNull(),
   /** The address or name of the account at the provider. */
   label: text("label"),
+  /** A JSON array of the groups at the provider that make the account an admin; null if there are none. */
+  adminGroups: text("admin_groups"),
 });
 
 export const apiKeys = sqliteTable("api_keys", {

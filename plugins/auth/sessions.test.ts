@@ -164,13 +164,13 @@ describe("start", () => {
     const changed = { status: 401, code: "UNAUTHORIZED" };
     const write = (sql: string, ...args: string[]) => store.database.write([{ sql, args }]);
     expect(await refusal(signIn())).toEqual(changed);
-    await write("INSERT INTO linked_accounts VALUES ('wallet', '0xada', ?, 0, NULL)", userId);
+    await write("INSERT INTO linked_accounts VALUES ('wallet', '0xada', ?, 0, NULL, NULL)", userId);
     expect((await signIn()).session).toMatchObject({ userId });
     // The account was reclaimed after the signature was checked.
     await write("DELETE FROM linked_accounts");
     const before = await rows();
     expect(await refusal(signIn())).toEqual(changed);
-    await write("INSERT INTO linked_accounts VALUES ('google', '0xada', ?, 0, NULL)", userId);
+    await write("INSERT INTO linked_accounts VALUES ('google', '0xada', ?, 0, NULL, NULL)", userId);
     expect(await refusal(signIn())).toEqual(changed);
     await write("DELETE FROM linked_accounts");
     expect(await rows()).toBe(before);

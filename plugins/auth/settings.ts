@@ -5,6 +5,12 @@ import { programName } from "../../src/kernel/config/program-name.ts";
 import { defineSettings, requireBoth, warning } from "../../src/kernel/config/section.ts";
 import { listOf, optional, withDefault } from "../../src/kernel/config/variable.ts";
 import { WALLET_EMAIL_DOMAIN } from "./email.ts";
+import {
+  buildOidcProviders,
+  DEFAULT_OPENID_RULES,
+  oidcVariables,
+  validateOidcProviders,
+} from "./oauth/openid-settings.ts";
 
 export const adminSettings = defineSettings({
   name: "admins",
@@ -36,13 +42,7 @@ export const signInSettings = defineSettings({
     GITHUB_CLIENT_SECRET: optional(anyText, "Secret of that client.", "secret"),
     GITHUB_BASE_URL: withDefault(httpUrl, "https://github.com", "Where GitHub's sign-in pages are."),
     GITHUB_API_URL: withDefault(httpUrl, "https://api.github.com", "Where GitHub's API is."),
-    OIDC_ISSUER: optional(
-      httpUrl,
-      "Sign-in with another OpenID Connect provider: its issuer, with client id and secret.",
-    ),
-    OIDC_CLIENT_ID: optional(anyText, "Client id at that provider; its redirect address is `/api/auth/callback/oidc`."),
-    OIDC_CLIENT_SECRET: optional(anyText, "Secret of that client.", "secret"),
-    OIDC_NAME: withDefault(anyText, "single sign-on", "What people call that provider: the text of its button."),
+    ...oidcVariables,
     BOT_DETECTION: withDefault(
       oneOf("off", "standard", "strict"),
       "standard",
@@ -50,34 +50,43 @@ export const signInSettings = defineSettings({
     ),
   },
   build: (v) => ({
-    oauth: {
-      google: {
-        name: "Google",
-        clientId: v.GOOGLE_CLIENT_ID,
-        clientSecret: v.GOOGLE_CLIENT_SECRET,
-        issuer: v.GOOGLE_ISSUER,
-      },
-      github: {
-        name: "GitHub",
-        clientId: v.GITHUB_CLIENT_ID,
-        clientSecret: v.GITHUB_CLIENT_SECRET,
-        baseUrl: v.GITHUB_BASE_URL,
-        apiUrl: v.GITHUB_API_URL,
-      },
-      oidc: {
-        name: v.OIDC_NAME,
-        clientId: v.OIDC_CLIENT_ID,
-        clientSecret: v.OIDC_CLIENT_SECRET,
-        issuer: v.OIDC_ISSUER ?? "",
-      },
-    },
+    /** The providers that are set up completely, in the order in which people see them. */
+    providers: [
+      ...(v.GOOGLE_CLIENT_ID && v.GOOGLE_CLIENT_SECRET
+        ? [
+            {
+              ...DEFAULT_OPENID_RULES,
+              kind: "google" as const,
+              id: "google" as const,
+              env: "GOOGLE",
+              name: "Google",
+              clientId: v.GOOGLE_CLIENT_ID,
+              clientSecret: v.GOOGLE_CLIENT_SECRET,
+              issuer: v.GOOGLE_ISSUER,
+            },
+          ]
+        : []),
+      ...(v.GITHUB_CLIENT_ID && v.GITHUB_CLIENT_SECRET
+        ? [
+            {
+              kind: "github" as const,
+              id: "github" as const,
+              name: "GitHub",
+              clientId: v.GITHUB_CLIENT_ID,
+              clientSecret: v.GITHUB_CLIENT_SECRET,
+              baseUrl: v.GITHUB_BASE_URL,
+              apiUrl: v.GITHUB_API_URL,
+            },
+          ]
+        : []),
+      ...buildOidcProviders(v),
+    ],
     botDetection: v.BOT_DETECTION,
   }),
   validate: (v) => [
     ...requireBoth(v, "GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"),
     ...requireBoth(v, "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"),
-    ...requireBoth(v, "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"),
-    ...requireBoth(v, "OIDC_CLIENT_ID", "OIDC_ISSUER"),
+    ...validateOidcProviders(v),
   ],
 });
 

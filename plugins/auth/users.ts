@@ -64,6 +64,8 @@ export interface User {
   passwordHash: string | null;
   emailVerified: boolean;
   isAdmin: boolean;
+  /** Whether a group at a linked provider makes the account an admin. */
+  adminByGroup: boolean;
   plan: string;
   credits: number;
   twoFactorEnabled: boolean;
@@ -99,7 +101,10 @@ export interface NewUser {
 }
 
 /** Columns of a user to write, as values or SQL. */
-export type UserFields = Omit<SQLiteUpdateSetSource<typeof users>, "id" | "onceVerified" | "createdAt" | "updatedAt">;
+export type UserFields = Omit<
+  SQLiteUpdateSetSource<typeof users>,
+  "id" | "onceVerified" | "adminByGroup" | "createdAt" | "updatedAt"
+>;
 
 /** Values that columns must still have for a change to apply. */
 export type ExpectedUser = Partial<

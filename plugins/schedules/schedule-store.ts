@@ -73,7 +73,7 @@ export interface ScheduleStore {
 }
 
 /** Schedules per plan, of all agents of an account together; admins may have any number. */
-const PLAN_LIMIT = `CASE WHEN (SELECT is_admin FROM users WHERE id = ?1) THEN 1000000 ELSE coalesce(
+const PLAN_LIMIT = `CASE WHEN (SELECT is_admin OR admin_by_group FROM users WHERE id = ?1) THEN 1000000 ELSE coalesce(
   (SELECT CASE plan ${Object.entries(PLAN_LIMITS)
     .map(([plan, { schedules }]) => `WHEN '${plan}' THEN ${schedules}`)
     .join(" ")} END FROM subscriptions

@@ -8,7 +8,10 @@ import { openConnection } from "../kernel/database/connection.ts";
 import { doctorReport } from "./doctor.ts";
 import { allSettings } from "./settings.ts";
 
-const variableNames = allSettings.flatMap(({ variables }) => Object.keys(variables));
+/** Those that repeat others are shown only where they are set. */
+const variableNames = allSettings.flatMap(({ variables }) =>
+  Object.keys(variables).filter((name) => variables[name]?.repeats === undefined),
+);
 
 const folder = mkdtempSync(join(tmpdir(), "berth-doctor-"));
 afterAll(() => rmSync(folder, { recursive: true }));

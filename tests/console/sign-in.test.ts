@@ -33,6 +33,11 @@ beforeAll(async () => {
       OIDC_CLIENT_ID: oidc.clientId,
       OIDC_CLIENT_SECRET: oidc.clientSecret,
       OIDC_NAME: "Harbour <ID>",
+      // Nothing listens there.
+      OIDC_2_ISSUER: "http://127.0.0.1:1",
+      OIDC_2_CLIENT_ID: "berth",
+      OIDC_2_CLIENT_SECRET: "a secret",
+      OIDC_2_NAME: "Lighthouse",
     },
   });
 }, 60_000);
@@ -224,6 +229,24 @@ describe("signing in", () => {
     await again.open("/login");
     await again.page.getByRole("link", { name: "Continue with Harbour <ID>" }).click();
     await again.page.getByText("You did not let the provider tell Berth who you are.").waitFor();
+  }, 60_000);
+
+  test("says on the button of a provider that it can't be reached, and a wrong secret by its name", async () => {
+    for (const [language, note, text] of [
+      ["en", "can't be reached right now", "The provider does not accept this Berth"],
+      ["de", "gerade nicht erreichbar", "Der Anbieter erkennt dieses Berth nicht an"],
+    ] as const) {
+      await using console = await openConsole(berth, undefined, { theme: "dark", width: 390, language });
+      const { page } = console;
+      const link = page.locator('[data-provider="oidc_2"]');
+      await console.open("/login");
+      await link.getByText(note).waitFor();
+      expect(await page.locator('[data-provider="oidc"] small').count()).toBe(0);
+      await console.open("/login?error=PROVIDER_MISCONFIGURED");
+      await page.getByText(text).waitFor();
+    }
+    const prepare = (page: Page) => page.locator('[data-provider="oidc_2"] small').waitFor();
+    await expectAccessible(berth, undefined, "/login", { name: "login-unreachable", prepare });
   }, 60_000);
 
   test("with a wallet of the browser signs a message; a refusal changes nothing", async () => {

@@ -1,4 +1,4 @@
-// Runs a real OpenID provider (oidc-provider) in Google's place. It signs people in without a page, and forges tokens on demand.
+// Runs a real OpenID provider (oidc-provider), in Google's place or another's. It signs people in without a page, and forges tokens on demand.
 
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { once } from "node:events";
@@ -13,6 +13,9 @@ export interface Person {
   email: string;
   email_verified: boolean;
   name: string;
+  /** Those of the scope `groups`, and others of the scope `profile`. */
+  groups?: unknown;
+  realm_access?: unknown;
 }
 
 /** The decoded parts of an ID token. */
@@ -39,38 +42,70 @@ export interface Oidc extends AsyncDisposable {
   readonly trouble: Map<string, Trouble>;
   /** The paths of all requests so far. */
   readonly requestedPaths: string[];
+  /** Signs with a new key under a new id from now on; the old one is no longer published. */
+  rotateKey(): void;
+}
+
+export interface OidcOptions {
+  /** Below which path the provider is; default: none. */
+  path?: string;
+  /** A free port by default. */
+  port?: number;
+  /** The only way in which the client may prove its secret. Default: `client_secret_post`. */
+  clientAuth?: "client_secret_post" | "client_secret_basic";
+  /** The methods that the metadata names; undefined leaves them out. Default: `clientAuth`. */
+  namedClientAuth?: string[] | undefined;
+  /** Claims of a person are only at the userinfo endpoint, as the standard has it. Default: also in the ID token, like Google's. */
+  hasOnlyUserinfo?: boolean;
+  /** The issuer in the metadata and tokens, from the true one, which is the default. */
+  issuer?: (own: string) => string;
 }
 
 /** Starts the provider; it redirects browsers to `redirectUris` only. */
-export async function startOidc(redirectUris: string[]): Promise<Oidc> {
+export async function startOidc(redirectUris: string[], options: OidcOptions = {}): Promise<Oidc> {
+  const { path: base = "", clientAuth = "client_secret_post" } = options;
   const server = createServer();
-  server.listen(0, "127.0.0.1");
+  server.listen(options.port ?? 0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const keys = { own: newKey(), foreign: newKey() };
   const oidc: Oidc = {
-    issuer: `http://127.0.0.1:${port}`,
+    issuer: `http://127.0.0.1:${port}${base}`,
     clientId: "berth-client",
     clientSecret: "canary-google-secret-of-the-client",
     person: undefined,
     forge: undefined,
     trouble: new Map(),
     requestedPaths: [],
+    rotateKey() {
+      keys.own = newKey();
+      provider = createProvider(`key-${++rotations}`);
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
       await once(server, "close");
     },
   };
-  const provider = new Provider(oidc.issuer, configurationOf(oidc, redirectUris, keys.own));
-  provider.use(async (ctx, next) => {
-    await next();
-    const { body } = ctx;
-    if (ctx.path !== "/token" || !oidc.forge || typeof body?.id_token !== "string") return;
-    const { token, signer } = oidc.forge(decodeToken(body.id_token));
-    ctx.body = { ...body, id_token: signToken(token, signer, keys, oidc.clientSecret) };
-  });
-  const answer = provider.callback();
+  let rotations = 0;
+  const createProvider = (keyId: string) => {
+    const configuration = configurationOf(oidc, redirectUris, { key: keys.own, keyId, clientAuth, options });
+    const created = new Provider(options.issuer?.(oidc.issuer) ?? oidc.issuer, configuration);
+    created.use(async (ctx, next) => {
+      await next();
+      const { body } = ctx;
+      if (ctx.path.endsWith("/.well-known/openid-configuration") && "namedClientAuth" in options) {
+        const { token_endpoint_auth_methods_supported: _, ...metadata } = body as Record<string, unknown>;
+        const named = options.namedClientAuth;
+        ctx.body = { ...metadata, ...(named && { token_endpoint_auth_methods_supported: named }) };
+      }
+      if (!ctx.path.endsWith("/token") || !oidc.forge || typeof body?.id_token !== "string") return;
+      const { token, signer } = oidc.forge(decodeToken(body.id_token));
+      ctx.body = { ...body, id_token: signToken(token, signer, keys, oidc.clientSecret) };
+    });
+    return created;
+  };
+  let provider = createProvider("key");
 
   /** Finishes the login interaction without showing a page. */
   async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -81,12 +116,16 @@ export async function startOidc(redirectUris: string[]): Promise<Oidc> {
     await provider.interactionFinished(request, response, result);
   }
 
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    const path = new URL(request.url ?? "", oidc.issuer).pathname;
+  server.on("request", (request: IncomingMessage & { originalUrl?: string }, response: ServerResponse) => {
+    const { pathname } = new URL(request.url ?? "", oidc.issuer);
+    const path = pathname.startsWith(base) ? pathname.slice(base.length) : pathname;
     oidc.requestedPaths.push(path);
     const trouble = oidc.trouble.get(path);
     if (trouble) return fail(trouble, response);
-    if (!path.startsWith("/interaction/")) return void answer(request, response);
+    // The provider learns from the difference of both that it is mounted below a path.
+    request.originalUrl = request.url ?? "";
+    request.url = request.originalUrl.slice(base.length);
+    if (!path.startsWith("/interaction/")) return void provider.callback()(request, response);
     interact(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   return oidc;
@@ -112,30 +151,46 @@ export async function throughProvider(location: string): Promise<string> {
   return url.pathname + url.search;
 }
 
-function configurationOf(oidc: Oidc, redirectUris: string[], key: KeyObject): Configuration {
+interface ConfigurationParts {
+  key: KeyObject;
+  keyId: string;
+  clientAuth: "client_secret_post" | "client_secret_basic";
+  options: OidcOptions;
+}
+
+function configurationOf(
+  oidc: Oidc,
+  redirectUris: string[],
+  { key, keyId, clientAuth, options: { path = "", hasOnlyUserinfo = false } }: ConfigurationParts,
+): Configuration {
   return {
     clients: [
       {
         client_id: oidc.clientId,
         client_secret: oidc.clientSecret,
         redirect_uris: redirectUris,
-        token_endpoint_auth_method: "client_secret_post",
+        token_endpoint_auth_method: clientAuth,
       },
     ],
-    jwks: { keys: [{ ...key.export({ format: "jwk" }), kid: "key", alg: "RS256", use: "sig" }] },
+    clientAuthMethods: [clientAuth],
+    jwks: { keys: [{ ...key.export({ format: "jwk" }), kid: keyId, alg: "RS256", use: "sig" }] },
     cookies: { keys: ["for the tests"] },
     pkce: { required: () => true },
-    scopes: ["openid", "email", "profile"],
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
-    // Google puts the claims into the ID token, too.
-    conformIdTokenClaims: false,
+    scopes: ["openid", "email", "profile", "groups"],
+    claims: {
+      openid: ["sub"],
+      email: ["email", "email_verified"],
+      profile: ["name", "realm_access"],
+      groups: ["groups"],
+    },
+    conformIdTokenClaims: hasOnlyUserinfo,
     features: { devInteractions: { enabled: false } },
-    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+    interactions: { url: (_, { uid }) => `${path}/interaction/${uid}` },
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ ...oidc.person, sub: id }) }),
     async loadExistingGrant({ oidc: { client, session, provider } }) {
       if (!client || !session?.accountId) return undefined;
       const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
-      grant.addOIDCScope("openid email profile");
+      grant.addOIDCScope("openid email profile groups");
       await grant.save();
       return grant;
     },

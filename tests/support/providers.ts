@@ -36,7 +36,7 @@ export async function startProviders(baseUrl = "http://berth.example"): Promise<
   };
 }
 
-export type ProviderName = "google" | "github" | "oidc";
+export type ProviderName = "google" | "github" | "oidc" | `oidc_${number}`;
 
 /** Starts a sign-in and completes it at the provider; returns the callback address for the browser. */
 export async function completeAtProvider(client: Client, provider: ProviderName, query = ""): Promise<string> {

@@ -1553,6 +1553,8 @@ export const translation = {
       "Du hast dem Anbieter nicht erlaubt, Berth zu sagen, wer du bist. Es wurde nichts verknüpft.",
     "This sign-in belongs to another account here. Remove it there first.":
       "Diese Anmeldung gehört hier zu einem anderen Konto. Entferne sie zuerst dort.",
+    "The provider does not accept this Berth: its client id or secret is wrong. Tell its operator.":
+      "Der Anbieter erkennt dieses Berth nicht an: Die Client-ID oder das Geheimnis ist falsch. Sag es dem Betreiber.",
     "The provider can't be reached right now. Try again in a moment.":
       "Der Anbieter ist gerade nicht erreichbar. Versuch es gleich noch einmal.",
     "Too many attempts from your network. Try again later.":
@@ -3723,6 +3725,10 @@ export const translation = {
       "cdp needs CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET.":
         "cdp braucht CDP_API_KEY_ID, CDP_API_KEY_SECRET und CDP_WALLET_SECRET.",
       "is set without {name}, so it has no effect.": "ist ohne {name} gesetzt und wirkt deshalb nicht.",
+      "is the name of another provider too, so people can't tell their buttons apart.":
+        "ist auch der Name eines anderen Anbieters; ihre Knöpfe sind nicht zu unterscheiden.",
+      "is not https: who reads or changes its answers on the way signs in as anybody.":
+        "ist nicht https: Wer seine Antworten unterwegs liest oder ändert, meldet sich als jeder an.",
       "{path} is not a folder.": "{path} ist kein Ordner.",
       "{path} can't be written by this user.": "{path} kann dieser Benutzer nicht schreiben.",
       "{path} is not there.": "{path} gibt es nicht.",
@@ -3732,6 +3738,9 @@ export const translation = {
         "SKILLS_DIR: {path} ist kein Ordner, also gibt es keine gemeinsamen Fähigkeiten.",
       // What a setting may be.
       "any text": "jeder Text",
+      "scopes with spaces between, among them openid": "Scopes mit Leerzeichen dazwischen, darunter openid",
+      'a comma-separated list, or a JSON list such as ["cn=admins,ou=groups"]':
+        'eine Liste mit Kommas, oder eine JSON-Liste wie ["cn=admins,ou=groups"]',
       "at least 16 characters, better 32 random ones": "mindestens 16 Zeichen, besser 32 zufällige",
       "a whole number from 0 to 65535": "eine ganze Zahl von 0 bis 65535",
       "a whole number from 1 to 1000000": "eine ganze Zahl von 1 bis 1000000",
@@ -3801,11 +3810,19 @@ export const translation = {
       "GitHub sign-in, with its secret.": "Anmeldung mit GitHub, dazu das Geheimnis.",
       "Where GitHub's sign-in pages are.": "Wo die Anmeldeseiten von GitHub sind.",
       "Where GitHub's API is.": "Wo die API von GitHub ist.",
-      "Sign-in with another OpenID Connect provider: its issuer, with client id and secret.":
-        "Anmeldung mit einem anderen OpenID-Connect-Anbieter: sein Aussteller, dazu Client-ID und Geheimnis.",
-      "Client id at that provider; its redirect address is `/api/auth/callback/oidc`.":
-        "Client-ID bei diesem Anbieter; die Rückkehradresse ist `/api/auth/callback/oidc`.",
+      "Sign-in with an OpenID Connect provider: its issuer, with client id and secret. More providers: `OIDC_2_…` to `OIDC_9_…`.":
+        "Anmeldung mit einem OpenID-Connect-Anbieter: sein Aussteller, dazu Client-ID und Geheimnis. Weitere Anbieter: `OIDC_2_…` bis `OIDC_9_…`.",
+      "Client id at that provider; its redirect address is `/api/auth/callback/oidc`, or `oidc_2` and so on.":
+        "Client-ID bei diesem Anbieter; die Rückkehradresse ist `/api/auth/callback/oidc`, oder `oidc_2` und so weiter.",
       "What people call that provider: the text of its button.": "Wie dieser Anbieter heißt: der Text seines Knopfes.",
+      "Scopes of the request; some providers send groups only for one more.":
+        "Scopes der Anfrage; manche Anbieter schicken Gruppen nur für einen weiteren.",
+      "Members of these groups at that provider are admins, decided anew at each sign-in with it.":
+        "Mitglieder dieser Gruppen bei diesem Anbieter sind Admins; das entscheidet jede Anmeldung mit ihm neu.",
+      "Claim with a person's groups at that provider, such as `realm_access.roles` for one inside of another.":
+        "Claim mit den Gruppen einer Person bei diesem Anbieter, etwa `realm_access.roles` für einen in einem anderen.",
+      "`on`: an address counts as verified also where that provider does not send `email_verified`. Only for one that lets nobody choose their address.":
+        "`on`: Eine Adresse gilt auch dann als bestätigt, wenn der Anbieter kein `email_verified` schickt. Nur für einen, bei dem niemand seine Adresse selbst wählt.",
       "Who is refused at sign-up and forgot-password: `standard` lets plain API clients pass, `strict` only browsers.":
         "Wer bei Registrierung und vergessenem Passwort abgewiesen wird: `standard` lässt einfache API-Programme durch, `strict` nur Browser.",
       "Who gets an account: anyone, people whom an admin invites (`berth user invite`), or nobody. Admins can always create accounts.":
@@ -4106,6 +4123,8 @@ export const translation = {
     ACCOUNT_CHANGING: "Dieses Konto wird gerade anderswo geändert. Versuch es gleich noch einmal.",
     ACCOUNT_DISABLED: "Dieses Konto ist gesperrt. Gib es zuerst frei.",
     ADMIN_BY_CONFIGURATION: "Diese Adresse steht in ADMIN_EMAILS und ist dadurch Admin. Nimm sie zuerst dort heraus.",
+    ADMIN_BY_GROUP:
+      "Eine Gruppe beim Anbieter dieser Anmeldung macht das Konto zum Admin. Nimm es dort aus der Gruppe; das gilt ab der nächsten Anmeldung.",
     WAITING_FOR_APPROVAL: "Der Agent wartet auf die Freigabe seines Besitzers.",
     AGENT_CHANGING: "Der Agent wird gerade geändert. Deine Nachricht ist gespeichert und wird danach beantwortet.",
     AGENT_GONE: "Der Agent wurde gleich nach dem Anlegen entfernt.",
@@ -4561,6 +4580,9 @@ export const translation = {
     "That did not work. Try again.": "Das hat nicht geklappt. Versuch es noch einmal.",
     "The link no longer works. Sign in with the new password.":
       "Der Link gilt nicht mehr. Melde dich mit dem neuen Passwort an.",
+    "can't be reached right now": "gerade nicht erreichbar",
+    "The provider does not accept this Berth: its client id or secret is wrong. Tell its operator, or sign in another way.":
+      "Der Anbieter erkennt dieses Berth nicht an: Die Client-ID oder das Geheimnis ist falsch. Sag es dem Betreiber, oder melde dich anders an.",
     "The provider can't be reached right now. Try again in a moment, or sign in another way.":
       "Der Anbieter ist gerade nicht erreichbar. Versuch es gleich noch einmal, oder melde dich anders an.",
     "The provider has no verified email address of yours. Verify one there, or sign in with a password.":

@@ -15,7 +15,7 @@ const AGENT_SQL = `${SUM_SQL} ${COSTS("cost_micro_usd", "agent_id = ?2 AND agent
 const UNPAID_SQL = `SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0)
   FROM ${COSTS("user_id, cost_micro_usd, credit_micro_usd", "own_key = 0 AND user_id <> ''")} AS calls
   WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = calls.user_id
-    AND (is_admin = 1 OR (email_verified = 1 AND email IN (SELECT value FROM json_each(?2)))))
+    AND (is_admin = 1 OR admin_by_group = 1 OR (email_verified = 1 AND email IN (SELECT value FROM json_each(?2)))))
   AND NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = calls.user_id
     AND status = 'active' AND current_period_end > ?3)`;
 

@@ -41,7 +41,7 @@ export interface AccountChanges {
   /**
    * Writes the fields that differ, with one audit record per action; if nothing differs, nothing is written. Disabling
    * ends every session and open reset link. Throws 409 `ADMIN_BY_CONFIGURATION` for `isAdmin: false` if ADMIN_EMAILS
-   * makes the account an admin anyway, and with `keepAnAdmin` 409 `LAST_ADMIN` if no admin would be left.
+   * makes the account an admin anyway, 409 `ADMIN_BY_GROUP` if a group at its provider does, and with `keepAnAdmin` 409 `LAST_ADMIN` if no admin would be left.
    */
   update(
     id: string,
@@ -160,6 +160,7 @@ export function createAccountChanges(deps: Deps): AccountChanges {
     update: (id, requested, auditStatement, { keepAnAdmin }) =>
       changeAccount(id, (current) => {
         if (requested.isAdmin === false && isConfiguredAdmin(current, adminEmails)) throw adminByConfigurationError();
+        if (requested.isAdmin === false && current.adminByGroup) throw adminByGroupError();
         const before = fieldsOf(current);
         const after = { ...before, ...requested };
         if (requested.name !== undefined) after.name = requireName(requested.name, current.email);
@@ -281,11 +282,15 @@ const isConfiguredAdmin = ({ email, emailVerified }: User, adminEmails: readonly
 
 /** Whether the account is an admin on every request, also from other machines. */
 export const isAdminAccount = (user: User, adminEmails: readonly string[]) =>
-  user.isAdmin || isConfiguredAdmin(user, adminEmails);
+  user.isAdmin || user.adminByGroup || isConfiguredAdmin(user, adminEmails);
 
 /** `isAdminAccount` as an SQL condition. */
 export const adminCondition = (adminEmails: readonly string[]) =>
-  or(eq(userTable.isAdmin, true), and(eq(userTable.emailVerified, true), inArray(userTable.email, [...adminEmails])));
+  or(
+    eq(userTable.isAdmin, true),
+    eq(userTable.adminByGroup, true),
+    and(eq(userTable.emailVerified, true), inArray(userTable.email, [...adminEmails])),
+  );
 
 /** Normalises a name by the rule of sign-up; an empty one becomes the address. Throws 400 unless it is one line. */
 export function requireName(text: string, email: string): string {
@@ -308,4 +313,11 @@ const adminByConfigurationError = () =>
     409,
     "ADMIN_BY_CONFIGURATION",
     "This address is in ADMIN_EMAILS, which makes it an admin. Remove it there first.",
+  );
+
+const adminByGroupError = () =>
+  new AppError(
+    409,
+    "ADMIN_BY_GROUP",
+    "A group at the provider of this account's sign-in makes it an admin. Take it out of that group; the change counts from its next sign-in on.",
   );

@@ -58,8 +58,16 @@ const optional: [string, string, (to: MailRecipient) => unknown[]][] = [
   ["twoFactorChanged off", "security", (to) => mails.twoFactorChangedStatements(to, false)],
   ["twoFactorRemoved", "security", (to) => mails.twoFactorRemovedStatements(to)],
   ["apiKeyCreated", "security", (to) => mails.apiKeyCreatedStatements(to, "laptop")],
-  ["signInMethodAdded", "security", (to) => mails.signInMethodAddedStatements(to, "github")],
-  ["signInMethodRemoved", "security", (to) => mails.signInMethodRemovedStatements(to, "wallet")],
+  [
+    "signInMethodAdded",
+    "security",
+    (to) => mails.signInMethodAddedStatements(to, { provider: "github", subject: "1" }),
+  ],
+  [
+    "signInMethodRemoved",
+    "security",
+    (to) => mails.signInMethodRemovedStatements(to, { provider: "wallet", subject: "0x0" }),
+  ],
   ["socialLinked", "security", (to) => mails.socialLinkedStatements(to, "4711")],
   ["referralCredited", "referral", (to) => mails.referralCreditedStatements(to, 10)],
   ["planChanged", "billing", (to) => mails.planChangedStatements(to, "pro", until)],

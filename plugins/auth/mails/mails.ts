@@ -7,8 +7,8 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Decision } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { HOUR } from "../../../src/kernel/util/time.ts";
 import { isInternalEmail } from "../email.ts";
-import type { LinkedProvider } from "../oauth/linked-accounts.ts";
-import { signInSettings } from "../settings.ts";
+import { describeOrigin } from "../oauth/configured-providers.ts";
+import type { LinkedAccount } from "../oauth/linked-accounts.ts";
 import type { NotificationTopic, User } from "../users.ts";
 import type { MailName } from "./mail-name.ts";
 import { mailTemplate } from "./templates.ts";
@@ -37,8 +37,8 @@ export interface Mails {
   /** An operator turned two-factor off, for an owner who lost the device. */
   twoFactorRemovedStatements(to: MailRecipient): Statement[];
   apiKeyCreatedStatements(to: MailRecipient, keyName: string): Statement[];
-  signInMethodAddedStatements(to: MailRecipient, method: LinkedProvider): Statement[];
-  signInMethodRemovedStatements(to: MailRecipient, method: LinkedProvider): Statement[];
+  signInMethodAddedStatements(to: MailRecipient, method: LinkedAccount): Statement[];
+  signInMethodRemovedStatements(to: MailRecipient, method: LinkedAccount): Statement[];
   socialLinkedStatements(to: MailRecipient, fid: string): Statement[];
   /** To the owner of the referral code. */
   referralCreditedStatements(to: MailRecipient, credits: number): Statement[];
@@ -70,9 +70,8 @@ interface Deps extends Pick<Kernel, "mail" | "config"> {
 
 export function createMails({ mail, config, limits }: Deps): Mails {
   const { host } = new URL(config.baseUrl);
-  const { oauth } = config.of(signInSettings);
-  const methodLabel = (method: LinkedProvider, language: Language) =>
-    method === "wallet" ? translateText("your wallet", language) : oauth[method].name;
+  const methodLabel = (method: LinkedAccount, language: Language) =>
+    method.provider === "wallet" ? translateText("your wallet", language) : describeOrigin(config, method).name;
   const forgot = `${config.baseUrl}/login#forgot`;
 
   function mailStatements(

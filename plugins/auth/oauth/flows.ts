@@ -5,13 +5,14 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { randomToken } from "../../../src/kernel/util/tokens.ts";
 import { type CookieClaims, createSealedCookie } from "../sign-in/sealed-cookie.ts";
-import type { Checks, ProviderName } from "./provider.ts";
+import type { ProviderId } from "./configured-providers.ts";
+import type { Checks } from "./provider.ts";
 
 /** How long a visitor may take at the provider before the flow expires. */
 const LIFETIME_MS = 10 * MINUTE;
 
 export interface Flow extends Checks {
-  provider: ProviderName;
+  provider: ProviderId;
   /** A path within Berth. */
   callbackUrl: string;
   /** Set if the identity is to be linked to an account, by the session that asked for it. */
@@ -26,9 +27,9 @@ export interface LinkTarget {
 
 export interface Flows {
   /** A new flow and the `set-cookie` that holds it. It replaces an earlier flow of the same browser. */
-  begin(provider: ProviderName, callbackUrl: string, linkTo?: LinkTarget): { flow: Flow; cookie: string };
+  begin(provider: ProviderId, callbackUrl: string, linkTo?: LinkTarget): { flow: Flow; cookie: string };
   /** The flow of this browser with this provider and state; undefined if there is none or it has expired. */
-  find(cookies: string | null, provider: ProviderName, state: string | null): (Flow & CookieClaims) | undefined;
+  find(cookies: string | null, provider: ProviderId, state: string | null): (Flow & CookieClaims) | undefined;
   /** Marks a flow as used; false if it was used before. */
   consume(flow: CookieClaims): Promise<boolean>;
   /** The `set-cookie` value that deletes the cookie in the browser. */

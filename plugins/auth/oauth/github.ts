@@ -3,6 +3,7 @@
 import { OAuthFailure } from "./oauth-failure.ts";
 import {
   boundedFetch,
+  grantTokens,
   loadOpenidClient,
   mapProviderErrors,
   type Provider,
@@ -45,11 +46,11 @@ export function createGithub(settings: ProviderSettings & { baseUrl: string; api
 
     identify: (responseUrl, { state, verifier }) =>
       mapProviderErrors(async () => {
-        const { authorizationCodeGrant, fetchProtectedResource } = await loadOpenidClient();
+        const { fetchProtectedResource } = await loadOpenidClient();
         const config = await createConfiguration();
         rejectMixUp(responseUrl, { issuer });
         const checks = { expectedState: state, pkceCodeVerifier: verifier };
-        const { access_token } = await authorizationCodeGrant(config, responseUrl, checks);
+        const { access_token } = await grantTokens(config, responseUrl, checks);
 
         async function getJson(path: string): Promise<unknown> {
           const headers = new Headers({ accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" });

@@ -9,6 +9,8 @@ export const FAILURE_DESCRIPTIONS = {
   ACCOUNT_DISABLED: "an admin has blocked the account",
   SIGN_UP_CLOSED: "the service takes no new accounts, or none without an invitation",
   RATE_LIMITED: "too many failures or new accounts from this address: try again later",
+  PROVIDER_MISCONFIGURED:
+    "the provider refuses the client id or secret of this service: its operator has to correct them",
   PROVIDER_UNAVAILABLE: "the provider can't be reached, is slow, or violates the protocol",
   SIGN_IN_FAILED: "the provider's response does not prove who the visitor is",
 } as const;

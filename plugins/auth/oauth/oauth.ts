@@ -4,25 +4,24 @@
 import { notFound } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
 import type { SignInEvidence } from "../sessions.ts";
-import { signInSettings } from "../settings.ts";
 import { safeCallbackPath } from "../sign-in/callback-url.ts";
-import { isConfigured, isProviderName } from "./configured-providers.ts";
+import type { AdminGroups, SignInRequest } from "./admin-groups.ts";
+import { configuredProviders, isProviderId, type ProviderId } from "./configured-providers.ts";
 import { createFlows, type LinkTarget } from "./flows.ts";
 import { createGithub } from "./github.ts";
 import { createIdentityLinking } from "./identity-linking.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import { createOpenid } from "./openid.ts";
-import type { Provider, ProviderName, ProviderSettings } from "./provider.ts";
+import type { Provider } from "./provider.ts";
 import { createProviderAccounts } from "./provider-accounts.ts";
+import { createReachability, type Reachability } from "./reachability.ts";
 import { createSecondStep, type SecondStep } from "./second-step.ts";
 
 /** The callback path is part of the flow cookie, and browsers drop cookies beyond 4 KiB. */
 const MAX_PATH = 2048;
 
 /** The request with which a browser returns from the provider. */
-export interface CallbackRequest {
-  /** The client's address. */
-  address: string;
+export interface CallbackRequest extends SignInRequest {
   cookies: string | null;
   /** The query string, which holds the provider's response. */
   search: string;
@@ -63,6 +62,7 @@ export interface OAuth {
     cookies: { push(cookie: string): unknown },
   ): Promise<CallbackResult>;
   readonly secondStep: SecondStep;
+  readonly reachability: Reachability;
 }
 
 const SIGN_IN_PAGE = "/login";
@@ -71,58 +71,54 @@ const CODE_PAGE = "/login?step=code";
 /** The page with the linked sign-ins of the account. */
 const LINKS_PAGE = "/account/sign-ins";
 
-export function createOAuth(services: AuthServices): OAuth {
-  const { config, limits } = services.kernel;
-  const { oauth } = config.of(signInSettings);
+export function createOAuth(services: AuthServices, adminGroups: AdminGroups): OAuth {
+  const { config, limits, log } = services.kernel;
   const flows = createFlows(services.kernel);
   const accounts = createProviderAccounts(services);
-  const secondStep = createSecondStep({ ...services, accounts });
+  const secondStep = createSecondStep({ ...services, accounts, adminGroups });
   const identityLinking = createIdentityLinking({ ...services, accounts });
   /** Built from the configuration alone, since a client chooses the Host header. */
-  const redirectUri = (name: ProviderName) => `${config.baseUrl}/api/auth/callback/${name}`;
-  const providers: Record<ProviderName, Provider | undefined> = {
-    google: createConfigured("google", (settings) => createOpenid("google", settings)),
-    github: createConfigured("github", createGithub),
-    oidc: createConfigured("oidc", (settings) => createOpenid("oidc", settings)),
-  };
+  const redirectUri = (id: ProviderId) => `${config.baseUrl}/api/auth/callback/${id}`;
+  const providers = new Map<ProviderId, Provider>(
+    configuredProviders(config).map((settings) => {
+      const registered = { redirectUri: redirectUri(settings.id) };
+      return [
+        settings.id,
+        settings.kind === "github"
+          ? createGithub({ ...settings, ...registered })
+          : createOpenid({ ...settings, ...registered }),
+      ];
+    }),
+  );
 
-  function createConfigured<Name extends ProviderName>(
-    name: Name,
-    create: (settings: (typeof oauth)[Name] & ProviderSettings) => Provider,
-  ): Provider | undefined {
-    const settings = oauth[name];
-    const { clientId, clientSecret } = settings;
-    if (!clientId || !clientSecret || !isConfigured(oauth, name)) return undefined;
-    return create({ ...settings, clientId, clientSecret, redirectUri: redirectUri(name) });
-  }
-
-  function requireProvider(name: string): { name: ProviderName; provider: Provider } {
-    if (!isProviderName(name)) throw notFound("There is no such provider: google, github or oidc.");
-    const provider = providers[name];
+  function requireProvider(id: string): { id: ProviderId; provider: Provider } {
+    if (!isProviderId(id)) throw notFound("There is no such provider: google, github, oidc, or oidc_2 to oidc_9.");
+    const provider = providers.get(id);
     if (!provider) throw notFound("Sign-in with this provider is not set up here.", "PROVIDER_NOT_CONFIGURED");
-    return { name, provider };
+    return { id, provider };
   }
 
   return {
-    async start(providerName, callbackUrl, linkTo) {
-      const { name, provider } = requireProvider(providerName);
+    async start(providerId, callbackUrl, linkTo) {
+      const { id, provider } = requireProvider(providerId);
       const path = safeCallbackPath(config, callbackUrl);
-      const { flow, cookie } = flows.begin(name, path.length > MAX_PATH ? "/" : path, linkTo);
+      const { flow, cookie } = flows.begin(id, path.length > MAX_PATH ? "/" : path, linkTo);
       return { location: (await provider.createAuthorizationUrl(flow)).href, cookie };
     },
 
     secondStep,
+    reachability: createReachability(providers, log),
 
     failurePage(provider, { cookies, search }) {
       const state = new URLSearchParams(search).get("state");
-      const flow = isProviderName(provider) ? flows.find(cookies, provider, state) : undefined;
+      const flow = isProviderId(provider) ? flows.find(cookies, provider, state) : undefined;
       return flow?.linkTo ? LINKS_PAGE : SIGN_IN_PAGE;
     },
 
-    async finish(providerName, callback, cookies) {
-      const { name, provider } = requireProvider(providerName);
-      const responseUrl = new URL(redirectUri(name) + callback.search);
-      const flow = flows.find(callback.cookies, name, responseUrl.searchParams.get("state"));
+    async finish(providerId, callback, cookies) {
+      const { id, provider } = requireProvider(providerId);
+      const responseUrl = new URL(redirectUri(id) + callback.search);
+      const flow = flows.find(callback.cookies, id, responseUrl.searchParams.get("state"));
       // A forged response must not end an open flow: the cookie is cleared only when the state matches.
       if (!flow) throw new OAuthFailure("STATE_INVALID");
       // Each attempt calls the provider and writes: count it before, and refund it after a success.
@@ -133,14 +129,18 @@ export function createOAuth(services: AuthServices): OAuth {
       const { callbackUrl, linkTo } = flow;
       if (linkTo) {
         await identityLinking.link(identity, linkTo, callback.session);
+        await adminGroups.record(identity, linkTo.userId, callback);
         limits.refund("sign-in-ip", callback.address);
-        return { location: `${LINKS_PAGE}?linked=${name}` };
+        return { location: `${LINKS_PAGE}?linked=${id}` };
       }
       const { userId, codeRequiredTo } = await accounts.resolve(identity, callback);
       limits.refund("sign-in-ip", callback.address);
-      const { subject } = identity;
-      const evidence = { linkedAccount: { provider: name, subject }, twoFactor: false };
-      if (!codeRequiredTo) return { location: callbackUrl, signedIn: { userId, evidence } };
+      if (!codeRequiredTo) {
+        await adminGroups.record(identity, userId, callback);
+        const { provider: kind, subject } = identity;
+        const evidence = { linkedAccount: { provider: kind, subject }, twoFactor: false };
+        return { location: callbackUrl, signedIn: { userId, evidence } };
+      }
       cookies.push(await secondStep.begin({ userId, identity, mustLink: codeRequiredTo === "link", callbackUrl }));
       return { location: CODE_PAGE };
     },

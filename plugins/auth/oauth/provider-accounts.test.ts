@@ -58,7 +58,7 @@ describe("an account with the same address", () => {
     );
     await server.write(id, "INSERT INTO recovery_codes (user_id, code_hash) VALUES (?, 'x')", id);
     await server.write(id, "UPDATE users SET two_factor_enabled = 1 WHERE id = ?", id);
-    await server.write(id, "INSERT INTO linked_accounts VALUES ('wallet', ?, ?, 0, NULL)", `0xeve-${id}`, id);
+    await server.write(id, "INSERT INTO linked_accounts VALUES ('wallet', ?, ?, 0, NULL, NULL)", `0xeve-${id}`, id);
     for (const kind of ["verify-email", "reset-password"]) {
       await server.write(
         id,
@@ -110,7 +110,7 @@ describe("an account with the same address", () => {
     await server.write(id, "UPDATE users SET disabled_at = 1 WHERE id = ?", id);
     expectFailure(await signInWith(server.browser(), "google"), "ACCOUNT_DISABLED");
     expect(await server.linksOf(id)).toEqual([]);
-    await server.write(id, "INSERT INTO linked_accounts VALUES ('google', ?, ?, 0, NULL)", sub, id);
+    await server.write(id, "INSERT INTO linked_accounts VALUES ('google', ?, ?, 0, NULL, NULL)", sub, id);
     expectFailure(await signInWith(server.browser(), "google"), "ACCOUNT_DISABLED");
   });
 

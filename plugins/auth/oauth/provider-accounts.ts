@@ -112,7 +112,7 @@ export function createProviderAccounts({
   const linkStatements: ProviderAccounts["linkStatements"] = (user, identity) => [
     ...unchangedStatements(user),
     linkedAccounts.linkStatement(identity, user.id),
-    ...mails.signInMethodAddedStatements(user, identity.provider),
+    ...mails.signInMethodAddedStatements(user, identity),
   ];
 
   /** For an account whose address was never verified: its creator loses access, and the identity is linked. */
@@ -121,7 +121,7 @@ export function createProviderAccounts({
     ...accountReclaim.revokeAccessStatements(user.id),
     users.updateStatement(user.id, { emailVerified: true, passwordHash: null }),
     linkedAccounts.linkStatement(identity, user.id),
-    ...mails.signInMethodAddedStatements({ ...user, emailVerified: true }, identity.provider),
+    ...mails.signInMethodAddedStatements({ ...user, emailVerified: true }, identity),
   ];
 
   async function createAccount(

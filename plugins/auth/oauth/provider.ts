@@ -1,10 +1,8 @@
 // The common part of the providers: calls through openid-client with limits of time and size, and mapping of its
 // errors.
-import type { CustomFetch } from "openid-client";
-import type { LinkedAccount } from "./linked-accounts.ts";
+import type { AuthorizationCodeGrantChecks, Configuration, CustomFetch } from "openid-client";
+import type { LinkedAccount, LinkedProvider } from "./linked-accounts.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
-
-export type ProviderName = "google" | "github" | "oidc";
 
 /** The random values of one sign-in. The browser keeps them in the sealed flow cookie. */
 export interface Checks {
@@ -16,10 +14,15 @@ export interface Checks {
 
 /** A user of the provider. */
 export interface ProviderIdentity extends LinkedAccount {
-  provider: ProviderName;
+  provider: Exclude<LinkedProvider, "wallet">;
   /** As sent by the provider, not normalised. Left out unless the provider says that it is verified. */
   email?: string;
   name?: string;
+  /**
+   * The person's groups that make admins, as this provider says; empty if they are in none. Left out if the provider makes no
+   * admins.
+   */
+  adminGroups?: readonly string[];
 }
 
 export interface Provider {
@@ -30,6 +33,8 @@ export interface Provider {
    * OAuthFailure.
    */
   identify(responseUrl: URL, checks: Checks): Promise<ProviderIdentity>;
+  /** Throws OAuthFailure if a sign-in could not begin now. Missing for a provider that has no metadata to ask for. */
+  check?(): Promise<void>;
 }
 
 export interface ProviderSettings {
@@ -88,6 +93,22 @@ export async function mapProviderErrors<T>(operation: () => Promise<T>): Promise
     return await operation();
   } catch (error) {
     throw await toOAuthFailure(error);
+  }
+}
+
+/** Error codes for a client that the provider does not know, or that has another secret: RFC 6749 §5.2, and GitHub's. */
+const CLIENT_REFUSALS = new Set(["invalid_client", "unauthorized_client", "incorrect_client_credentials"]);
+
+/** Exchanges the code of a response for tokens. Throws OAuthFailure `PROVIDER_MISCONFIGURED` if the client is refused. */
+export async function grantTokens(client: Configuration, responseUrl: URL, checks: AuthorizationCodeGrantChecks) {
+  const { authorizationCodeGrant, ResponseBodyError, WWWAuthenticateChallengeError } = await loadOpenidClient();
+  try {
+    return await authorizationCodeGrant(client, responseUrl, checks);
+  } catch (error) {
+    const isRefused =
+      error instanceof WWWAuthenticateChallengeError ||
+      (error instanceof ResponseBodyError && CLIENT_REFUSALS.has(error.error));
+    throw isRefused ? new OAuthFailure("PROVIDER_MISCONFIGURED") : error;
   }
 }
 

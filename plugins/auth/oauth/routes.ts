@@ -10,7 +10,7 @@ import { signInRedirectResponse, totp } from "../model.ts";
 import type { OAuth } from "./oauth.ts";
 import { FAILURE_DESCRIPTIONS, type FailureCode, LINK_FAILURE_DESCRIPTIONS, OAuthFailure } from "./oauth-failure.ts";
 
-const params = t.Object({ provider: t.String({ description: "`google`, `github` or `oidc`" }) });
+const params = t.Object({ provider: t.String({ description: "`google`, `github`, `oidc`, or `oidc_2` to `oidc_9`" }) });
 const providerErrors = documentErrors({ 404: ["NOT_FOUND", "PROVIDER_NOT_CONFIGURED"] });
 const redirectResponse = (description: string) => ({
   responses: { 302: { description, headers: { location: { schema: { type: "string" as const } } } } },
@@ -45,7 +45,7 @@ export function oauthRoutes(services: AuthServices, oauth: OAuth) {
       return "SIGN_IN_FAILED";
     }
     const { code, reason } = failure;
-    const level = code === "PROVIDER_UNAVAILABLE" || code === "SIGN_IN_FAILED" ? "warn" : "debug";
+    const level = WARNED_CODES.has(code) ? "warn" : "debug";
     log[level]("OAuth sign-in refused", { provider, code, reason });
     return code;
   }
@@ -83,13 +83,14 @@ export function oauthRoutes(services: AuthServices, oauth: OAuth) {
       "/api/auth/callback/:provider",
       ({ params: { provider }, request }) => {
         const { headers, url } = request;
-        const { address, cookies } = contextOf(request);
+        const { address, cookies, id: requestId } = contextOf(request);
         const response = { cookies: headers.get("cookie"), search: new URL(url).search };
         return redirectOrExplain(provider, oauth.failurePage(provider, response), async () => {
           const session = await services.sessions.find(response.cookies);
           const callback = {
             ...response,
             address,
+            requestId,
             locale: preferredLanguage(headers.get("accept-language")),
             session: session && { userId: session.userId, sessionId: session.id },
           };
@@ -119,12 +120,11 @@ export function oauthRoutes(services: AuthServices, oauth: OAuth) {
     .post(
       "/api/auth/two-factor",
       async ({ body, request }) => {
-        const { address, cookies } = contextOf(request);
-        const { user, evidence, callbackUrl } = await secondStep.finish(
-          request.headers.get("cookie"),
-          body.totp,
+        const { address, cookies, id: requestId } = contextOf(request);
+        const { user, evidence, callbackUrl } = await secondStep.finish(request.headers.get("cookie"), body.totp, {
           address,
-        );
+          requestId,
+        });
         cookies.push(secondStep.clearCookie);
         const { id, email, name } = user;
         await services.startSession(request, id, evidence);
@@ -146,6 +146,13 @@ export function oauthRoutes(services: AuthServices, oauth: OAuth) {
       },
     );
 }
+
+/** Failures that the operator may have to look into. */
+const WARNED_CODES: ReadonlySet<FailureCode> = new Set([
+  "PROVIDER_MISCONFIGURED",
+  "PROVIDER_UNAVAILABLE",
+  "SIGN_IN_FAILED",
+]);
 
 /** Errors with a known cause; undefined for an unexpected one. */
 function toOAuthFailure(error: unknown): OAuthFailure | undefined {

@@ -8,6 +8,7 @@ import type { SignInEvidence } from "../sessions.ts";
 import { createSealedCookie } from "../sign-in/sealed-cookie.ts";
 import { isTotpRequired } from "../two-factor/two-factor.ts";
 import type { User } from "../users.ts";
+import type { AdminGroups, SignInRequest } from "./admin-groups.ts";
 import type { ProviderIdentity } from "./provider.ts";
 import type { ProviderAccounts } from "./provider-accounts.ts";
 
@@ -17,7 +18,7 @@ const LIFETIME_MS = 10 * MINUTE;
 /** A sign-in that the provider has confirmed and that lacks the code. */
 export interface PendingSignIn {
   userId: string;
-  identity: Pick<ProviderIdentity, "provider" | "subject" | "label">;
+  identity: Pick<ProviderIdentity, "provider" | "subject" | "label" | "adminGroups">;
   /** The identity is not linked yet: a correct code links it. */
   mustLink: boolean;
   /** A path within Berth. */
@@ -35,13 +36,12 @@ export interface SecondStep {
   /**
    * Checks the code and returns the user with the evidence for a session. Works once, within ten minutes, and only
    * while password, address, second factor and disabled state of the account are unchanged: else 401 `SIGN_IN_OVER`.
-   * For a missing or wrong code see `TwoFactor.verifyIfEnabled`; wrong codes also count against the client's address
-   * `from`.
+   * For a missing or wrong code see `TwoFactor.verifyIfEnabled`; wrong codes also count against the client's address.
    */
   finish(
     cookies: string | null,
     totp: unknown,
-    from: string,
+    request: SignInRequest,
   ): Promise<{ user: User; evidence: SignInEvidence; callbackUrl: string }>;
   /** The `set-cookie` value that deletes the cookie in the browser. */
   readonly clearCookie: string;
@@ -49,9 +49,17 @@ export interface SecondStep {
 
 type Deps = Pick<AuthServices, "kernel" | "users" | "linkedAccounts" | "twoFactor"> & {
   accounts: Pick<ProviderAccounts, "linkStatements">;
+  adminGroups: Pick<AdminGroups, "record">;
 };
 
-export function createSecondStep({ kernel, users, linkedAccounts, twoFactor, accounts }: Deps): SecondStep {
+export function createSecondStep({
+  kernel,
+  users,
+  linkedAccounts,
+  twoFactor,
+  accounts,
+  adminGroups,
+}: Deps): SecondStep {
   const { limits } = kernel;
   const cookie = createSealedCookie<SealedPendingSignIn>(kernel, {
     name: "berth_two_factor",
@@ -84,7 +92,8 @@ export function createSecondStep({ kernel, users, linkedAccounts, twoFactor, acc
       return cookie.issue({ ...pending, accountState: await hashAccountState(user) });
     },
 
-    async finish(cookies, totp, from) {
+    async finish(cookies, totp, request) {
+      const { address: from } = request;
       const pending = cookie.find(cookies);
       const user = pending && (await findAccount(pending));
       if (!user) throw signInExpired();
@@ -104,6 +113,7 @@ export function createSecondStep({ kernel, users, linkedAccounts, twoFactor, acc
       }
       limits.refund("sign-in-ip", from);
       const { callbackUrl, identity } = pending;
+      await adminGroups.record(identity, user.id, request);
       return {
         user,
         evidence: { passwordHash: user.passwordHash, linkedAccount: identity, twoFactor: true },

@@ -4,10 +4,10 @@ import { escapeHtml } from "../../../src/kernel/pages/html.ts";
 import type { Language } from "../../../src/kernel/pages/language.ts";
 import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import { configuredProviders } from "../oauth/configured-providers.ts";
-import type { ProviderName } from "../oauth/provider.ts";
+import type { ProviderIdentity } from "../oauth/provider.ts";
 
 /** The providers' own marks, in one colour; a key for a provider of the operator's. */
-const MARKS: Readonly<Record<ProviderName, string>> = {
+const MARKS: Readonly<Record<ProviderIdentity["provider"], string>> = {
   google:
     "M12.48 10.92v3.28h7.84c-.24 1.84-.853 3.187-1.787 4.133-1.147 1.147-2.933 2.4-6.053 2.4-4.827 0-8.6-3.893-8.6-8.72s3.773-8.72 8.6-8.72c2.6 0 4.507 1.027 5.907 2.347l2.307-2.307C18.747 1.44 16.133 0 12.48 0 5.867 0 .307 5.387.307 12s5.56 12 12.173 12c3.573 0 6.267-1.173 8.373-3.36 2.16-2.16 2.84-5.213 2.84-7.667 0-.76-.053-1.467-.173-2.053H12.48z",
   github:
@@ -18,9 +18,9 @@ const MARKS: Readonly<Record<ProviderName, string>> = {
 /** A link for each configured provider; empty if there is none. */
 export function providerButtons(config: Pick<Config, "of">, language: Language): string {
   const links = configuredProviders(config).map(
-    ({ id, name }) =>
-      `<a class="button other keep" href="/api/auth/oauth/${id}"><svg viewBox="0 0 24 24" aria-hidden="true">` +
-      `<path d="${MARKS[id]}"/></svg>${escapeHtml(translateText("Continue with {name}", language, { name }))}</a>\n`,
+    ({ kind, id, name }) =>
+      `<a class="button other keep" data-provider="${id}" href="/api/auth/oauth/${id}"><svg viewBox="0 0 24 24" aria-hidden="true">` +
+      `<path d="${MARKS[kind]}"/></svg>${escapeHtml(translateText("Continue with {name}", language, { name }))}</a>\n`,
   );
   return links.join("");
 }

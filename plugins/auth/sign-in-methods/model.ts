@@ -5,9 +5,13 @@ import type { SignInMethod } from "./sign-in-methods.ts";
 export const availableMethods = t.Object({
   providers: t.Array(
     t.Object({
-      id: t.String({ description: "`google`, `github` or `oidc`" }),
+      id: t.String({ description: "`google`, `github`, `oidc`, or `oidc_2` to `oidc_9`" }),
       name: t.String({ description: "What people call it: the text of the button" }),
       url: t.String({ description: "Where a sign-in begins; takes `callbackUrl`" }),
+      reachable: t.Union([t.Boolean(), t.Null()], {
+        description:
+          "Whether the provider has answered when it was last asked for its metadata; null if it was not asked, or has none",
+      }),
     }),
   ),
   wallet: t.Object({ chainId: t.Number({ description: "The chain of a message to sign" }) }),
@@ -22,7 +26,10 @@ export const availableMethods = t.Object({
 
 const method = t.Object({
   id: t.String(),
-  provider: t.String({ description: "`google`, `github`, `oidc` or `wallet`" }),
+  provider: t.String({
+    description:
+      "`google`, `github`, `oidc`, `oidc_2` to `oidc_9`, or `wallet`; `oidc` also for one that is no longer set up",
+  }),
   name: t.String({ description: "What people call the provider" }),
   label: t.Union([t.String(), t.Null()], {
     description: "The address or name of the account at the provider, or the wallet's address; null if not known",
@@ -52,7 +59,10 @@ const currentPassword = t.Optional(
 export const confirmationBody = t.Object({ currentPassword });
 
 export const providerBody = t.Object({
-  provider: t.String({ description: "`google`, `github` or `oidc`", error: "Name the provider." }),
+  provider: t.String({
+    description: "`google`, `github`, `oidc`, or `oidc_2` to `oidc_9`",
+    error: "Name the provider.",
+  }),
   currentPassword,
 });
 

@@ -1,5 +1,5 @@
 // The routes of the ways to sign in: those of this service, and those of the caller's account.
-import { Elysia } from "elysia";
+import { Elysia, t } from "elysia";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
@@ -39,8 +39,8 @@ export function signInMethodRoutes(services: AuthServices, { oauth, walletProofs
   const { config } = kernel;
   const methods = createSignInMethods({ ...services, walletProofs });
   const recent = { field: "currentPassword", allowRecentSignIn: true };
+  const providers = configuredProviders(config).map(({ id, name }) => ({ id, name, url: `/api/auth/oauth/${id}` }));
   const available = {
-    providers: configuredProviders(config).map(({ id, name }) => ({ id, name, url: `/api/auth/oauth/${id}` })),
     wallet: { chainId },
     signUp: config.of(signUpSettings).mode,
     password: { minLength: MIN_PASSWORD_LENGTH },
@@ -50,17 +50,32 @@ export function signInMethodRoutes(services: AuthServices, { oauth, walletProofs
   return new Elysia({ name: "auth.sign-in-methods" })
     .use(openRoutes)
     .use(identities.guards)
-    .get("/api/auth/providers", () => available, {
-      open: true,
-      response: { 200: availableMethods },
-      detail: {
-        tags,
-        summary: "The ways to sign in and sign up that this service offers",
-        description:
-          "For sign-in pages: the configured providers with the address that begins each, the chain for wallet sign-ins, whether strangers may sign up, and the rules of passwords.",
-        operationId: "listSignInMethods",
+    .get(
+      "/api/auth/providers",
+      async ({ query: { check } }) => {
+        if (check) await oauth.reachability.check();
+        const reachable = oauth.reachability.of;
+        return { providers: providers.map((one) => ({ ...one, reachable: reachable(one.id) })), ...available };
       },
-    })
+      {
+        open: true,
+        query: t.Object({
+          check: t.Optional(
+            t.Boolean({
+              description: "Ask each OpenID provider that was not asked lately, which takes three seconds at most",
+            }),
+          ),
+        }),
+        response: { 200: availableMethods },
+        detail: {
+          tags,
+          summary: "The ways to sign in and sign up that this service offers",
+          description:
+            "For sign-in pages: the configured providers with the address that begins each and whether it answers, the chain for wallet sign-ins, whether strangers may sign up, and the rules of passwords.",
+          operationId: "listSignInMethods",
+        },
+      },
+    )
     .get(
       PATH,
       async ({ identity: { user } }) => {

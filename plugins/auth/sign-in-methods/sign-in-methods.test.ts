@@ -54,8 +54,8 @@ describe("the ways that the service offers", () => {
   test("are listed for everybody", async () => {
     expect((await server.browser().get("/api/auth/providers")).body).toEqual({
       providers: [
-        { id: "google", name: "Google", url: "/api/auth/oauth/google" },
-        { id: "github", name: "GitHub", url: "/api/auth/oauth/github" },
+        { id: "google", name: "Google", url: "/api/auth/oauth/google", reachable: null },
+        { id: "github", name: "GitHub", url: "/api/auth/oauth/github", reachable: null },
       ],
       wallet: { chainId: 8453 },
       signUp: "open",
@@ -182,7 +182,12 @@ describe("linking is refused", () => {
     const ada = await member();
     const { id } = await settingsOf(ada);
     for (let each = 0; each < 20; each++)
-      await server.write(id, "INSERT INTO linked_accounts VALUES ('wallet', ?, ?, 0, NULL)", `0x${id}${each}`, id);
+      await server.write(
+        id,
+        "INSERT INTO linked_accounts VALUES ('wallet', ?, ?, 0, NULL, NULL)",
+        `0x${id}${each}`,
+        id,
+      );
     expectRefusal(await ada.post(`${PATH}/wallet`, await proofOf(createWallet())), 409, "TOO_MANY_SIGN_INS");
     server.useGooglePerson(newGooglePerson());
     expect(await locationOf(ada, await link(ada, "google"))).toBe("/account/sign-ins?error=TOO_MANY_SIGN_INS");

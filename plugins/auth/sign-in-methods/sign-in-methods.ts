@@ -6,8 +6,8 @@ import type { AuthServices } from "../auth-services.ts";
 import { credentialStillValidStatements, toUnauthorized } from "../caller-credential.ts";
 import { WALLET_EMAIL_DOMAIN } from "../email.ts";
 import type { SessionIdentity } from "../identity.ts";
+import { describeOrigin } from "../oauth/configured-providers.ts";
 import type { LinkedAccount, LinkedAccountItem } from "../oauth/linked-accounts.ts";
-import { signInSettings } from "../settings.ts";
 import type { User } from "../users.ts";
 import { invalidNonce } from "../wallet/nonces.ts";
 import type { SignedMessage, WalletProofs } from "../wallet/wallet-proof.ts";
@@ -16,7 +16,8 @@ import type { SignedMessage, WalletProofs } from "../wallet/wallet-proof.ts";
 export interface SignInMethod {
   /** Derived from provider and subject, which can hold any character. */
   id: string;
-  provider: LinkedAccount["provider"];
+  /** The id of the provider, or `wallet`. */
+  provider: string;
   name: string;
   label: string | null;
   canRemove: boolean;
@@ -47,16 +48,19 @@ type Deps = Pick<AuthServices, "kernel" | "users" | "sessions" | "linkedAccounts
 export function createSignInMethods(deps: Deps): SignInMethods {
   const { kernel, users, sessions, linkedAccounts, mails, walletProofs } = deps;
   const { database, config } = kernel;
-  const { oauth } = config.of(signInSettings);
 
-  const toMethod = (user: User, account: LinkedAccountItem, hasOther: boolean): SignInMethod => ({
-    id: idOf(account),
-    provider: account.provider,
-    name: account.provider === "wallet" ? "Wallet" : oauth[account.provider].name,
-    label: account.provider === "wallet" ? account.subject : account.label,
-    canRemove: hasOther && !isAddressOf(user, account),
-    createdAt: account.createdAt,
-  });
+  function toMethod(user: User, account: LinkedAccountItem, hasOther: boolean): SignInMethod {
+    const isWallet = account.provider === "wallet";
+    const origin = isWallet ? { id: "wallet", name: "Wallet" } : describeOrigin(config, account);
+    return {
+      id: idOf(account),
+      provider: origin.id,
+      name: origin.name,
+      label: isWallet ? account.subject : account.label,
+      canRemove: hasOther && !isAddressOf(user, account),
+      createdAt: account.createdAt,
+    };
+  }
 
   async function list(user: User): Promise<SignInMethod[]> {
     const accounts = await linkedAccounts.listByUser(user.id);
@@ -84,7 +88,7 @@ export function createSignInMethods(deps: Deps): SignInMethods {
           ...useStatements,
           ...linkedAccounts.requireRoomStatements(user.id),
           linkedAccounts.linkStatement(wallet, user.id),
-          ...mails.signInMethodAddedStatements(user, "wallet"),
+          ...mails.signInMethodAddedStatements(user, wallet),
         ]);
       } catch (error) {
         if (isUniqueViolation(error, "linked_accounts.provider")) throw alreadyLinked(error);
@@ -107,10 +111,11 @@ export function createSignInMethods(deps: Deps): SignInMethods {
       try {
         await database.write([
           ...credentialStillValidStatements({ userId: user.id, credentialId }),
-          linkedAccounts.unlinkStatement(account, user.id),
+          // A provider may have made the account an admin.
+          { ...linkedAccounts.unlinkStatement(account, user.id), after: () => users.invalidate(user.id) },
           guard("other"),
           sessions.revokeAllStatement(user.id, session.id),
-          ...mails.signInMethodRemovedStatements(user, account.provider),
+          ...mails.signInMethodRemovedStatements(user, account),
         ]);
       } catch (error) {
         if (!(error instanceof GuardFailed && error.guard === "other")) throw toUnauthorized(error);

@@ -293,7 +293,7 @@ describe("the link that verifies the address", () => {
     const sql = (text: string, ...args: string[]) => server.kernel.database.write([{ sql: text, args }]);
 
     test.each<[string, (eve: Client, id: string) => Promise<unknown>]>([
-      ["a wallet", (_, id) => sql("INSERT INTO linked_accounts VALUES ('wallet', ?1, ?1, 0, NULL)", id)],
+      ["a wallet", (_, id) => sql("INSERT INTO linked_accounts VALUES ('wallet', ?1, ?1, 0, NULL, NULL)", id)],
       ["an API key", (eve) => eve.post("/api/keys", { name: "back door" })],
       [
         "a second factor",

@@ -2,11 +2,13 @@
 
 import type { Default, VariableGroup } from "./variable.ts";
 
-/** The page: one row for each variable, in the order of the groups. */
+/** The page: one row for each variable and those that repeat it, in the order of the groups. */
 export function configurationPage(groups: readonly VariableGroup[]): string {
   const variables = groups.flatMap((group) => Object.entries(group.variables));
-  const rows = variables.map(([name, { description, defaultValue, parser }]) => {
-    return `| \`${name}\` | ${formatDefault(defaultValue)} | ${escapeCell(description)} | ${escapeCell(parser.allowed)} |`;
+  const rows = variables.flatMap(([name, { description, defaultValue, parser, repeats }]) => {
+    if (repeats !== undefined) return [];
+    const repetitions = variables.filter(([, variable]) => variable.repeats === name).map(([other]) => other);
+    return `| ${formatNames(name, repetitions)} | ${formatDefault(defaultValue)} | ${escapeCell(description)} | ${escapeCell(parser.allowed)} |`;
   });
   return `# Configuration
 
@@ -20,6 +22,9 @@ command alike; the real environment wins, and an empty value counts as not set. 
 ${rows.join("\n")}
 `;
 }
+
+const formatNames = (name: string, repetitions: string[]) =>
+  repetitions.length === 0 ? `\`${name}\`` : `\`${name}\`; \`${repetitions[0]}\` to \`${repetitions.at(-1)}\``;
 
 const escapeCell = (text: string) => text.replaceAll("|", "\\|");
 

@@ -29,6 +29,7 @@ export interface ResolvedVariable {
 }
 
 export interface ResolvedGroup {
+  /** Without the variables that repeat others and are not set. */
   list: ResolvedVariable[];
   /** Parsed values by name; those with a problem are undefined, so check `list` before use. */
   values: Record<string, unknown>;
@@ -103,14 +104,15 @@ export function createVariableReader(
     read(group) {
       declare(group);
       const values: Record<string, unknown> = {};
-      const list = Object.entries(group.variables).map(([name, variable]): ResolvedVariable => {
+      const list = Object.entries(group.variables).flatMap(([name, variable]): ResolvedVariable[] => {
         const { text, source } = resolveText(name, variable);
         const { parser, secrecy } = variable;
         const value = text === undefined ? undefined : parser.parse(text, context);
         values[name] = value;
         const isInvalid = text !== undefined && value === undefined;
         const problem = isInvalid ? invalidValueMessage(name, text, secrecy, parser.allowed) : undefined;
-        return { name, text, source, secrecy, problem };
+        const isLeftOut = variable.repeats !== undefined && (source === "not set" || source === "default");
+        return isLeftOut ? [] : [{ name, text, source, secrecy, problem }];
       });
       return { list, values };
     },

@@ -19,6 +19,11 @@ export interface Variable<T> {
   defaultValue: Default | undefined;
   secrecy: Secrecy;
   description: string;
+  /**
+   * The variable that this one repeats for one more of its kind, such as another provider. Pages show both in one row, and
+   * reports leave it out while it is not set.
+   */
+  repeats?: string;
 }
 
 export type Variables = Readonly<Record<string, Variable<unknown>>>;
@@ -50,6 +55,9 @@ export const optional = <T>(
   description: string,
   secrecy: Secrecy = "open",
 ): Variable<T | undefined> => ({ parser, defaultValue: undefined, secrecy, description });
+
+/** The same variable for one more of its kind, under another name. */
+export const repeated = <T>(variable: Variable<T>, name: string): Variable<T> => ({ ...variable, repeats: name });
 
 /** A comma-separated list; empty when it is not set and has no default. */
 export const listOf = <T>(itemParser: Parser<T>, description: string, defaultValue = ""): Variable<T[]> =>

@@ -1,4 +1,5 @@
-// Runs `berth doctor`: prints what is set and what is wrong. With CLUSTER_URL it also asks the cluster's engine.
+// Runs `berth doctor`: prints what is set and what is wrong. It also asks the providers of sign-in, and with CLUSTER_URL the
+// cluster's engine.
 import { environment } from "../../kernel/config/config.ts";
 import { doctorReport } from "../doctor.ts";
 
@@ -9,7 +10,10 @@ export async function doctorCommand(all: boolean): Promise<number> {
   if (exitCode !== 0) return exitCode;
   const { loadAllSettings } = await import("../settings.ts");
   const { clusterSettings } = await import("../../cluster/settings.ts");
-  const { url } = loadAllSettings(environment()).of(clusterSettings);
+  const { signInReport } = await import("./sign-in-report.ts");
+  const config = loadAllSettings(environment());
+  process.stdout.write(await signInReport(config));
+  const { url } = config.of(clusterSettings);
   if (url === undefined) return 0;
   const { engineReport } = await import("../cluster/engine-report.ts");
   const engine = await engineReport(url);

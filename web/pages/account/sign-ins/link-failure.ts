@@ -6,6 +6,9 @@ export function linkFailure(code: string): string {
   const texts: Readonly<Record<string, string>> = {
     ACCESS_DENIED: t("You did not let the provider tell Berth who you are. Nothing was linked."),
     ALREADY_LINKED: t("This sign-in belongs to another account here. Remove it there first."),
+    PROVIDER_MISCONFIGURED: t(
+      "The provider does not accept this Berth: its client id or secret is wrong. Tell its operator.",
+    ),
     PROVIDER_UNAVAILABLE: t("The provider can't be reached right now. Try again in a moment."),
     RATE_LIMITED: t("Too many attempts from your network. Try again later."),
     SIGN_IN_AGAIN: t("You were signed out in the meantime. Try again."),
