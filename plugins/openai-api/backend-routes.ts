@@ -40,14 +40,10 @@ export function backendRoutes({ ai, sources, listed, bodies, describe }: V1Servi
     .post(
       "/v1/chat/completions",
       async ({ body, request }) => {
-        try {
-          const caller = await callers.admit(request);
-          const call = readApiCall(request, caller.userId, () => parseChatBody(body));
-          const found = sources.sourceOf(call.body.model);
-          return await (found ? answerOfSource({ found, caller, request, ...call }) : ai.chat(call));
-        } finally {
-          bodies.release(request);
-        }
+        const caller = await callers.admit(request);
+        const call = readApiCall(request, caller.userId, () => parseChatBody(body));
+        const found = sources.sourceOf(call.body.model);
+        return found ? answerOfSource({ found, caller, request, ...call }) : ai.chat(call);
       },
       { v1: true, detail: documentation.chat },
     )
