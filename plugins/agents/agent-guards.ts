@@ -24,11 +24,12 @@ export interface OwnAgentOptions {
   scope: Scope;
   kind: AgentRouteKind;
   file?: AdmitFile;
+  large?: AdmitFile;
 }
 
 /**
- * For a route that takes a file: the body may be of any type, and its bytes are in the request's context. Called for a caller
- * who may send one, before the body is read: it sets `maxBodyBytes`, or throws.
+ * For a route that takes a file (`file`: the body may be of any type, and its bytes are in the request's context), or JSON with
+ * files in it (`large`). Called for a caller who may send one, before the body is read: it sets `maxBodyBytes`, or throws.
  */
 export type AdmitFile = (request: Request) => void;
 
@@ -38,7 +39,7 @@ export type AdmitFile = (request: Request) => void;
  */
 export type AgentCallOptions =
   | string
-  | { action: string; kind?: AgentRouteKind; scope?: Scope; changes?: boolean; file?: AdmitFile };
+  | { action: string; kind?: AgentRouteKind; scope?: Scope; changes?: boolean; file?: AdmitFile; large?: AdmitFile };
 
 /** What the body of every failure of a life-cycle route holds beside the error. */
 export const FAILURE_BODY = { success: false, status: "error" };
@@ -60,6 +61,7 @@ const normalizeAgentCall = (options: AgentCallOptions) => ({
   scope: undefined,
   changes: false,
   file: undefined,
+  large: undefined,
   ...(typeof options === "string" ? { action: options } : options),
 });
 
@@ -120,7 +122,7 @@ export function createAgentGuards(
   type Context = { request: Request; params: unknown };
   return new Elysia({ name: "agents.guards" }).macro({
     ownAgent: (options: OwnAgentOptions) => ({
-      ...guardedWith(options.file, async ({ request, params }) => {
+      ...guardedWith(options, async ({ request, params }) => {
         await authenticateOwner(request, params.id ?? "", options);
       }),
       detail: documentGuard(["session", "apiKey"], ownershipErrorCodes(options.kind)),
@@ -134,7 +136,7 @@ export function createAgentGuards(
         ownerMemo.get(request) ?? (await authenticateInstance(request, pathParam(params, "userId"), scope)),
     }),
     agentCall: (options: AgentCallOptions) => ({
-      ...guardedWith(normalizeAgentCall(options).file, async ({ request, params }) => {
+      ...guardedWith(normalizeAgentCall(options), async ({ request, params }) => {
         await authorizeCall(request, params.id ?? "", options);
       }),
       detail: documentGuard(["serviceToken", "session", "apiKey"], callErrorCodes(options)),
@@ -143,8 +145,13 @@ export function createAgentGuards(
   });
 }
 
-const guardedWith = (file: AdmitFile | undefined, guard: RouteGuard) =>
-  file === undefined ? guarded(guard) : guardedFile(guard, ({ request }) => file(request));
+function guardedWith(
+  { file, large }: { file?: AdmitFile | undefined; large?: AdmitFile | undefined },
+  guard: RouteGuard,
+) {
+  if (file) return guardedFile(guard, ({ request }) => file(request));
+  return large ? guarded(guard, ({ request }) => large(request)) : guarded(guard);
+}
 
 function pathParam(params: unknown, name = "id"): string {
   const id: unknown = typeof params === "object" && params !== null ? Reflect.get(params, name) : undefined;

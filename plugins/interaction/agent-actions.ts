@@ -6,8 +6,9 @@ import { acceptsEventStream, EVENT_STREAM_HEADERS } from "../../src/kernel/http/
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
+import { asksForUiMessages, type clientChats, topicConversation, type UiChatBody } from "../client-chats/index.ts";
 import { noAgentError, type Reply, type runtime, type TurnBody } from "../runtime/index.ts";
-import type { agentBody, sendMessageBody } from "./model.ts";
+import { type agentBody, MESSAGE_MISSING, type sendMessageBody } from "./model.ts";
 
 export interface CallContext {
   identity: Identity;
@@ -17,10 +18,11 @@ export interface CallContext {
 interface Deps extends Pick<Kernel, "backend" | "config" | "idempotency"> {
   identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant">;
   agents: Pick<ServiceOf<typeof agents>, "resolveCurrent">;
-  runtime: Pick<ServiceOf<typeof runtime>, "handleTurnRequest">;
+  runtime: Pick<ServiceOf<typeof runtime>, "handleTurnRequest" | "sessions">;
+  clientChats: Pick<ServiceOf<typeof clientChats>, "answerUiChat">;
 }
 
-export function createAgentActions({ backend, config, idempotency, identities, agents, runtime }: Deps) {
+export function createAgentActions({ backend, config, idempotency, identities, agents, runtime, clientChats }: Deps) {
   async function requireAgent({ identity }: CallContext, agentId: string | undefined): Promise<Agent> {
     const agent = await agents.resolveCurrent(identity.user.id, agentId);
     if (!agent) throw noAgentError();
@@ -67,6 +69,15 @@ export function createAgentActions({ backend, config, idempotency, identities, a
     });
   }
 
+  /** Answers with a UI message stream, in the conversation that the chat's id names, or else in this one. */
+  const answerUiChat = (call: CallContext, agent: Agent, body: UiChatBody, conversation: string | undefined) =>
+    clientChats.answerUiChat({ ...call, agent }, conversation === undefined ? body : { id: conversation, ...body });
+
+  async function chatInUi(call: CallContext, { agentId, sessionId, ...body }: typeof agentBody.static) {
+    const agent = await requireAgent(call, agentId);
+    return answerUiChat(call, agent, body, sessionId ?? (await runtime.sessions.findActive(agent.id))?.id);
+  }
+
   async function chat(call: CallContext, agentId: string | undefined, message: string, sessionId: string | undefined) {
     const agent = await requireAgent(call, agentId);
     const result = await runTurn(call, agent, { platform: "web", message, ...(sessionId && { sessionId }) });
@@ -75,7 +86,12 @@ export function createAgentActions({ backend, config, idempotency, identities, a
     return { agentId: agent.id, sessionId: session, reply, timestamp, ...(files && { files }) };
   }
 
-  async function sendMessage(call: CallContext, { message, topic, agentId }: typeof sendMessageBody.static) {
+  async function sendMessage(call: CallContext, { topic, agentId, ...body }: typeof sendMessageBody.static) {
+    const { message } = body;
+    if (asksForUiMessages(call.request, body)) {
+      return answerUiChat(call, await requireAgent(call, agentId), body, topic && topicConversation(topic));
+    }
+    if (message === undefined) throw missingField("message", MESSAGE_MISSING);
     const agent = await requireAgent(call, agentId);
     const result = await runTurn(call, agent, { platform: "api", message, ...(topic && { topic }) });
     if (result instanceof Response) return result;
@@ -99,7 +115,9 @@ export function createAgentActions({ backend, config, idempotency, identities, a
   }
 
   const actions: Record<string, (call: CallContext, body: typeof agentBody.static) => Promise<unknown>> = {
-    chat: (call, { agentId, message, sessionId }) => {
+    chat: (call, body) => {
+      const { agentId, message, sessionId } = body;
+      if (asksForUiMessages(call.request, body)) return chatInUi(call, body);
       if (!message) throw missingField("message", "Give a message.");
       return chat(call, agentId, message, sessionId);
     },

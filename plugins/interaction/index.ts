@@ -4,6 +4,7 @@ import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
+import { clientChats } from "../client-chats/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
 import { createAgentActions } from "./agent-actions.ts";
@@ -19,6 +20,7 @@ export const interaction = plugin("interaction", (host) => {
     runtime: host.use(runtime),
     channels: host.use(channels),
     skills: host.use(skills),
+    clientChats: host.use(clientChats),
   };
   const actions = createAgentActions({ ...host.kernel, ...services });
   return {

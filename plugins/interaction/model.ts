@@ -1,5 +1,6 @@
 // Defines the schemas of the requests that people and programs send to their agent, and of the responses.
 import { t } from "elysia";
+import { uiChatFields } from "../client-chats/index.ts";
 import { sentFiles } from "../runtime/index.ts";
 
 export const API_VERSION = "1.0.0";
@@ -21,12 +22,17 @@ export const agentBody = t.Object({
   enabled: t.Optional(t.Boolean({ error: "Give true or false." })),
   key: optionalText(64, "The key names a credential kind."),
   value: optionalText(8_192, "A credential is text of at most 8192 characters; empty clears it."),
+  ...uiChatFields,
 });
 
+export const MESSAGE_MISSING = "Give a message of 1 to 100000 characters.";
+
 export const sendMessageBody = t.Object({
-  message: t.String({ minLength: 1, maxLength: 100_000, error: "Give a message of 1 to 100000 characters." }),
+  /** Only a request of `useChat` comes without it. */
+  message: t.Optional(t.String({ minLength: 1, maxLength: 100_000, error: MESSAGE_MISSING })),
   topic: t.Optional(t.String({ minLength: 1, maxLength: 200, error: "A topic has 1 to 200 characters." })),
   agentId: optionalText(64, "An agent id has 36 characters."),
+  ...uiChatFields,
 });
 
 /** Every answer names the agent, because a request without `agentId` goes to the newest one. */

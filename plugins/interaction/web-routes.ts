@@ -33,7 +33,9 @@ const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
 /** Actions for which an API key needs only the scope `chat`. */
 const CHAT_ACTIONS = new Set(["chat", "create-session"]);
 
-const STREAM_DESCRIPTION = "With `accept: text/event-stream` the reply is streamed: delta, tool, reply, error.";
+const STREAM_DESCRIPTION =
+  "With `accept: text/event-stream` the reply is streamed: delta, tool, reply, error. A request with `messages`, as the AI SDK's " +
+  "useChat sends them, or with the header `x-vercel-ai-ui-message-stream`, gets a UI message stream.";
 
 interface Deps extends ReturnType<typeof createAgentActions> {
   identities: Pick<ServiceOf<typeof auth>["identities"], "guards">;

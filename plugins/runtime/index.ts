@@ -13,6 +13,7 @@ import { backendRoutes } from "./backend-routes.ts";
 import { createConversations } from "./conversations/conversations.ts";
 import { sealContext } from "./journal/journal.ts";
 import { createAgentMessages } from "./live/agent-messages.ts";
+import { createLatestTurn } from "./live/latest-turn.ts";
 import { messageRoutes } from "./message-routes.ts";
 import { createRuntime } from "./runtime.ts";
 import { createMessageList } from "./sessions/message-list.ts";
@@ -24,16 +25,18 @@ export { COMMANDS, type OwnerCommand, parseCommand } from "./inbox/commands.ts";
 export { type InboundMessage, type InboxEntry, platformIds } from "./inbox/entries.ts";
 export type { SentMessage } from "./inbox/sent-messages.ts";
 export { noticeIdOf } from "./journal/suspensions.ts";
-export type { AgentMessage } from "./live/detached-turns.ts";
+export type { AgentMessage, AgentTurn, NamedMessage } from "./live/detached-turns.ts";
 export { chatEvent, turnEvent, visitorEvent } from "./live/event-schemas.ts";
+export type { TurnFrame } from "./live/turn-stream.ts";
 export { chatReply, type TurnBody } from "./model.ts";
 export type { ChannelConversation } from "./outbox/channel-conversations.ts";
 export type * from "./platforms.ts";
 export type { Language, ReaderLanguage } from "./reader-language.ts";
-export { sentFile, sentFiles } from "./reply-files/sent-files.ts";
+export { type SentFile, sentFile, sentFiles } from "./reply-files/sent-files.ts";
 export type { ScheduledOutcome, SettlementEffects } from "./scheduled-prompts.ts";
 export type { HistoryMessage } from "./sessions/history.ts";
 export { newSessionId, type Session } from "./sessions/sessions.ts";
+export { topicPeer } from "./sessions/topics.ts";
 export { eventStream } from "./sse.ts";
 export type { Reply } from "./turn/running-turns.ts";
 export type { Observer, ToolEvent } from "./turn/tool-calls.ts";
@@ -90,6 +93,11 @@ export const runtime = plugin("runtime", (host) => {
         outcomeOf: conversations.outcome,
       }),
       followTurn: conversations.follow,
+      /** Streams a turn to its agent's owner, on the web surface. */
+      streamToOwner: conversations.ownerStreams,
+      /** The events of a turn, for code on the backend. */
+      turnEvents: conversations.events,
+      latestTurn: createLatestTurn(kernel),
     },
     start,
     async stop() {

@@ -6,7 +6,7 @@ import { auth } from "../auth/index.ts";
 import { createUploadService } from "./upload-service.ts";
 
 export { type NewReplyFile, type ReplyFile, type ReplyFileMaker, replyFileNotes } from "./reply-files.ts";
-export { createUploadGate, MAX_UPLOAD_BYTES, readUpload, type UploadedFile } from "./upload-body.ts";
+export { createUploadGate, MAX_UPLOAD_BYTES, readUpload, toUploadedFile, type UploadedFile } from "./upload-body.ts";
 export { createUploadFiles, type UploadFiles } from "./upload-files.ts";
 export type { UploadAttachment, UploadService } from "./upload-service.ts";
 export type { Upload } from "./upload-store.ts";

@@ -39,9 +39,18 @@ export async function readUpload(request: Request, name: string | undefined): Pr
   const file = type?.toLowerCase().startsWith("multipart/form-data")
     ? await fileOfForm(body, type)
     : { name: name ?? "", type, bytes: body };
-  if (file.bytes.byteLength === 0) throw invalidInput({ path: "file", message: "The file is empty." });
-  if (file.bytes.byteLength > MAX_UPLOAD_BYTES) throw tooLarge();
-  return { name: cleanName(file.name), type: storedType(file.type, file.bytes), bytes: file.bytes };
+  return toUploadedFile(file);
+}
+
+/** Checks the size of a file, and cleans its name and type. `type`: as its sender says. */
+export function toUploadedFile({
+  name,
+  type,
+  bytes,
+}: Omit<UploadedFile, "type"> & { type: string | null }): UploadedFile {
+  if (bytes.byteLength === 0) throw invalidInput({ path: "file", message: "The file is empty." });
+  if (bytes.byteLength > MAX_UPLOAD_BYTES) throw tooLarge();
+  return { name: cleanName(name), type: storedType(type, bytes), bytes };
 }
 
 async function fileOfForm(body: Uint8Array<ArrayBuffer>, type: string) {

@@ -8,6 +8,7 @@ import { approvals } from "../../plugins/approvals/index.ts";
 import { auth } from "../../plugins/auth/index.ts";
 import { chains } from "../../plugins/chains/index.ts";
 import { channels } from "../../plugins/channels/index.ts";
+import { clientChats } from "../../plugins/client-chats/index.ts";
 import { console as webConsole } from "../../plugins/console/index.ts";
 import { documentWriter } from "../../plugins/document-writer/index.ts";
 import { documents } from "../../plugins/documents/index.ts";
@@ -75,6 +76,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   channels,
   streams,
   lifecycle,
+  clientChats,
   interaction,
   gateway,
   publicPage,

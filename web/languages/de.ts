@@ -4319,6 +4319,10 @@ export const translation = {
     Approve: "Erlauben",
     Deny: "Ablehnen",
     "May I do this?": "Darf ich das tun?",
+    "This waits for your approval:": "Das wartet auf deine Freigabe:",
+    "Decide here, if you see the question, or in the console: {url}":
+      "Entscheide hier, wenn du die Frage siehst, oder in der Konsole: {url}",
+    "Decide in the console: {url} Then I go on.": "Entscheide in der Konsole: {url} Dann mache ich weiter.",
     "May I do these {n} things?": "Darf ich diese {n} Dinge tun?",
     "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.":
       "Dafür brauche ich die Freigabe meines Besitzers. Ich habe gefragt und mache weiter, sobald ich die Antwort habe.",

@@ -8,6 +8,7 @@ import type { UploadService } from "../../uploads/index.ts";
 import type { DetachedTurns } from "../live/detached-turns.ts";
 import type { LiveTurns } from "../live/live-turns.ts";
 import { createTurnStream } from "../live/turn-stream.ts";
+import { createOwnerStreams } from "./owner-streams.ts";
 import type { ShownSteps } from "./shown-steps.ts";
 import { createTurnList } from "./turn-list.ts";
 
@@ -28,6 +29,7 @@ export function createConversations(deps: Deps) {
   auth.onSessionRevoked((sessionId) => turnStream.end((reader) => reader.sessionId === sessionId));
   agents.onDelete((agentId) => turnStream.end((reader) => reader.agentId === agentId));
   const { identities } = auth;
+  const ownerStreams = createOwnerStreams({ ...deps, identities, turnStream });
   const readers = once(async () => {
     const [{ createConversationList }, { createConversationMessages }] = await Promise.all([
       import("./conversation-list.ts"),
@@ -41,11 +43,13 @@ export function createConversations(deps: Deps) {
   return {
     outcome: turnList.outcome,
     follow: turnStream.follow,
+    events: turnStream.events,
+    ownerStreams,
     /** What lists conversations and reads one; made at the first use. */
     readers,
     async web() {
       const { webRoutes } = await import("./web-routes.ts");
-      return webRoutes({ ...deps, ...(await readers()), identities, turnList, turnStream });
+      return webRoutes({ ...deps, ...(await readers()), identities, turnList, ownerStreams });
     },
     backend: async () => (await import("./backend-routes.ts")).backendRoutes({ agents, detachedTurns, turnStream }),
     close: turnStream.close,

@@ -4,13 +4,12 @@ import { invalidInput } from "../../../src/kernel/errors.ts";
 import { forwardToBackend } from "../../../src/kernel/http/backend/forward-to-backend.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { readLimit, readOffset } from "../../../src/kernel/http/paging.ts";
-import { EVENT_STREAM_HEADERS, eventStreamResponse } from "../../../src/kernel/http/sse-streams.ts";
+import { eventStreamResponse } from "../../../src/kernel/http/sse-streams.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
-import { agentNotFound, type agents as agentsPlugin } from "../../agents/index.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import { conversationNotFound, turnNotFound } from "../live/detached-turns.ts";
 import { turnEvent } from "../live/event-schemas.ts";
-import type { TurnStream } from "../live/turn-stream.ts";
 import { CANCEL_DETAIL, EVENTS_DETAIL, SEND_DETAIL } from "./backend-routes.ts";
 import type { ConversationList } from "./conversation-list.ts";
 import type { createConversationMessages } from "./conversation-messages.ts";
@@ -27,15 +26,16 @@ import {
   turnQuery,
   turnWithSteps,
 } from "./model.ts";
+import type { OwnerStreams } from "./owner-streams.ts";
 import type { TurnList } from "./turn-list.ts";
 
-interface Deps extends Pick<Kernel, "backend" | "config" | "idempotency"> {
-  identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant" | "authenticate">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "find">;
+interface Deps extends Pick<Kernel, "backend" | "idempotency"> {
+  identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards">;
   conversations: ConversationList;
   messages: ReturnType<typeof createConversationMessages>;
   turnList: TurnList;
-  turnStream: Pick<TurnStream, "follow">;
+  ownerStreams: OwnerStreams;
 }
 
 interface Call {
@@ -50,12 +50,15 @@ const tags = ["Conversations"];
 const ownAgent = (scope: "read" | "chat") => ({ scope, kind: "data" as const });
 
 export function webRoutes(deps: Deps) {
-  const { backend, config, idempotency, identities, agents, conversations, messages, turnList, turnStream } = deps;
+  const { backend, idempotency, identities, agents, conversations, messages, turnList, ownerStreams } = deps;
 
-  const forward = ({ agent, identity, request }: Call, path: string, signal?: AbortSignal) => {
-    const grant = identities.createGrant(identity, request, signal ? "agent.read" : "agent.chat", agent.id);
-    return forwardToBackend(backend, grant, request, `/api/agents/${agent.id}${path}`, signal && { signal });
-  };
+  const forward = ({ agent, identity, request }: Call, path: string) =>
+    forwardToBackend(
+      backend,
+      identities.createGrant(identity, request, "agent.chat", agent.id),
+      request,
+      `/api/agents/${agent.id}${path}`,
+    );
 
   /** Forwards a message; a repeated `Idempotency-Key` gets the first answer. */
   const send = (call: Call, path: string) =>
@@ -177,23 +180,8 @@ export function webRoutes(deps: Deps) {
     )
     .get(
       `${TURNS}/:turnId/events`,
-      async ({ agent, identity, request, params: { turnId } }) => {
-        if (config.role === "web") {
-          const path = `/turns/${encodeURIComponent(turnId)}/events`;
-          return streamOf(await forward({ agent, identity, request }, path, request.signal));
-        }
-        return turnStream.follow({
-          request,
-          agent,
-          turnId,
-          reader: { userId: identity.user.id, sessionId: identity.session?.id },
-          async isStillAllowed(repeatedRequest) {
-            await identities.authenticate(repeatedRequest, "read");
-            if ((await agents.find(agent.id))?.userId !== identity.user.id) throw agentNotFound();
-            return true;
-          },
-        });
-      },
+      ({ agent, identity, request, params: { turnId } }) =>
+        ownerStreams({ agent, identity, request, turnId, scope: "read" }),
       { ownAgent: ownAgent("read"), detail: { ...EVENTS_DETAIL, responses: { 200: eventStreamResponse(turnEvent) } } },
     )
     .post(
@@ -212,10 +200,6 @@ const withWebErrors = (errors: Record<string, string[]>) => ({
   409: [...(errors[409] ?? []), "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
   502: ["BACKEND_UNAVAILABLE"],
 });
-
-/** The backend's stream, unchanged, under our own headers; its errors as they are. */
-const streamOf = (response: Response) =>
-  response.ok ? new Response(response.body, { headers: EVENT_STREAM_HEADERS }) : response;
 
 function readBefore(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

@@ -1,4 +1,5 @@
-// Messages of other agents: each is stored once, under the id that its sender gives it, and answered in a conversation of its own.
+// Messages of other agents and of clients: each is stored once, under the id that its sender gives it, and answered in a
+// conversation of its own.
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -8,11 +9,17 @@ import type { StoredOutcome } from "../conversations/turn-list.ts";
 import { cancelledError } from "../errors.ts";
 import type { Reply } from "../turn/running-turns.ts";
 import type { ChatRequest } from "../turn/turn-requests.ts";
-import type { AgentMessage, AgentTurn, DetachedTurns } from "./detached-turns.ts";
+import {
+  type AgentMessage,
+  type AgentTurn,
+  type DetachedTurns,
+  type NamedMessage,
+  turnNotFound,
+} from "./detached-turns.ts";
 
 interface Deps extends Pick<Kernel, "database"> {
   chat(request: ChatRequest): Promise<Reply>;
-  detachedTurns: Pick<DetachedTurns, "sendAs" | "cancel">;
+  detachedTurns: Pick<DetachedTurns, "sendNamed" | "cancel">;
   outcomeOf(agent: Agent, turnId: string): Promise<StoredOutcome | undefined>;
 }
 
@@ -20,10 +27,22 @@ interface Deps extends Pick<Kernel, "database"> {
 const LOOK_MS = 1_000;
 const FIND = "SELECT id, session_id, peer FROM inbox WHERE agent_id = ? AND platform = ? AND platform_message_id = ?";
 
+/** ?3 and every text that begins with it: none of them has the character after it. */
+const WITH_PREFIX = `SELECT i.id, i.peer, m.content AS reply FROM inbox AS i
+  LEFT JOIN messages AS m ON m.seq = i.reply AND m.inbox_id = i.id
+  WHERE i.agent_id = ?1 AND i.platform = ?2 AND i.platform_message_id >= ?3 AND i.platform_message_id < ?3 || char(1114111)
+  ORDER BY i.id DESC LIMIT 20`;
+
+export interface PrefixedMessage {
+  turnId: string;
+  peer: string;
+  reply: string | null;
+}
+
 export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }: Deps) {
   async function find(
     agentId: string,
-    { platform, messageId }: Pick<AgentMessage, "platform" | "messageId">,
+    { platform, messageId }: Pick<NamedMessage, "platform" | "messageId">,
   ): Promise<(AgentTurn & { peer: string }) | undefined> {
     const [row] = (await database.read(FIND, [agentId, platform, messageId])).rows;
     return row && { turnId: String(row.id), conversationId: String(row.session_id), peer: String(row.peer) };
@@ -46,8 +65,27 @@ export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }
     }
   }
 
+  /** Stores a message whose turn runs by itself; one that is stored already, also by a call at the same time, keeps its turn. */
+  async function sendOnce(agent: Agent, message: NamedMessage): Promise<AgentTurn & { isNew: boolean }> {
+    const known = await find(agent.id, message);
+    const stored = known ? undefined : await detachedTurns.sendNamed(agent, message);
+    const { turnId, conversationId } = known ?? stored ?? (await find(agent.id, message)) ?? noTurn();
+    return { turnId, conversationId, isNew: stored !== undefined };
+  }
+
   return {
     find,
+    sendOnce,
+
+    /** The latest messages whose ids begin with this, newest first, with their replies: at most 20. */
+    async withPrefix(agentId: string, platform: NamedMessage["platform"], prefix: string): Promise<PrefixedMessage[]> {
+      const { rows } = await database.read(WITH_PREFIX, [agentId, platform, prefix]);
+      return rows.map(({ id, peer, reply }) => ({
+        turnId: String(id),
+        peer: String(peer),
+        reply: reply === null ? null : String(reply),
+      }));
+    },
 
     /** Resolves with the reply; the turn is cancelled when the signal aborts. A message that is known is not sent again. */
     async ask(agent: Agent, { text, ...message }: AgentMessage, signal: AbortSignal): Promise<string> {
@@ -57,8 +95,9 @@ export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }
     },
 
     /** Stores a message whose turn runs by itself. */
-    async send(agent: Agent, message: AgentMessage): Promise<AgentTurn> {
-      return (await find(agent.id, message)) ?? detachedTurns.sendAs(agent, message);
+    async send(agent: Agent, { peer, ...message }: AgentMessage): Promise<AgentTurn> {
+      const { turnId, conversationId } = await sendOnce(agent, { ...message, to: { peer } });
+      return { turnId, conversationId };
     },
 
     outcome: outcomeOf,
@@ -68,3 +107,8 @@ export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }
     cancel: detachedTurns.cancel,
   };
 }
+
+/** The agent was deleted meanwhile, with its messages. */
+const noTurn = (): never => {
+  throw turnNotFound();
+};

@@ -189,7 +189,8 @@ describe("the events of a turn", () => {
     const { turnId } = await send("Read this page");
     const events = await follow(turnId);
     const summary = "Set a reminder in 5 minutes: Now";
-    expect(dataOf(events, "approval")).toEqual([{ tool: "remind_me", class: "write", summary, turnId }]);
+    const call = { id: expect.any(String), callId: expect.any(String), tool: "remind_me", class: "write" };
+    expect(dataOf(events, "approval")).toEqual([{ ...call, summary, turnId }]);
     expect(dataOf(events, "waiting")).toMatchObject([{ code: "WAITING_FOR_APPROVAL" }]);
     expect(dataOf(events, "end")).toEqual([{ turnId, status: "waiting" }]);
   });

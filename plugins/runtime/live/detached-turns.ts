@@ -26,17 +26,27 @@ export interface DetachedMessage {
   isNoCommand?: boolean | undefined;
 }
 
-export interface AgentMessage {
-  /** `agent`: an agent of the same owner; `public`: one of somebody else. */
-  platform: "agent" | "public";
-  /** Names the conversation and the agents on the way: see plugins/peers/route.ts. */
-  peer: string;
-  /** Unique for the agent that gets it. */
+/** A message that its sender names, so that it is stored once however often it comes. */
+export interface NamedMessage {
+  platform: "agent" | "public" | "api" | "web";
+  /** A conversation by its address on the platform; on the web by the id of its session. */
+  to: { peer: string } | { sessionId: string };
+  /** Unique on this platform for the agent that gets it. */
   messageId: string;
   sender: { id: string; name: string };
   byOwner: boolean;
   taint: Taint;
+  /** Text that looks like a command, such as `/approve`, is none. */
   text: string;
+  /** Ids of uploads. */
+  attachments?: readonly string[];
+}
+
+export interface AgentMessage extends Omit<NamedMessage, "to" | "attachments"> {
+  /** `agent`: an agent of the same owner; `public`: one of somebody else. */
+  platform: "agent" | "public";
+  /** Names the conversation and the agents on the way: see plugins/peers/route.ts. */
+  peer: string;
 }
 
 /** Where a message is: its turn and conversation. */
@@ -74,6 +84,15 @@ export function createDetachedTurns(deps: Deps) {
     return found.map((file, n) => (voice.includes(attachments[n] ?? "") ? { ...file, voice: true } : file));
   }
 
+  /** The text of a message, which names its files, and the files. */
+  async function readContent(agentId: string, given: DetachedMessage) {
+    const files = await readAttachments(agentId, given);
+    const lines = [files.length > 0 ? uploads.notesOf(files) : "", given.message?.trim() ? given.message : ""];
+    const content = lines.filter(Boolean).join("\n");
+    if (content === "") throw invalidInput({ path: "message", message: "Give a message or a file." });
+    return { content, ...(files.length > 0 && { attachments: files }) };
+  }
+
   async function requireRoom(agentId: string): Promise<void> {
     const { rows } = await database.read(COUNT_WAITING, [agentId]);
     if (Number(rows[0]?.count) < MAX_WAITING) return;
@@ -86,11 +105,12 @@ export function createDetachedTurns(deps: Deps) {
     if (runningTurns.isStopping()) throw new AppError(503, "STOPPING", "Berth is stopping. Try again shortly.");
   }
 
-  /** Keeps what the turn produces from the moment at which it can begin. */
-  async function store(inbound: InboundMessage): Promise<{ id: string; sessionId: string }> {
+  /** Keeps what the turn produces from the moment at which it can begin. `isNew`: the message was not stored before. */
+  async function store(inbound: InboundMessage): Promise<AgentTurn & { isNew: boolean }> {
     let found = { id: "", sessionId: "" };
+    let stored: InboxEntry[];
     try {
-      const stored = await inbox.accept([inbound], (entry) => {
+      stored = await inbox.accept([inbound], (entry) => {
         found = entry;
         liveTurns.open(entry);
       });
@@ -99,48 +119,50 @@ export function createDetachedTurns(deps: Deps) {
       liveTurns.drop(found.id);
       throw error;
     }
-    return { id: found.id, sessionId: found.sessionId };
+    const isNew = stored.length > 0;
+    if (!isNew) liveTurns.drop(found.id);
+    return { turnId: found.id, conversationId: found.sessionId, isNew };
   }
 
   return {
     /** Stores a message in a conversation of the web, or in a new one; its turn runs by itself. */
     async send(agent: Agent, conversationId: string | undefined, given: DetachedMessage) {
       requireReady(agent);
-      const files = await readAttachments(agent.id, given);
-      const content = [files.length > 0 ? uploads.notesOf(files) : "", given.message?.trim() ? given.message : ""];
-      const text = content.filter(Boolean).join("\n");
-      if (text === "") throw invalidInput({ path: "message", message: "Give a message or a file." });
+      const content = await readContent(agent.id, given);
       await requireRoom(agent.id);
       const sessionId = conversationId ?? (await sessions.create(agent.id, "web")).id;
       if (conversationId !== undefined) await requireOwnConversation(agent.id, conversationId);
-      const { id } = await store({
+      const { turnId } = await store({
         agentId: agent.id,
         platform: "web",
         to: { sessionId },
         sender: { id: agent.userId, name: "" },
         byOwner: true,
-        content: text,
+        ...content,
         ...(given.taint !== undefined && { taint: given.taint }),
         ...(given.isNoCommand && { kind: "message" as const }),
-        ...(files.length > 0 && { attachments: files }),
       });
-      return { turnId: id, conversationId: sessionId };
+      return { turnId, conversationId: sessionId };
     },
 
-    /** Stores another agent's message; its turn runs by itself. */
-    async sendAs(agent: Agent, { messageId, peer, text, ...message }: AgentMessage): Promise<AgentTurn> {
+    /** Stores a message that its sender names; its turn runs by itself. Returns undefined if it is stored already. */
+    async sendNamed(
+      agent: Agent,
+      { messageId, text, attachments, ...message }: NamedMessage,
+    ): Promise<AgentTurn | undefined> {
       requireReady(agent);
+      const content = await readContent(agent.id, { message: text, attachments });
+      if ("sessionId" in message.to) await requireOwnConversation(agent.id, message.to.sessionId);
       await requireRoom(agent.id);
       const inbound = {
         agentId: agent.id,
         platformMessageId: messageId,
-        to: { peer },
         kind: "message" as const,
-        content: text,
+        ...content,
         ...message,
       };
-      const { id, sessionId } = await store(inbound);
-      return { turnId: id, conversationId: sessionId };
+      const { isNew, ...turn } = await store(inbound);
+      return isNew ? turn : undefined;
     },
 
     /** Cancels a turn: one that runs ends soon, one that waits at once. Throws 404 or 409 `ALREADY_SETTLED`. */

@@ -19,6 +19,10 @@ type Part = { at: number; text: string } | { at: number; event: string; data: un
 
 /** The call of a tool that waits for the owner's approval. */
 export interface ApprovalNotice {
+  /** Of the request for approval. */
+  id: string;
+  /** The provider's id of the call. */
+  callId: string;
   tool: string;
   class: string;
   summary: string;

@@ -1,9 +1,11 @@
 // Streams a turn as server-sent events: what it has produced so far, then how it goes on; or its stored outcome.
 import { AppError } from "../../../src/kernel/errors.ts";
+import { parseFrames } from "../../../src/kernel/http/sse-parser.ts";
 import {
   createSseStreams,
   EVENT_STREAM_HEADERS,
   formatEvent,
+  type StreamSource,
   type StreamSubscriber,
 } from "../../../src/kernel/http/sse-streams.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
@@ -31,26 +33,41 @@ export interface FollowTurn {
 export function createTurnStream({ log, liveTurns, turnList, heartbeatMs }: Deps) {
   const streams = createSseStreams({ log, heartbeatMs });
 
+  /** Keeps a turn from now on; returns its outcome if it is over. Throws 404 `TURN_NOT_FOUND`. */
+  async function keep(agent: Agent, turnId: string): Promise<StoredOutcome | undefined> {
+    const key = { id: turnId, agentId: agent.id };
+    if (liveTurns.source(key, undefined)) return undefined;
+    // Kept from before the question whether the turn is over: so the answer can't come too early.
+    liveTurns.open(key, true);
+    const stored = await turnList.outcome(agent, turnId).catch(() => undefined);
+    if (stored?.status === "waiting" || stored?.status === "running") return undefined;
+    liveTurns.drop(turnId);
+    if (!stored) throw turnNotFound();
+    return stored;
+  }
+
+  function open(agent: Agent, turnId: string, after?: string): StreamSource {
+    const source = liveTurns.source({ id: turnId, agentId: agent.id }, after);
+    if (!source) throw new AppError(503, "TURN_BUSY", "This turn can't be followed right now. Try again shortly.");
+    return source;
+  }
+
   return {
     /** Opens a stream. Throws 404 `TURN_NOT_FOUND`, and 429 `TOO_MANY_STREAMS` beyond 20 streams of one user. */
     async follow({ request, agent, turnId, reader, isStillAllowed }: FollowTurn): Promise<Response> {
-      const key = { id: turnId, agentId: agent.id };
       const after = request.headers.get("last-event-id") ?? undefined;
-      const isKept = liveTurns.source(key, after) !== undefined;
-      // Kept from before the question whether the turn is over: so the answer can't come too early.
-      if (!isKept) liveTurns.open(key, true);
-      const stored = isKept ? undefined : await turnList.outcome(agent, turnId).catch(() => undefined);
-      if (!isKept && (!stored || (stored.status !== "waiting" && stored.status !== "running"))) {
-        liveTurns.drop(turnId);
-        if (!stored) throw turnNotFound();
-        return storedStream(agent.id, turnId, stored);
-      }
-      const open = () => {
-        const source = liveTurns.source(key, after);
-        if (!source) throw new AppError(503, "TURN_BUSY", "This turn can't be followed right now. Try again shortly.");
-        return source;
-      };
-      return streams.open({ ...reader, agentId: agent.id }, request, open, isStillAllowed);
+      const stored = await keep(agent, turnId);
+      if (stored) return new Response(storedEvents(agent.id, turnId, stored), { headers: EVENT_STREAM_HEADERS });
+      return streams.open({ ...reader, agentId: agent.id }, request, () => open(agent, turnId, after), isStillAllowed);
+    },
+
+    /**
+     * The same events for a reader in this process, until the turn is over or waits for its owner, or the signal aborts. They end
+     * without `end` if Berth stops. Throws as `follow`, before the first event.
+     */
+    async events(agent: Agent, turnId: string, signal: AbortSignal): Promise<AsyncGenerator<TurnFrame>> {
+      const stored = await keep(agent, turnId);
+      return stored ? parseFrames(storedEvents(agent.id, turnId, stored)) : readSource(open(agent, turnId), signal);
     },
     end: streams.end,
     close: streams.close,
@@ -59,8 +76,34 @@ export function createTurnStream({ log, liveTurns, turnList, heartbeatMs }: Deps
 
 export type TurnStream = ReturnType<typeof createTurnStream>;
 
+/** An event of a turn; `data` is JSON. */
+export interface TurnFrame {
+  event: string;
+  data: string;
+}
+
+async function* readSource(source: StreamSource, signal: AbortSignal): AsyncGenerator<TurnFrame> {
+  let wake: () => void = () => undefined;
+  const notify = () => wake();
+  const unlisten = source.listen(notify);
+  signal.addEventListener("abort", notify, { once: true });
+  try {
+    while (!signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      const { text, end } = await source.read();
+      yield* parseFrames(text);
+      if (end) return;
+      if (text === "") await promise;
+    }
+  } finally {
+    signal.removeEventListener("abort", notify);
+    unlisten();
+  }
+}
+
 /** The end of a turn that is over. */
-function storedStream(agentId: string, turnId: string, { status, sessionId, error, reply }: StoredOutcome): Response {
+function storedEvents(agentId: string, turnId: string, { status, sessionId, error, reply }: StoredOutcome): string {
   const events: [string, unknown][] = [];
   if (reply) {
     const { text, at, files } = reply;
@@ -69,6 +112,5 @@ function storedStream(agentId: string, turnId: string, { status, sessionId, erro
   }
   if (error) events.push(["error", { error: error.message, ...error }]);
   events.push(["end", { turnId, status }]);
-  const text = events.map(([event, data], n) => formatEvent(`stored.${n + 1}`, event, data)).join("");
-  return new Response(text, { headers: EVENT_STREAM_HEADERS });
+  return events.map(([event, data], n) => formatEvent(`stored.${n + 1}`, event, data)).join("");
 }

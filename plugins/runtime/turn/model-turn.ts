@@ -180,13 +180,14 @@ export function createModelTurn(deps: ModelTurnDeps) {
           earlierFiles: () => earlierFiles(entry),
           ...(settings.approvals && { approvals: settings.approvals }),
         },
-        async authorize(step, call) {
+        async authorize(step, call, callId) {
           if (call.sends !== undefined && (await wasQuoted(entry.sessionId, tools, call.sends))) {
             return { kind: "admitted", input: call.input, isEdited: false };
           }
           const authorization = await approvals.authorize({ ...audience, ...origin, turnId: entry.id, step }, call);
           if (authorization.kind === "waiting") {
-            live?.approval({ tool: call.tool, class: call.class, summary: authorization.approval.summary });
+            const { id, summary } = authorization.approval;
+            live?.approval({ id, callId, tool: call.tool, class: call.class, summary });
           }
           return authorization;
         },

@@ -67,8 +67,11 @@ export interface Step {
   steps?: readonly SubStep[];
 }
 
-/** Says whether a call, at this step of the turn, may run; requests the owner's approval if there is none. */
-export type Authorize = (step: number, call: CallToApprove) => Promise<Authorization>;
+/**
+ * Says whether a call, at this step of the turn, may run; requests the owner's approval if there is none. `callId`: the
+ * provider's id of the call.
+ */
+export type Authorize = (step: number, call: CallToApprove, callId: string) => Promise<Authorization>;
 
 export interface ToolCallRequest {
   tools: readonly PreparedTool[];
@@ -169,7 +172,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     const checked = check(name, input, taint);
     const tool = toolOf(name);
     if ("refusal" in checked || !tool) return { ok: false, text: "refusal" in checked ? checked.refusal : "" };
-    const admitted = checked.asks && (await authorize(seq, checked.asks));
+    const admitted = checked.asks && (await authorize(seq, checked.asks, id));
     if (admitted?.kind === "waiting") return admitted;
     if (admitted?.kind === "refused") return { ok: false, text: admitted.text };
     if (startedAt === undefined) {

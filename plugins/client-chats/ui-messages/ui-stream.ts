@@ -1,0 +1,206 @@
+// Writes the events of a turn as chunks of the AI SDK's UI message stream, which `useChat` makes a message of.
+import type { Language } from "../../../src/kernel/pages/language.ts";
+import type { SentFile } from "../../runtime/index.ts";
+import { callWords, waitingWords } from "../approval-words.ts";
+import type { TurnEvent, TurnStatus } from "../turn-events.ts";
+import { GAP, NOTICE, type ShownTurn } from "./ui-request.ts";
+
+export interface UiTurn {
+  turnId: string;
+  agentId: string;
+  /** Without a slash at its end. */
+  baseUrl: string;
+  language: Language;
+  /** What the client has of it already; then it gets only what follows. */
+  shown?: ShownTurn | undefined;
+}
+
+type Chunk = { type: string; [field: string]: unknown };
+
+const formatChunk = (chunk: Chunk) => `data: ${JSON.stringify(chunk)}\n\n`;
+/** How a turn ended, in the words of the AI SDK. */
+const FINISH_REASONS: Readonly<Record<TurnStatus, string>> = {
+  done: "stop",
+  waiting: "tool-calls",
+  failed: "error",
+  cancelled: "interrupted",
+};
+const DONE = "data: [DONE]\n\n";
+const HEARTBEAT = ": still here\n\n";
+
+/** Returns a function from each event of a turn to the text of its chunks, and one for events that end without `end`. */
+export function createUiStream({ turnId, agentId, baseUrl, language, shown }: UiTurn) {
+  let isStarted = false;
+  let isStepOpen = false;
+  let textId: string | undefined;
+  let texts = 0;
+  /** Characters of the turn's text so far, and how many of the next ones the client has already. */
+  let said = 0;
+  let toSkip = shown?.characters ?? 0;
+  /** The calls that the client has, and whether it has their results. */
+  let calls = new Map(shown?.calls);
+  let files = new Set<string>();
+  /** Calls of this step that have not ended; and whether it has any. */
+  let running = 0;
+  let hasCalls = false;
+  /** As of the last step that is over: what a turn that begins anew does not take back. */
+  let kept = { said: toSkip, calls: new Map(calls), files: new Set<string>() };
+  let out = "";
+
+  const write = (chunk: Chunk) => {
+    out += formatChunk(chunk);
+  };
+  function start(): void {
+    if (isStarted) return;
+    isStarted = true;
+    write({ type: "start", messageId: turnId, messageMetadata: { turnId, agentId } });
+  }
+  function endText(): void {
+    if (textId !== undefined) write({ type: "text-end", id: textId });
+    textId = undefined;
+  }
+  function endStep(): void {
+    endText();
+    if (!isStepOpen) return;
+    write({ type: "finish-step" });
+    isStepOpen = false;
+    kept = { said, calls: new Map(calls), files: new Set(files) };
+  }
+  /** A step is an answer of the model with the calls that it makes: what follows their results is the next one. */
+  function openStep(): void {
+    if (hasCalls && running === 0) endStep();
+    if (isStepOpen) return;
+    write({ type: "start-step" });
+    isStepOpen = true;
+    hasCalls = false;
+  }
+  function addText(given: string): void {
+    const rest = given.slice(toSkip);
+    toSkip -= given.length - rest.length;
+    said += given.length;
+    if (rest === "") return;
+    openStep();
+    const text = textId === undefined ? withoutGap(rest, said - rest.length) : rest;
+    if (text === "") return;
+    if (textId === undefined) {
+      textId = `text-${++texts}`;
+      write({ type: "text-start", id: textId });
+    }
+    write({ type: "text-delta", id: textId, delta: text });
+  }
+  function addTool({ id, parent, name, input, state, result }: Extract<TurnEvent, { kind: "tool" }>): void {
+    const has = calls.get(id);
+    const facts = { toolCallId: id, dynamic: true, providerExecuted: true };
+    if (state === "called") {
+      if (has !== undefined) return;
+      openStep();
+      endText();
+      if (parent === undefined) running++;
+      hasCalls = true;
+      calls.set(id, false);
+      const toolMetadata = parent === undefined ? {} : { toolMetadata: { parent } };
+      write({ type: "tool-input-available", ...facts, toolName: name, input: input ?? {}, ...toolMetadata });
+      return;
+    }
+    if (has !== false) return;
+    calls.set(id, true);
+    if (parent === undefined) running = Math.max(0, running - 1);
+    if (state === "done") write({ type: "tool-output-available", ...facts, output: outputOf(result) });
+    else write({ type: "tool-output-error", ...facts, errorText: result });
+  }
+  function addFile({ url, type: mediaType, ...file }: SentFile): void {
+    if (files.has(file.id)) return;
+    files.add(file.id);
+    endText();
+    write({ type: "file", url: `${baseUrl}${url}`, mediaType, providerMetadata: { berth: { ...file } } });
+  }
+  /** The question itself for clients that show requests for approval, and in words for those that don't. */
+  function addApproval({
+    id,
+    callId,
+    tool,
+    class: toolClass,
+    summary,
+  }: Extract<TurnEvent, { kind: "approval" }>): void {
+    endText();
+    if (calls.has(callId)) {
+      const approvalDescriptor = { tool, class: toolClass, summary };
+      const reason = callWords(summary, language);
+      write({ type: "tool-approval-request", approvalId: id, toolCallId: callId, reason, approvalDescriptor });
+    }
+    const textOf = `notice-${++texts}`;
+    write({ type: "text-start", id: textOf, providerMetadata: NOTICE });
+    write({ type: "text-delta", id: textOf, delta: waitingWords(summary, baseUrl, language, true) });
+    write({ type: "text-end", id: textOf, providerMetadata: NOTICE });
+  }
+  function addDelay({ kind: _, ...data }: Extract<TurnEvent, { kind: "waiting" }>): void {
+    write({ type: "data-waiting", data, transient: true });
+  }
+  /** What was not streamed: the reply of a turn that was over, or a note at its end. */
+  function addReply({ text, files: sent }: Extract<TurnEvent, { kind: "reply" }>): void {
+    addText(text.slice(said));
+    for (const file of sent) addFile(file);
+  }
+  function addError({ code, message }: Extract<TurnEvent, { kind: "error" }>): void {
+    endStep();
+    write(code === "CANCELLED" ? { type: "abort", reason: message } : { type: "error", errorText: message });
+  }
+  function reset(): void {
+    if (!isStarted) return;
+    textId = undefined;
+    if (isStepOpen) write({ type: "reset-step" });
+    running = 0;
+    hasCalls = false;
+    said = 0;
+    toSkip = kept.said;
+    calls = new Map(kept.calls);
+    files = new Set(kept.files);
+  }
+
+  function end(status: TurnStatus): void {
+    endStep();
+    write({ type: "finish", finishReason: FINISH_REASONS[status] });
+    out += DONE;
+  }
+
+  function add(event: TurnEvent): void {
+    if (event.kind === "heartbeat") out += HEARTBEAT;
+    else start();
+    if (event.kind === "text") addText(event.text);
+    else if (event.kind === "tool") addTool(event);
+    else if (event.kind === "file") addFile(event.file);
+    else if (event.kind === "approval") addApproval(event);
+    // A request for approval has said so itself.
+    else if (event.kind === "waiting" && event.code !== "WAITING_FOR_APPROVAL") addDelay(event);
+    else if (event.kind === "reset") reset();
+    else if (event.kind === "reply") addReply(event);
+    else if (event.kind === "error") addError(event);
+    else if (event.kind === "end") end(event.status);
+  }
+
+  const taking = (work: () => void): string => {
+    out = "";
+    work();
+    return out;
+  };
+  return {
+    write: (event: TurnEvent): string => taking(() => add(event)),
+    /** The turn goes on, but this stream can't. */
+    breakOff: (message: string): string => taking(() => write({ type: "error", errorText: message })),
+  };
+}
+
+/** A text that follows another one begins with line breaks, which stand for the border between their parts. */
+const withoutGap = (text: string, before: number) =>
+  before > 0 && text.startsWith(GAP) ? text.slice(GAP.length) : text;
+
+/** A result as a value, where it is JSON. */
+function outputOf(result: string): unknown {
+  if (!/^\s*[[{]/.test(result)) return result;
+  try {
+    return JSON.parse(result) as unknown;
+  } catch {
+    // It is cut, or a text that begins like JSON.
+    return result;
+  }
+}

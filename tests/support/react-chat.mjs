@@ -1,0 +1,26 @@
+// Runs the AI SDK's React chat in tests. In JavaScript, since React's types would declare a browser for the whole project.
+import { Chat, useChat } from "@ai-sdk/react";
+import { parseHTML } from "linkedom";
+import { createElement } from "react";
+
+export { Chat };
+
+/** Renders a component that calls `useChat` with these options; returns the hook's latest result, and its unmount. */
+export async function renderUseChat(options) {
+  const { document, window } = parseHTML("<!doctype html><html><body><div id=root></div></body></html>");
+  // React looks for them as long as it has work to do, also after the page is gone.
+  Object.assign(globalThis, { document, window });
+  const { createRoot } = await import("react-dom/client");
+  const root = createRoot(document.getElementById("root"));
+  let current;
+  function Page() {
+    current = useChat(options);
+    return createElement("main", null, current.status);
+  }
+  root.render(createElement(Page));
+  return {
+    current: () => current,
+    shown: () => document.body.textContent,
+    unmount: () => root.unmount(),
+  };
+}

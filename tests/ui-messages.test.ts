@@ -1,0 +1,357 @@
+// The AI SDK's own clients, `Chat` and `useChat`, talk to an agent of the binary: text, tools, files, approvals, a cut and its resume, stop.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import {
+  type AbstractChat,
+  type ChatInit,
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type UIMessage,
+} from "ai";
+import { type Berth, startBerth } from "./support/berth.ts";
+import type { Client } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { member, provision } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
+import { startUpstream, type Upstream } from "./support/upstream.ts";
+
+type ReactChat = AbstractChat<UIMessage>;
+type Options = ChatInit<UIMessage> & { resume?: boolean };
+const { Chat, renderUseChat } = (await import(join(import.meta.dir, "support/react-chat.mjs"))) as {
+  Chat: new (options: Options) => ReactChat;
+  renderUseChat(options: Options): Promise<{
+    current(): Pick<ReactChat, "messages" | "status" | "error" | "sendMessage">;
+    shown(): string;
+    unmount(): void;
+  }>;
+};
+
+let upstream: Upstream;
+let berth: Berth;
+let ada: Client;
+let agentId: string;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  berth = await startBerth({
+    env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" },
+  });
+  ada = await member(berth, "enterprise");
+}, 30_000);
+beforeEach(async () => {
+  upstream.reset();
+  ({ id: agentId } = await provision(ada, "Harbour", { approvals: { remind_me: "ask" } }));
+});
+afterAll(async () => {
+  await berth?.[Symbol.asyncDispose]();
+  await upstream?.stop();
+});
+
+const path = (rest = "") => `/api/agents/${agentId}/chat${rest}`;
+
+/** As a page with Ada's session; `wire` may look at requests and their answers. */
+const transport = (wire: typeof fetch = fetch) =>
+  new DefaultChatTransport<UIMessage>({
+    api: `${berth.web}${path()}`,
+    headers: { cookie: ada.cookie, origin: berth.web },
+    fetch: wire,
+  });
+
+function openChat({ wire, ...options }: { id?: string; wire?: typeof fetch } = {}) {
+  const errors: Error[] = [];
+  const chat = new Chat({
+    ...options,
+    transport: transport(wire),
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    onError: (error) => void errors.push(error),
+  });
+  return { chat, errors };
+}
+
+const textOf = (message: UIMessage | undefined) =>
+  (message?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|");
+const partsOf = (message: UIMessage | undefined) => (message?.parts ?? []).filter(({ type }) => type !== "step-start");
+
+describe("a chat", () => {
+  test("is answered with a stream, and remembers though only the last message counts", async () => {
+    const { chat, errors } = openChat();
+    await chat.sendMessage({ text: "Ahoy" });
+    expect(errors).toEqual([]);
+    expect(chat.status).toBe("ready");
+    expect(chat.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect(textOf(chat.lastMessage)).toBe("echo: Ahoy");
+    await chat.sendMessage({ text: "And again" });
+    expect(textOf(chat.lastMessage)).toBe("echo: And again");
+    // The agent's own memory, and each message once.
+    const said = upstream.chats.at(-1)?.messages.map(({ content }) => JSON.stringify(content)) ?? [];
+    expect(said.filter((text) => text.includes("Ahoy") && !text.includes("echo"))).toHaveLength(1);
+    expect(said.filter((text) => text.includes("echo: Ahoy"))).toHaveLength(1);
+  });
+
+  test("shows the calls of tools with input and result, each answer as a step of its own", async () => {
+    upstream.script(({ toolResults }) =>
+      toolResults.length > 0
+        ? "It is late."
+        : { text: "Let me look.", toolCalls: [{ id: "c1", name: "clock", arguments: {} }] },
+    );
+    const { chat, errors } = openChat();
+    await chat.sendMessage({ text: "What time is it?" });
+    expect(errors).toEqual([]);
+    expect(chat.lastMessage?.parts).toMatchObject([
+      { type: "step-start" },
+      { type: "text", text: "Let me look.", state: "done" },
+      { type: "dynamic-tool", toolName: "clock", toolCallId: "c1", input: {}, state: "output-available" },
+      { type: "step-start" },
+      { type: "text", text: "It is late.", state: "done" },
+    ]);
+  });
+
+  test("its messages can be loaded again, under the same ids", async () => {
+    const { chat } = openChat({ id: "loaded again" });
+    await chat.sendMessage({ text: "Ahoy" });
+    const { status, body } = await ada.get<{ messages: UIMessage[] }>(path("/loaded%20again"));
+    expect(status).toBe(200);
+    expect(body.messages.map(textOf)).toEqual(["Ahoy", "echo: Ahoy"]);
+    expect(body.messages.at(-1)?.id).toBe(chat.lastMessage?.id ?? "");
+  });
+
+  test("takes files, and refuses addresses of others", async () => {
+    const { chat, errors } = openChat();
+    const file = {
+      type: "file" as const,
+      mediaType: "text/plain",
+      filename: "note.txt",
+      url: "data:text/plain;base64,QmVydGggNw==",
+    };
+    await chat.sendMessage({ text: "Read it", files: [file] });
+    expect(errors).toEqual([]);
+    expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("Berth 7");
+    await chat.sendMessage({ text: "Read it", files: [{ ...file, url: `${berth.web}/healthz` }] });
+    expect(errors.at(-1)?.message).toContain("data: address");
+    expect(chat.status).toBe("error");
+  });
+
+  test("a message that comes twice is answered once; regenerate asks anew", async () => {
+    const message = { id: "m1", role: "user", parts: [{ type: "text", text: "Once" }] };
+    const body = { id: "twice", messages: [message], trigger: "submit-message" };
+    const answers = await Promise.all([ada.post(path(), body), ada.post(path(), body)]);
+    for (const { text } of answers) expect(text).toContain('"delta":" Once"');
+    expect(upstream.chats).toHaveLength(1);
+    const again = await ada.post(path(), { ...body, trigger: "regenerate-message", messageId: "a1" });
+    expect(again.text).toContain('"type":"finish","finishReason":"stop"');
+    expect(upstream.chats).toHaveLength(2);
+  });
+
+  test("errors come as the chat's error, and as JSON before the stream", async () => {
+    upstream.script({ status: 400, message: "no" });
+    const { chat, errors } = openChat();
+    await chat.sendMessage({ text: "Ahoy" });
+    expect(chat.status).toBe("error");
+    expect(errors).toHaveLength(1);
+    expectRefusal(await ada.post(path(), { messages: [] }), 400, "INVALID_INPUT");
+    expectRefusal(await ada.post(path(), { id: "x", messages: [{ role: "system", parts: [] }] }), 400, "INVALID_INPUT");
+    expectRefusal(await (await member(berth)).post(path(), { messages: [] }), 404, "AGENT_NOT_FOUND");
+    expectRefusal(await ada.get(path("/sess_0123456789abcdef/stream")), 404, "CONVERSATION_NOT_FOUND");
+  });
+});
+
+describe("a stream that broke off", () => {
+  /** Cuts the first answer after some bytes, as a network does. */
+  function cuttingFetch(after: RegExp): typeof fetch {
+    let isCut = false;
+    const cut = async (input: string | URL | Request, init?: RequestInit) => {
+      const abort = new AbortController();
+      const response = await fetch(input, { ...init, ...(!isCut && { signal: abort.signal }) });
+      if (isCut) return response;
+      isCut = true;
+      const reader = response.body?.getReader();
+      let text = "";
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          const { value, done } = (await reader?.read()) ?? { done: true, value: undefined };
+          text += new TextDecoder().decode(value);
+          if (value) controller.enqueue(value);
+          if (done || after.test(text)) {
+            abort.abort();
+            controller.error(new TypeError("network error"));
+          }
+        },
+      });
+      return new Response(body, { headers: response.headers });
+    };
+    return Object.assign(cut, { preconnect: fetch.preconnect });
+  }
+
+  test("is resumed by the id of its chat while the turn goes on, with everything once", async () => {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    upstream.script(async ({ toolResults }) => {
+      if (toolResults.length === 0) {
+        return { text: "Let me look.", toolCalls: [{ id: "c1", name: "clock", arguments: {} }] };
+      }
+      await gate;
+      return { pieces: ["It is ", "late."] };
+    });
+    const { chat, errors } = openChat({ wire: cuttingFetch(/tool-output-available/) });
+    await chat.sendMessage({ text: "What time is it?" });
+    expect(errors.map(({ message }) => message)).toEqual(["network error"]);
+    const { id } = chat.lastMessage ?? {};
+    open();
+    await chat.resumeStream();
+    expect(chat.status).toBe("ready");
+    expect(chat.messages).toHaveLength(2);
+    expect(chat.lastMessage?.id).toBe(id ?? "");
+    expect(partsOf(chat.lastMessage)).toMatchObject([
+      { type: "text", text: "Let me look." },
+      { type: "dynamic-tool", toolCallId: "c1", state: "output-available" },
+      { type: "text", text: "It is late." },
+    ]);
+    expect(upstream.chats).toHaveLength(2);
+  });
+
+  test("after a kill of the service the turn is answered, and the chat resumed", async () => {
+    upstream.script(() => ({ pieces: ["Half ", "of it"], hangAfter: 3 }));
+    const { chat, errors } = openChat({ id: "killed" });
+    const sent = chat.sendMessage({ text: "Are you there?" });
+    await eventually(() => textOf(chat.lastMessage).includes("of it"));
+    await berth.kill();
+    await sent;
+    expect(errors).toHaveLength(1);
+    upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
+    await berth.restart({ keepPorts: true });
+    await chat.resumeStream();
+    expect(chat.messages).toHaveLength(2);
+    expect(textOf(chat.lastMessage)).toBe("echo: Are you there?");
+  });
+
+  test("there is nothing to resume in a chat without messages", async () => {
+    const { chat, errors } = openChat({ id: "empty" });
+    await chat.resumeStream();
+    expect([chat.status, errors.length]).toEqual(["ready", 0]);
+    expect((await ada.get(path("/empty/stream"))).status).toBe(204);
+  });
+});
+
+test("stop() leaves the stream, and the chat's stop ends the turn", async () => {
+  upstream.script({ pieces: ["One ", "two"], hangAfter: 3 });
+  const { chat } = openChat({ id: "long" });
+  const sent = chat.sendMessage({ text: "Count" });
+  await eventually(() => textOf(chat.lastMessage).includes("two"));
+  await chat.stop();
+  await sent;
+  expect(chat.status).toBe("ready");
+  expect(upstream.open).toBe(1);
+  const { body } = await ada.post<{ turnId: string }>(path("/long/stop"));
+  expect<object>(body).toEqual({ success: true, turnId: chat.lastMessage?.id ?? "" });
+  await eventually(() => upstream.open === 0);
+  await eventually(async () => (await ada.post<{ turnId: null }>(path("/long/stop"))).body.turnId === null);
+  await chat.resumeStream();
+  expect(chat.messages).toHaveLength(2);
+});
+
+describe("a call that waits for approval", () => {
+  const remind = () =>
+    upstream.script(({ toolResults }) =>
+      toolResults.length > 0
+        ? `Result: ${toolResults[0]?.content.slice(0, 40)}`
+        : {
+            text: "I'll do it.",
+            toolCalls: [{ id: "c1", name: "remind_me", arguments: { text: "Tea", inMinutes: 5 } }],
+          },
+    );
+  const approvalOf = (message: UIMessage | undefined) =>
+    message?.parts.flatMap((part) =>
+      part.type === "dynamic-tool" && part.state === "approval-requested" ? [part.approval.id] : [],
+    )[0] ?? "";
+
+  test.each([true, false])(
+    "is decided in the chat (%p), and the turn goes on in the same message",
+    async (approved) => {
+      remind();
+      const { chat, errors } = openChat();
+      await chat.sendMessage({ text: "Remind me" });
+      expect(textOf(chat.lastMessage)).toContain("waits for your approval: Set a reminder in 5 minutes: Tea");
+      await chat.addToolApprovalResponse({ id: approvalOf(chat.lastMessage), approved });
+      await eventually(() => chat.status === "ready" && textOf(chat.lastMessage).includes("Result:"));
+      expect(errors).toEqual([]);
+      expect(chat.messages).toHaveLength(2);
+      const state = approved ? "output-available" : "output-error";
+      expect(partsOf(chat.lastMessage)).toMatchObject([
+        { type: "text", text: "I'll do it." },
+        { type: "dynamic-tool", toolCallId: "c1", state },
+        { type: "text", text: expect.stringContaining("approval") },
+        { type: "text", text: expect.stringMatching(/^Result: /) },
+      ]);
+    },
+  );
+
+  test("needs the scope write of an API key", async () => {
+    remind();
+    const { body } = await ada.post<{ key: string }>("/api/keys", { name: "chat only", scopes: ["chat"] });
+    const { chat } = openChat({ id: "by session" });
+    await chat.sendMessage({ text: "Remind me" });
+    const decided = {
+      ...chat.lastMessage,
+      parts: chat.lastMessage?.parts.map((part) =>
+        part.type === "dynamic-tool" && part.state === "approval-requested"
+          ? { ...part, state: "approval-responded", approval: { ...part.approval, approved: true } }
+          : part,
+      ),
+    };
+    const answer = await fetch(`${berth.web}${path()}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${body.key}` },
+      body: JSON.stringify({ id: "by session", messages: [decided] }),
+    });
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toMatchObject({ code: "MISSING_SCOPE" });
+  });
+});
+
+test("useChat in a React page sends, shows, and resumes when the page is loaded again", async () => {
+  upstream.script({ pieces: ["Half ", "of it"], hangAfter: 3 });
+  const first = await renderUseChat({ id: "page", transport: transport() });
+  await eventually(() => first.current() !== undefined);
+  void first.current().sendMessage({ text: "Are you there?" });
+  await eventually(() => textOf(first.current().messages.at(-1)).includes("of it"));
+  expect(first.shown()).toBe("streaming");
+  first.unmount();
+
+  const { body } = await ada.get<{ messages: UIMessage[] }>(path("/page"));
+  const page = await renderUseChat({ id: "page", messages: body.messages, transport: transport(), resume: true });
+  await eventually(() => textOf(page.current()?.messages[1]) === "Half of it");
+  expect(page.current().messages.map(textOf)).toEqual(["Are you there?", "Half of it"]);
+  await ada.post(path("/page/stop"));
+  await eventually(() => page.current().status === "ready");
+  expect(page.current().error).toBeUndefined();
+  page.unmount();
+});
+
+describe("/api/chat, to which useChat points by default,", () => {
+  const sent = (text: string) => ({
+    id: "by default",
+    messages: [{ id: text, role: "user", parts: [{ type: "text", text }] }],
+  });
+
+  test("answers for the newest agent or the named one, and resumes there", async () => {
+    const { text, headers } = await ada.post("/api/chat", sent("Ahoy"));
+    expect(headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
+    expect(text).toContain('"delta":" Ahoy"');
+    expect(text).toEndWith("data: [DONE]\n\n");
+    const again = await ada.get(`/api/chat/by%20default/stream?agentId=${agentId}`);
+    expect(again.text).toContain("echo: Ahoy");
+    expect((await ada.post("/api/agent", { agentId, action: "chat", ...sent("Again") })).text).toContain('" Again"');
+    expectRefusal(await ada.post("/api/chat", { agentId }), 400, "INVALID_INPUT");
+  });
+
+  test("speaks the protocol for plain messages, too, when the header asks for it", async () => {
+    const headers = { "x-vercel-ai-ui-message-stream": "v1" };
+    const { text } = await ada.post("/api/chat", { message: "One", topic: "work", agentId }, { headers });
+    expect(text).toContain('"delta":" One"');
+    await ada.post("/api/chat", { message: "Two", topic: "work", agentId });
+    expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("echo: One");
+    const { body } = await ada.post<{ sessionId: string }>("/api/agent", { message: "Three", agentId });
+    await ada.post("/api/agent", { message: "Four", agentId }, { headers });
+    expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("echo: Three");
+    const resumed = await ada.get(`/api/agents/${agentId}/chat/${body.sessionId}/stream`);
+    expect(resumed.text).toContain("Four");
+  });
+});
