@@ -220,7 +220,7 @@ describe("a stream that broke off", () => {
     await chat.resumeStream();
     expect(chat.messages).toHaveLength(2);
     expect(textOf(chat.lastMessage)).toBe("echo: Are you there?");
-  });
+  }, 20_000);
 
   test("there is nothing to resume in a chat without messages", async () => {
     const { chat, errors } = openChat({ id: "empty" });

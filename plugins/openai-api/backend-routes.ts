@@ -13,23 +13,26 @@ interface ChatCall {
   caller: ApiCaller;
   body: ChatBody;
   signal: AbortSignal;
+  request: Request;
 }
 
 export function backendRoutes({ ai, sources, listed, bodies, describe }: V1Service) {
   const { callers } = ai;
 
   /** The answer of a source as a chat completion. */
-  async function answerOfSource({ found, caller, body, signal }: ChatCall): Promise<Response> {
+  async function answerOfSource({ found, caller, body, signal, request }: ChatCall): Promise<Response> {
     const { chatCompletion, chatFrames } = await import("./answers/chat-answer.ts");
     const { askSource } = await import("./sources/source-answers.ts");
+    const { clientNames } = await import("./sources/client-names.ts");
     const { metadata } = Object(body);
-    const parts = await askSource({ found, caller, body, metadata, api: "chat", previous: undefined, signal });
+    const about = { ...clientNames(request), metadata, api: "chat" as const, previous: undefined };
+    const parts = await askSource({ ...about, found, caller, body, signal });
     const id = `chatcmpl-${crypto.randomUUID().replaceAll("-", "")}`;
-    const about = { id, model: String(body.model), created: Math.floor(Date.now() / 1000) };
-    if (body.stream !== true) return Response.json(await chatCompletion(parts, about), { headers: NO_STORE });
+    const head = { id, model: String(body.model), created: Math.floor(Date.now() / 1000) };
+    if (body.stream !== true) return Response.json(await chatCompletion(parts, head), { headers: NO_STORE });
     const { eventStream } = await import("./answers/event-stream.ts");
     const { include_usage: includeUsage } = Object(body.stream_options);
-    return eventStream(chatFrames(parts, about, includeUsage === true, describe));
+    return eventStream(chatFrames(parts, head, includeUsage === true, describe));
   }
 
   return new Elysia({ name: "openai-api.backend" })
@@ -40,7 +43,7 @@ export function backendRoutes({ ai, sources, listed, bodies, describe }: V1Servi
         const caller = await callers.admit(request);
         const call = readApiCall(request, caller.userId, () => parseChatBody(body));
         const found = sources.sourceOf(call.body.model);
-        return found ? answerOfSource({ found, caller, ...call }) : ai.chat(call);
+        return found ? answerOfSource({ found, caller, request, ...call }) : ai.chat(call);
       },
       { v1: true, detail: documentation.chat },
     )

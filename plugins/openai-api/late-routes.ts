@@ -46,7 +46,7 @@ export function lateRoutes(service: Deps) {
     .get("/v1/models/*", findModel, { v1: true, detail: { hide: true } })
     .post(
       "/v1/responses",
-      ({ body, request }) => answering(request, (caller) => responses.create(body, caller, request.signal)),
+      ({ body, request }) => answering(request, (caller) => responses.create(body, caller, request)),
       { v1: true, detail: d.responses },
     )
     .get(

@@ -8,6 +8,7 @@ import { guardedFile } from "../../src/kernel/http/route-guards.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import type { ApiCallers } from "../ai/index.ts";
 import { documentation } from "./documentation.ts";
+import { NAME_HEADERS } from "./sources/client-names.ts";
 import type { V1Bodies } from "./v1-bodies.ts";
 
 interface Deps extends Pick<Kernel, "backend"> {
@@ -18,7 +19,7 @@ interface Deps extends Pick<Kernel, "backend"> {
 }
 
 /** The type of the body is among them, and left to the backend to check. */
-const REQUEST_HEADERS = ["content-type", "x-berth-cache", "anthropic-version"];
+const REQUEST_HEADERS = ["content-type", "x-berth-cache", "anthropic-version", ...NAME_HEADERS];
 const RESPONSE_HEADERS = [
   ...["cache-control", "x-berth-model", "x-berth-cache", "age", "retry-after", "request-id", "content-disposition"],
   "x-accel-buffering",

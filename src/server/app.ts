@@ -1,6 +1,7 @@
 // Lists every plugin in order, builds them, and makes the two surfaces from their parts.
 import { type AnyElysia, Elysia } from "elysia";
 import { admin, type Commands } from "../../plugins/admin/index.ts";
+import { agentModels } from "../../plugins/agent-models/index.ts";
 import { agentStats } from "../../plugins/agent-stats/index.ts";
 import { agents } from "../../plugins/agents/index.ts";
 import { ai } from "../../plugins/ai/index.ts";
@@ -77,6 +78,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   streams,
   lifecycle,
   clientChats,
+  agentModels,
   interaction,
   gateway,
   publicPage,

@@ -6,7 +6,7 @@ import { askSource } from "../sources/source-answers.ts";
 import { completionParts } from "./completion-parts.ts";
 
 /** A request that was translated to a chat request, and checked. */
-export interface TranslatedCall extends Pick<SourceRequest, "api" | "previous"> {
+export interface TranslatedCall extends Pick<SourceRequest, "api" | "previous" | "conversation" | "idempotencyKey"> {
   readonly caller: ApiCaller;
   readonly body: ChatBody;
   /** For sources; providers don't get it. */

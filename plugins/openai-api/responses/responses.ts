@@ -2,6 +2,7 @@
 import { notFound } from "../../../src/kernel/errors.ts";
 import type { ApiCaller } from "../../ai/index.ts";
 import { eventStream } from "../answers/event-stream.ts";
+import { clientNames } from "../sources/client-names.ts";
 import type { V1Service } from "../v1-service.ts";
 import { type EndedResponse, type ResponseAbout, responseFrames, wholeResponse } from "./answer.ts";
 import { parseResponsesRequest, type ResponsesRequest } from "./request.ts";
@@ -45,14 +46,15 @@ export function createResponses({ answers, sources, describe, stored }: Deps) {
   }
 
   return {
-    async create(body: unknown, caller: ApiCaller, signal: AbortSignal): Promise<Response> {
+    async create(body: unknown, caller: ApiCaller, asking: Request): Promise<Response> {
       const parsed = parseResponsesRequest(body);
       const { model, metadata, echoed } = parsed;
       const owner = caller.userId;
       const request = { ...parsed, input: await resolveReferences(parsed.input, owner) };
       const { earlier, previous, rootId } = await continued(request, owner);
       const chat = parsed.toChat([...earlier, ...request.input]);
-      const asked = await answers.ask({ api: "responses", caller, body: chat, metadata, previous, signal });
+      const names = { ...clientNames(asking), metadata, previous, signal: asking.signal };
+      const asked = await answers.ask({ ...names, api: "responses", caller, body: chat });
       const id = `resp_${crypto.randomUUID().replaceAll("-", "")}`;
       const about: ResponseAbout = {
         ...{ id, model, echoed, isStored: request.store },

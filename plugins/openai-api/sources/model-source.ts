@@ -64,6 +64,13 @@ export interface SourceRequest {
   /** The client's name for its own end user: `user`, or `metadata.user_id` of /messages. */
   readonly user: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
+  /** The client's name for the conversation, in a header. */
+  readonly conversation: string | undefined;
+  /**
+   * The header `Idempotency-Key`: a request that comes again with it, also while the first is answered or after a crash, is the
+   * same one. Only the source knows of it.
+   */
+  readonly idempotencyKey: string | undefined;
   /** The response of this source that /responses continues, with the state that the source gave for it. */
   readonly previous: { readonly responseId: string; readonly state: string | undefined } | undefined;
   /** Fires when the client has gone. */

@@ -14,7 +14,8 @@ import type { FoundSource } from "./model-sources.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 /** A chat request, checked by `parseChatBody`. */
-export interface SourceCall extends Pick<SourceRequest, "api" | "previous" | "signal"> {
+export interface SourceCall
+  extends Pick<SourceRequest, "api" | "previous" | "signal" | "conversation" | "idempotencyKey"> {
   readonly found: FoundSource;
   readonly caller: ApiCaller;
   readonly body: object;
