@@ -19,6 +19,8 @@ import { SHOWN_WINDOW, VISITED_WINDOW } from "./conversations/conversation-list.
 import { searchSql } from "./conversations/conversation-search.ts";
 import { idPageSql } from "./id-pages.ts";
 import { EARLIER, REPLIED } from "./inbox/earlier-files.ts";
+import { WITH_PREFIX } from "./live/agent-messages.ts";
+import { LAST_MESSAGE, LATEST_PENDING } from "./live/latest-turn.ts";
 import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, WIPE_VISITOR_MESSAGES } from "./sessions/session-expiry.ts";
 
 let store: TestDatabase;
@@ -96,6 +98,18 @@ describe("files of earlier messages", () => {
     expect(latest).toContain("SEARCH i USING PRIMARY KEY (agent_id=? AND id=?)");
     expect(latest).not.toContain("SCAN i");
     expect(plan(REPLIED).join()).toContain("INDEX inbox_once (agent_id=? AND platform=? AND platform_message_id=?");
+  });
+});
+
+describe("messages of clients", () => {
+  test("are found by the beginning of their ids, and the latest one of a conversation without reading the others", () => {
+    expect(plan(WITH_PREFIX)[0]).toContain(
+      "INDEX inbox_once (agent_id=? AND platform=? AND platform_message_id>? AND platform_message_id<?)",
+    );
+    expect(plan(LATEST_PENDING)).toEqual([expect.stringContaining("INDEX inbox_pending (agent_id=?)")]);
+    const last = plan(LAST_MESSAGE).join();
+    expect(last).toContain("INDEX messages_session (session_id=?)");
+    expect(last).not.toContain("TEMP B-TREE");
   });
 });
 

@@ -77,10 +77,11 @@ export function createUiStream({ turnId, agentId, baseUrl, language, shown }: Ui
   function addText(given: string): void {
     const rest = given.slice(toSkip);
     toSkip -= given.length - rest.length;
-    said += given.length;
+    said += given.length - rest.length;
     if (rest === "") return;
     openStep();
-    const text = textId === undefined ? withoutGap(rest, said - rest.length) : rest;
+    const text = textId === undefined ? withoutGap(rest, said) : rest;
+    said += rest.length;
     if (text === "") return;
     if (textId === undefined) {
       textId = `text-${++texts}`;

@@ -28,7 +28,7 @@ const LOOK_MS = 1_000;
 const FIND = "SELECT id, session_id, peer FROM inbox WHERE agent_id = ? AND platform = ? AND platform_message_id = ?";
 
 /** ?3 and every text that begins with it: none of them has the character after it. */
-const WITH_PREFIX = `SELECT i.id, i.peer, m.content AS reply FROM inbox AS i
+export const WITH_PREFIX = `SELECT i.id, i.peer, m.content AS reply FROM inbox AS i
   LEFT JOIN messages AS m ON m.seq = i.reply AND m.inbox_id = i.id
   WHERE i.agent_id = ?1 AND i.platform = ?2 AND i.platform_message_id >= ?3 AND i.platform_message_id < ?3 || char(1114111)
   ORDER BY i.id DESC LIMIT 20`;

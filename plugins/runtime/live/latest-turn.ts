@@ -17,9 +17,9 @@ export interface LatestTurn {
 }
 
 const OPEN_SESSION = `SELECT id FROM sessions WHERE agent_id = ? AND platform = ? AND peer = ? AND status = 'open'`;
-const PENDING = `SELECT id, received_at, platform_message_id FROM ${PENDING_INBOX} WHERE status = 'pending' AND agent_id = ?1
+export const LATEST_PENDING = `SELECT id, received_at, platform_message_id FROM ${PENDING_INBOX} WHERE status = 'pending' AND agent_id = ?1
   AND (session_id = ?2 OR (platform = ?3 AND peer = ?4)) ORDER BY id DESC LIMIT 1`;
-const LAST_MESSAGE = `SELECT m.inbox_id, m.created_at, i.platform_message_id FROM messages AS m
+export const LAST_MESSAGE = `SELECT m.inbox_id, m.created_at, i.platform_message_id FROM messages AS m
   LEFT JOIN inbox AS i ON i.agent_id = ?1 AND i.id = m.inbox_id WHERE m.session_id = ?2 ORDER BY m.seq DESC LIMIT 1`;
 
 export function createLatestTurn({ database }: Pick<Kernel, "database">) {
@@ -33,7 +33,7 @@ export function createLatestTurn({ database }: Pick<Kernel, "database">) {
     if (conversationId === undefined) return undefined;
     const session = String(conversationId);
     const [pending, last] = await Promise.all([
-      database.read(PENDING, [agentId, session, platform, peer]),
+      database.read(LATEST_PENDING, [agentId, session, platform, peer]),
       database.read(LAST_MESSAGE, [agentId, session]),
     ]);
     const [waiting, settled] = [pending.rows[0], last.rows[0]];
