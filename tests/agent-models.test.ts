@@ -21,7 +21,14 @@ let model: string;
 beforeAll(async () => {
   upstream = await startUpstream();
   berth = await startBerth({
-    env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" },
+    env: {
+      PROVIDER_5_BASE_URL: upstream.url,
+      PROVIDER_5_API_KEY: "sk-operator",
+      MODEL_A: "provider_5:fake-small",
+      // The price of its model is not known, so it counts as a dear one.
+      AI_PLAN_BUDGETS_USD_PER_MONTH: "enterprise:500",
+      RATE_LIMITS: "off",
+    },
   });
   ada = await member(berth, "enterprise");
   key = await newKey(ada, "chat");
@@ -84,7 +91,7 @@ describe("the models of an account", () => {
     expect(await errorOf(unscoped.chat.completions.create({ model, messages: [user("Hi")] }))).toMatchObject({
       status: 403,
     });
-  });
+  }, 20_000);
 });
 
 describe("an answer", () => {
@@ -233,6 +240,10 @@ describe("a refusal in OpenAI's form", () => {
     const failed = await errorOf(ask([user("Ahoy")]));
     expect(failed).toBeInstanceOf(APIError);
     expect(failed).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE", type: "server_error" });
+    upstream.reset();
+    const poor = await provision(ada, "Poor", { budget: { usdPerDay: 0.000001 } });
+    const broke = openai().chat.completions.create({ model: `agent:${poor.id}`, messages: [user("Ahoy")] });
+    expect(await errorOf(broke)).toMatchObject({ status: 402, type: "insufficient_quota" });
     await ada.post(`/api/agents/${agent.id}/stop`);
     expect(await errorOf(ask([user("Ahoy")]))).toMatchObject({ status: 409, code: "AGENT_STOPPED" });
     expect(await errorOf(openai().responses.create({ model, input: "A", stream: true }))).toMatchObject({

@@ -63,6 +63,20 @@ test("sign-up, a plan, an agent, a chat: plain, streamed and over the gateway", 
   });
 });
 
+test("clients with protocols of their own: useChat with a resumed stream, and the agent as a model", async () => {
+  const parts = [{ type: "text", text: "Over two processes" }];
+  const sent = await ada.post(`/api/agents/${agent.id}/chat`, { id: "c1", messages: [{ id: "m1", role: "user", parts }] });
+  expect(sent.text).toContain('"delta":" processes"');
+  expect((await ada.get(`/api/agents/${agent.id}/chat/c1/stream`)).text).toContain("echo: Over two processes");
+  const body = { model: `agent:${agent.id}`, messages: [{ role: "user", content: "As a model" }] };
+  const headers = { "idempotency-key": "split-1" };
+  for (const _ of [1, 2]) {
+    const { text } = await ada.post("/v1/chat/completions", body, { headers });
+    expect(text).toContain("echo: As a model");
+  }
+  expect(upstream.chats.filter(({ lastUser }) => lastUser === "As a model")).toHaveLength(1);
+});
+
 test("an export has the bytes of a message's files, which the backend keeps", async () => {
   const form = new FormData();
   form.set("file", new File(["Ahoy from a file"], "note.txt", { type: "text/plain" }));

@@ -85,7 +85,7 @@ describe("a chat", () => {
     const said = upstream.chats.at(-1)?.messages.map(({ content }) => JSON.stringify(content)) ?? [];
     expect(said.filter((text) => text.includes("Ahoy") && !text.includes("echo"))).toHaveLength(1);
     expect(said.filter((text) => text.includes("echo: Ahoy"))).toHaveLength(1);
-  });
+  }, 20_000);
 
   test("shows the calls of tools with input and result, each answer as a step of its own", async () => {
     upstream.script(({ toolResults }) =>
