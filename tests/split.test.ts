@@ -65,7 +65,10 @@ test("sign-up, a plan, an agent, a chat: plain, streamed and over the gateway", 
 
 test("clients with protocols of their own: useChat with a resumed stream, and the agent as a model", async () => {
   const parts = [{ type: "text", text: "Over two processes" }];
-  const sent = await ada.post(`/api/agents/${agent.id}/chat`, { id: "c1", messages: [{ id: "m1", role: "user", parts }] });
+  const sent = await ada.post(`/api/agents/${agent.id}/chat`, {
+    id: "c1",
+    messages: [{ id: "m1", role: "user", parts }],
+  });
   expect(sent.text).toContain('"delta":" processes"');
   expect((await ada.get(`/api/agents/${agent.id}/chat/c1/stream`)).text).toContain("echo: Over two processes");
   const body = { model: `agent:${agent.id}`, messages: [{ role: "user", content: "As a model" }] };

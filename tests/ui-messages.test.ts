@@ -22,7 +22,7 @@ const { Chat, renderUseChat } = (await import(join(import.meta.dir, "support/rea
   renderUseChat(options: Options): Promise<{
     current(): Pick<ReactChat, "messages" | "status" | "error" | "sendMessage">;
     shown(): string;
-    unmount(): void;
+    unmount(): Promise<void>;
   }>;
 };
 
@@ -313,7 +313,7 @@ test("useChat in a React page sends, shows, and resumes when the page is loaded 
   void first.current().sendMessage({ text: "Are you there?" });
   await eventually(() => textOf(first.current().messages.at(-1)).includes("of it"));
   expect(first.shown()).toBe("streaming");
-  first.unmount();
+  await first.unmount();
 
   const { body } = await ada.get<{ messages: UIMessage[] }>(path("/page"));
   const page = await renderUseChat({ id: "page", messages: body.messages, transport: transport(), resume: true });
@@ -322,7 +322,7 @@ test("useChat in a React page sends, shows, and resumes when the page is loaded 
   await ada.post(path("/page/stop"));
   await eventually(() => page.current().status === "ready");
   expect(page.current().error).toBeUndefined();
-  page.unmount();
+  await page.unmount();
 });
 
 describe("/api/chat, to which useChat points by default,", () => {

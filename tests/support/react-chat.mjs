@@ -8,7 +8,6 @@ export { Chat };
 /** Renders a component that calls `useChat` with these options; returns the hook's latest result, and its unmount. */
 export async function renderUseChat(options) {
   const { document, window } = parseHTML("<!doctype html><html><body><div id=root></div></body></html>");
-  // React looks for them as long as it has work to do, also after the page is gone.
   Object.assign(globalThis, { document, window });
   const { createRoot } = await import("react-dom/client");
   const root = createRoot(document.getElementById("root"));
@@ -21,6 +20,12 @@ export async function renderUseChat(options) {
   return {
     current: () => current,
     shown: () => document.body.textContent,
-    unmount: () => root.unmount(),
+    /** Other tests of the process must not take it for a browser; React still looks for the window in its last tasks. */
+    async unmount() {
+      root.unmount();
+      for (let task = 0; task < 20; task++) await new Promise((resolve) => setImmediate(resolve));
+      delete globalThis.document;
+      delete globalThis.window;
+    },
   };
 }
