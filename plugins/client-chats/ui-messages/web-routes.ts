@@ -40,7 +40,7 @@ const streamDetail = (notFound: string[]) => ({
     502: "BACKEND_UNAVAILABLE",
     503: "TURN_BUSY",
   }),
-  responses: { 200: eventStreamResponse, 204: { description: "There is nothing to go on with" } },
+  responses: { 200: eventStreamResponse },
 });
 const stopDetail = (notFound: string[]) => ({
   tags,
