@@ -52,6 +52,9 @@ export const uiChat = t.Object({
   ),
 });
 
+/** The data of each event: a UIMessageChunk of the AI SDK, with fields by its type. */
+export const uiChunk = t.Object({ type: t.String() }, { additionalProperties: true });
+
 export const agentOfChat = t.Object({
   agentId: t.Optional(t.String({ maxLength: 64, description: "Without it, the newest agent" })),
 });

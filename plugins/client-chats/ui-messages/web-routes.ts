@@ -8,7 +8,7 @@ import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import { noAgentError } from "../../runtime/index.ts";
 import { createLargeBodyGate } from "../large-bodies.ts";
-import { agentOfChat, stoppedChat, uiChat, uiChatBody } from "./model.ts";
+import { agentOfChat, stoppedChat, uiChat, uiChatBody, uiChunk } from "./model.ts";
 import { UI_CHAT_ERRORS } from "./protocol.ts";
 import type { UiChats } from "./ui-chats.ts";
 
@@ -40,7 +40,7 @@ const streamDetail = (notFound: string[]) => ({
     502: "BACKEND_UNAVAILABLE",
     503: "TURN_BUSY",
   }),
-  responses: { 200: eventStreamResponse },
+  responses: { 200: eventStreamResponse(uiChunk) },
 });
 const stopDetail = (notFound: string[]) => ({
   tags,
@@ -86,7 +86,7 @@ export function webRoutes({ agents, identities, uiChats }: Deps) {
           "last one counts: the agent has its own memory. Answers to requests for approval, in the last message, decide them; an " +
           "API key needs the scope `write` for that.",
         ...documentErrors(UI_CHAT_ERRORS),
-        responses: { 200: eventStreamResponse },
+        responses: { 200: eventStreamResponse(uiChunk) },
       },
     })
     .get(`${CHAT}/:chatId`, (call) => uiChats.messages(call, call.params.chatId), {
