@@ -71,6 +71,8 @@ export interface AgentConfig {
     channel_b?: ChannelAccess;
     /** Who may talk to the agent on a channel, and who owns it there. */
     channel_c?: ChannelAccess;
+    /** Who may talk to the agent on a channel, and who owns it there. */
+    channel_d?: ChannelAccess;
   };
   /** Prompts that the agent gets at set times: see docs/schedules.md. */
   schedules?: Schedule[];
@@ -105,6 +107,17 @@ export interface AgentConfig {
   pictures?: {
     /** The model that makes pictures, as `provider_N:id`. Left out: the operator's, else the first that a provider of the agent or the operator is known to have. */
     model?: string;
+  };
+  /** The chat on sites of yours, for their visitors: see docs/embed.md. They spend the agent's budget, so set one. */
+  embed?: {
+    /** The sites that may show the chat: scheme, host and port of each. Left out or empty: none. */
+    origins?: string[];
+    /** What visitors read before they write. Left out: nothing. */
+    greeting?: string;
+    /** The colour of the button and of what visitors wrote. Left out: Berth's own. */
+    accent?: string;
+    /** Light or dark; `auto` follows the visitor's system. */
+    theme?: "auto" | "light" | "dark";
   };
   /** The time zone in which the agent tells times and in which schedules without one of their own run. */
   timezone?: string;
@@ -171,10 +184,16 @@ export interface Schedule {
   timezone?: string;
   /** Where the answer goes: to a conversation on a channel, to the webhooks, or nowhere (null, or left out): then it is only stored. */
   deliver?: {
-    platform: "channel_a" | "channel_b" | "channel_c";
+    platform: "channel_a" | "channel_b" | "channel_c" | "channel_d";
     peer: string;
+    /** Not together with the others */
+    webhook?: unknown;
   } | {
     webhook: true;
+    /** Not together with the others */
+    platform?: unknown;
+    /** Not together with the others */
+    peer?: unknown;
   } | null;
   /** How to treat runs that were missed while the service was down. */
   missed?: "skip" | "once" | "all";
@@ -354,7 +373,16 @@ export interface Upload {
 
 /** Uploads, newest first. */
 export interface UploadList {
-  uploads: Upload[];
+  uploads: {
+    id: string;
+    name: string;
+    /** The media type: of pictures by their first bytes, else as its sender claims */
+    type: string;
+    /** Bytes */
+    size: number;
+    /** ISO 8601 */
+    createdAt: string;
+  }[];
   count: number;
   /** For the next page */
   nextCursor: string | null;
