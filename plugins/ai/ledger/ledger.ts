@@ -6,7 +6,13 @@ import { type CallUsage, costOfCall } from "../providers/token-usage.ts";
 import type { AccountBalances, BalanceHold } from "./account-balances.ts";
 import { type BudgetHold, type BudgetPeriod, type BudgetRefusal, type BudgetScope, createBudgets } from "./budgets.ts";
 import type { Journal } from "./journal.ts";
-import { type ExpectedTokens, type LedgerCall, type Reservation, type ServedModel, sanitizeUsage } from "./ledger-call.ts";
+import {
+  type ExpectedTokens,
+  type LedgerCall,
+  type Reservation,
+  type ServedModel,
+  sanitizeUsage,
+} from "./ledger-call.ts";
 import { insertStatement, type LedgerRow, newRowId } from "./ledger-row.ts";
 import { createRowWriter } from "./row-writer.ts";
 import { readSpent } from "./spent-sums.ts";
