@@ -75,7 +75,8 @@ export const uiMessageChunk = schemaWhenAsked(() =>
     { type: t.Union(CHUNK_TYPES.map((type) => t.Literal(type))) },
     {
       title: "UiMessageChunk",
-      description: "One chunk of the AI SDK's UI message stream, whose fields depend on `type`; the stream ends with `[DONE]`.",
+      description:
+        "One chunk of the AI SDK's UI message stream, whose fields depend on `type`; the stream ends with `[DONE]`.",
       additionalProperties: true,
     },
   ),

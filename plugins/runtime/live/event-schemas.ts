@@ -52,7 +52,14 @@ export const turnEvent = eventSchema("TurnEvent", "One event of a turn; `end` is
       ms: t.Optional(t.Number()),
     }),
     file: sentFile,
-    approval: t.Object({ turnId, id: t.String(), callId: t.String(), tool: t.String(), class: t.String(), summary: t.String() }),
+    approval: t.Object({
+      turnId,
+      id: t.String(),
+      callId: t.String(),
+      tool: t.String(),
+      class: t.String(),
+      summary: t.String(),
+    }),
     waiting: t.Object({
       turnId,
       code: t.String(),
