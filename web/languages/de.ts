@@ -3143,6 +3143,13 @@ export const translation = {
       "The address answered with status {n}. It is tried again.":
         "Die Adresse hat mit Status {n} geantwortet. Es wird noch einmal versucht.",
       "Give a text.": "Gib einen Text an.",
+      "Give a text, or a list of text blocks.": "Gib einen Text oder eine Liste von Textblöcken an.",
+      "Choose auto, none, required, or one function.": "Wähle auto, none, required oder eine Funktion.",
+      "Choose auto, any, tool or none.": "Wähle auto, any, tool oder none.",
+      "A function_call has call_id, name and arguments, all of them texts.":
+        "Ein function_call hat call_id, name und arguments, alle drei sind Texte.",
+      "The format is json_schema.": "Das Format ist json_schema.",
+      "{} has json and text only.": "{} kennt nur json und text.",
       "Give a text of at least {n} characters.": "Gib einen Text von mindestens {n} Zeichen an.",
       "Give a text of at most {n} characters.": "Gib einen Text von höchstens {n} Zeichen an.",
       "Give a number.": "Gib eine Zahl an.",
@@ -3924,6 +3931,12 @@ export const translation = {
         "Was `/api/ai/*` und `/v1/*` am Tag auf Schlüssel des Betreibers für Aufrufer ohne Konto ausgeben dürfen; 0 schaltet das ab.",
       "Whether `/v1` of the web port serves callers without an account, within `AI_PUBLIC_BUDGET_USD_PER_DAY`; otherwise they get 401.":
         "Ob `/v1` am Web-Port auch Aufrufern ohne Konto antwortet, bis `AI_PUBLIC_BUDGET_USD_PER_DAY` verbraucht ist; sonst bekommen sie 401.",
+      "What `/api/ai/*` and `/v1/*` may spend a day on the operator's keys for callers without an account; 0 turns such use off.":
+        "Was `/api/ai/*` und `/v1/*` am Tag auf Schlüssel des Betreibers für Aufrufer ohne Konto ausgeben dürfen; 0 schaltet diese Nutzung ab.",
+      "Whether `/v1` of the web port serves callers without an account, within `AI_PUBLIC_BUDGET_USD_PER_DAY`; otherwise they get 401.":
+        "Ob `/v1` am Web-Port Aufrufer ohne Konto bedient, innerhalb von `AI_PUBLIC_BUDGET_USD_PER_DAY`; sonst bekommen sie 401.",
+      "The documentation of this version at `/docs`, for everybody, or none. It holds nothing of this service.":
+        "Die Dokumentation dieser Version unter `/docs`, für alle, oder keine. Sie enthält nichts von diesem Dienst.",
       "What each account may use of the operator's keys a month before its credits, by plan; admins are free of it.":
         "Was jedes Konto im Monat von den Schlüsseln des Betreibers nutzen darf, bevor sein Guthaben zählt, je Tarif; für Admins gilt es nicht.",
       "What all unclaimed agents, trials and accounts without a paid subscription may together use of the operator's keys a day, besides what credits pay for.":
