@@ -28,6 +28,7 @@ export function backendRoutes({ agents, messages }: Deps) {
           tags: ["Conversations"],
           summary: "Store a message of a client once, by a key of its own",
           description: "A repeated message gets the turn of the first one, unless that failed or was cancelled.",
+          operationId: "storeClientMessage",
           ...documentErrors({
             400: ["SESSION_ELSEWHERE", "TOO_MANY_ATTACHMENTS"],
             404: ["CONVERSATION_NOT_FOUND", "UPLOAD_NOT_FOUND"],

@@ -3,7 +3,8 @@
 import { Elysia, t } from "elysia";
 import { forbidden } from "../../src/kernel/errors.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
-import { documentErrors, documentGuard, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { documentReplyOrStream } from "../../src/kernel/http/openapi/event-streams.ts";
+import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { guarded } from "../../src/kernel/http/route-guards.ts";
 import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
@@ -11,7 +12,7 @@ import { preferredLanguage } from "../../src/kernel/pages/language.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { type publicPage, VISIT_ERRORS } from "../public-page/index.ts";
 import type { AdmittedPage, Embeddings } from "./embeddings.ts";
-import { chatLook, embeddedReply, languages, messageBody } from "./model.ts";
+import { chatLook, embeddedEvent, embeddedReply, languages, messageBody } from "./model.ts";
 import { lookOf } from "./texts.ts";
 import { createVisitorTokens } from "./visitor-tokens.ts";
 
@@ -101,7 +102,7 @@ export function chatRoutes({ idempotency, vault, embeddings, visitors, visitorMe
             409: [...VISIT_ERRORS[409], "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
             502: [VISIT_ERRORS[502], "BACKEND_UNAVAILABLE"],
           }),
-          ...documentResponse(embeddedReply, "The reply"),
+          ...documentReplyOrStream(embeddedReply, embeddedEvent, "The reply"),
         },
       },
     );

@@ -1,6 +1,8 @@
 // Defines the API's request and response schemas of the chat on other sites.
 import { t } from "elysia";
-import { MAX_MESSAGE } from "../public-page/index.ts";
+import { eventSchema } from "../../src/kernel/http/openapi/event-streams.ts";
+import { MAX_MESSAGE, visitorReply } from "../public-page/index.ts";
+import { visitorEvents } from "../runtime/index.ts";
 
 export const languages = t.String({
   pattern: "^[A-Za-z0-9,-]{2,100}$",
@@ -37,3 +39,12 @@ export const embeddedReply = t.Object({
     description: "A token for the visitor's next message. Null in a replayed response",
   }),
 });
+
+export const embeddedEvent = eventSchema(
+  "EmbedEvent",
+  "One event of a reply; `visitor` is the first one, `reply` or `error` the last.",
+  () => ({
+    visitor: t.Object({ visitor: t.String({ description: "A token for the visitor's next message" }) }),
+    ...visitorEvents(visitorReply),
+  }),
+);

@@ -47,6 +47,7 @@ export const documentation = {
   models: {
     ...openAi,
     summary: "Models that can be called",
+    operationId: "listOpenAiModels",
     description: "With the header `anthropic-version` each has the fields of Anthropic's list, too.",
     ...answerOf("The models", {
       "application/json": {
@@ -65,6 +66,7 @@ export const documentation = {
     ...openAi,
     summary: "Chat completions, passed through",
     description: "The same as /api/ai/chat, for OpenAI's clients. Models of agents answer here, too.",
+    operationId: "createOpenAiChatCompletion",
     ...documentErrors(chatErrors),
     parameters: [cacheHeader],
     requestBody: chatRequestBody,
@@ -187,6 +189,7 @@ export const documentation = {
   speech: {
     ...openAi,
     summary: "Read a text aloud",
+    description: "A recording of the text, by a model for speech.",
     operationId: "createSpeech",
     ...documentErrors(mediaErrors),
     ...jsonBody(
@@ -199,6 +202,7 @@ export const documentation = {
   images: {
     ...openAi,
     summary: "Make pictures",
+    description: "Pictures of what the text describes, by a model for images.",
     operationId: "createImage",
     ...documentErrors(mediaErrors),
     ...jsonBody(

@@ -26,7 +26,7 @@ export { type InboundMessage, type InboxEntry, platformIds } from "./inbox/entri
 export type { SentMessage } from "./inbox/sent-messages.ts";
 export { noticeIdOf } from "./journal/suspensions.ts";
 export type { AgentMessage, AgentTurn, NamedMessage } from "./live/detached-turns.ts";
-export { chatEvent, turnEvent, visitorEvent } from "./live/event-schemas.ts";
+export { chatEvent, turnEvent, visitorEvent, visitorEvents } from "./live/event-schemas.ts";
 export type { TurnFrame } from "./live/turn-stream.ts";
 export { chatReply, type TurnBody } from "./model.ts";
 export type { ChannelConversation } from "./outbox/channel-conversations.ts";

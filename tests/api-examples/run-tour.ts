@@ -5,6 +5,7 @@ import { createClient } from "../support/client.ts";
 import { member } from "../support/members.ts";
 import { accounts, firstAdmin } from "./scenarios/accounts.ts";
 import { agents } from "./scenarios/agents.ts";
+import { clients } from "./scenarios/clients.ts";
 import { internal } from "./scenarios/internal.ts";
 import { models } from "./scenarios/models.ts";
 import { money } from "./scenarios/money.ts";
@@ -13,7 +14,7 @@ import { reach } from "./scenarios/reach.ts";
 import { createTour, type Side } from "./tour.ts";
 import { openWorld } from "./world.ts";
 
-const SCENARIOS = { accounts, agents, reach, money, models, operation, internal };
+const SCENARIOS = { accounts, agents, reach, clients, money, models, operation, internal };
 
 export interface TourResult {
   documents: Record<Side, OpenApiDocument>;

@@ -99,12 +99,7 @@ export function createTour(
       refused.push(`${on} ${operation}: ${answer.status} ${JSON.stringify(response)}`.slice(0, 300));
     keep(on, operation, answer.status, {
       ...(Object.keys(parameters).length > 0 && { parameters }),
-      ...(typeof body === "string"
-        ? {
-            body,
-            ...(headers.get("content-type") !== "application/json" && { bodyType: headers.get("content-type") ?? "" }),
-          }
-        : body !== undefined && { body }),
+      ...(body !== undefined && shownBody(body, headers.get("content-type") ?? "")),
       status: answer.status,
       ...(type !== "" && response !== "" && { type, response }),
     });
@@ -143,18 +138,31 @@ export function createTour(
   return tour;
 }
 
+/** The body of an example: of a form, its fields. */
+function shownBody(body: unknown, type: string): Pick<RecordedExample, "body" | "bodyType"> {
+  if (typeof body !== "string" || type === "application/json") return { body };
+  const isForm = type === "application/x-www-form-urlencoded";
+  return { body: isForm ? Object.fromEntries(new URLSearchParams(body)) : body, bodyType: type };
+}
+
 /** The longest that a step may take. */
 const STEP_MS = 15_000;
 
-/** One event of each kind, in order. */
+/** One event of each kind, in order. Where events have no name, the `type` in their data tells kinds apart. */
 async function takeEvents(stream: ReadableStream<Uint8Array>, count: number): Promise<object[]> {
   const found = new Map<string, object>();
   let read = 0;
-  for await (const { id, event, data } of readEvents(stream)) {
-    if (data !== "" && !found.has(event)) {
-      found.set(event, { ...(id && { id }), event, data: data.startsWith("{") ? JSON.parse(data) : data });
-    }
+  for await (const { id, event, data: text } of readEvents(stream)) {
+    const data: unknown = text.startsWith("{") ? JSON.parse(text) : text;
+    const type = event === "message" ? typeOf(data) : undefined;
+    const kind = type ?? event;
+    if (text !== "" && !found.has(kind)) found.set(kind, { ...(id && { id }), ...(!type && { event }), data });
     if (++read >= count) break;
   }
   return [...found.values()];
 }
+
+const typeOf = (data: unknown): string | undefined => {
+  if (typeof data !== "object" || data === null) return String(data);
+  return "type" in data ? String(data.type) : undefined;
+};

@@ -25,6 +25,8 @@ export function agentFileSchemaRoute({ baseUrl }: Pick<Config, "baseUrl">) {
       detail: {
         tags: ["Agents"],
         summary: "The JSON Schema of agent.json, the file of `berth deploy`",
+        description: "An editor that finds this address in the file's `$schema` completes and checks the file.",
+        operationId: "getAgentFileSchema",
         responses: {
           200: {
             description: "The schema",

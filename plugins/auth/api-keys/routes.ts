@@ -79,6 +79,7 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
           tags,
           summary: "Revoke the API key that makes this request",
           description: "For programs that no longer need their key, such as `berth logout`. It needs no scope.",
+          operationId: "deleteCurrentApiKey",
           ...documentErrors({ 404: "KEY_NOT_FOUND" }),
         },
       },

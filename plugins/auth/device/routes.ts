@@ -90,6 +90,7 @@ export function deviceRoutes({ kernel: { config, limits }, identities }: AuthSer
           tags,
           summary: "Begin the sign-in of a program with a code",
           description: `The device authorization endpoint of RFC 8628. ${FORM}`,
+          operationId: "beginDeviceSignIn",
           ...documentErrors({ 400: ["INVALID_REQUEST", "INVALID_SCOPE"] }),
           ...formDocs(beginForm),
           ...documentResponse(begun, "The codes"),
@@ -111,6 +112,7 @@ export function deviceRoutes({ kernel: { config, limits }, identities }: AuthSer
           tags,
           summary: "Ask for the API key of a program whose code was approved",
           description: `The token endpoint of RFC 8628 §3.4. ${FORM} The key is handed out once.`,
+          operationId: "getDeviceKey",
           ...documentErrors({
             400: [
               ...["INVALID_REQUEST", "UNSUPPORTED_GRANT_TYPE", "AUTHORIZATION_PENDING", "SLOW_DOWN"],
@@ -146,6 +148,9 @@ export function deviceRoutes({ kernel: { config, limits }, identities }: AuthSer
         detail: {
           tags,
           summary: "What the program asks for that shows this code, for the page that asks you",
+          description:
+            "The program's name, the address it asked from, and the scopes that it wants. Nothing is decided yet.",
+          operationId: "readDeviceRequest",
           ...documentErrors(lookErrors),
         },
       },
@@ -167,6 +172,7 @@ export function deviceRoutes({ kernel: { config, limits }, identities }: AuthSer
           tags,
           summary: "Allow or refuse what the program asks for that shows this code",
           description: "The program gets an API key with these scopes, for 90 days; it is listed with your keys.",
+          operationId: "decideDeviceRequest",
           ...documentErrors({ 409: "TOO_MANY_KEYS", ...lookErrors }),
         },
       },

@@ -69,15 +69,20 @@ const CHUNK_TYPES = [
   ...["finish-step", "finish", "abort", "error"],
 ];
 
-/** One chunk of the UI message stream, for the API document. */
-export const uiMessageChunk = schemaWhenAsked(() =>
-  t.Object(
+/** One event of the UI message stream, for the API document. Its events have no name. */
+export const uiMessageEvent = schemaWhenAsked(() => {
+  const chunk = t.Object(
     { type: t.Union(CHUNK_TYPES.map((type) => t.Literal(type))) },
     {
       title: "UiMessageChunk",
-      description:
-        "One chunk of the AI SDK's UI message stream, whose fields depend on `type`; the stream ends with `[DONE]`.",
+      description: "One chunk of the AI SDK's UI message stream, whose fields depend on `type`",
       additionalProperties: true,
     },
-  ),
-);
+  );
+  return t.Object(
+    {
+      data: t.Union([chunk, t.Literal("[DONE]", { description: "The end of the stream; it is sent without quotes" })]),
+    },
+    { title: "UiMessageEvent", description: "One event of the stream, which has no name; its data is sent as JSON" },
+  );
+});

@@ -8,7 +8,7 @@ import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import { noAgentError } from "../../runtime/index.ts";
 import { createLargeBodyGate } from "../large-bodies.ts";
-import { agentOfChat, stoppedChat, uiChat, uiChatBody, uiMessageChunk } from "./model.ts";
+import { agentOfChat, stoppedChat, uiChat, uiChatBody, uiMessageEvent } from "./model.ts";
 import { UI_CHAT_ERRORS } from "./protocol.ts";
 import type { UiChats } from "./ui-chats.ts";
 
@@ -40,7 +40,7 @@ const streamDetail = (notFound: string[]) => ({
     502: "BACKEND_UNAVAILABLE",
     503: "TURN_BUSY",
   }),
-  responses: { 200: eventStreamResponse(uiMessageChunk), 204: { description: "There is nothing to go on with" } },
+  responses: { 200: eventStreamResponse(uiMessageEvent), 204: { description: "There is nothing to go on with" } },
 });
 const stopDetail = (notFound: string[]) => ({
   tags,
@@ -85,8 +85,9 @@ export function webRoutes({ agents, identities, uiChats }: Deps) {
           "Point `new DefaultChatTransport({ api })` here. The stream is the AI SDK's UI message stream. Of the messages only the " +
           "last one counts: the agent has its own memory. Answers to requests for approval, in the last message, decide them; an " +
           "API key needs the scope `write` for that.",
+        operationId: "chatWithAgent",
         ...documentErrors(UI_CHAT_ERRORS),
-        responses: { 200: eventStreamResponse(uiMessageChunk) },
+        responses: { 200: eventStreamResponse(uiMessageEvent) },
       },
     })
     .get(`${CHAT}/:chatId`, (call) => uiChats.messages(call, call.params.chatId), {
@@ -95,6 +96,7 @@ export function webRoutes({ agents, identities, uiChats }: Deps) {
       detail: {
         tags,
         summary: "The last messages of a chat, as useChat wants them",
+        description: "Up to 100 messages, oldest first. A chat that nobody has written in yet has none.",
         ...documentErrors({ 404: "CONVERSATION_NOT_FOUND" }),
       },
     })

@@ -28,13 +28,12 @@ export const chatEvent = (reply: TSchema) =>
     reply,
   }));
 
-/** The events of a reply to a visitor: which tools an agent has is private. */
+/** The data of the events of a reply to a visitor: which tools an agent has is private. */
+export const visitorEvents = (reply: TSchema) => ({ delta: delta(), error: error(), reply });
+
+/** The events of a reply to a visitor. */
 export const visitorEvent = (reply: TSchema) =>
-  eventSchema("VisitorEvent", "One event of a reply; `reply` or `error` is the last one.", () => ({
-    delta: delta(),
-    error: error(),
-    reply,
-  }));
+  eventSchema("VisitorEvent", "One event of a reply; `reply` or `error` is the last one.", () => visitorEvents(reply));
 
 /** The events of a turn that runs in the background. */
 export const turnEvent = eventSchema("TurnEvent", "One event of a turn; `end` is the last one.", () => {

@@ -64,6 +64,7 @@ export async function accounts(tour: Tour, world: World): Promise<void> {
   await keysAndFactors(tour, eve);
   await signIns(tour, world, eve);
   await apps(tour, eve);
+  await devices(tour, eve);
   await call("DELETE /api/auth/sessions", { as: eve });
   await call("POST /api/settings/password", {
     as: eve,
@@ -182,5 +183,28 @@ async function apps({ call }: Tour, eve: ReturnType<typeof createClient>): Promi
   await call("POST /api/oauth/revoke", {
     ...form,
     body: new URLSearchParams({ token: tokens.refresh_token ?? "", client_id: app.client_id }).toString(),
+  });
+}
+
+/** A program without a browser asks for a key, Eve allows it, and it signs out again. */
+async function devices({ call }: Tour, eve: ReturnType<typeof createClient>): Promise<void> {
+  const form = (fields: Record<string, string>) => ({
+    as: null,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams({ client_id: "berth", ...fields }).toString(),
+  });
+  const { body: begun } = await call("POST /api/auth/device", form({ device_name: "atlas", scope: "read write chat" }));
+  const code = begun.user_code;
+  await call("POST /api/auth/device/request", { as: eve, body: { code } });
+  const scopes = ["read", "write", "chat"];
+  await call("POST /api/auth/device/decision", { as: eve, body: { code, approved: true, scopes } });
+  const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+  const { body: granted } = await call(
+    "POST /api/auth/device/token",
+    form({ grant_type, device_code: begun.device_code ?? "" }),
+  );
+  await call("DELETE /api/keys/current", {
+    as: null,
+    headers: { authorization: `Bearer ${granted.access_token}` },
   });
 }

@@ -22,6 +22,7 @@ export async function agents(tour: Tour, world: World): Promise<void> {
   await call("GET /api/agents/{id}/config/versions/{version}", { path: { version: "1" } });
   await call("POST /api/agents/{id}/config/restore", { body: { version: 1 } });
   await call("GET /api/templates");
+  await call("GET /schemas/agent.json", { as: null });
   await call("GET /api/models", { query: { query: "fake", limit: "5" } });
   await call("GET /api/plans");
   await talk(tour, world);
@@ -94,6 +95,7 @@ async function skills(tour: Tour, { upstream, mcp, page }: World): Promise<void>
     path: { key: "provider_5" },
     body: { value: "sk-the-owners-key" },
   });
+  await call("POST /api/agents/{id}/credentials/compare", { body: { values: { provider_5: "sk-the-owners-key" } } });
   await call("DELETE /api/skills/{id}", { path: { id } });
   await call("POST /api/skills/{id}/restore", { path: { id }, body: {} });
 

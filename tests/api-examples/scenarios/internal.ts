@@ -32,6 +32,8 @@ export async function internal(tour: Tour, { upstream }: World): Promise<void> {
     granted("agent.peer", { query: { conversation: "conversation-1" } }),
   );
   await cancelled(tour, upstream, granted, message);
+  const sent = { conversation: "chat:harbour-tour", key: "message-1", text: "Is the harbour open?" };
+  await call("POST /api/agents/{id}/clients/messages", granted("agent.chat", { body: sent }));
   await call("POST /api/agents/{id}/assistant/messages", {
     body: { message: "Which ships come today?", trusted: true },
   });

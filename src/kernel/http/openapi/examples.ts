@@ -51,7 +51,9 @@ function addExample(operation: Operation, example: RecordedExample, name: string
   const content = operation.responses?.[status]?.content;
   // Of a stream, one event of each kind.
   if (type === EVENT_STREAM && Array.isArray(response)) {
-    for (const event of response) add(content, type, event, String(event.event));
+    for (const [index, event] of response.entries()) {
+      add(content, type, event, String(event.event ?? event.data?.type ?? `event${index + 1}`));
+    }
   } else add(content, type, response);
 }
 
