@@ -13,7 +13,7 @@ import { type CodeBlock, readPage } from "./page.ts";
 import { exists, listedPages, root } from "./pages.ts";
 
 /** How each language is checked; blocks of another one are refused. */
-const LANGUAGES = ["sh", "bash", "json", "js", "ts", "yaml", "dotenv", "conf", "markdown", "html", "text"];
+const LANGUAGES = ["sh", "bash", "json", "js", "ts", "python", "yaml", "dotenv", "conf", "markdown", "html", "text"];
 /** So many blocks may stay unchecked, each with its reason. Write a block that runs instead of raising it. */
 const MAX_NOT_RUN = 14;
 
@@ -85,12 +85,12 @@ describe("json", () => {
     expect(found).toEqual([]);
   });
 
-  test("says what it is if it is no configuration: `body` or `response` of a route, or `example`", () => {
+  test("says what it is if it is no configuration: `body` or `response` of a route, `example`, or a file", () => {
     const schema = configSchema();
     const keys = Object.keys(schema.properties ?? {});
     const found = problems(of("json"), ({ code, marks }) => {
       const isConfiguration = Object.keys(JSON.parse(code)).every((name) => keys.includes(name));
-      return isConfiguration || ["body", "response", "example"].includes(marks[0] ?? "")
+      return isConfiguration || /^(body|response|example|[\w-]+\.json)$/.test(marks[0] ?? "")
         ? undefined
         : code.slice(0, 60);
     });
@@ -124,6 +124,10 @@ const givenValue = (value: string) =>
     .replace("0x…", "0x000000000000000000000000000000000000dEaD")
     .replace(/^…$/, "0123456789abcdef".repeat(4))
     .replace("https://…", "https://rpc.example.com/key");
+
+test("python has a test of its own", () => {
+  expect(of("python").map(placeOf)).toEqual([]);
+});
 
 test("yaml is YAML", () => {
   const found = problems(of("yaml"), ({ code }) => {

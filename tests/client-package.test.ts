@@ -129,7 +129,7 @@ declare const [agentId, file, show]: [string, File, (text: string) => void];
 void [BerthError, ConnectionError, createClient, berth, agentId, file, show];
 `;
   const pages = ["docs/client.md", "packages/client/README.md"].map((path) => readFileSync(join(root, path), "utf8"));
-  const blocks = pages.flatMap((page) => [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) => code));
+  const blocks = pages.flatMap((page) => [...page.matchAll(/```ts\b[^\n]*\n(.*?)```/gs)].map(([, code = ""]) => code));
   expect(blocks.length).toBeGreaterThan(7);
   const names = blocks.map((code, n) => {
     writeFileSync(join(project.path, `block-${n}.ts`), code.startsWith("import") ? code : prelude + code);

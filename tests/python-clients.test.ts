@@ -1,7 +1,9 @@
 // The Python packages of OpenAI and Anthropic use /v1 of the web port. Skipped where they can't be installed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readPage } from "../site/page.ts";
 import { startApiUser } from "./support/api-user.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
+import { member, provision } from "./support/members.ts";
 import { pythonWith } from "./support/python.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
@@ -13,7 +15,12 @@ let key: string;
 beforeAll(async () => {
   if (!python) return;
   upstream = await startUpstream({ key: "operator", models: ["fake-small", "fake-embed"] });
-  const env = { PROVIDER_3_BASE_URL: upstream.url, PROVIDER_3_API_KEY: "operator", RATE_LIMITS: "off" };
+  const env = {
+    PROVIDER_3_BASE_URL: upstream.url,
+    PROVIDER_3_API_KEY: "operator",
+    MODEL_A: "provider_3:fake-small",
+    RATE_LIMITS: "off",
+  };
   berth = await startBerth({ env });
   key = await startApiUser(berth);
 }, 30_000);
@@ -84,6 +91,26 @@ print(json.dumps(seen))`;
     ]);
   }, 30_000);
 });
+
+test.skipIf(!python)(
+  "the program of docs/agents-as-models.md talks to an agent",
+  async () => {
+    const owner = await member(berth);
+    const agent = await provision(owner);
+    const { body } = await owner.post<{ key: string }>("/api/keys", { name: "python", scopes: ["chat"] });
+    const program =
+      readPage("docs/agents-as-models.md").blocks.find(({ language }) => language === "python")?.code ?? "";
+    const own = program
+      .replace("https://berth.example", berth.web)
+      .replace("bk_…", body.key)
+      .replace("agent:harbour", `agent:${agent.id}`);
+    expect(own).not.toBe(program);
+    expect(await printed(`${own}\nprint(json.dumps(answer.choices[0].message.content))`)).toContain(
+      "What did I ask you yesterday?",
+    );
+  },
+  30_000,
+);
 
 describe.skipIf(!python)("anthropic for Python", () => {
   const CLIENT = `

@@ -8,6 +8,7 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
 } from "ai";
+import { readPage } from "../site/page.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
@@ -17,13 +18,15 @@ import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 type ReactChat = AbstractChat<UIMessage>;
 type Options = ChatInit<UIMessage> & { resume?: boolean };
-const { Chat, renderUseChat } = (await import(join(import.meta.dir, "support/react-chat.mjs"))) as {
+interface Rendered {
+  current(): Pick<ReactChat, "messages" | "status" | "error" | "sendMessage">;
+  shown(): string;
+  unmount(): Promise<void>;
+}
+const { Chat, renderHook, renderUseChat } = (await import(join(import.meta.dir, "support/react-chat.mjs"))) as {
   Chat: new (options: Options) => ReactChat;
-  renderUseChat(options: Options): Promise<{
-    current(): Pick<ReactChat, "messages" | "status" | "error" | "sendMessage">;
-    shown(): string;
-    unmount(): Promise<void>;
-  }>;
+  renderHook(useHook: () => Pick<ReactChat, "status">): Promise<Rendered>;
+  renderUseChat(options: Options): Promise<Rendered>;
 };
 
 let upstream: Upstream;
@@ -324,6 +327,28 @@ test("useChat in a React page sends, shows, and resumes when the page is loaded 
   expect(page.current().error).toBeUndefined();
   await page.unmount();
 });
+
+test("the hook of docs/agents-as-models.md talks to the agent that it names", async () => {
+  const code = readPage("docs/agents-as-models.md").blocks.find(({ language }) => language === "ts")?.code ?? "";
+  // A page of Berth's own origin has address and session by itself.
+  const ownPage = `headers: ${JSON.stringify({ cookie: ada.cookie, origin: berth.web })}, api: \`${berth.web}/api/`;
+  const program = code.replace("api: `/api/", ownPage);
+  expect(program).not.toBe(code);
+  const file = join(import.meta.dir, `../node_modules/.cache/hook-${crypto.randomUUID()}.ts`);
+  await Bun.write(file, program);
+  try {
+    const { useAgent } = (await import(file)) as { useAgent: (agentId: string, chatId: string) => ReactChat };
+    const page = await renderHook(() => useAgent(agentId, "of the page"));
+    await eventually(() => page.current() !== undefined);
+    void page.current().sendMessage({ text: "Ahoy" });
+    await eventually(
+      () => page.current().status === "ready" && textOf(page.current().messages.at(-1)) === "echo: Ahoy",
+    );
+    await page.unmount();
+  } finally {
+    await Bun.file(file).delete();
+  }
+}, 20_000);
 
 describe("/api/chat, to which useChat points by default,", () => {
   const sent = (text: string) => ({

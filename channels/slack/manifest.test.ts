@@ -4,7 +4,7 @@ import { MANIFEST, NEEDED_SCOPES } from "./manifest.ts";
 
 test("docs/slack.md has the manifest", async () => {
   expect(await Bun.file(join(import.meta.dir, "../../docs/slack.md")).text()).toContain(
-    `\`\`\`json\n${MANIFEST}\n\`\`\``,
+    `\`\`\`json tested-by: channels/slack/manifest.test.ts\n${MANIFEST}\n\`\`\``,
   );
 });
 

@@ -21,7 +21,7 @@ const ENGLISH =
   /\b(the|is|are|of|and|or|not|no|with|for|from|has|have|it|its|this|that|your|you|by|be|can|can't|when|which|what|to)\b/i;
 /** Names that are the same in both languages, and words of other services' pages, which are English there. */
 const SAME =
-  /\b(Berth|Telegram|Discord|WhatsApp|BotFather|GitHub|Google Gemini|OpenRouter|Groq|Anthropic|OpenAI|Ollama|Bun|TypeScript|Python|Shell|New Application|Configuration|Verify and save|Reset Token|Message Content Intent|messages|demo|CSV|JSON|nova|English|Deutsch)\b/g;
+  /\b(Berth|Telegram|Discord|WhatsApp|BotFather|GitHub|Google Gemini|OpenRouter|Groq|Anthropic|OpenAI|Ollama|Bun|TypeScript|Python|Shell|New Application|Configuration|Verify and save|Reset Token|Message Content Intent|From a manifest|Next|Create|Install App|Basic Information|App-Level Tokens|Generate Token and Scopes|messages|demo|CSV|JSON|nova|English|Deutsch)\b/g;
 /** Names, addresses, versions and zones. */
 const NAMES =
   /\bprovider_\d:\S+|\S+@\S+|\bhttps?:\/\/\S*|\blocalhost:\S+|\b\d[\w.]*_\w+|\b[A-Z][\w-]+\/[\w/+ -]+|\b\w+-x64|\b(ms|min|kB|MB|GB|TB)\b|berth-tests\/1.0/g;
@@ -189,6 +189,7 @@ test("no page shows English", async () => {
     `/agents/${agentId}/channels/channel_a`,
     `/agents/${agentId}/channels/channel_b`,
     `/agents/${agentId}/channels/channel_c`,
+    `/agents/${agentId}/channels/channel_d`,
     "/admin/settings?show=all",
     "/admin/usage?by=agent",
     "/admin/agents?status=error",

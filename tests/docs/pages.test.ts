@@ -17,7 +17,7 @@ import { binary, openWorld, preparePage, signInAsAda, type World } from "./world
 
 const SHELLS = ["sh", "bash"];
 /** Blocks whose second word is the name of their file. */
-const PROGRAMS = ["js", "ts"];
+const FILES = ["js", "ts", "json"];
 /** A block that begins with it starts the service, and the blocks behind it use that one. */
 const SERVE = /^\.\/(?:dist\/)?berth serve\b *(.*)$/m;
 
@@ -60,67 +60,84 @@ function newBot(): string {
 }
 
 describe("with a running service", () => {
-  test.each(pages.filter(({ blocks }) => !startsItself(blocks)))("$path", async ({ path, blocks }) => {
-    const folder = temporaryDir();
-    const botToken = newBot();
-    world.upstream.script(undefined);
-    const own = await preparePage(ada, folder.path, path);
-    const agent = own.AGENT ?? "";
-    const more = await BEFORE[path]?.(ada, agent, world);
-    const address = { BASE: berth.web, BERTH: berth.web, BASE_URL: berth.web };
-    const env = { ...world.env, ...berth.env, DATA_DIR: join(berth.dir, "data"), ...address, ...own, ...more };
-    await using shell = openShell(folder.path, binary, env, {
-      "pairing-code": `#!/bin/sh\nexec curl -s "${world.origin}/pairing-code?token=${botToken}"\n`,
-    });
-    const place = { origin: berth.web, backend: berth.backend, agent, botToken, otherBotToken: newBot() };
-    for (const block of blocks) await runBlock(block, shell, folder.path, (code) => withStandIns(code, place, world));
-  });
+  test.each(pages.filter(({ blocks }) => !startsItself(blocks)))(
+    "$path",
+    async ({ path, blocks }) => {
+      const folder = temporaryDir();
+      const botToken = newBot();
+      world.upstream.script(undefined);
+      const own = await preparePage(ada, folder.path, path);
+      const agent = own.AGENT ?? "";
+      const more = await BEFORE[path]?.(ada, agent, world);
+      const address = { BASE: berth.web, BERTH: berth.web, BASE_URL: berth.web, BERTH_URL: berth.web };
+      const env = {
+        ...world.env,
+        ...berth.env,
+        TELEGRAM_TOKEN: botToken,
+        BERTH_KEY: own.KEY ?? "",
+        DATA_DIR: join(berth.dir, "data"),
+        ...address,
+        ...own,
+        ...more,
+      };
+      await using shell = openShell(folder.path, binary, env, {
+        "pairing-code": `#!/bin/sh\nexec curl -s "${world.origin}/pairing-code?token=${botToken}"\n`,
+      });
+      const place = { origin: berth.web, backend: berth.backend, agent, botToken, otherBotToken: newBot() };
+      for (const block of blocks) await runBlock(block, shell, folder.path, (code) => withStandIns(code, place, world));
+    },
+    60_000,
+  );
 });
 
 describe("from an empty folder", () => {
-  test.each(pages.filter(({ blocks }) => startsItself(blocks)))("$path", async ({ path, blocks }) => {
-    const folder = temporaryDir();
-    const botToken = newBot();
-    world.upstream.script(undefined);
-    await using shell = openShell(
-      folder.path,
-      binary,
-      { ...world.env },
-      {
-        "pairing-code": `#!/bin/sh\nexec curl -s "${world.origin}/pairing-code?token=${botToken}"\n`,
-      },
-    );
-    let own: Berth | undefined;
-    const resolve = (code: string) => {
-      const [origin, backend] = [own?.web ?? "", own?.backend ?? ""];
-      return withStandIns(code, { origin, backend, agent: "", botToken, otherBotToken: "" }, world);
-    };
-    SCRIPTS[path]?.(world);
-    try {
-      for (const block of blocks) {
-        const serve = isServe(block) ? SERVE.exec(block.code) : undefined;
-        if (!serve) await runBlock(block, shell, folder.path, resolve);
-        else {
-          const settings = Object.fromEntries(
-            [...block.code.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
-          );
-          const args = (serve[1] ?? "")
-            .replace(/[&#].*$/, "")
-            .split(" ")
-            .filter(Boolean);
-          if (own) await own.stop();
-          own = await world.start(folder.path, args, settings);
-          // Readers have it at its own port, which `berth health` asks.
-          await shell.run(`export PORT=${new URL(own.web).port}`);
+  test.each(pages.filter(({ blocks }) => startsItself(blocks)))(
+    "$path",
+    async ({ path, blocks }) => {
+      const folder = temporaryDir();
+      const botToken = newBot();
+      world.upstream.script(undefined);
+      await using shell = openShell(
+        folder.path,
+        binary,
+        { ...world.env },
+        {
+          "pairing-code": `#!/bin/sh\nexec curl -s "${world.origin}/pairing-code?token=${botToken}"\n`,
+        },
+      );
+      let own: Berth | undefined;
+      const resolve = (code: string) => {
+        const [origin, backend] = [own?.web ?? "", own?.backend ?? ""];
+        return withStandIns(code, { origin, backend, agent: "", botToken, otherBotToken: "" }, world);
+      };
+      SCRIPTS[path]?.(world);
+      try {
+        for (const block of blocks) {
+          const serve = isServe(block) ? SERVE.exec(block.code) : undefined;
+          if (!serve) await runBlock(block, shell, folder.path, resolve);
+          else {
+            const settings = Object.fromEntries(
+              [...block.code.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
+            );
+            const args = (serve[1] ?? "")
+              .replace(/[&#].*$/, "")
+              .split(" ")
+              .filter(Boolean);
+            if (own) await own.stop();
+            own = await world.start(folder.path, args, settings);
+            // Readers have it at its own port, which `berth health` asks.
+            await shell.run(`export PORT=${new URL(own.web).port}`);
+          }
         }
+      } finally {
+        await own?.[Symbol.asyncDispose]();
+        folder.remove();
       }
-    } finally {
-      await own?.[Symbol.asyncDispose]();
-      folder.remove();
-    }
-    expect({ path, started: own !== undefined }).toEqual({ path, started: true });
-    AFTER[path]?.(world);
-  });
+      expect({ path, started: own !== undefined }).toEqual({ path, started: true });
+      AFTER[path]?.(world);
+    },
+    60_000,
+  );
 });
 
 describe("blocks that are no commands", () => {
@@ -168,7 +185,7 @@ async function runBlock(
   const [name] = marks;
   try {
     if (SHELLS.includes(language)) await shell.run(resolve(code));
-    else if (name !== undefined && PROGRAMS.includes(language)) writeFileSync(join(dir, name), `${resolve(code)}\n`);
+    else if (name?.includes(".") && FILES.includes(language)) writeFileSync(join(dir, name), `${resolve(code)}\n`);
   } catch (error) {
     throw new Error(`${page}:${line}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }

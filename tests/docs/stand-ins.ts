@@ -2,7 +2,10 @@
 
 import type { Client } from "../support/client.ts";
 import { eventually } from "../support/eventually.ts";
+import { newAppId, tokensFor } from "../support/slack.ts";
 import type { World } from "./world.ts";
+
+const SLACK_TOKENS = tokensFor(newAppId());
 
 interface Place {
   origin: string;
@@ -28,6 +31,8 @@ export function withStandIns(
     ["https://www.example.com/release-notes.zip", `${world.origin}/release-notes.zip`],
     ["123456:your-token", botToken],
     ["654321:another-token", otherBotToken],
+    ["xoxb-…", SLACK_TOKENS.botToken],
+    ["xapp-…", SLACK_TOKENS.appToken],
     // In a text that the shell quotes: the quotes end for the command.
     ["THE-CODE", `'"$(pairing-code)"'`],
     ["01a1…", agent],
@@ -54,6 +59,14 @@ export const BEFORE: Readonly<
     );
     return { ID: id };
   },
+  "docs/slack.md": async (_client, _agent, { slack }) => {
+    slack.addApp(SLACK_TOKENS, { username: "berth-agent" });
+    return {};
+  },
+  "docs/agent-as-code.md": async () => ({
+    OPENROUTER_KEY: "sk-of-nobody-0123456789",
+    DOCS_TOKEN: "a-token-of-the-page",
+  }),
   "docs/a2a.md": async (client, agent) => {
     await client.put(`/api/agents/${agent}/public`, { enabled: true });
     return {};

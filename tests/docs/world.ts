@@ -1,4 +1,4 @@
-// What the blocks of the pages talk to: the compiled binary with a scripted model, a fake Telegram, and addresses that answer.
+// What the blocks of the pages talk to: the compiled binary with a scripted model, fakes of Telegram and Slack, and addresses that answer.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -8,6 +8,7 @@ import { type Client, createClient } from "../support/client.ts";
 import { pdfOf } from "../support/documents.ts";
 import { provision } from "../support/members.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { type Slack, startSlack } from "../support/slack.ts";
 import { startTelegram, type Telegram } from "../support/telegram.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { zipOf } from "../support/zips.ts";
@@ -27,6 +28,7 @@ Group the changes by what users notice.
 export interface World extends AsyncDisposable {
   upstream: Upstream;
   telegram: Telegram;
+  slack: Slack;
   /** Settings of every service that the pages start. */
   env: Record<string, string>;
   /** A new service in `dir`, with arguments after `serve`. */
@@ -39,6 +41,7 @@ export interface World extends AsyncDisposable {
 export async function openWorld(): Promise<World> {
   const upstream = await startUpstream({ models: ["fake-small", "fake-embed"] });
   const telegram = await startTelegram();
+  const slack = await startSlack();
   const receiver = startReceiver();
   const site = Bun.serve({
     hostname: "127.0.0.1",
@@ -57,6 +60,7 @@ export async function openWorld(): Promise<World> {
     PROVIDER_3_BASE_URL: upstream.url,
     MODEL_A: "provider_3:fake-small",
     CHANNEL_A_API_ROOT: telegram.url,
+    CHANNEL_D_API_ROOT: slack.url,
     RATE_LIMITS: "off",
     BOT_DETECTION: "off",
     OUTBOUND_ALLOW: "127.0.0.1/32",
@@ -64,6 +68,7 @@ export async function openWorld(): Promise<World> {
   return {
     upstream,
     telegram,
+    slack,
     env,
     origin: site.url.origin,
     hooks: receiver.url,
@@ -72,6 +77,7 @@ export async function openWorld(): Promise<World> {
       await site.stop(true);
       await receiver[Symbol.asyncDispose]();
       await telegram[Symbol.asyncDispose]();
+      await slack.stop();
       await upstream.stop();
     },
   };
@@ -104,6 +110,7 @@ export async function preparePage(client: Client, dir: string, name: string): Pr
   const files: Record<string, string | Uint8Array> = {
     "handbook.pdf": pdfOf(["The harbour opens at six."]),
     "card.png": pngOf({ ccv3: CARD_V3 }),
+    "docs/tides.md": "# Tides\n\nHigh tide is at nine.\n",
     "config.json": JSON.stringify({ instructions: "You are a cheerful harbour master." }),
     "release-notes/SKILL.md": SKILL,
     ...Object.fromEntries(Object.entries(OPENCLAW).map(([path, text]) => [`.openclaw/${path}`, text])),

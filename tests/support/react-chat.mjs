@@ -6,14 +6,17 @@ import { createElement } from "react";
 export { Chat };
 
 /** Renders a component that calls `useChat` with these options; returns the hook's latest result, and its unmount. */
-export async function renderUseChat(options) {
+export const renderUseChat = (options) => renderHook(() => useChat(options));
+
+/** Renders a component that calls a hook which returns what `useChat` does. */
+export async function renderHook(useHook) {
   const { document, window } = parseHTML("<!doctype html><html><body><div id=root></div></body></html>");
   Object.assign(globalThis, { document, window });
   const { createRoot } = await import("react-dom/client");
   const root = createRoot(document.getElementById("root"));
   let current;
   function Page() {
-    current = useChat(options);
+    current = useHook();
     return createElement("main", null, current.status);
   }
   root.render(createElement(Page));

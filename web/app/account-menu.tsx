@@ -48,6 +48,7 @@ export default function AccountMenu() {
           </Menu.RadioGroup>
         </Menu.Group>
         <MenuSeparator />
+        <MenuItem onClick={() => location.assign("/docs/")}>{t("Documentation")}</MenuItem>
         <MenuItem onClick={() => location.assign("/swagger")}>{t("API documentation")}</MenuItem>
         <MenuItem onClick={() => void signOut()}>{t("Sign out")}</MenuItem>
       </MenuPopup>

@@ -578,6 +578,7 @@ export const translation = {
     Agent: "Agent",
     Action: "Aktion",
     Page: "Seite",
+    Documentation: "Dokumentation",
     "API documentation": "API-Dokumentation",
     "Theme as the system": "Aussehen wie das System",
     "Dark theme": "Dunkles Aussehen",
@@ -2922,6 +2923,7 @@ export const translation = {
     "curl typescript api request": "curl typescript api anfrage",
     bright: "weiß",
     night: "nacht",
+    "help docs manual guide handbook": "hilfe doku anleitung handbuch",
     "swagger openapi developer": "swagger openapi entwickler",
     "log out leave": "ausloggen verlassen",
     "make create add user person": "machen anlegen nutzer person",
@@ -3141,6 +3143,13 @@ export const translation = {
       "The address answered with status {n}. It is tried again.":
         "Die Adresse hat mit Status {n} geantwortet. Es wird noch einmal versucht.",
       "Give a text.": "Gib einen Text an.",
+      "Give a text, or a list of text blocks.": "Gib einen Text oder eine Liste von Textblöcken an.",
+      "Choose auto, none, required, or one function.": "Wähle auto, none, required oder eine Funktion.",
+      "Choose auto, any, tool or none.": "Wähle auto, any, tool oder none.",
+      "A function_call has call_id, name and arguments, all of them texts.":
+        "Ein function_call hat call_id, name und arguments, alle drei sind Texte.",
+      "The format is json_schema.": "Das Format ist json_schema.",
+      "{} has json and text only.": "{} kennt nur json und text.",
       "Give a text of at least {n} characters.": "Gib einen Text von mindestens {n} Zeichen an.",
       "Give a text of at most {n} characters.": "Gib einen Text von höchstens {n} Zeichen an.",
       "Give a number.": "Gib eine Zahl an.",
@@ -3760,7 +3769,7 @@ export const translation = {
         "US-Dollar, ab 0, mit höchstens 6 Nachkommastellen, etwa 1 oder 0.25",
       "a whole number in the token's smallest unit": "eine ganze Zahl in der kleinsten Einheit der Währung",
       "an email address": "eine E-Mail-Adresse",
-      "an email address, or Name <address>": "eine E-Mail-Adresse, oder Name <Adresse>",
+      "an email address, or `Name <address>`": "eine E-Mail-Adresse, oder `Name <Adresse>`",
       "an IP address or a CIDR network such as 10.0.0.0/8": "eine IP-Adresse oder ein Netz wie 10.0.0.0/8",
       "0x and 40 hex digits": "0x und 40 Hex-Ziffern",
       "0x and 64 hex digits": "0x und 64 Hex-Ziffern",
@@ -3916,8 +3925,18 @@ export const translation = {
       "Files of third-party plugins.": "Dateien fremder Erweiterungen.",
       "Private networks that addresses given by users may reach all the same.":
         "Private Netze, die Adressen von Nutzern trotzdem erreichen dürfen.",
-      "What `/api/ai/*` may spend on the operator's keys a day; 0 turns keyless use off.":
-        "Was `/api/ai/*` am Tag auf Schlüssel des Betreibers ausgeben darf; 0 schaltet die Nutzung ohne Schlüssel ab.",
+      "The documentation of this version at `/docs`, for everybody, or none. It holds nothing of this service.":
+        "Die Dokumentation dieser Version unter `/docs`, für alle, oder keine. Von diesem Dienst steht nichts darin.",
+      "What `/api/ai/*` and `/v1/*` may spend a day on the operator's keys for callers without an account; 0 turns such use off.":
+        "Was `/api/ai/*` und `/v1/*` am Tag auf Schlüssel des Betreibers für Aufrufer ohne Konto ausgeben dürfen; 0 schaltet das ab.",
+      "Whether `/v1` of the web port serves callers without an account, within `AI_PUBLIC_BUDGET_USD_PER_DAY`; otherwise they get 401.":
+        "Ob `/v1` am Web-Port auch Aufrufern ohne Konto antwortet, bis `AI_PUBLIC_BUDGET_USD_PER_DAY` verbraucht ist; sonst bekommen sie 401.",
+      "What `/api/ai/*` and `/v1/*` may spend a day on the operator's keys for callers without an account; 0 turns such use off.":
+        "Was `/api/ai/*` und `/v1/*` am Tag auf Schlüssel des Betreibers für Aufrufer ohne Konto ausgeben dürfen; 0 schaltet diese Nutzung ab.",
+      "Whether `/v1` of the web port serves callers without an account, within `AI_PUBLIC_BUDGET_USD_PER_DAY`; otherwise they get 401.":
+        "Ob `/v1` am Web-Port Aufrufer ohne Konto bedient, innerhalb von `AI_PUBLIC_BUDGET_USD_PER_DAY`; sonst bekommen sie 401.",
+      "The documentation of this version at `/docs`, for everybody, or none. It holds nothing of this service.":
+        "Die Dokumentation dieser Version unter `/docs`, für alle, oder keine. Sie enthält nichts von diesem Dienst.",
       "What each account may use of the operator's keys a month before its credits, by plan; admins are free of it.":
         "Was jedes Konto im Monat von den Schlüsseln des Betreibers nutzen darf, bevor sein Guthaben zählt, je Tarif; für Admins gilt es nicht.",
       "What all unclaimed agents, trials and accounts without a paid subscription may together use of the operator's keys a day, besides what credits pay for.":

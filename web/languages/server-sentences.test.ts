@@ -8,6 +8,7 @@ import { sentencesInSource, shapeOf } from "./server-sentences.ts";
 /** Files whose sentences only programs, visitors of public pages, the plain forms of sign-in or the command line meet. */
 const ELSEWHERE = [
   "plugins/agents/as-code/",
+  "plugins/ai/api-media/",
   "plugins/ai/calls/",
   "plugins/ai/model.ts",
   "plugins/ai/cache/response-cache.ts",
@@ -16,6 +17,7 @@ const ELSEWHERE = [
   "plugins/client-chats/",
   "plugins/interaction/",
   "plugins/mcp-server/model.ts",
+  "plugins/openai-api/",
   "plugins/provisioning/",
   "plugins/runtime/message-routes.ts",
   "plugins/runtime/model.ts",

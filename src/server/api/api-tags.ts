@@ -51,11 +51,15 @@ const TAGS: Readonly<Record<string, TagRow>> = {
     "token gating",
   ),
   AI: tag("Models of all providers: chat, embeddings, prices.", "operating", "operating Berth"),
-  OpenAI: tag("Models and agents for OpenAI's clients, in the shapes of its API.", "api-tour", "a tour of the API"),
+  OpenAI: tag(
+    "Models and agents for OpenAI's clients, in the shapes of its API.",
+    "openai-api",
+    "clients of OpenAI and Anthropic",
+  ),
   Anthropic: tag(
     "Models and agents for Anthropic's clients, in the shape of its API.",
-    "api-tour",
-    "a tour of the API",
+    "openai-api",
+    "clients of OpenAI and Anthropic",
   ),
   Usage: tag("What accounts and agents use, cost and may spend.", "agents", "agents and their budgets"),
   Webhooks: tag("Events for other services, by POST and as a stream.", "webhooks", "webhooks"),

@@ -10,6 +10,7 @@ import {
   CodeXml,
   Compass,
   DatabaseBackup,
+  FileCode,
   FileUp,
   KeyRound,
   Link2,
@@ -136,8 +137,14 @@ export const ACTIONS: readonly Action[] = [
   { label: text("Dark theme"), Icon: Moon, keywords: text("night"), run: () => changeTheme("dark") },
   { label: text("Theme as the system"), Icon: Moon, run: () => changeTheme("system") },
   {
-    label: text("API documentation"),
+    label: text("Documentation"),
     Icon: BookOpen,
+    keywords: text("help docs manual guide handbook"),
+    run: () => location.assign("/docs/"),
+  },
+  {
+    label: text("API documentation"),
+    Icon: FileCode,
     keywords: text("swagger openapi developer"),
     run: () => location.assign("/swagger"),
   },
