@@ -588,6 +588,11 @@ for (const mode of ["development", "production"]) {
       /** The routes that need no session. All other routes in the API description are protected. */
       const open = {
         web: [
+          "get /schemas/agent.json",
+          "post /api/auth/device",
+          "post /api/auth/device/token",
+          "get /api/embed/{agent}",
+          "post /api/embed/{agent}/messages",
           "get /healthz",
           "get /readyz",
           "post /api/register",
