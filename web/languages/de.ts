@@ -3925,12 +3925,6 @@ export const translation = {
       "Files of third-party plugins.": "Dateien fremder Erweiterungen.",
       "Private networks that addresses given by users may reach all the same.":
         "Private Netze, die Adressen von Nutzern trotzdem erreichen dürfen.",
-      "The documentation of this version at `/docs`, for everybody, or none. It holds nothing of this service.":
-        "Die Dokumentation dieser Version unter `/docs`, für alle, oder keine. Von diesem Dienst steht nichts darin.",
-      "What `/api/ai/*` and `/v1/*` may spend a day on the operator's keys for callers without an account; 0 turns such use off.":
-        "Was `/api/ai/*` und `/v1/*` am Tag auf Schlüssel des Betreibers für Aufrufer ohne Konto ausgeben dürfen; 0 schaltet das ab.",
-      "Whether `/v1` of the web port serves callers without an account, within `AI_PUBLIC_BUDGET_USD_PER_DAY`; otherwise they get 401.":
-        "Ob `/v1` am Web-Port auch Aufrufern ohne Konto antwortet, bis `AI_PUBLIC_BUDGET_USD_PER_DAY` verbraucht ist; sonst bekommen sie 401.",
       "What `/api/ai/*` and `/v1/*` may spend a day on the operator's keys for callers without an account; 0 turns such use off.":
         "Was `/api/ai/*` und `/v1/*` am Tag auf Schlüssel des Betreibers für Aufrufer ohne Konto ausgeben dürfen; 0 schaltet diese Nutzung ab.",
       "Whether `/v1` of the web port serves callers without an account, within `AI_PUBLIC_BUDGET_USD_PER_DAY`; otherwise they get 401.":
