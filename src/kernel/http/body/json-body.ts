@@ -91,9 +91,13 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** As `parseJson`, in steps: of a text of the maximal length, each takes up to 10 ms. */
+/**
+ * As `parseJson`, in steps: of a text of the maximal length, each takes up to 10 ms. Throws 413 for more than 1 MiB beside
+ * files: many small values take long to parse and to check, and a file is one long text.
+ */
 async function parseLongJson(text: string): Promise<unknown> {
-  requireShallow(text);
+  const { shortCharacters } = requireShallow(text);
+  if (shortCharacters > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES, "without the files in it ");
   await yieldToEventLoop();
   const value = parse(text);
   await yieldToEventLoop();
@@ -109,17 +113,16 @@ function parse(text: string): unknown {
   }
 }
 
-/** Throws 400 for JSON that is nested too deep, 413 for a larger body than others whose size is not that of files in it. */
-function requireShallow(text: string): void {
-  const { depth, shortCharacters } = shapeOf(text);
-  if (depth > MAX_JSON_DEPTH) {
+/** Throws 400 for JSON that is nested too deep. */
+function requireShallow(text: string): ReturnType<typeof shapeOf> {
+  const shape = shapeOf(text);
+  if (shape.depth > MAX_JSON_DEPTH) {
     throw invalidInput(
       { path: "", message: `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.` },
       "JSON_TOO_DEEP",
     );
   }
-  // Many small values take long to parse and to check; a file is one long text.
-  if (shortCharacters > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES, "without the files in it ");
+  return shape;
 }
 
 function requireStorable(text: string, value: unknown): void {
