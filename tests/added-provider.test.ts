@@ -66,7 +66,10 @@ const credentials = async () =>
 test("the API documents name it wherever they name the others", async () => {
   const count = (document: string, id: string) => document.split(`"${id}"`).length;
   for (const origin of [server.backend, server.web]) {
-    const document = await (await fetch(`${origin}/swagger/json`)).text();
+    // Examples are records of requests, which name some provider.
+    const document = JSON.stringify(await (await fetch(`${origin}/swagger/json`)).json(), (key, value) =>
+      key === "example" || key === "examples" ? undefined : value,
+    );
     expect(count(document, "provider_99")).toBeGreaterThan(1);
     expect(count(document, "provider_99")).toBe(count(document, "provider_5"));
   }

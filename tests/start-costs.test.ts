@@ -13,11 +13,11 @@ import { eventually } from "./support/eventually.ts";
  */
 const BUDGETS = {
   /** Chunks of the bundle that are loaded. */
-  modules: 51,
+  modules: 53,
   /** Functions whose code is read. */
-  functions: 7_980,
-  objects: 106_900,
-  heapBytes: 13_900_000,
+  functions: 8_250,
+  objects: 112_200,
+  heapBytes: 14_600_000,
 };
 
 interface HeapStats {
