@@ -72,6 +72,11 @@ describe("read-only fields", () => {
       ada.post("/api/settings/sign-ins/wallet", { message: "x", signature: "0x00", ...also }),
     "POST /api/settings/social": (ada, also) => ada.post("/api/settings/social", { fidToken: "x.y.z", ...also }),
     "POST /api/auth/two-factor": (_, also) => visitor().post("/api/auth/two-factor", { totp: "123456", ...also }),
+    "POST /api/auth/device": (_, also) => visitor().post("/api/auth/device", { client_id: "x", ...also }),
+    "POST /api/auth/device/token": (_, also) => visitor().post("/api/auth/device/token", { device_code: "x", ...also }),
+    "POST /api/auth/device/request": (ada, also) => ada.post("/api/auth/device/request", { code: "BCDFGHJK", ...also }),
+    "POST /api/auth/device/decision": (ada, also) =>
+      ada.post("/api/auth/device/decision", { code: "BCDFGHJK", approved: true, ...also }),
     "POST /api/auth/signout": (_, also) => visitor().post("/api/auth/signout", also),
   };
   let ada: Client;

@@ -451,7 +451,7 @@ describe("the tour of the API", () => {
     await using berth = await startBerth({ env: { CHANNEL_A_API_ROOT: telegram.url } });
     mkdirSync(join(berth.dir, "dist"));
     symlinkSync(join(root, "dist/berth"), join(berth.dir, "dist/berth"));
-    const [tour = "", page = "", token = "", approval = ""] = scripts("Five minutes with curl");
+    const [tour = "", key = "", page = "", token = "", approval = ""] = scripts("Five minutes with curl");
 
     // The page behind the link sends this.
     const link = await eventually(() => /\/setup\?token=([\w-]+)/.exec(berth.output().stdout)?.[1]);
@@ -460,7 +460,7 @@ describe("the tour of the API", () => {
 
     const bot = telegram.addBot("123456:your-token");
     bot.userSays(42, "Hello?");
-    const connect = [tour, page, token].join("\n").replace("http://localhost:3000", berth.web);
+    const connect = [tour, key, page, token].join("\n").replace("http://localhost:3000", berth.web);
     expect(connect).toContain(berth.web);
     const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
     const bash = (text: string) => run(["bash", "-euo", "pipefail", "-c", text], env, berth.dir);
