@@ -18,6 +18,5 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   channel_b: "Discord",
   channel_c: "WhatsApp",
   channel_d: "Slack",
-  channel_e: "Email",
 };
 export const platformName = (channel: string): string => PLATFORMS[channel] ?? channel;
