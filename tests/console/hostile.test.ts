@@ -179,7 +179,9 @@ const FOREIGN_ELEMENTS = `[...document.querySelectorAll("main *")].filter((eleme
   [...element.attributes].some(({ name, value }) =>
     name.startsWith("on") || /^\\s*(javascript|data|vbscript):/i.test(value) && ["href", "src", "action"].includes(name) ||
     ["src", "srcset", "action", "srcdoc"].includes(name) && /tracker|javascript/.test(value)) ||
-  ["SCRIPT", "IFRAME", "STYLE", "BASE", "LINK", "META", "OBJECT", "EMBED"].includes(element.tagName)
+  ["SCRIPT", "IFRAME", "STYLE", "BASE", "LINK", "META", "OBJECT", "EMBED"].includes(element.tagName) &&
+    // The preview of the chat for sites.
+    !(element.tagName === "IFRAME" && element.getAttribute("src") === "/embed/~preview")
 ).map((element) => element.outerHTML.slice(0, 200))`;
 
 /** In what is to read, or in a field. */
