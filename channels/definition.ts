@@ -20,6 +20,10 @@ export interface ChannelCapabilities {
   isSingleReceiver: boolean;
   /** The platform recognises a repeated send by its key. */
   isIdempotent: boolean;
+  /** Left out: it shows that a reply is being written. */
+  hasTyping?: false;
+  /** A reply refers to the answered message also if the platform has it no more, since its author has it. */
+  refersToDeleted?: true;
 }
 
 /** Parses a person's platform id as people type it. */
@@ -116,6 +120,12 @@ export interface ChannelLog {
   warn(message: string, fields?: Record<string, unknown>): void;
 }
 
+/**
+ * The addresses of a server that an owner names, checked like every address from outside: connect to one of them, not to the name.
+ * Rejects with an error that has the `status` 400 if the server is not allowed.
+ */
+export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>;
+
 export interface CreateChannelOptions<Settings> {
   /** The parsed variables of this channel. */
   settings: Settings;
@@ -123,6 +133,7 @@ export interface CreateChannelOptions<Settings> {
   commands: Readonly<Record<string, string>>;
   log: ChannelLog;
   traffic: RecordTraffic;
+  resolveHost: ResolveHost;
 }
 
 /** One channel. `Settings` is the form of its part of the configuration. */

@@ -28,6 +28,9 @@ export interface Binding {
   resume?: string;
 }
 
+/** How ids of senders begin for whom nobody vouches, so that they are never the ids of people who are known for sure. */
+export const UNPROVEN = "unproven:";
+
 /** One message from a platform. */
 export interface IncomingMessage {
   /** The platform's id of the message, unique per bot; a second delivery is recognised by it. */
@@ -42,6 +45,8 @@ export interface IncomingMessage {
      * A second id that the platform guarantees and people know, such as the phone number. Access lists may name either.
      */
     alternateId?: string;
+    /** Nobody vouches for who this is: such a sender is never an owner. The id begins with `UNPROVEN`. */
+    isUnproven?: true;
   };
   /** The sender's language as the platform names it, such as `de` or `pt-br`; left out where it does not. */
   language?: string;

@@ -22,7 +22,7 @@ test("every row offers a way to receive", () => {
 });
 
 test("ids are checked at run time", () => {
-  expect(channelIds()).toEqual(["channel_a", "channel_b", "channel_c", "channel_d"]);
+  expect(channelIds()).toEqual(["channel_a", "channel_b", "channel_c", "channel_d", "channel_e"]);
   expect(isChannelId("channel_a")).toBe(true);
   expect(isChannelId("channel_z")).toBe(false);
   expect(() => channelDefinition("channel_z")).toThrow("channel_z");

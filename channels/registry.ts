@@ -2,13 +2,20 @@
 // so a new channel is one folder plus one row here.
 import type { ChannelDefinition, ChannelProvisioning } from "./definition.ts";
 import { discordDefinition } from "./discord/definition.ts";
+import { emailDefinition } from "./email/definition.ts";
 import type { ChannelId } from "./port.ts";
 import { slackDefinition } from "./slack/definition.ts";
 import { telegramDefinition } from "./telegram/definition.ts";
 import { whatsAppDefinition } from "./whatsapp/definition.ts";
 
 /** In the order in which answers, tables and documents name them. */
-const rows: ChannelDefinition[] = [telegramDefinition, discordDefinition, whatsAppDefinition, slackDefinition];
+const rows: ChannelDefinition[] = [
+  telegramDefinition,
+  discordDefinition,
+  whatsAppDefinition,
+  slackDefinition,
+  emailDefinition,
+];
 
 export const channelDefinitions = (): readonly ChannelDefinition[] => rows;
 

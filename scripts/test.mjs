@@ -127,11 +127,15 @@ async function installNatsServer() {
   });
 }
 
-/** Installs the programs of the stream and browser tests, as root on Debian. Elsewhere they must be installed. */
+/** Installs the programs of the stream, browser and mail tests, as root on Debian. Elsewhere they must be installed. */
 async function installPrograms() {
   const paths = (process.env.PATH ?? "").split(":");
-  const names = ["ffmpeg", "chromium", "chromium-headless-shell"];
-  const missing = names.filter((name) => !paths.some((path) => existsSync(join(path, name))));
+  // Programs that are not called like their packages, and lie where only root looks.
+  const programs = { "dovecot-imapd": "/usr/sbin/dovecot" };
+  const names = ["ffmpeg", "chromium", "chromium-headless-shell", "dovecot-imapd"];
+  const missing = names.filter(
+    (name) => !paths.some((path) => existsSync(join(path, name))) && !existsSync(programs[name] ?? ""),
+  );
   if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   process.env.DEBIAN_FRONTEND = "noninteractive";
   const apt = (...args) => run("apt-get", ["-qq", "-o=Dpkg::Use-Pty=0", ...args], { timeoutMs: remainingMs() });

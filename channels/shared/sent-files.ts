@@ -5,10 +5,10 @@ import type { OutgoingFile } from "../port.ts";
 export const tooLarge = (platform: string, bytes: number) => `${platform} takes files of up to ${inMegabytes(bytes)}.`;
 export const wrongKind = (platform: string) => `${platform} does not take files of this kind.`;
 export const notTaken = (platform: string) => `${platform} did not take it.`;
-const GONE = "it was deleted meanwhile.";
+export const GONE = "it was deleted meanwhile.";
 
 /** The text in place of a file, for its reader. */
-function notice({ name, size, address, words, inReadersLanguage: say }: OutgoingFile, reason: string): string {
+export function notice({ name, size, address, words, inReadersLanguage: say }: OutgoingFile, reason: string): string {
   if (words !== undefined) return words;
   const what = `${name} (${inMegabytes(size)})`;
   if (reason === GONE) return say(`${what} can't be sent here: ${reason}`);

@@ -17,16 +17,16 @@ export interface Adapters {
   get(channel: ChannelId): ConfiguredAdapter;
 }
 
-interface Deps extends Pick<Kernel, "config" | "log"> {
+interface Deps extends Pick<Kernel, "config" | "log" | "outbound"> {
   traffic: RecordTraffic;
 }
 
-export function createAdapters({ config, log, traffic }: Deps): Adapters {
+export function createAdapters({ config, log, outbound, traffic }: Deps): Adapters {
   const adapters = new Map<ChannelId, ConfiguredAdapter>();
   const allSettings = config.of(channelSettings);
   for (const definition of channelDefinitions()) {
     const settings = allSettings[definition.id];
-    const adapter = definition.create({ settings, commands: COMMANDS, log, traffic });
+    const adapter = definition.create({ settings, commands: COMMANDS, log, traffic, resolveHost: outbound.resolve });
     adapters.set(definition.id, { adapter, mode: definition.mode(settings) });
   }
   return {

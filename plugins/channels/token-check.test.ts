@@ -19,7 +19,7 @@ const check = (id: string, token: string, channel = "channel_a") =>
 
 test("the catalogue lists the channels there are, with what a page must know of each", async () => {
   const { status, body } = await fixture.owner.get<{ channels: object[]; count: number }>("/api/channels");
-  expect({ status, count: body.count }).toEqual({ status: 200, count: 4 });
+  expect({ status, count: body.count }).toEqual({ status: 200, count: 5 });
   expect(body.channels).toMatchObject([
     {
       channel: "channel_a",
@@ -45,6 +45,17 @@ test("the catalogue lists the channels there are, with what a page must know of 
       credentials: [
         { name: "botToken", isSecret: true },
         { name: "appToken", isSecret: true },
+      ],
+    },
+    {
+      ...{ channel: "channel_e", label: "Email", mode: "gateway", hasGroups: false, link: "chat", needsHttps: false },
+      credentials: [
+        { name: "address", isSecret: false },
+        { name: "password", isSecret: true },
+        { name: "imap", isSecret: false },
+        { name: "smtp", isSecret: false },
+        { name: "user", isSecret: false },
+        { name: "trustedServer", isSecret: false },
       ],
     },
   ]);

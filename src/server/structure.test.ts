@@ -64,8 +64,8 @@ const REGISTRY = "channels/registry.ts";
 /** The types that every channel is written against. */
 const SHARED_BY_CHANNELS = ["channels/port.ts", "channels/definition.ts"];
 const OPEN_TO_PLUGINS = [REGISTRY, ...SHARED_BY_CHANNELS];
-/** Utilities, and the declarations of settings, which the row of a channel needs. */
-const KERNEL_OF_CHANNELS = /^src\/kernel\/(util\/|config\/(parsers|section|variable)\.ts$)/;
+/** Utilities, the places of threads, and the declarations of settings, which the row of a channel needs. */
+const KERNEL_OF_CHANNELS = /^src\/kernel\/(util\/|worker-path\.ts$|config\/(parsers|section|variable)\.ts$)/;
 
 /** Describes the rule that an arrow breaks; undefined when it is allowed. */
 function violationOf({ from, to }: Arrow): string | undefined {

@@ -912,6 +912,30 @@ export const translation = {
     "A long number. In Discord: Settings, Advanced, Developer Mode; then right-click a person, Copy User ID.":
       "Eine lange Zahl. In Discord: Einstellungen, Erweitert, Entwicklermodus; dann eine Person rechts anklicken, Nutzer-ID kopieren.",
     "The phone number with its country code.": "Die Telefonnummer mit Ländervorwahl.",
+    "Their email address. It counts for mails whose sender your mail server has checked.":
+      "Die E-Mail-Adresse. Sie zählt bei Mails, deren Absender dein Mailserver geprüft hat.",
+    "Your agent answers mails in their thread. It needs a mailbox of its own, with IMAP and SMTP.":
+      "Dein Agent beantwortet Mails in ihrem Verlauf. Er braucht ein eigenes Postfach mit IMAP und SMTP.",
+    "Make a mailbox for the agent alone at your mail provider. Mails that lie in it already are not answered.":
+      "Leg bei deinem Mailanbieter ein Postfach nur für den Agenten an. Mails, die schon darin liegen, werden nicht beantwortet.",
+    "Look up the names of its IMAP and SMTP servers, and make a password for programs if the provider has such.":
+      "Such die Namen seiner IMAP- und SMTP-Server heraus, und leg ein Passwort für Programme an, wenn der Anbieter so etwas hat.",
+    "To command the agent by mail, open the source of a mail that has arrived there, and find <w>Authentication-Results</w>: the name behind it is the server that checks senders.":
+      "Um dem Agenten per Mail Befehle zu geben, öffne den Quelltext einer Mail, die dort angekommen ist, und such <w>Authentication-Results</w>: Der Name dahinter ist der Server, der Absender prüft.",
+    "A mailbox for the agent alone, since it takes every new mail in it.":
+      "Ein Postfach nur für den Agenten, denn er nimmt jede neue Mail darin.",
+    "Some providers want one made for programs, which they call an app password.":
+      "Manche Anbieter wollen eins für Programme, das sie App-Passwort nennen.",
+    "User name": "Benutzername",
+    Email: "E-Mail",
+    "IMAP server": "IMAP-Server",
+    "With its port if it is not 993.": "Mit dem Port, wenn es nicht 993 ist.",
+    "SMTP server": "SMTP-Server",
+    "With its port if it is not 465.": "Mit dem Port, wenn es nicht 465 ist.",
+    "Only if it is not the address.": "Nur, wenn es nicht die Adresse ist.",
+    "Server that checks senders": "Server, der Absender prüft",
+    "The name at the beginning of Authentication-Results in mails that arrive. Without it nobody is known for sure, and you can't command the agent by mail.":
+      "Der Name am Anfang von Authentication-Results in Mails, die ankommen. Ohne ihn ist niemand sicher bekannt, und du kannst dem Agenten per Mail keine Befehle geben.",
     "A token has no spaces. Copy only the token itself.":
       "Ein Token hat keine Leerzeichen. Kopiere nur das Token selbst.",
     "This does not begin like a token of {platform}. Copy the whole token, from its first character.":
@@ -2895,6 +2919,7 @@ export const translation = {
     "Connect Telegram": "Telegram verbinden",
     "Connect Discord": "Discord verbinden",
     "Connect WhatsApp": "WhatsApp verbinden",
+    "Connect Email": "E-Mail verbinden",
     "add new bot token channel disconnect people": "hinzufügen neu bot token kanal trennen leute kopplung",
     "make create add endpoint events": "machen anlegen ziel ereignisse",
     "Open to visitors": "Für Besucher öffnen",
@@ -3387,6 +3412,27 @@ export const translation = {
         "Das Unternehmenskonto dieses Zugangs-Tokens hat noch keine Telefonnummer.",
       "This access token is for another business account by now.":
         "Dieses Zugangs-Token gilt inzwischen für ein anderes Unternehmenskonto.",
+      "The SMTP server did not answer in time.": "Der SMTP-Server hat nicht rechtzeitig geantwortet.",
+      "The SMTP server asks to try again later.": "Der SMTP-Server bittet, es später noch einmal zu versuchen.",
+      "The SMTP server can't be reached.": "Der SMTP-Server ist nicht erreichbar.",
+      "The SMTP server refuses this recipient.": "Der SMTP-Server nimmt diesen Empfänger nicht an.",
+      "The SMTP server refuses this mail.": "Der SMTP-Server nimmt diese Mail nicht an.",
+      "The SMTP server refuses this user name or password. Some want a password made for programs.":
+        "Der SMTP-Server nimmt Benutzername oder Passwort nicht an. Manche wollen ein Passwort für Programme.",
+      "The IMAP server refuses this user name or password. Some want a password made for programs.":
+        "Der IMAP-Server nimmt Benutzername oder Passwort nicht an. Manche wollen ein Passwort für Programme.",
+      "The IMAP server refuses the mailbox.": "Der IMAP-Server gibt das Postfach nicht frei.",
+      "The IMAP server can't be reached.": "Der IMAP-Server ist nicht erreichbar.",
+      "The server {host} can't be found.": "Der Server {host} ist nicht zu finden.",
+      "This server is not allowed: {text}": "Dieser Server ist nicht erlaubt: {text}",
+      "This is not the address of an email conversation.": "Das ist keine Adresse eines Mailgesprächs.",
+      "The messages could not be stored.": "Die Nachrichten konnten nicht gespeichert werden.",
+      "Give an address, such as agent@example.com.": "Gib eine Adresse an, etwa agent@example.com.",
+      "Give the name of a server, with its port if it needs one: {example}":
+        "Gib den Namen eines Servers an, wenn nötig mit Port: {example}",
+      "Give the name at the beginning of Authentication-Results, such as mx.example.com.":
+        "Gib den Namen am Anfang von Authentication-Results an, etwa mx.example.com.",
+      "This is too long for a password.": "Das ist zu lang für ein Passwort.",
       "More than 24 hours have passed since they last wrote. WhatsApp lets the agent answer again once they write.":
         "Die letzte Nachricht ist über 24 Stunden her. WhatsApp lässt den Agenten wieder antworten, sobald eine neue kommt.",
       "WhatsApp can't deliver to them: they may have blocked this number, or not use WhatsApp any more.":
@@ -3841,6 +3887,8 @@ export const translation = {
       'All limits, or overrides by rule: `{"sign-up":"10/m,60/h"}`.':
         'Alle Grenzen, oder andere je Regel: `{"sign-up":"10/m,60/h"}`.',
       "Proxies whose forwarding headers are believed.": "Proxys, deren Angaben zur Herkunft gelten.",
+      "Most mails of one sender that an agent takes within an hour; the others are left in the mailbox.":
+        "Wie viele Mails eines Absenders ein Agent in einer Stunde höchstens annimmt; die anderen bleiben im Postfach.",
       "Most open connections of one address that is no trusted proxy. Unset: a quarter of the limit of open files, at most 4096.":
         "Wie viele Verbindungen eine Adresse höchstens hat, die kein vertrauter Proxy ist. Ohne Angabe ein Viertel der erlaubten offenen Dateien, höchstens 4096.",
       "Foreign origins that browsers may call from.": "Fremde Websites, von denen Browser aufrufen dürfen.",
@@ -4124,6 +4172,8 @@ export const translation = {
     CHANNEL_BUSY: "Die Plattform hat um Geduld gebeten. Es geht von selbst weiter.",
     PAIRING_NOT_FOUND:
       "Diesen Code gibt es nicht, oder er ist älter als eine Stunde. Bitte die Person, noch einmal zu schreiben.",
+    UNPROVEN_SENDER:
+      "Wer diese Person ist, hat kein Mailserver geprüft; sie kann nicht Besitzer werden. Lass sie ohne Besitzerrechte zu.",
     TOO_MANY_PEOPLE: "Auf der Liste sind schon 1000 Leute. Entferne einige, oder lass alle herein.",
     STREAMS_OFF: "Der Betreiber dieses Berth hat Livestreams ausgeschaltet.",
     SET_BY_ENVIRONMENT:

@@ -7,6 +7,7 @@ import {
   Globe,
   Hash,
   type LucideIcon,
+  Mail,
   MessageCircle,
   MessagesSquare,
   Plug,
@@ -23,6 +24,7 @@ const PLATFORMS: Readonly<Record<string, { Icon: LucideIcon; label: Text }>> = {
   channel_b: { Icon: MessagesSquare, label: text("Discord") },
   channel_c: { Icon: MessageCircle, label: text("WhatsApp") },
   channel_d: { Icon: Hash, label: text("Slack") },
+  channel_e: { Icon: Mail, label: text("Email") },
 };
 
 /** The platform's name for people; an unknown one's id. */

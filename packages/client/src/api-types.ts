@@ -73,6 +73,8 @@ export interface AgentConfig {
     channel_c?: ChannelAccess;
     /** Who may talk to the agent on a channel, and who owns it there. */
     channel_d?: ChannelAccess;
+    /** Who may talk to the agent on a channel, and who owns it there. */
+    channel_e?: ChannelAccess;
   };
   /** Prompts that the agent gets at set times: see docs/schedules.md. */
   schedules?: Schedule[];
@@ -184,7 +186,7 @@ export interface Schedule {
   timezone?: string;
   /** Where the answer goes: to a conversation on a channel, to the webhooks, or nowhere (null, or left out): then it is only stored. */
   deliver?: {
-    platform: "channel_a" | "channel_b" | "channel_c" | "channel_d";
+    platform: "channel_a" | "channel_b" | "channel_c" | "channel_d" | "channel_e";
     peer: string;
     /** Not together with the others */
     webhook?: unknown;

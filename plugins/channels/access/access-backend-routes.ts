@@ -114,7 +114,7 @@ export function accessBackendRoutes(deps: Deps) {
           description:
             "With `owner: true` the person becomes the owner of the bot on this channel, whom the agent obeys.",
           operationId: "approvePairing",
-          ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
+          ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"], 409: "UNPROVEN_SENDER" }),
         },
       },
     )

@@ -26,7 +26,7 @@ export function decideAccess(
   const owners = settings.owners ?? [];
   const isListed = (list: readonly (string | null)[]) =>
     list.includes(sender.id) || (sender.alternateId !== undefined && list.includes(sender.alternateId));
-  if (isListed([ownerId, ...owners])) return { kind: "allowed", byOwner: true };
+  if (!sender.isUnproven && isListed([ownerId, ...owners])) return { kind: "allowed", byOwner: true };
   const access = accessInForce(settings, ownerId);
   if (access === "open" || (access === "allowlist" && isListed(settings.allow ?? []))) {
     return { kind: "allowed", byOwner: false };

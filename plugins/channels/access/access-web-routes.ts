@@ -104,7 +104,7 @@ export function accessWebRoutes({ backend, identities, guards }: Deps) {
         operationId: "approvePairing",
         ...documentErrors({
           404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"],
-          409: "OPERATION_IN_PROGRESS",
+          409: ["UNPROVEN_SENDER", "OPERATION_IN_PROGRESS"],
           502: "BACKEND_UNAVAILABLE",
         }),
       },

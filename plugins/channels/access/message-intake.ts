@@ -89,7 +89,7 @@ export function createMessageIntake({
   async function admit(openConnection: OpenConnection, message: IncomingMessage): Promise<InboundMessage | undefined> {
     const { agentId, channel, ownerId } = openConnection.connection;
     const { sender, language, peer, group, text, attachments, repliesTo, quotesOthers } = message;
-    const claim = group ? undefined : ownerCodes.take(agentId, channel, message);
+    const claim = group || sender.isUnproven ? undefined : ownerCodes.take(agentId, channel, message);
     if (claim !== undefined) {
       // Not awaited: it reopens the connection that this message came over.
       if (claim === "taken") trackWork(openConnection, claimBot(openConnection, message));

@@ -1,6 +1,6 @@
 // Approves, refuses and removes people on requests of the API, for the owner of the agent.
-import type { ChannelId, IncomingMessage } from "../../../channels/port.ts";
-import { notFound } from "../../../src/kernel/errors.ts";
+import { type ChannelId, type IncomingMessage, UNPROVEN } from "../../../channels/port.ts";
+import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { KeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
 import type { ReaderLanguage } from "../../runtime/index.ts";
@@ -25,7 +25,7 @@ export interface PairingApproval {
   /**
    * Approves the sender of a code and welcomes them. With `asOwner` the sender becomes the owner of the bot: their messages
    * then count as the owner's, and by default nobody else may talk to it. Throws 404 `PAIRING_NOT_FOUND` if the code is
-   * unknown or expired.
+   * unknown or expired, and 409 `UNPROVEN_SENDER` for an owner for whom nobody vouches.
    */
   approveCode(agentId: string, channel: ChannelId, code: string, asOwner: boolean): Promise<{ senderId: string }>;
   /** The same by the person's id, also without a request of theirs. 409 `TOO_MANY_PEOPLE`. */
@@ -82,6 +82,11 @@ export function createPairingApproval(deps: Deps): PairingApproval {
 
   return {
     async approveCode(agentId, channel, code, asOwner) {
+      const [waiting] = asOwner ? await pairings.listPending(agentId, channel, code) : [];
+      if (waiting?.senderId.startsWith(UNPROVEN)) {
+        const text = "Nobody vouches for who this person is, so they can't be the owner. Approve them as a guest.";
+        throw new AppError(409, "UNPROVEN_SENDER", text);
+      }
       const approve = () => pairings.approve(agentId, channel, code, asOwner);
       const found = await runApproval(agentId, channel, asOwner, approve);
       if (!found) {

@@ -59,6 +59,11 @@ export interface Outbound {
   stream(url: string, init?: OutboundStreamInit): Promise<Response>;
   /** Makes the same check without a request, for a URL that is only stored. */
   check(url: string): Promise<void>;
+  /**
+   * The addresses of a host that a user supplied, at most three, all of them checked: for protocols other than http. Connect to
+   * one of them, not to the name. Throws the errors of `fetch`.
+   */
+  resolve(host: string, signal: AbortSignal): Promise<string[]>;
 }
 
 export interface OutboundOptions {
@@ -192,6 +197,7 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
         throw timeout.aborted ? upstreamTimeout(error) : error;
       });
     },
+    resolve: (host, signal) => resolveAddresses(parseAddress(`https://${host}`), signal),
   };
 }
 

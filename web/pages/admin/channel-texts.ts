@@ -18,5 +18,6 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   channel_b: "Discord",
   channel_c: "WhatsApp",
   channel_d: "Slack",
+  channel_e: "Email",
 };
 export const platformName = (channel: string): string => PLATFORMS[channel] ?? channel;

@@ -77,6 +77,12 @@ export const AGENT_ACTIONS: readonly AgentAction[] = [
     keywords: text("add new bot token channel disconnect people"),
   },
   {
+    path: "/channels/channel_e",
+    label: text("Connect Email"),
+    Icon: MessagesSquare,
+    keywords: text("add new bot token channel disconnect people"),
+  },
+  {
     path: "/webhooks?new=1",
     label: text("New webhook"),
     Icon: Webhook,

@@ -26,6 +26,10 @@ const ABOUT: Readonly<Record<string, { time: Text; about: Text }>> = {
     time: text("About 5 minutes"),
     about: text("Your agent joins your workspace, answers in threads when it is mentioned, and takes direct messages."),
   },
+  channel_e: {
+    time: text("About 5 minutes"),
+    about: text("Your agent answers mails in their thread. It needs a mailbox of its own, with IMAP and SMTP."),
+  },
 };
 
 export function ChannelCard({ kind, connection }: { kind: ChannelKind; connection: Connection | undefined }) {
@@ -66,6 +70,6 @@ export function ChannelCard({ kind, connection }: { kind: ChannelKind; connectio
   );
 }
 
-/** Phone numbers have no @. */
+/** Phone numbers have no @, and addresses have theirs. */
 export const handleOf = ({ bot: { username } }: Pick<Connection, "bot">) =>
-  username.startsWith("+") ? username : `@${username}`;
+  username.startsWith("+") || username.includes("@") ? username : `@${username}`;

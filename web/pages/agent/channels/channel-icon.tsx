@@ -1,12 +1,13 @@
 // The picture of a platform: a shape of its own for those that Berth knows, else the first letter of its name.
 
-import { Hash, type LucideIcon, MessageCircle, MessagesSquare, Send } from "lucide-react";
+import { Hash, type LucideIcon, Mail, MessageCircle, MessagesSquare, Send } from "lucide-react";
 
 const ICONS: Readonly<Record<string, LucideIcon>> = {
   channel_a: Send,
   channel_b: MessagesSquare,
   channel_c: MessageCircle,
   channel_d: Hash,
+  channel_e: Mail,
 };
 
 export function ChannelIcon({ channel, label }: { channel: string; label: string }) {

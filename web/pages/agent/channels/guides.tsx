@@ -98,6 +98,14 @@ const GUIDES: Readonly<Record<string, (kind: ChannelKind) => ReactNode[]>> = {
       { b: strong, w: word },
     ),
   ],
+  channel_e: () => [
+    t("Make a mailbox for the agent alone at your mail provider. Mails that lie in it already are not answered."),
+    t("Look up the names of its IMAP and SMTP servers, and make a password for programs if the provider has such."),
+    rich(
+      "To command the agent by mail, open the source of a mail that has arrived there, and find <w>Authentication-Results</w>: the name behind it is the server that checks senders.",
+      { w: word },
+    ),
+  ],
 };
 
 export function Guide({ kind }: { kind: ChannelKind }) {
@@ -141,6 +149,10 @@ const PERSON_IDS: Readonly<Record<string, IdTexts>> = {
   channel_d: {
     hint: text("In Slack: a person's profile, the button with three dots, Copy member ID."),
     example: "U012AB3CDE4",
+  },
+  channel_e: {
+    hint: text("Their email address. It counts for mails whose sender your mail server has checked."),
+    example: "ada@example.com",
   },
 };
 

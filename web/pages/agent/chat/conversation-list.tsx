@@ -19,7 +19,7 @@ import { oneLine, titleOf } from "../conversations.ts";
 import { type ConversationView, useConversations } from "./chat-data.ts";
 import { useSeen } from "./seen.ts";
 
-const PLATFORMS = ["web", "channel_a", "channel_b", "channel_c", "api", "public", "agent"] as const;
+const PLATFORMS = ["web", "channel_a", "channel_b", "channel_c", "channel_e", "api", "public", "agent"] as const;
 
 interface Props {
   agentId: string;
