@@ -24,6 +24,8 @@ const total = { passed: 0, failed: 0 };
 const stages = [];
 /** Tests that failed and then passed when their file ran again alone. */
 const flaky = [];
+/** Tests that failed, also alone: their names come last, because the output above them is long. */
+const failing = [];
 
 /** Returns the milliseconds that remain of the limit. A step that takes longer is killed, and counts as failed. */
 const remainingMs = () => Math.max(1, Math.round(limitMs - (performance.now() - startedAt)));
@@ -67,7 +69,7 @@ async function runTestStage(name, paths, ...options) {
   if (paths.length === 0) return;
   await stage(name, async () => {
     const first = await runTests(name, paths, ...options);
-    let { passed, failed } = first;
+    let { passed, failed, names } = first;
     if (first.files.length > 0 && first.files.length <= RETRIED_FILES) {
       // A test that failed because of the load passes alone. The summary names it, because it must be repaired.
       const files = first.files.map((file) => `./${file}`);
@@ -75,10 +77,12 @@ async function runTestStage(name, paths, ...options) {
       const second = await runTests(`${name} again`, files);
       const stillFailing = new Set(second.names);
       flaky.push(...first.names.filter((test) => !stillFailing.has(test)));
+      names = second.names;
       if (second.failed === 0) [passed, failed] = [passed + failed, 0];
     }
     total.passed += passed;
     total.failed += failed;
+    failing.push(...names);
     return { text: `${passed} passed, ${failed} failed` };
   });
 }
@@ -201,5 +205,6 @@ rmSync(reports, { recursive: true, force: true });
 
 print(`stages: ${stages.join(", ")}; total ${seconds(startedAt)}`);
 if (flaky.length > 0) print(`${flaky.length} flaky (failed, then passed alone):\n  ${flaky.join("\n  ")}`);
+if (failing.length > 0) print(`${failing.length} failed:\n  ${failing.join("\n  ")}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

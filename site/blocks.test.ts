@@ -2,7 +2,7 @@
 // by the compiler. tests/docs/ runs the commands.
 
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import Ajv from "ajv";
 import { configSchema } from "../plugins/agents/configuration/config-schema.ts";
@@ -143,7 +143,9 @@ test("yaml is YAML", () => {
 
 test("programs compile", async () => {
   // Beside the packages, which they import.
-  const folder = mkdtempSync(join(root, "node_modules/.cache/blocks-"));
+  const cache = join(root, "node_modules/.cache");
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "blocks-"));
   try {
     const programs = of("js", "ts").map((block, index) => ({ block, file: `${index}.${block.language}` }));
     for (const { block, file } of programs) writeFileSync(join(folder, file), `${block.code}\nexport {};\n`);

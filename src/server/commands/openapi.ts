@@ -21,7 +21,9 @@ export async function openapiCommand(surfaceName = "web"): Promise<number> {
     );
     try {
       const response = await createApp(kernel)[surfaceName].handle(new Request("http://localhost/swagger/json"));
-      process.stdout.write(`${JSON.stringify(await response.json(), null, 2)}\n`);
+      const document = await response.json();
+      if (!response.ok) throw new Error(`The document can't be made: ${JSON.stringify(document)}`);
+      process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
       return 0;
     } finally {
       await kernel.close();

@@ -46,13 +46,13 @@ export function swaggerRoutes(
 ): AnyElysia {
   const makeGenerator = once(async () => {
     const { swagger } = await import("@elysiajs/swagger");
-    const [script = ""] = (await reference.names()).filter((name) => name.endsWith(".js"));
     await yieldToEventLoop();
     const options: Parameters<typeof swagger>[0] = {
       provider: "scalar",
       path: "/swagger",
-      // Our own script in place of Scalar's, which takes seconds to draw an API of this size.
-      scalarCDN: `swagger/${script}`,
+      // Our own script in place of Scalar's, which takes seconds to draw an API of this size. The page gets its real name later, because
+      // the document must not depend on built files.
+      scalarCDN: SCRIPT,
       scalarConfig: { customCss: "" },
       excludeStaticFile: false,
       documentation: {
@@ -94,8 +94,10 @@ export function swaggerRoutes(
   }
 
   const page = once(async () => {
-    const [style = ""] = (await reference.names()).filter((name) => name.endsWith(".css"));
-    return completePage(await (await generate("/swagger")).text(), style);
+    const names = await reference.names();
+    const script = names.find((name) => name.endsWith(".js")) ?? "";
+    const style = names.find((name) => name.endsWith(".css")) ?? "";
+    return completePage(await (await generate("/swagger")).text(), { script, style });
   });
   const document = createCompressedAsset(async () => {
     const completed = await completeDocument(await generateDocument(), securitySchemes, tags);
@@ -119,6 +121,8 @@ export function swaggerRoutes(
     .get("/swagger/:file", ({ request, params: { file } }) => reference.response(file, request), undocumented);
 }
 
+/** Stands for the script's name, which holds a hash of its content, until the page is completed. */
+const SCRIPT = "swagger/script.js";
 /** How many routes the generator describes at a time: a few milliseconds of work. */
 const ROUTES_AT_ONCE = 8;
 
@@ -137,14 +141,15 @@ class RouteList extends Elysia {
 }
 
 /**
- * Adds what the page of @elysiajs/swagger lacks: its language, an icon, its style sheet, and an early request for the document. Removes
+ * Adds what the page of @elysiajs/swagger lacks: its language, an icon, its script and style sheet, and an early request for the document. Removes
  * its inline styles, and blanks and settings from the element that names the document: the policy would report them.
  */
-function completePage(page: string, style: string): string {
+function completePage(page: string, { script, style }: { script: string; style: string }): string {
   const head = `${HEAD}<link rel="stylesheet" href="swagger/${style}" />`;
   const replacements = [
     ["<html>", '<html lang="en">'],
     ["<head>", `<head>${head}`],
+    [SCRIPT, `swagger/${script}`],
     [/<style>[\s\S]*<\/style>/, ""],
     [/ *data-configuration='[^']*'/, ""],
     [/(<script[^>]*>)\s+(<\/script>)/, "$1$2"],
