@@ -9,7 +9,7 @@ import { readMailbox } from "./credentials.ts";
 import { createDelivery } from "./delivery.ts";
 import { imapError, openInbox } from "./imap.ts";
 import { createListening, MAX_MAIL_BYTES } from "./listening.ts";
-import { takeFile } from "./mail-thread.ts";
+import { takeFile } from "./mail/mail-thread.ts";
 import { checkSmtp, sendMail } from "./smtp.ts";
 
 /** Subjects that are kept for answers; others are looked up in the mailbox. */

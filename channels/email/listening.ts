@@ -6,7 +6,7 @@ import { type Binding, ChannelError, type IncomingMessage, type Sink } from "../
 import { createRateLimiter } from "../shared/rate-limiter.ts";
 import { readMailbox } from "./credentials.ts";
 import { imapError, openInbox } from "./imap.ts";
-import { readMails } from "./mail-thread.ts";
+import { readMails } from "./mail/mail-thread.ts";
 
 /** Mails that are larger are left out: files of this size can't be passed on anyway. */
 export const MAX_MAIL_BYTES = 36_000_000;

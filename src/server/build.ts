@@ -59,7 +59,7 @@ function createAddonEmbedder(addon: string): BunPlugin & { isEmbedded(): boolean
 
 /** Files that run as threads. */
 const THREADS = [
-  "channels/email/mail-worker.ts",
+  "channels/email/mail/mail-worker.ts",
   "plugins/document-writer/writing-worker.ts",
   "plugins/documents/document-worker.ts",
   "plugins/lifecycle/import-export/import-worker.ts",

@@ -1,7 +1,7 @@
 // What an agent gets of a mail: who sent it, as far as that is proven, which thread it belongs to, and the sender's own words.
 import { describe, expect, test } from "bun:test";
-import { writeMail } from "../../tests/support/mail-people.ts";
-import { outgoingId, parsePeer } from "./address.ts";
+import { writeMail } from "../../../tests/support/mail-people.ts";
+import { outgoingId, parsePeer } from "../address.ts";
 import { readMails } from "./mail-thread.ts";
 import { type ReadMail, readMail } from "./message.ts";
 import { htmlToText } from "./reply-text.ts";

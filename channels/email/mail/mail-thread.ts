@@ -1,8 +1,8 @@
 // Reads mails on threads that end with them, so that neither large nor hostile ones hold up other work.
-import { runOnThread } from "../../src/kernel/util/one-shot-thread.ts";
-import { createSemaphore } from "../../src/kernel/util/semaphore.ts";
-import { SECOND } from "../../src/kernel/util/time.ts";
-import { workerPath } from "../../src/kernel/worker-path.ts";
+import { runOnThread } from "../../../src/kernel/util/one-shot-thread.ts";
+import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
+import { SECOND } from "../../../src/kernel/util/time.ts";
+import { workerPath } from "../../../src/kernel/worker-path.ts";
 import type { MailPlace, ReadMail } from "./message.ts";
 
 export interface MailSource {
@@ -14,7 +14,7 @@ export interface MailSource {
 export type MailRequest = { mails: readonly MailSource[] } | { source: Uint8Array; part: number };
 export type MailReply = { mails: ReadMail[] } | { file: Uint8Array | undefined };
 
-const WORKER = workerPath("channels/email/mail-worker.ts");
+const WORKER = workerPath("channels/email/mail/mail-worker.ts");
 /** Threads at once: one that takes long must not hold up all mailboxes. */
 const threads = createSemaphore(2);
 const LIMIT_MS = 15 * SECOND;

@@ -1,8 +1,8 @@
 // Turns a mail as it was sent (RFC 5322) into a message, or says why it is none for the agent.
 import type { Email, Attachment as MailPart } from "postal-mime";
-import { bracketNote } from "../../src/kernel/util/text/quoted-text.ts";
-import type { Attachment, IncomingMessage } from "../port.ts";
-import { isMailAddress, peerId, senderId, threadOf } from "./address.ts";
+import { bracketNote } from "../../../src/kernel/util/text/quoted-text.ts";
+import type { Attachment, IncomingMessage } from "../../port.ts";
+import { isMailAddress, peerId, senderId, threadOf } from "../address.ts";
 import { isProvenSender } from "./authentication.ts";
 import { automaticReason } from "./automatic.ts";
 import type { Headers } from "./headers.ts";
