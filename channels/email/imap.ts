@@ -3,30 +3,13 @@ import type { ImapFlow } from "imapflow";
 import { SECOND } from "../../src/kernel/util/time.ts";
 import type { ResolveHost } from "../definition.ts";
 import { ChannelError } from "../port.ts";
-import type { Mailbox, MailServer } from "./credentials.ts";
+import type { Mailbox } from "./credentials.ts";
+import { checkServer, unreachable } from "./mail-server.ts";
 
 /** Milliseconds for a connection, and for the server's greeting. */
 const CONNECT_TIMEOUT_MS = 15 * SECOND;
 /** Milliseconds in which a server says nothing, also to a command. */
 const SOCKET_TIMEOUT_MS = 60 * SECOND;
-
-/** The address of a server that was checked, with the name that its certificate has to show. */
-export async function checkedServer(
-  { host }: MailServer,
-  resolveHost: ResolveHost,
-  signal: AbortSignal,
-  field: string,
-): Promise<{ address: string; serverName: string }> {
-  try {
-    const [address = ""] = await resolveHost(host, signal);
-    return { address, serverName: host };
-  } catch (error) {
-    // The kernel's refusal of an address, which has a status.
-    const isRefused = error instanceof Error && "status" in error && error.status === 400;
-    const text = isRefused ? `This server is not allowed: ${error.message}` : `The server ${host} can't be found.`;
-    throw new ChannelError(isRefused ? "refused" : "unreachable", text, "bot", undefined, { field });
-  }
-}
 
 /** A connection with the inbox selected; throws `ChannelError`. The caller closes it. */
 export async function openInbox(
@@ -34,15 +17,14 @@ export async function openInbox(
   resolveHost: ResolveHost,
   signal: AbortSignal,
 ): Promise<ImapFlow> {
-  const { address, serverName } = await checkedServer(imap, resolveHost, signal, "imap");
+  const { address, serverName, isLocal } = await checkServer(imap, resolveHost, signal, "imap");
   const { ImapFlow } = await import("imapflow");
   const client = new ImapFlow({
     host: address,
     port: imap.port,
     secure: imap.hasTls,
     servername: serverName,
-    // Passwords go in clear only to this machine.
-    ...(!imap.hasTls && !isLoopback(address) && { doSTARTTLS: true }),
+    ...(isLocal ? { tls: { rejectUnauthorized: false } } : !imap.hasTls && { doSTARTTLS: true }),
     auth: { user, pass: password },
     logger: false,
     connectionTimeout: CONNECT_TIMEOUT_MS,
@@ -60,16 +42,14 @@ export async function openInbox(
     return client;
   } catch (error) {
     client.close();
-    throw imapError(error, password);
+    throw imapError(error);
   } finally {
     signal.removeEventListener("abort", close);
   }
 }
 
-const isLoopback = (address: string) => /^(?:127\.|::1$)/.test(address);
-
 /** A failure of the server. Its own words are not passed on: some repeat the login. */
-export function imapError(error: unknown, _password: string): ChannelError {
+export function imapError(error: unknown): ChannelError {
   if (error instanceof ChannelError) return error;
   const fields: { authenticationFailed?: unknown; responseStatus?: unknown } =
     typeof error === "object" && error !== null ? error : {};
@@ -78,8 +58,5 @@ export function imapError(error: unknown, _password: string): ChannelError {
     return new ChannelError("refused", text, "bot", undefined, { field: "password" });
   }
   if (fields.responseStatus === "NO") return new ChannelError("refused", "The IMAP server refuses the mailbox.", "bot");
-  return new ChannelError("unreachable", "The IMAP server can't be reached.", "bot", undefined, {
-    cause: error,
-    field: "imap",
-  });
+  return new ChannelError("unreachable", unreachable("IMAP", error), "bot", undefined, { cause: error, field: "imap" });
 }

@@ -78,7 +78,7 @@ export function createEmail({ log, resolveHost, perHour, traffic }: EmailOptions
       const client = await openInbox(mailbox, resolveHost, signal);
       try {
         const opened = client.mailbox;
-        if (!opened) throw imapError(undefined, mailbox.password);
+        if (!opened) throw imapError(undefined);
         // Mails that lie in the mailbox already are not the agent's.
         const detail = `${opened.uidValidity}:${opened.uidNext - 1}`;
         await checkSmtp(mailbox, resolveHost, signal);
@@ -115,7 +115,7 @@ export function createEmail({ log, resolveHost, perHour, traffic }: EmailOptions
         traffic?.(binding.agentId, 0, file.length);
         return file;
       } catch (error) {
-        throw imapError(error, mailbox.password);
+        throw imapError(error);
       } finally {
         if (client !== open) client.close();
       }

@@ -67,7 +67,7 @@ export function createListening({ resolveHost, log, perHour, remember, connected
       await receive(client, binding, sink, signal);
     } catch (error) {
       if (signal.aborted) return;
-      throw error instanceof ChannelError ? error : imapError(error, mailbox.password);
+      throw error instanceof ChannelError ? error : imapError(error);
     } finally {
       signal.removeEventListener("abort", close);
       if (connected.get(binding.agentId) === client) connected.delete(binding.agentId);

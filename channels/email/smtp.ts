@@ -3,7 +3,7 @@ import { MINUTE, SECOND } from "../../src/kernel/util/time.ts";
 import type { ResolveHost } from "../definition.ts";
 import { ChannelError } from "../port.ts";
 import type { Mailbox } from "./credentials.ts";
-import { checkedServer } from "./imap.ts";
+import { checkServer, unreachable } from "./mail-server.ts";
 
 export interface OutgoingMail {
   to: string;
@@ -21,15 +21,14 @@ const RETRY_AFTER_MS = MINUTE;
 
 async function createTransport(mailbox: Mailbox, resolveHost: ResolveHost, signal: AbortSignal) {
   const { smtp, user, password } = mailbox;
-  const { address, serverName } = await checkedServer(smtp, resolveHost, signal, "smtp");
+  const { address, serverName, isLocal } = await checkServer(smtp, resolveHost, signal, "smtp");
   const { createTransport } = await import("nodemailer");
   return createTransport({
     host: address,
     port: smtp.port,
     secure: smtp.hasTls,
-    // Passwords go in clear only to this machine.
-    requireTLS: !smtp.hasTls && !/^(?:127\.|::1$)/.test(address),
-    tls: { servername: serverName },
+    requireTLS: !smtp.hasTls && !isLocal,
+    tls: { servername: serverName, rejectUnauthorized: !isLocal },
     auth: { user, pass: password },
     connectionTimeout: 15 * SECOND,
     greetingTimeout: 15 * SECOND,
@@ -111,5 +110,5 @@ function smtpError(error: unknown): ChannelError {
     const isRecipient = command === "RCPT TO";
     return new ChannelError("refused", isRecipient ? "The SMTP server refuses this recipient." : MAIL_REFUSED, "peer");
   }
-  return new ChannelError("unreachable", "The SMTP server can't be reached.", "peer", undefined, { field: "smtp" });
+  return new ChannelError("unreachable", unreachable("SMTP", error), "peer", undefined, { field: "smtp" });
 }

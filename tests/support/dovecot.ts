@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   utimesSync,
@@ -13,6 +14,7 @@ import {
 } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import type { Certificate } from "./certificates.ts";
 import { eventually } from "./eventually.ts";
 import { launch, temporaryDir } from "./process.ts";
 
@@ -28,6 +30,8 @@ export const dovecotIsMissing = (): string | undefined => {
 
 export interface Dovecot extends AsyncDisposable {
   readonly port: number;
+  /** What the server wrote about connections and logins. */
+  log(): string;
   /** Adds a mailbox without mails. */
   addMailbox(user: string, password: string): TestMailbox;
 }
@@ -53,9 +57,25 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
-export async function startDovecot(): Promise<Dovecot> {
+/** `starttls`: the port offers it, and takes no password without; `always`: TLS from the start. */
+export interface DovecotTls extends Certificate {
+  kind: "starttls" | "always";
+}
+
+/** `address` is one of this machine; `port` 0 is a free one. */
+export interface DovecotOptions {
+  address?: string;
+  port?: number;
+  tls?: DovecotTls;
+}
+
+export async function startDovecot({
+  address = "127.0.0.1",
+  port: wanted = 0,
+  tls,
+}: DovecotOptions = {}): Promise<Dovecot> {
   const folder = temporaryDir("berth-imap-");
-  const port = await freePort();
+  const port = wanted || (await freePort());
   chmodSync(folder.path, 0o755);
   mkdirSync(join(folder.path, "mail"));
   chownSync(join(folder.path, "mail"), NOBODY, NOGROUP);
@@ -69,7 +89,11 @@ export async function startDovecot(): Promise<Dovecot> {
     utimesSync(`${place}.new`, time, time);
     renameSync(`${place}.new`, place);
   };
-  writeFileSync(join(folder.path, "dovecot.conf"), configurationOf(folder.path, port));
+  if (tls) {
+    writeFileSync(join(folder.path, "cert.pem"), tls.cert);
+    writeFileSync(join(folder.path, "key.pem"), tls.key, { mode: 0o600 });
+  }
+  writeFileSync(join(folder.path, "dovecot.conf"), configurationOf(folder.path, { address, port, tls: tls?.kind }));
   const child = launch({
     command: ["/usr/sbin/dovecot", "-F", "-c", join(folder.path, "dovecot.conf")],
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
@@ -77,15 +101,20 @@ export async function startDovecot(): Promise<Dovecot> {
   });
   const answers = () =>
     new Promise<boolean>((resolve) => {
-      const socket = connect(port, "127.0.0.1");
-      socket.once("data", () => resolve(true)).once("error", () => resolve(false));
-      socket.once("data", () => socket.destroy());
+      const socket = connect(port, address);
+      // With TLS from the start the client speaks first.
+      socket.once(tls?.kind === "always" ? "connect" : "data", () => {
+        resolve(true);
+        socket.destroy();
+      });
+      socket.once("error", () => resolve(false));
     });
   await eventually(answers, { what: "Dovecot's greeting" });
 
   let delivered = 0;
   return {
     port,
+    log: () => readFileSync(join(folder.path, "log"), "utf8"),
     addMailbox(user, password) {
       setPassword(user, password);
       const dir = join(folder.path, "mail", user);
@@ -132,13 +161,19 @@ export async function startDovecot(): Promise<Dovecot> {
   };
 }
 
-const configurationOf = (dir: string, port: number) => `
+interface Listening {
+  address: string;
+  port: number;
+  tls: DovecotTls["kind"] | undefined;
+}
+
+const configurationOf = (dir: string, { address, port, tls }: Listening) => `
 base_dir = ${dir}/run
 state_dir = ${dir}/state
 log_path = ${dir}/log
 protocols = imap
-listen = 127.0.0.1
-ssl = no
+listen = ${address}
+${tls === undefined ? "ssl = no" : `ssl = required\nssl_cert = <${dir}/cert.pem\nssl_key = <${dir}/key.pem`}
 disable_plaintext_auth = no
 auth_failure_delay = 0
 default_login_user = nobody
@@ -148,10 +183,11 @@ mail_location = maildir:${dir}/mail/%u
 mailbox_idle_check_interval = 1 secs
 service imap-login {
   inet_listener imap {
-    port = ${port}
+    port = ${tls === "always" ? 0 : port}
   }
   inet_listener imaps {
-    port = 0
+    port = ${tls === "always" ? port : 0}
+    ssl = yes
   }
   chroot =
 }

@@ -1,6 +1,6 @@
 // A reverse proxy with TLS in front of a service, as operators run one: a self-signed certificate, and streams in both directions.
 
-import { run } from "./process.ts";
+import { selfSigned } from "./certificates.ts";
 
 export interface HttpsProxy extends AsyncDisposable {
   /** `https://127.0.0.1:PORT`, without a trailing slash. */
@@ -35,13 +35,4 @@ export async function startHttpsProxy(): Promise<HttpsProxy> {
     },
     [Symbol.asyncDispose]: () => server.stop(true),
   };
-}
-
-/** Both in PEM, from one call. */
-async function selfSigned(): Promise<{ key: string; cert: string }> {
-  const command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  const subject = ["-subj", "/CN=127.0.0.1", "-days", "2", "-keyout", "-", "-out", "-"];
-  const { exitCode, stdout, stderr } = await run([...command, ...subject], { PATH: process.env.PATH ?? "" }, "/");
-  if (exitCode !== 0) throw new Error(`openssl made no certificate: ${stderr}`);
-  return { key: stdout, cert: stdout.slice(stdout.indexOf("-----BEGIN CERTIFICATE")) };
 }

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer } from "smtp-server";
+import type { Certificate } from "./certificates.ts";
 
 export interface MailFile {
   name: string;
@@ -81,6 +82,8 @@ export interface ReadersMail {
   to: string;
   mail: Email;
   header(name: string): string | undefined;
+  /** It came over TLS. */
+  isSecure: boolean;
 }
 
 /** Takes mails of one user, to whomever they are. */
@@ -94,7 +97,18 @@ export interface ReadersServer extends AsyncDisposable {
   failNext(fault: MailFault, onlyFiles?: boolean): void;
 }
 
-export async function startReadersServer(user: string, password: string): Promise<ReadersServer> {
+/** `port` 0 is a free one. */
+export interface ReadersServerOptions {
+  address?: string;
+  port?: number;
+  tls?: Certificate & { kind: "starttls" | "always" };
+}
+
+export async function startReadersServer(
+  user: string,
+  password: string,
+  { address = "127.0.0.1", port = 0, tls }: ReadersServerOptions = {},
+): Promise<ReadersServer> {
   const mails: ReadersMail[] = [];
   const blocked = new Set<string>();
   const state: { fault?: { kind: MailFault; onlyFiles: boolean } | undefined; refusedFile?: string | undefined } = {};
@@ -105,9 +119,10 @@ export async function startReadersServer(user: string, password: string): Promis
   const reply = (responseCode: number) => Object.assign(new Error("No, not this one."), { responseCode });
   const result = { password };
   const server = new SMTPServer({
-    secure: false,
-    disabledCommands: ["STARTTLS"],
-    allowInsecureAuth: true,
+    secure: tls?.kind === "always",
+    ...(tls && { key: tls.key, cert: tls.cert }),
+    disabledCommands: tls?.kind === "starttls" ? [] : ["STARTTLS"],
+    allowInsecureAuth: tls === undefined,
     disableReverseLookup: true,
     logger: false,
     onConnect(_, done) {
@@ -136,7 +151,8 @@ export async function startReadersServer(user: string, password: string): Promis
         }
         if (mail.attachments.some(({ filename }) => filename === state.refusedFile)) return done(reply(552));
         const header = (name: string) => mail.headers.find(({ key }) => key === name.toLowerCase())?.value;
-        for (const { address } of session.envelope.rcptTo) mails.push({ to: address, mail, header });
+        for (const { address: to } of session.envelope.rcptTo)
+          mails.push({ to, mail, header, isSecure: session.secure });
         if (isDue && fault.kind === "lost") return hangUp();
         return done();
       };
@@ -148,7 +164,7 @@ export async function startReadersServer(user: string, password: string): Promis
     socket.once("close", () => sockets.delete(socket));
   });
   server.on("error", () => undefined);
-  server.listen(0, "127.0.0.1");
+  server.listen(port, address);
   await once(server.server, "listening");
   return Object.assign(result, {
     port: (server.server.address() as AddressInfo).port,
