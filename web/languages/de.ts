@@ -3414,7 +3414,6 @@ export const translation = {
         "Dieses Zugangs-Token gilt inzwischen für ein anderes Unternehmenskonto.",
       "The SMTP server did not answer in time.": "Der SMTP-Server hat nicht rechtzeitig geantwortet.",
       "The SMTP server asks to try again later.": "Der SMTP-Server bittet, es später noch einmal zu versuchen.",
-      "The SMTP server can't be reached.": "Der SMTP-Server ist nicht erreichbar.",
       "The SMTP server refuses this recipient.": "Der SMTP-Server nimmt diesen Empfänger nicht an.",
       "The SMTP server refuses this mail.": "Der SMTP-Server nimmt diese Mail nicht an.",
       "The SMTP server refuses this user name or password. Some want a password made for programs.":
@@ -3422,7 +3421,11 @@ export const translation = {
       "The IMAP server refuses this user name or password. Some want a password made for programs.":
         "Der IMAP-Server nimmt Benutzername oder Passwort nicht an. Manche wollen ein Passwort für Programme.",
       "The IMAP server refuses the mailbox.": "Der IMAP-Server gibt das Postfach nicht frei.",
-      "The IMAP server can't be reached.": "Der IMAP-Server ist nicht erreichbar.",
+      "The {protocol} server can't be reached.": "Der {protocol}-Server ist nicht erreichbar.",
+      "The {protocol} server shows a certificate that is not valid: it is expired, for another name, or of an unknown issuer.":
+        "Der {protocol}-Server zeigt ein ungültiges Zertifikat: Es ist abgelaufen, gilt für einen anderen Namen oder ist von einem unbekannten Aussteller.",
+      "The {protocol} server offers no encryption (STARTTLS), and without it no password is sent.":
+        "Der {protocol}-Server bietet keine Verschlüsselung (STARTTLS) an, und ohne sie wird kein Passwort gesendet.",
       "The server {host} can't be found.": "Der Server {host} ist nicht zu finden.",
       "This server is not allowed: {text}": "Dieser Server ist nicht erlaubt: {text}",
       "This is not the address of an email conversation.": "Das ist keine Adresse eines Mailgesprächs.",
