@@ -694,14 +694,18 @@ for (const mode of ["development", "production"]) {
           expect(listed.length - closed.length).toBe(open[side].length);
           expect(closed.length).toBeGreaterThan(10);
           for (const { path, method } of closed) {
-            for (const { what, body, headers } of bodies) {
-              const route = `${side} ${method} ${path} with ${what}`;
-              const answer = await rawRequest(berth[side], {
-                method: method.toUpperCase(),
-                path: path.replace("{id}", id).replaceAll(/\{\w+\}/g, "x"),
-                headers: { ...json, ...headers },
-                ...(body === undefined ? {} : { body }),
-              });
+            const answers = await Promise.all(
+              bodies.map(async ({ what, body, headers }) => ({
+                route: `${side} ${method} ${path} with ${what}`,
+                answer: await rawRequest(berth[side], {
+                  method: method.toUpperCase(),
+                  path: path.replace("{id}", id).replaceAll(/\{\w+\}/g, "x"),
+                  headers: { ...json, ...headers },
+                  ...(body === undefined ? {} : { body }),
+                }),
+              })),
+            );
+            for (const { route, answer } of answers) {
               expect({ route, status: answer.status }).toEqual({ route, status: 401 });
               expectRefusal(answer, 401, "UNAUTHORIZED");
               checked++;
