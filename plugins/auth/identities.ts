@@ -119,7 +119,7 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
 
   async function authenticate(request: Request, ...scopes: Scope[]): Promise<Identity> {
     const identity = await identify(request);
-    if (!identity) throw unauthorized();
+    if (!identity) throw notIdentified(request);
     for (const scope of scopes) requireScope(identity, scope);
     return identity;
   }
@@ -131,7 +131,7 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
 
   async function authenticateSession(request: Request): Promise<SessionIdentity> {
     const identity = await identify(request);
-    if (!identity) throw unauthorized();
+    if (!identity) throw notIdentified(request);
     const { session } = identity;
     if (!session) throw forbidden("SESSION_REQUIRED", "API keys can't do this. Sign in instead.");
     return { ...identity, session };
@@ -187,6 +187,17 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
       authorize,
     }),
   };
+}
+
+/** 401 for a request without an identity: a program that sent a key can't sign in, and its user has to know that the key is the reason. */
+function notIdentified(request: Request): AppError {
+  const key = keyOf(request);
+  if (key === undefined) return unauthorized();
+  return unauthorized(
+    looksLikeApiKey(key)
+      ? "This API key is not valid: it was revoked, it has expired, or it is not written in full."
+      : "The bearer token of this request is no API key of Berth: those begin with bk_.",
+  );
 }
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */

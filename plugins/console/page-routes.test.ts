@@ -19,7 +19,7 @@ test("the address of the service is JSON for programs", async () => {
     const answer = await get("/", { accept });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("vary")).toContain("accept");
-    expect(await answer.json()).toEqual({ name: "Berth", docs: "/swagger", openapi: "/swagger/json" });
+    expect(await answer.json()).toEqual({ name: "Berth", docs: "/swagger", openapi: "/swagger/json", guides: "/docs" });
   }
 });
 

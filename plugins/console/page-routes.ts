@@ -51,7 +51,7 @@ export function pageRoutes({ homePage, hasSessionCookie }: Deps) {
 /** The home page for programs. */
 const homeData = () =>
   Response.json(
-    { name: "Berth", docs: "/swagger", openapi: "/swagger/json" },
+    { name: "Berth", docs: "/swagger", openapi: "/swagger/json", guides: "/docs" },
     { headers: { vary: "accept, accept-language, cookie" } },
   );
 

@@ -16,7 +16,7 @@ interface ChatCall {
   request: Request;
 }
 
-export function backendRoutes({ ai, sources, listed, bodies, describe }: V1Service) {
+export function backendRoutes({ ai, sources, listed, once, bodies, describe }: V1Service) {
   const { callers } = ai;
 
   /** The answer of a source as a chat completion. */
@@ -43,7 +43,8 @@ export function backendRoutes({ ai, sources, listed, bodies, describe }: V1Servi
         const caller = await callers.admit(request);
         const call = readApiCall(request, caller.userId, () => parseChatBody(body));
         const found = sources.sourceOf(call.body.model);
-        return found ? answerOfSource({ found, caller, request, ...call }) : ai.chat(call);
+        if (found) return answerOfSource({ found, caller, request, ...call });
+        return once({ request, userId: caller.userId, model: call.body.model }, () => ai.chat(call));
       },
       { v1: true, detail: documentation.chat },
     )
@@ -51,7 +52,8 @@ export function backendRoutes({ ai, sources, listed, bodies, describe }: V1Servi
       "/v1/embeddings",
       async ({ body, request }) => {
         const { userId } = await callers.admit(request);
-        return ai.embeddings(readApiCall(request, userId, () => parseEmbeddingsBody(body)));
+        const call = readApiCall(request, userId, () => parseEmbeddingsBody(body));
+        return once({ request, userId, model: call.body.model }, () => ai.embeddings(call));
       },
       { v1: true, detail: documentation.embeddings },
     )

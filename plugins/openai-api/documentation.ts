@@ -36,7 +36,10 @@ const answerOf = <Content extends Record<string, object>>(description: string, c
 });
 const model = { ...text, description: "An id, provider_N:id, or the id of an agent's model" };
 const stream = { type: "boolean" as const, description: "Server-sent events" };
-const mediaErrors = { ...chatErrors, 404: ["NO_MODELS", "PROVIDER_REFUSED"] };
+/** Of requests with an `Idempotency-Key`. */
+const ONCE = { 409: ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] };
+const callErrors = { ...chatErrors, ...ONCE };
+const mediaErrors = { ...callErrors, 404: ["NO_MODELS", "PROVIDER_REFUSED"] };
 
 const modelItem = objectOf(
   { id: text, object: { ...text, enum: ["model"] }, created: { type: "integer" }, owned_by: text },
@@ -67,7 +70,7 @@ export const documentation = {
     summary: "Chat completions, passed through",
     description: "The same as /api/ai/chat, for OpenAI's clients. Models of agents answer here, too.",
     operationId: "createOpenAiChatCompletion",
-    ...documentErrors(chatErrors),
+    ...documentErrors(callErrors),
     parameters: [cacheHeader],
     requestBody: chatRequestBody,
     responses: chatResponses,
@@ -76,7 +79,7 @@ export const documentation = {
     ...openAi,
     summary: "Embeddings, passed through",
     description: "In the shape of OpenAI's embeddings.",
-    ...documentErrors(chatErrors),
+    ...documentErrors(callErrors),
     parameters: [cacheHeader],
     requestBody: embeddingsRequestBody,
     responses: embeddingsResponses,
@@ -143,7 +146,7 @@ export const documentation = {
     summary: "Messages, for Anthropic's clients",
     description:
       "Translated to a chat completion of whichever provider serves the model. The key may come as `x-api-key` or as bearer token.",
-    ...documentErrors(chatErrors),
+    ...documentErrors(callErrors),
     ...jsonBody(
       {
         model,
@@ -204,7 +207,7 @@ export const documentation = {
     summary: "Make pictures",
     description: "Pictures of what the text describes, by a model for images.",
     operationId: "createImage",
-    ...documentErrors(mediaErrors),
+    ...documentErrors({ ...mediaErrors, ...ONCE }),
     ...jsonBody(
       {
         model: { ...text, description: "Left out: the operator's" },

@@ -54,9 +54,38 @@ function paramOf({ issues, field }: Readonly<Record<string, unknown>>): string |
   return typeof first === "string" && first !== "" ? first.replace(/\.(\d+)(?=\.|$)/g, "[$1]") : null;
 }
 
+/** An address that misses, because the client's base URL has `/v1` twice or lacks it, says so. */
+function withBaseUrlHint(error: PublicError, request: Request): PublicError {
+  if (error.body.code !== "NOT_FOUND") return error;
+  const { pathname } = new URL(request.url);
+  const message = pathname.startsWith("/v1/v1/")
+    ? `There is no such route: /v1 is in it twice. Take it away from the end of the client's base URL.`
+    : `There is no such route. Is /v1 missing at the end of the client's base URL? There is /v1${pathname}.`;
+  return { ...error, body: { ...error.body, message } };
+}
+
+/** Where Anthropic's clients look for the id of a request. */
+const anthropicHeaders = (request: Request) => ({ "request-id": contextOf(request).id });
+
+/** Routes of /v1 without it: Berth itself has none that begin like this. */
+const WITHOUT_V1 = ["/chat/completions", "/embeddings", "/responses", "/audio/", "/images/generations"];
+
 /** In this order: the first whose prefix fits is taken. */
 export const errorFormats: ErrorFormat[] = [
-  { prefix: "/v1/messages", body: (error, request) => anthropicError(error, contextOf(request).id) },
+  {
+    prefix: "/v1/v1/messages",
+    body: (error, request) => anthropicError(withBaseUrlHint(error, request), contextOf(request).id),
+    headers: anthropicHeaders,
+  },
+  ...["/v1/v1/", ...WITHOUT_V1].map((prefix) => ({
+    prefix,
+    body: (error: PublicError, request: Request) => openAiError(withBaseUrlHint(error, request)),
+  })),
+  {
+    prefix: "/v1/messages",
+    body: (error, request) => anthropicError(error, contextOf(request).id),
+    headers: anthropicHeaders,
+  },
   { prefix: "/v1/", body: openAiError },
 ];
 

@@ -3,6 +3,7 @@ import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { ai } from "../ai/index.ts";
+import { createAnswerOnce } from "./answers/answer-once.ts";
 import { createAnswers } from "./answers/answers.ts";
 import { createDescribeError } from "./answers/stream-errors.ts";
 import { backendRoutes } from "./backend-routes.ts";
@@ -35,6 +36,7 @@ export const openaiApi = plugin("openai-api", ({ kernel, use }) => {
     sources,
     listed: createListedModels({ models: api.models, sources }),
     answers: createAnswers({ sources, chat: api.chat }),
+    once: createAnswerOnce({ idempotency: kernel.idempotency, sources }),
     bodies: createV1Bodies(api.callers.isForwarded),
     describe: createDescribeError(kernel.log),
   };

@@ -18,13 +18,19 @@ interface Deps extends V1Service {
 }
 
 export function lateRoutes(service: Deps) {
-  const { ai, bodies, listed } = service;
+  const { ai, bodies, listed, once } = service;
   const { callers } = ai;
   const responses = createResponses(service);
   const answerMessage = createMessages(service);
 
   const answering = async <Result>(request: Request, answer: (caller: ApiCaller) => Promise<Result>) =>
     answer(await callers.admit(request));
+
+  const answeringOnce = (body: unknown, request: Request, answer: (caller: ApiCaller) => Promise<Response>) =>
+    answering(request, (caller) => {
+      const { model } = Object(body) as { model?: unknown };
+      return once({ request, userId: caller.userId, model }, () => answer(caller));
+    });
 
   async function findModel({ request }: { request: Request }) {
     const model = await listed.find(modelIn(request), await callers.admit(request));
@@ -46,7 +52,7 @@ export function lateRoutes(service: Deps) {
     .get("/v1/models/*", findModel, { v1: true, detail: { hide: true } })
     .post(
       "/v1/responses",
-      ({ body, request }) => answering(request, (caller) => responses.create(body, caller, request)),
+      ({ body, request }) => answeringOnce(body, request, (caller) => responses.create(body, caller, request)),
       { v1: true, detail: d.responses },
     )
     .get(
@@ -66,10 +72,11 @@ export function lateRoutes(service: Deps) {
         answering(request, async (caller) => inputItems(await responses.read(id, caller))),
       { v1: true, detail: d.inputItems },
     )
-    .post("/v1/messages", ({ body, request }) => answering(request, (caller) => answerMessage(body, caller, request)), {
-      v1: true,
-      detail: d.messages,
-    })
+    .post(
+      "/v1/messages",
+      ({ body, request }) => answeringOnce(body, request, (caller) => answerMessage(body, caller, request)),
+      { v1: true, detail: d.messages },
+    )
     .post(
       "/v1/audio/transcriptions",
       ({ request }) =>
@@ -88,7 +95,9 @@ export function lateRoutes(service: Deps) {
     .post(
       "/v1/images/generations",
       ({ body, request }) =>
-        answering(request, async ({ userId }) => (await ai.media()).paint(body, { userId, signal: request.signal })),
+        answeringOnce(body, request, async ({ userId }) =>
+          (await ai.media()).paint(body, { userId, signal: request.signal }),
+        ),
       { v1: true, detail: d.images },
     );
 }

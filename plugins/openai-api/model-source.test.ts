@@ -164,6 +164,14 @@ describe("chat completions", () => {
     expect(asked).toEqual([]);
   });
 
+  test("refuse what they can't do, instead of leaving it out", async () => {
+    const ask = (more: object) => openai().chat.completions.create({ model: MODEL, messages, ...more });
+    expect(await errorOf(ask({ n: 2 }))).toMatchObject({ status: 400, param: "n" });
+    const format = { response_format: { type: "json_object" } };
+    expect(await errorOf(ask(format))).toMatchObject({ status: 400, param: "response_format.type" });
+    expect(await errorOf(ask({ n: 1, response_format: { type: "text" } }))).toBeUndefined();
+  });
+
   test("tell errors by their status before the first part, and in the stream after it", async () => {
     const refused = openai(otherKey).chat.completions.create({ model: MODEL, messages, stream: true });
     expect(await errorOf(refused)).toMatchObject({ status: 404, code: "NO_ROBOT", type: "not_found_error" });

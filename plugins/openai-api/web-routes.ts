@@ -23,6 +23,7 @@ const REQUEST_HEADERS = ["content-type", "x-berth-cache", "anthropic-version", .
 const RESPONSE_HEADERS = [
   ...["cache-control", "x-berth-model", "x-berth-cache", "age", "retry-after", "request-id", "content-disposition"],
   "x-accel-buffering",
+  "idempotency-replayed",
 ];
 
 export function webRoutes({ backend, callers, isPublic, bodies }: Deps) {

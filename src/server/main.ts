@@ -110,7 +110,7 @@ async function overview(): Promise<string> {
     "",
     ...lines,
     "",
-    `${program} COMMAND --help says more about one of them.`,
+    `${program} COMMAND --help says more about one of them. A running service has all guides at /docs, and its API at /swagger.`,
   ].join("\n");
 }
 

@@ -39,6 +39,8 @@ interface Deps {
   catalogue: Pick<Catalogue, "list" | "listKnown" | "entry" | "embeddingModels" | "dearestPricing">;
 }
 
+/** A provider that is not registered. Without this, its name would pass as a part of the model's. */
+const NO_PROVIDER = /^provider_\d+:/;
 /** References whose candidates are cached. */
 const MAX_CACHED_REFERENCES = 2_000;
 
@@ -70,6 +72,7 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
       const upstream = providers.operatorUpstream(named.provider);
       return upstream ? [candidate(upstream, named.modelId)] : [];
     }
+    if (NO_PROVIDER.test(reference)) return [];
     const listed = listedCandidates(reference);
     // Lists are incomplete (variants, previews): the first provider decides on a model that none of them has.
     return listed.length > 0 ? listed : [candidate(first, reference)];

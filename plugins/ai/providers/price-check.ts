@@ -61,6 +61,6 @@ const unknownError = () =>
 
 function unavailableError(retryInMs: number): AppError {
   const seconds = Math.max(1, Math.ceil(retryInMs / SECOND));
-  const message = `The price of this model can't be looked up right now. Try again in ${seconds} seconds, or choose another model.`;
+  const message = `The price of this model can't be looked up, because its provider does not answer. Try again in ${seconds} seconds, or choose another model.`;
   return new AppError(503, "PRICE_UNAVAILABLE", message, {}, { headers: { "retry-after": String(seconds) } });
 }

@@ -45,6 +45,14 @@ describe("a new key", () => {
     expect(await mails()).toBe(before);
   });
 
+  test("is not made if `scopes` is misspelt, since it would have all of them", async () => {
+    const ada = await member();
+    const refused = await make(ada, { scope: ["read"] });
+    expectRefusal(refused, 400, "INVALID_INPUT");
+    expect(refused.text).toContain('There is no such field here. Is \\"scopes\\" meant?');
+    expect((await ada.get<Listed>("/api/keys")).body.count).toBe(0);
+  });
+
   test("is shown once, with all scopes and no expiry by default", async () => {
     const ada = await member();
     const answer = await make(ada, { name: "  Laptop " });

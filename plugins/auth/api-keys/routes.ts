@@ -1,8 +1,8 @@
 // The routes of API keys: create, list, revoke. They require a session, so that a leaked key can't create others.
 import { Elysia } from "elysia";
-import { notFound } from "../../../src/kernel/errors.ts";
+import { invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
-import { isLocalRequest } from "../../../src/kernel/http/request-context.ts";
+import { contextOf, isLocalRequest } from "../../../src/kernel/http/request-context.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { SCOPES } from "./api-keys.ts";
 import { keyBody, keyList, newKey, parseExpiry, revokedKey, toKeyItem, toNewKey } from "./model.ts";
@@ -14,6 +14,10 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
     .post(
       "/api/keys",
       ({ identity: { user, session }, body, request }) => {
+        // A misspelt `scopes` would make a key that may do everything.
+        const [misspelt] = contextOf(request).ignoredFields ?? [];
+        if (misspelt)
+          throw invalidInput({ ...misspelt, message: misspelt.message.replace("This was ignored: t", "T") });
         const key = {
           userId: user.id,
           name: body.name.trim().normalize("NFC"),

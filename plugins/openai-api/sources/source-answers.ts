@@ -26,7 +26,7 @@ export interface SourceCall
 export const toSourceCaller = ({ userId, isAdmin, address }: ApiCaller): SourceCaller | undefined =>
   userId === undefined ? undefined : { userId, isAdmin, address };
 
-/** Throws 401 for a caller without an account, 400 for content that sources don't take, and what the source throws. */
+/** Throws 401 for a caller without an account, 400 for content and options that sources don't take, and what the source throws. */
 export async function askSource({
   found,
   caller,
@@ -36,7 +36,13 @@ export async function askSource({
 }: SourceCall): Promise<AsyncIterable<AnswerPart>> {
   const own = toSourceCaller(caller);
   if (!own) throw unauthorized("This model needs an account. Send an API key of Berth (Authorization: Bearer bk_…).");
-  const { model, messages, tools, user } = body as Json;
+  const { model, messages, tools, user, n, response_format: format } = body as Json;
+  if (typeof n === "number" && n > 1) throw invalidInput({ path: "n", message: "This model gives one answer." });
+  const { type: formatType = "text" } = Object(format) as Json;
+  if (formatType !== "text") {
+    const message = "This model answers in text. Say in the message which form you want.";
+    throw invalidInput({ path: "response_format.type", message });
+  }
   return found.source.open({
     ...rest,
     model: String(model),

@@ -16,6 +16,8 @@ export interface ErrorFormat {
   readonly prefix: string;
   /** The body in place of Berth's own, which has `message`, `code` and further fields. */
   body(error: { status: number; body: Readonly<Record<string, unknown>> }, request: Request): object;
+  /** More headers of the response. */
+  headers?(request: Request): Record<string, string>;
 }
 
 /** What is special to some paths: ends of paths that are secrets, and errors in the form of others. */
@@ -66,6 +68,7 @@ export function errorResponse(
     "content-type": "application/json;charset=utf-8",
     ...(isUnknownAddress && { vary: "accept, accept-language" }),
     ...(error instanceof AppError ? error.headers : undefined),
+    ...format?.headers?.(request),
   };
   const whole = { ...body, ...contextOf(request).errorExtras };
   return new Response(JSON.stringify(format ? format.body({ status, body: whole }, request) : whole), {
@@ -95,8 +98,7 @@ function toAppError(error: unknown, code: string | number): unknown {
   if (error instanceof AppError) return error;
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof AppError) return cause;
-  if (code === "NOT_FOUND")
-    return new AppError(404, UNKNOWN_ADDRESS, "There is no such route. See /swagger for the list.");
+  if (code === "NOT_FOUND") return new AppError(404, UNKNOWN_ADDRESS, "There is no such route. /swagger lists them.");
   if (code === "PARSE") return new AppError(400, "INVALID_JSON", "The body is not valid JSON.", {}, { cause: error });
   try {
     return code === "VALIDATION" ? validationError(error as ValidationError) : requireDescribable(error);

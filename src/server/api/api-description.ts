@@ -10,7 +10,7 @@ const CONVENTIONS = `
 - Bodies are JSON of at most 1 MiB (an exported agent 32 MiB). Unknown fields are ignored; misspelt and misplaced ones are named in \`warnings\` of the answer.
 - Every error has the shape \`Error\`, with a \`code\` for programs; every answer has an \`x-request-id\`.
 - Times are ISO 8601 in UTC, unless a field says epoch milliseconds.
-- With an \`Idempotency-Key\` header, a POST that creates or spends is done once; its answer is replayed for 24 hours.
+- With an \`Idempotency-Key\` header, a POST that creates or spends is done once; its answer is replayed for 24 hours. Streams are not kept.
 - A request with a cookie that changes something must come from Berth's own origin.`;
 
 /** The description of a surface's API, in Markdown. */

@@ -83,15 +83,18 @@ async function nextSteps(running: RunningServer): Promise<string> {
   const { config, firstAdmin, defaultModel, place } = running;
   const addresses = addressesForPeople(running);
   const program = programName();
-  const docs = [addresses.web, addresses.backend].filter(Boolean).map((origin) => `${origin}/swagger`);
+  const references = [addresses.web, addresses.backend].filter(Boolean).map((origin) => `${origin}/swagger`);
   const model = await defaultModel();
   // Loaded by now; imported here, because this file is also loaded before the program is executed again.
   const { providerSettings } = await import("../../../plugins/ai/settings.ts");
+  const { documentationSettings } = await import("../../../plugins/documentation/settings.ts");
+  const hasGuides = addresses.web !== undefined && config.of(documentationSettings).isServed;
   const { env, label, credential } = config.of(providerSettings).registry.default;
   const setting = `${env}_API_KEY=${credential.prefix}…`;
   const hint = `for a real one start with a key, such as ${setting} for ${label} (doctor --all lists them)`;
   const rows = [
-    ["Docs", docs.join("   ")],
+    ...(hasGuides ? [["Docs", `${addresses.web}/docs`]] : []),
+    ["API", references.join("   ")],
     ...(place === undefined ? [] : [["Cluster", place, `${program} cluster status shows all of it`]]),
     ...(model ? [["Model", model.label, ...(model.demo ? [hint] : [])]] : []),
     ["Data", config.dataDir],
