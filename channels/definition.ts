@@ -20,6 +20,15 @@ export interface ChannelCapabilities {
   isSingleReceiver: boolean;
   /** The platform recognises a repeated send by its key. */
   isIdempotent: boolean;
+  /** With a listener: milliseconds without `reportAlive` after which its connection counts as dead. */
+  silenceTimeout?: number;
+  /** Some posts carry no signature; the address then contains a key that is stored nowhere in clear. */
+  isAuthenticatedByUrl?: true;
+  /**
+   * Messages are lost while no address is registered, so a stopped agent keeps its own: refused posts are repeated
+   * later.
+   */
+  staysRegisteredWhileStopped?: true;
   /** Left out: it shows that a reply is being written. */
   hasTyping?: false;
   /** A reply refers to the answered message also if the platform has it no more, since its author has it. */
@@ -162,5 +171,9 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly provisioning?: ChannelProvisioning;
   readonly documentation: ChannelDocumentation;
   mode(settings: Settings): ReceiveMode;
-  create(options: CreateChannelOptions<Settings>): ChannelAdapter;
+  /**
+   * Makes the adapter. It is called when the first bot of the channel needs it, so import the adapter's code here: a service
+   * without bots loads none of it. The adapter has `listener`, `webhook` and `preview` as the capabilities say.
+   */
+  create(options: CreateChannelOptions<Settings>): ChannelAdapter | Promise<ChannelAdapter>;
 }

@@ -246,21 +246,12 @@ export interface ChannelAdapter {
 
 /** Receives over a long poll or a gateway. */
 export interface ConnectionListener {
-  /** Milliseconds without `reportAlive` after which the connection counts as dead. */
-  readonly silenceTimeout: number;
   /** Receives until `signal` aborts; then it returns. */
   listen(binding: Binding, sink: Sink, signal: AbortSignal): Promise<void>;
 }
 
 /** Receives posts of the platform at a public address. */
 export interface WebhookReceiver {
-  /** Some posts carry no signature; the address then contains a key that is stored nowhere in clear. */
-  readonly isAuthenticatedByUrl?: boolean;
-  /**
-   * Messages are lost while no address is registered, so a stopped agent keeps its own: refused posts are repeated
-   * later.
-   */
-  readonly staysRegisteredWhileStopped?: boolean;
   /** Makes the platform post to `target` from now on. */
   register(binding: Binding, target: WebhookTarget, signal: AbortSignal): Promise<void>;
   /** Reverts `register`. */

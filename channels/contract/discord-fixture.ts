@@ -32,7 +32,6 @@ export async function createDiscordFixture(): Promise<PlatformFixture> {
     binding.resume === undefined ? 0 : Number((JSON.parse(binding.resume) as { seq: number }).seq);
   /** Keeps the resume point, as the host of a channel does. */
   const listener = {
-    silenceTimeout: adapter.listener.silenceTimeout,
     listen: (given: Binding, sink: Sink, signal: AbortSignal) =>
       adapter.listener.listen(
         given,

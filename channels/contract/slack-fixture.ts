@@ -35,7 +35,6 @@ export async function createSlackFixture(): Promise<PlatformFixture> {
   const channel: ChannelAdapter = {
     ...adapter,
     listener: {
-      silenceTimeout: adapter.listener.silenceTimeout,
       listen: (given: Binding, sink: Sink, signal: AbortSignal) =>
         adapter.listener.listen(
           given,

@@ -2,10 +2,10 @@
 import { httpUrl } from "../../src/kernel/config/parsers.ts";
 import { defineSettings } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";
+import { SECOND } from "../../src/kernel/util/time.ts";
 import type { ChannelDefinition, TokenProblem } from "../definition.ts";
 import { numericOwnerId } from "../shared/numeric-id.ts";
 import { isSnowflake } from "./ids.ts";
-import { createDiscord } from "./index.ts";
 
 interface DiscordSettings {
   apiRoot: string;
@@ -70,6 +70,8 @@ export const discordDefinition: ChannelDefinition<DiscordSettings> = {
     hasButtons: true,
     isSingleReceiver: false,
     isIdempotent: true,
+    // Two and a half heartbeats; Discord asks for one every 41 s.
+    silenceTimeout: 110 * SECOND,
   },
   ownerId: numericOwnerId,
   provisioning: {
@@ -88,5 +90,8 @@ export const discordDefinition: ChannelDefinition<DiscordSettings> = {
       "over Discord's gateway. Without the privileged *Message Content Intent* it hears direct messages, mentions, answers and its slash commands, which is enough",
   },
   mode: () => "gateway",
-  create: ({ settings: { apiRoot }, ...options }) => createDiscord({ apiRoot, ...options }),
+  async create({ settings: { apiRoot }, ...options }) {
+    const { createDiscord } = await import("./index.ts");
+    return createDiscord({ apiRoot, ...options });
+  },
 };

@@ -41,9 +41,6 @@ export type DiscordChannel = ChannelAdapter &
 const REFUSAL_LIFETIME_MS = MINUTE;
 const TOO_MANY_TOKENS = "Discord refused too many tokens from this host. Try again in some minutes.";
 
-/** Two and a half heartbeats; Discord asks for one every 41 s. */
-const SILENCE_TIMEOUT_MS = 110_000;
-
 /**
  * Creates the Discord adapter: one resumable gateway connection for each bot, previews by edits, slash commands.
  *
@@ -109,7 +106,6 @@ export function createDiscord(options: DiscordOptions): DiscordChannel {
       }),
 
     listener: {
-      silenceTimeout: SILENCE_TIMEOUT_MS,
       listen: (binding, sink, signal) => withChannelErrors("bot", () => listen(binding, sink, signal)),
     },
 

@@ -2,11 +2,11 @@
 import { connectionCount } from "../../src/kernel/config/parsers.ts";
 import { defineSettings } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import type { ChannelDefinition } from "../definition.ts";
 import { findCredentialTextProblem } from "../shared/credential-text.ts";
 import { isMailAddress } from "./address.ts";
 import { FIELDS } from "./credentials.ts";
-import { createEmail } from "./index.ts";
 
 const settings = defineSettings({
   name: "channel_e",
@@ -48,6 +48,8 @@ export const emailDefinition: ChannelDefinition<{ perHour: number }> = {
     refersToDeleted: true,
     isSingleReceiver: false,
     isIdempotent: false,
+    // Two looks at the mailbox and a half (`PULSE_MS`).
+    silenceTimeout: 10 * MINUTE,
   },
   ownerId: {
     parse: (text) => (isMailAddress(text.toLowerCase()) ? text.toLowerCase() : undefined),
@@ -60,5 +62,8 @@ export const emailDefinition: ChannelDefinition<{ perHour: number }> = {
     receiving: "over IMAP, with a connection that waits (IDLE)",
   },
   mode: () => "gateway",
-  create: ({ settings: { perHour }, log, traffic, resolveHost }) => createEmail({ perHour, log, traffic, resolveHost }),
+  async create({ settings: { perHour }, log, traffic, resolveHost }) {
+    const { createEmail } = await import("./index.ts");
+    return createEmail({ perHour, log, traffic, resolveHost });
+  },
 };

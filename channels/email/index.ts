@@ -1,7 +1,6 @@
 // Email (channel_e): implements the port over a mailbox, which is read with IMAP and writes with SMTP.
 import type { ImapFlow } from "imapflow";
 import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
-import { MINUTE } from "../../src/kernel/util/time.ts";
 import type { ChannelLog, ResolveHost } from "../definition.ts";
 import type { Binding, ChannelAdapter, ConnectionListener, RecordTraffic } from "../port.ts";
 import { fileGoneError, fileTooLargeError } from "../shared/file-errors.ts";
@@ -88,7 +87,7 @@ export function createEmail({ log, resolveHost, perHour, traffic }: EmailOptions
       }
     },
 
-    listener: { silenceTimeout: 10 * MINUTE, listen },
+    listener: { listen },
 
     send,
 

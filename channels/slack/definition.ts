@@ -2,11 +2,11 @@
 import { httpUrl } from "../../src/kernel/config/parsers.ts";
 import { defineSettings } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";
+import { SECOND } from "../../src/kernel/util/time.ts";
 import type { ChannelDefinition } from "../definition.ts";
 import { findCredentialTextProblem } from "../shared/credential-text.ts";
 import { CREDENTIAL_FIELDS } from "./credentials.ts";
 import { isUser } from "./ids.ts";
-import { createSlack } from "./index.ts";
 import { MANIFEST } from "./manifest.ts";
 
 interface SlackSettings {
@@ -41,6 +41,8 @@ export const slackDefinition: ChannelDefinition<SlackSettings> = {
     hasButtons: true,
     isSingleReceiver: false,
     isIdempotent: true,
+    // Three of Berth's pings, which come every 30 s.
+    silenceTimeout: 100 * SECOND,
   },
   ownerId: {
     parse: (text) => (isUser(text.toUpperCase()) ? text.toUpperCase() : undefined),
@@ -53,5 +55,8 @@ export const slackDefinition: ChannelDefinition<SlackSettings> = {
     manifest: MANIFEST,
   },
   mode: () => "gateway",
-  create: ({ settings: { apiRoot }, ...options }) => createSlack({ apiRoot, ...options }),
+  async create({ settings: { apiRoot }, ...options }) {
+    const { createSlack } = await import("./index.ts");
+    return createSlack({ apiRoot, ...options });
+  },
 };

@@ -29,9 +29,6 @@ export interface SlackOptions {
 export type SlackChannel = ChannelAdapter &
   Required<Pick<ChannelAdapter, "preview">> & { listener: ConnectionListener };
 
-/** Three of Berth's pings, which come every 30 s. */
-const SILENCE_TIMEOUT_MS = 100_000;
-
 /**
  * Creates the Slack adapter: one Socket Mode connection for each app, replies in threads, previews by edits.
  *
@@ -62,7 +59,6 @@ export function createSlack({ apiRoot, commands, log, traffic, rules = SLACK_RAT
     identify: (token, signal) => withChannelErrors("bot", () => identifyBot(api, token, signal)),
 
     listener: {
-      silenceTimeout: SILENCE_TIMEOUT_MS,
       async listen(binding, sink, signal) {
         await listen(binding, sink, signal);
         if (!signal.aborted) throw new ChannelError("unreachable", "The connection to Slack ended.", "bot");

@@ -2,10 +2,10 @@
 import { httpUrl, oneOf } from "../../src/kernel/config/parsers.ts";
 import { defineSettings, warning } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";
+import { SECOND } from "../../src/kernel/util/time.ts";
 import type { ChannelDefinition, TokenProblem } from "../definition.ts";
 import type { BotIdentity } from "../port.ts";
 import { numericOwnerId } from "../shared/numeric-id.ts";
-import { createTelegram } from "./index.ts";
 
 interface TelegramSettings {
   apiRoot: string;
@@ -78,6 +78,8 @@ export const telegramDefinition: ChannelDefinition<TelegramSettings> = {
     hasButtons: true,
     isSingleReceiver: true,
     isIdempotent: false,
+    // A poll waits up to 30 s.
+    silenceTimeout: 60 * SECOND,
   },
   ownerId: numericOwnerId,
   provisioning: {
@@ -99,5 +101,8 @@ export const telegramDefinition: ChannelDefinition<TelegramSettings> = {
     receiving: "by long polling, or by webhook where `BASE_URL` is https (`CHANNEL_A_MODE`)",
   },
   mode: ({ mode }) => mode,
-  create: ({ settings: { apiRoot }, ...options }) => createTelegram({ apiRoot, ...options }),
+  async create({ settings: { apiRoot }, ...options }) {
+    const { createTelegram } = await import("./index.ts");
+    return createTelegram({ apiRoot, ...options });
+  },
 };

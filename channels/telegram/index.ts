@@ -7,7 +7,7 @@ import { apiSignal, createBotApiClients, withChannelErrors } from "./bot-api.ts"
 import { createDelivery } from "./delivery.ts";
 import { toChannelError } from "./errors.ts";
 import { downloadFile } from "./file-download.ts";
-import { POLL_SECONDS, poll } from "./long-polling.ts";
+import { poll } from "./long-polling.ts";
 import { parsePeer } from "./peer.ts";
 import { createSendLimiter, type TelegramRateRules } from "./send-limiter.ts";
 import { ALLOWED_UPDATES } from "./updates.ts";
@@ -97,7 +97,6 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
       }),
 
     listener: {
-      silenceTimeout: (POLL_SECONDS + 30) * 1000,
       listen: (binding, sink, signal) =>
         withChannelErrors(binding.token, "bot", async () => {
           const { agentId } = binding;

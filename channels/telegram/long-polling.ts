@@ -8,7 +8,7 @@ import { isWebhookActive } from "./errors.ts";
 import { ALLOWED_UPDATES, isAnswer, readUpdate } from "./updates.ts";
 
 /** Seconds that Telegram holds a poll open. The caller must abort a poll that is silent for much longer. */
-export const POLL_SECONDS = 30;
+const POLL_SECONDS = 30;
 
 export interface PollingHooks {
   /** Called once, after the first response. */

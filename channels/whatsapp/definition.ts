@@ -5,8 +5,7 @@ import { optional, withDefault } from "../../src/kernel/config/variable.ts";
 import type { ChannelDefinition, TokenProblem } from "../definition.ts";
 import type { BotIdentity } from "../port.ts";
 import { isNumericId } from "../shared/numeric-id.ts";
-import { createWhatsApp } from "./index.ts";
-import { findChallenge } from "./webhook.ts";
+import { findChallenge } from "./challenge.ts";
 
 interface WhatsAppSettings {
   /** With the version of the Graph API. */
@@ -86,6 +85,8 @@ export const whatsAppDefinition: ChannelDefinition<WhatsAppSettings> = {
     hasButtons: true,
     isSingleReceiver: false,
     isIdempotent: true,
+    isAuthenticatedByUrl: true,
+    staysRegisteredWhileStopped: true,
   },
   ownerId: { parse: parseOwnerId, hint: "This is your phone number with its country code." },
   provisioning: {
@@ -107,7 +108,8 @@ export const whatsAppDefinition: ChannelDefinition<WhatsAppSettings> = {
     receiving: "by webhook: `BASE_URL` has to be https",
   },
   mode: () => "webhook",
-  create({ settings: { apiRoot, appId, appSecret }, log, traffic }) {
+  async create({ settings: { apiRoot, appId, appSecret }, log, traffic }) {
+    const { createWhatsApp } = await import("./index.ts");
     const app = appId && appSecret ? { app: { id: appId, secret: appSecret } } : {};
     return createWhatsApp({ apiRoot, log, traffic, ...app });
   },

@@ -60,8 +60,6 @@ export function createWhatsApp({
     identify: accounts.identify,
 
     webhook: {
-      staysRegisteredWhileStopped: true,
-      isAuthenticatedByUrl: true,
       async register(binding, { url, secret }, signal) {
         try {
           await subscribe(binding, { override_callback_uri: url, verify_token: secret }, signal);

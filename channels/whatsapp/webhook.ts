@@ -5,6 +5,7 @@ import { readRequestBody } from "../../src/kernel/util/limited-body.ts";
 import { type Binding, ChannelError, type DeliveryFailure, type Sink } from "../port.ts";
 import { errorResponse, isEqualSecret } from "../shared/webhook-answers.ts";
 import type { Account, Accounts } from "./accounts.ts";
+import { findChallenge } from "./challenge.ts";
 import type { PartOutcomes } from "./part-outcomes.ts";
 import { MAX_UPDATES, type MessageStatus, readEvent, type WebhookEvent } from "./webhook-events.ts";
 
@@ -122,17 +123,6 @@ export function createWhatsAppWebhook({ accounts, outcomes, app, onFailure }: De
       return new Response(challenge, { headers: { "content-type": "text/plain; charset=utf-8" } });
     },
   };
-}
-
-/**
- * The text with which Meta wants an address to prove itself; undefined if this is not such a request with this token:
- * https://developers.facebook.com/docs/graph-api/webhooks/getting-started#verification-requests
- */
-export function findChallenge(query: URLSearchParams, verifyToken: string): string | undefined {
-  const challenge = query.get("hub.challenge") ?? "";
-  const isMeta =
-    query.get("hub.mode") === "subscribe" && isEqualSecret(query.get("hub.verify_token") ?? "", verifyToken);
-  return isMeta && /^[\w-]{1,256}$/.test(challenge) ? challenge : undefined;
 }
 
 const unauthorized = () => errorResponse(401, "UNAUTHORIZED", "The signature or token is missing or wrong.");

@@ -1,15 +1,17 @@
 // Makes an adapter for each row of the channel registry, from that channel's part of the configuration.
-import type { ReceiveMode } from "../../channels/definition.ts";
+import type { ChannelCapabilities, ReceiveMode } from "../../channels/definition.ts";
 import type { ChannelAdapter, ChannelId, RecordTraffic } from "../../channels/port.ts";
 import { channelDefinitions, channelIds, isChannelId } from "../../channels/registry.ts";
 import { notFound } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { COMMANDS } from "../runtime/index.ts";
+import { createLateAdapter } from "./late-adapter.ts";
 import { channelSettings } from "./settings.ts";
 
 export interface ConfiguredAdapter {
   adapter: ChannelAdapter;
   mode: ReceiveMode;
+  capabilities: ChannelCapabilities;
 }
 
 export interface Adapters {
@@ -26,8 +28,10 @@ export function createAdapters({ config, log, outbound, traffic }: Deps): Adapte
   const allSettings = config.of(channelSettings);
   for (const definition of channelDefinitions()) {
     const settings = allSettings[definition.id];
-    const adapter = definition.create({ settings, commands: COMMANDS, log, traffic, resolveHost: outbound.resolve });
-    adapters.set(definition.id, { adapter, mode: definition.mode(settings) });
+    const adapter = createLateAdapter(definition, () =>
+      definition.create({ settings, commands: COMMANDS, log, traffic, resolveHost: outbound.resolve }),
+    );
+    adapters.set(definition.id, { adapter, mode: definition.mode(settings), capabilities: definition.capabilities });
   }
   return {
     get(channel) {

@@ -39,7 +39,6 @@ export function createAddedChannel(): AddedChannel {
   let lastMessage = 0;
 
   const listener: ConnectionListener = {
-    silenceTimeout: 60_000,
     async listen({ bot }: Binding, sink: Sink, signal: AbortSignal) {
       sinks.set(bot.id, sink);
       sink.reportAlive();
@@ -89,6 +88,7 @@ export function createAddedChannel(): AddedChannel {
         hasButtons: false,
         isSingleReceiver: false,
         isIdempotent: false,
+        silenceTimeout: 60_000,
       },
       ownerId: {
         parse: (text) => (/^person-\d+$/.test(text) ? text : undefined),
@@ -145,8 +145,8 @@ export function withTwoCredentials({ provisioning: _, ...definition }: AddedChan
     ...{ id: ADDED_PAIR_CHANNEL, label: "Pair of lanterns", environmentPrefix: "CHANNEL_X", settings, credentials },
     findTokenProblem: (token) => findCredentialTextProblem(credentials, token),
     mode: () => "gateway",
-    create(options) {
-      const single = definition.create({ ...options, settings: { colour: "white" } });
+    async create(options) {
+      const single = await definition.create({ ...options, settings: { colour: "white" } });
       return {
         ...single,
         async identify(token, signal) {

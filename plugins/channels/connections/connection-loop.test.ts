@@ -8,6 +8,7 @@ import {
   type WebhookReceiver,
   type WebhookTarget,
 } from "../../../channels/port.ts";
+import { channelDefinition } from "../../../channels/registry.ts";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { openKernel, type RunningKernel } from "../../../src/kernel/kernel.ts";
 import { createKeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
@@ -68,11 +69,10 @@ afterEach(async () => {
   dir.remove();
 });
 
-const scripted = (silenceTimeout: number): ChannelAdapter => {
+const scripted = (): ChannelAdapter => {
   const unused = () => Promise.reject(new Error("not asked for"));
   return {
     listener: {
-      silenceTimeout,
       listen(binding, sink, signal) {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
         if (obeys) signal.addEventListener("abort", () => resolve(), { once: true });
@@ -98,9 +98,10 @@ interface Options {
 
 /** All parts that keep connections, as one process has them. */
 function start({ silentAfter = 60_000, pace = {}, webhook }: Options = {}) {
+  const capabilities = { ...channelDefinition("channel_a").capabilities, silenceTimeout: silentAfter };
   const adapter = webhook
-    ? ({ adapter: { ...scripted(silentAfter), webhook }, mode: "webhook" } as const)
-    : ({ adapter: scripted(silentAfter), mode: "polling" } as const);
+    ? ({ adapter: { ...scripted(), webhook }, mode: "webhook", capabilities } as const)
+    : ({ adapter: scripted(), mode: "polling", capabilities } as const);
   const adapters: Adapters = { get: () => adapter };
   const { log, config } = kernel;
   const agent = { id: AGENT, userId: OWNER, status: "active" } as const;

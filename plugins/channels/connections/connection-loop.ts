@@ -179,7 +179,7 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
   function endSilentAttempts(): void {
     const now = Date.now();
     for (const { connection, lastAliveAt, failAttempt } of connectionStates.all()) {
-      const silentAfter = adapters.get(connection.channel).adapter.listener?.silenceTimeout;
+      const silentAfter = adapters.get(connection.channel).capabilities.silenceTimeout;
       if (!failAttempt || silentAfter === undefined || now - lastAliveAt < silentAfter) continue;
       const seconds = Math.round((now - lastAliveAt) / 1000);
       failAttempt(new ChannelError("unreachable", `The platform has been silent for ${seconds} s.`, "bot"));

@@ -2,7 +2,7 @@
 // them.
 import { timingSafeEqual } from "node:crypto";
 import type { ChannelId } from "../../../channels/port.ts";
-import { isChannelId } from "../../../channels/registry.ts";
+import { channelDefinition, isChannelId } from "../../../channels/registry.ts";
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import type { Grant } from "../../../src/kernel/http/backend/service-tokens.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
@@ -56,13 +56,13 @@ export function createIncomingWebhooks({
   }
 
   async function receive(request: Request, channel: string, callbackId: string): Promise<Response> {
-    requireAddress(request, channel, callbackId);
+    const { capabilities } = channelDefinition(requireAddress(request, channel, callbackId));
     const [, id = "", key = ""] = CALLBACK_PATTERN.exec(callbackId) ?? [];
     const openConnection = await openConnections.findByCallback(id);
     const webhook = openConnection?.mode === "webhook" ? openConnection.adapter.webhook : undefined;
     const isKnown =
       openConnection?.connection.channel === channel &&
-      isEqualKey(key, webhook?.isAuthenticatedByUrl ? urlKeyOf(openConnection.secret) : "");
+      isEqualKey(key, capabilities.isAuthenticatedByUrl ? urlKeyOf(openConnection.secret) : "");
     if (!openConnection || !webhook || !isKnown) {
       limitUnknownSender(request);
       throw webhookNotFound();

@@ -110,7 +110,7 @@ export function createSupervisor(deps: Deps): Supervisor {
       else if (
         !shouldBeUp &&
         connection.registeredBase !== null &&
-        !adapters.get(channel).adapter.webhook?.staysRegisteredWhileStopped
+        !adapters.get(channel).capabilities.staysRegisteredWhileStopped
       ) {
         await unregisterWebhook(connection);
       }

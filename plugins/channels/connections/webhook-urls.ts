@@ -21,7 +21,7 @@ export interface WebhookUrls {
 
 export function createWebhookUrls({ baseUrl }: Pick<Config, "baseUrl">, adapters: Adapters): WebhookUrls {
   const prefixOf = (channel: ChannelId) => `${baseUrl}/hooks/${channel}/`;
-  const hasUrlKey = (channel: ChannelId) => adapters.get(channel).adapter.webhook?.isAuthenticatedByUrl === true;
+  const hasUrlKey = (channel: ChannelId) => adapters.get(channel).capabilities.isAuthenticatedByUrl === true;
   const registrationBase = (channel: ChannelId) => `${prefixOf(channel)}${hasUrlKey(channel) ? "+key" : ""}`;
   const usesWebhook = (channel: ChannelId) => adapters.get(channel).mode === "webhook";
   return {
