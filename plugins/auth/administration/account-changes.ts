@@ -1,15 +1,23 @@
 // Changes that administrators make to an account. Uses optimistic concurrency: the batch aborts if the account has
 // changed since it was read, and the change is built again.
 
-import { and, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
+import { and, eq, isNull, ne, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
-import { AppError, invalidInput, notFound } from "../../../src/kernel/errors.ts";
+import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
-import { name as nameRule } from "../model.ts";
 import { subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion, DeletionRequest } from "../settings/account-deletion.ts";
 import { adminSettings } from "../settings.ts";
 import { isActiveSubscription, type Plan, type Subscription, type User } from "../users.ts";
+import { type AccountFields, actionOf, FIELDS, fieldsOf, requireName } from "./account-fields.ts";
+import {
+  adminByConfigurationError,
+  adminByGroupError,
+  adminCondition,
+  isAdminAccount,
+  isConfiguredAdmin,
+  lastAdminError,
+} from "./admin-accounts.ts";
 
 /** An entry for the audit log: an action such as `user.disable`, with old and new values. */
 export interface AccountChange {
@@ -21,15 +29,6 @@ export interface AccountChange {
 
 /** Returns the statement that records a change; it joins the batch of the change. */
 export type AuditRecorder = (change: AccountChange) => Statement;
-
-/** The fields that an administrator can change. */
-export interface AccountFields {
-  name: string;
-  isAdmin: boolean;
-  disabled: boolean;
-  emailVerified: boolean;
-  credits: number;
-}
 
 /** Omitted fields stay unchanged. */
 export type AccountUpdate = Partial<AccountFields>;
@@ -249,23 +248,6 @@ export function createAccountChanges(deps: Deps): AccountChanges {
   };
 }
 
-const FIELDS: readonly (keyof AccountFields)[] = ["name", "isAdmin", "disabled", "emailVerified", "credits"];
-
-const fieldsOf = ({ name, isAdmin, emailVerified, credits, disabledAt }: User): AccountFields => ({
-  name,
-  isAdmin,
-  disabled: disabledAt !== null,
-  emailVerified,
-  credits,
-});
-
-/** The audit action of a field: changes of access and rights have their own. */
-function actionOf(field: keyof AccountFields, to: unknown): string {
-  if (field === "disabled") return to ? "user.disable" : "user.enable";
-  if (field === "isAdmin") return to ? "user.promote" : "user.demote";
-  return "user.update";
-}
-
 const subscriptionDetails = (from: Subscription | null, to: Subscription | null) => ({
   subscription: { from: from && toReadable(from), to: to && toReadable(to) },
 });
@@ -276,48 +258,6 @@ const toReadable = ({ plan, status, currentPeriodEnd }: Subscription) => ({
   currentPeriodEnd: new Date(currentPeriodEnd).toISOString(),
 });
 
-/** Whether ADMIN_EMAILS makes the account an admin; only a verified address counts. */
-const isConfiguredAdmin = ({ email, emailVerified }: User, adminEmails: readonly string[]) =>
-  emailVerified && adminEmails.includes(email);
-
-/** Whether the account is an admin on every request, also from other machines. */
-export const isAdminAccount = (user: User, adminEmails: readonly string[]) =>
-  user.isAdmin || user.adminByGroup || isConfiguredAdmin(user, adminEmails);
-
-/** `isAdminAccount` as an SQL condition. */
-export const adminCondition = (adminEmails: readonly string[]) =>
-  or(
-    eq(userTable.isAdmin, true),
-    eq(userTable.adminByGroup, true),
-    and(eq(userTable.emailVerified, true), inArray(userTable.email, [...adminEmails])),
-  );
-
-/** Normalises a name by the rule of sign-up; an empty one becomes the address. Throws 400 unless it is one line. */
-export function requireName(text: string, email: string): string {
-  const { maxLength = 0, pattern = "" } = nameRule;
-  if (text.length > maxLength || !new RegExp(pattern).test(text)) {
-    throw invalidInput({ path: "name", message: String(nameRule.error) });
-  }
-  return text.trim().normalize("NFC") || email;
-}
-
 export const userNotFound = (by: "id" | "email") => notFound(`There is no account with this ${by}.`, "USER_NOT_FOUND");
 
-const lastAdminError = () =>
-  new AppError(409, "LAST_ADMIN", "This is the last admin. Make another account an admin first.");
-
 const ownAccountError = () => new AppError(409, "OWN_ACCOUNT", "This is your own account. Delete it in your settings.");
-
-const adminByConfigurationError = () =>
-  new AppError(
-    409,
-    "ADMIN_BY_CONFIGURATION",
-    "This address is in ADMIN_EMAILS, which makes it an admin. Remove it there first.",
-  );
-
-const adminByGroupError = () =>
-  new AppError(
-    409,
-    "ADMIN_BY_GROUP",
-    "A group at the provider of this account's sign-in makes it an admin. Take it out of that group; the change counts from its next sign-in on.",
-  );

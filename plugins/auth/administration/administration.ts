@@ -12,15 +12,9 @@ import type { Deletion } from "../settings/account-deletion.ts";
 import { adminSettings } from "../settings.ts";
 import type { Invitation } from "../sign-up/sign-up-policy.ts";
 import { type User, userExists } from "../users.ts";
-import {
-  type AccountChanges,
-  type AuditRecorder,
-  adminCondition,
-  createAccountChanges,
-  isAdminAccount,
-  requireName,
-  userNotFound,
-} from "./account-changes.ts";
+import { type AccountChanges, type AuditRecorder, createAccountChanges, userNotFound } from "./account-changes.ts";
+import { requireName } from "./account-fields.ts";
+import { adminCondition, isAdminAccount } from "./admin-accounts.ts";
 
 export const ACCOUNT_STATUSES = ["active", "disabled", "unverified", "admin"] as const;
 

@@ -22,21 +22,24 @@ interface Codes {
   expires_in: number;
   interval: number;
 }
-interface Answer {
+interface Answer<Body> {
   status: number;
-  body: Record<string, unknown>;
+  body: Body;
 }
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
-async function post(path: string, form: Record<string, string> | string): Promise<Answer> {
+async function post<Body = Record<string, unknown>>(
+  path: string,
+  form: Record<string, string> | string,
+): Promise<Answer<Body>> {
   const response = await fetch(server.web + path, { method: "POST", body: new URLSearchParams(form) });
   expect(response.headers.get("cache-control")).toContain("no-store");
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  return { status: response.status, body: (await response.json()) as Body };
 }
 async function begin(form: Record<string, string> = {}): Promise<Codes> {
-  const answer = await post("/api/auth/device", { client_id: "berth", device_name: "atlas", ...form });
+  const answer = await post<Codes>("/api/auth/device", { client_id: "berth", device_name: "atlas", ...form });
   expect(answer.status).toBe(200);
-  return answer.body as unknown as Codes;
+  return answer.body;
 }
 const poll = ({ device_code }: Codes, form: Record<string, string> = {}) =>
   post("/api/auth/device/token", { grant_type: GRANT, device_code, client_id: "berth", ...form });
@@ -74,7 +77,7 @@ describe("a program that begins", () => {
     [{ scope: "read read admin" }, "invalid_scope"],
     [{ scope: "" }, "invalid_scope"],
   ])("is refused for %j", async (form, error) => {
-    const answer = await post("/api/auth/device", { client_id: "berth", ...form });
+    const answer = await post<Codes>("/api/auth/device", { client_id: "berth", ...form });
     expect(answer).toMatchObject({ status: 400, body: { error, code: error.toUpperCase() } });
   });
 
