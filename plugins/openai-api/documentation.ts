@@ -145,7 +145,7 @@ export const documentation = {
     ...anthropic,
     summary: "Messages, for Anthropic's clients",
     description:
-      "Translated to a chat completion of whichever provider serves the model. The key may come as `x-api-key` or as bearer token.",
+      "Translated to a chat completion of the provider that serves the model. The key may come as `x-api-key` or as bearer token.",
     ...documentErrors(callErrors),
     ...jsonBody(
       {
