@@ -3,6 +3,7 @@
 
 import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
 import { MINUTE } from "../../src/kernel/util/time.ts";
+import type { ChannelLog } from "../definition.ts";
 import type { Binding, ChannelAdapter, ConnectionListener, RecordTraffic } from "../port.ts";
 import { createButtonPresses } from "./delivery/buttons.ts";
 import { createDelivery } from "./delivery/delivery.ts";
@@ -22,10 +23,7 @@ export interface DiscordOptions {
   apiRoot: string;
   /** The slash commands beside `/ask`: name to description. */
   commands: Readonly<Record<string, string>>;
-  log: {
-    debug(message: string, fields?: Record<string, unknown>): void;
-    warn(message: string, fields?: Record<string, unknown>): void;
-  };
+  log: ChannelLog;
   traffic?: RecordTraffic;
   /** Hosts (over https) or origins that files may be fetched from. Default: Discord's, and the API's origin. */
   fileHosts?: readonly string[];

@@ -1,4 +1,5 @@
 // Slack (channel_d): implements the port over the Web API and Socket Mode. An idle bot keeps only its connection.
+import type { ChannelLog } from "../definition.ts";
 import { type ChannelAdapter, ChannelError, type ConnectionListener, type RecordTraffic } from "../port.ts";
 import { identifyBot } from "./bot.ts";
 import { createButtonRemoval } from "./delivery/blocks.ts";
@@ -16,10 +17,7 @@ export interface SlackOptions {
   apiRoot: string;
   /** The commands people can give: name to description. */
   commands: Readonly<Record<string, string>>;
-  log: {
-    debug(message: string, fields?: Record<string, unknown>): void;
-    warn(message: string, fields?: Record<string, unknown>): void;
-  };
+  log: ChannelLog;
   traffic?: RecordTraffic;
   /** Rate limits. Default: those that fit Slack's own. */
   rules?: SlackRateRules;

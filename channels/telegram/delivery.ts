@@ -4,10 +4,10 @@ import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
 import { MINUTE } from "../../src/kernel/util/time.ts";
 import {
   type Binding,
+  type ChannelAdapter,
   ChannelError,
   type Choice,
   type OutgoingFile,
-  type OutgoingMessage,
   type Preview,
 } from "../port.ts";
 import { sendFile } from "../shared/sent-files.ts";
@@ -44,16 +44,7 @@ const replyOption = (peer: Peer, replyTo: string | undefined) => {
 };
 const threadOption = (peer: Peer) => (peer.thread === undefined ? {} : { message_thread_id: peer.thread });
 
-export interface Delivery {
-  send(
-    binding: Binding,
-    message: OutgoingMessage,
-    onPartDelivered: (part: string) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
-  preview(binding: Binding, preview: Preview, signal: AbortSignal): Promise<string | undefined>;
-  forget(binding: Binding): void;
-}
+export type Delivery = Required<Pick<ChannelAdapter, "send" | "preview" | "forget">>;
 
 export function createDelivery({
   clients,

@@ -2,6 +2,7 @@
 
 import type { CallbackQuery } from "grammy/types";
 import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
+import type { ChannelLog } from "../definition.ts";
 import type { Binding, ChannelAdapter, ConnectionListener, RecordTraffic, WebhookReceiver } from "../port.ts";
 import { apiSignal, createBotApiClients, withChannelErrors } from "./bot-api.ts";
 import { createDelivery } from "./delivery.ts";
@@ -20,10 +21,7 @@ export interface TelegramOptions {
   apiRoot: string;
   /** The bots' command menu: name to description. */
   commands: Readonly<Record<string, string>>;
-  log: {
-    debug(message: string, fields?: Record<string, unknown>): void;
-    warn(message: string, fields?: Record<string, unknown>): void;
-  };
+  log: ChannelLog;
   traffic?: RecordTraffic;
   /** Send limits. Default: Telegram's own. */
   rules?: TelegramRateRules;

@@ -1,5 +1,5 @@
 // Sends replies to WhatsApp part by part, and does not repeat a part that an earlier try may have delivered.
-import { type Binding, ChannelError, type Choice, type OutgoingFile, type OutgoingMessage } from "../port.ts";
+import { type Binding, type ChannelAdapter, ChannelError, type Choice, type OutgoingFile } from "../port.ts";
 import { isObject } from "../shared/is-object.ts";
 import { sendFile } from "../shared/sent-files.ts";
 import { withWrittenChoices } from "../shared/written-choices.ts";
@@ -9,14 +9,7 @@ import { toMessageParts } from "./message-parts.ts";
 import type { PartOutcomes } from "./part-outcomes.ts";
 import { addressOf, type Peer, parsePeer } from "./peer.ts";
 
-export interface Delivery {
-  send(
-    binding: Binding,
-    message: OutgoingMessage,
-    onPartDelivered: (part: string) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
-}
+export type Delivery = Pick<ChannelAdapter, "send">;
 
 /**
  * Characters of a text above buttons.

@@ -1,14 +1,7 @@
 // Sends replies to Discord part by part, and shows growing ones as a message that is edited.
 import type { RouteLike } from "discord.js";
 import type { BoundedMap } from "../../../src/kernel/util/bounded-map.ts";
-import {
-  type Binding,
-  ChannelError,
-  type Choice,
-  type OutgoingFile,
-  type OutgoingMessage,
-  type Preview,
-} from "../../port.ts";
+import { type Binding, type ChannelAdapter, ChannelError, type Choice, type OutgoingFile } from "../../port.ts";
 import { createRateLimiter } from "../../shared/rate-limiter.ts";
 import { sendFile } from "../../shared/sent-files.ts";
 import { isFileRefusal, isMessageGone, isRefusal, lacksWriteAccess, withChannelErrors } from "../errors.ts";
@@ -28,17 +21,7 @@ const NONCE_LENGTH = 25;
 /** Tries that wait for the event of the answered slash command, which a restart has forgotten. */
 const MAX_ATTEMPTS_BEFORE_CATCH_UP = 5;
 
-export interface Delivery {
-  send(
-    binding: Binding,
-    message: OutgoingMessage,
-    onPartDelivered: (part: string) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
-  preview(binding: Binding, preview: Preview, signal: AbortSignal): Promise<string | undefined>;
-  typing(binding: Binding, peer: string, signal: AbortSignal, replyTo?: string): Promise<void>;
-  forget(binding: Binding): void;
-}
+export type Delivery = Required<Pick<ChannelAdapter, "send" | "preview" | "typing" | "forget">>;
 
 interface Deps {
   clients: RestClients;

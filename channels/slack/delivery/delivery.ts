@@ -1,13 +1,6 @@
 // Sends replies and their previews as messages and files, part by part.
 import type { ChatPostMessageArguments, ChatUpdateArguments } from "@slack/web-api";
-import {
-  type Binding,
-  ChannelError,
-  type Choice,
-  type OutgoingFile,
-  type OutgoingMessage,
-  type Preview,
-} from "../../port.ts";
+import { type Binding, type ChannelAdapter, ChannelError, type Choice, type OutgoingFile } from "../../port.ts";
 import { createRateLimiter } from "../../shared/rate-limiter.ts";
 import { sendFile } from "../../shared/sent-files.ts";
 import { asBot } from "../bot.ts";
@@ -21,17 +14,7 @@ import { shareFile, waysFor } from "./files.ts";
 import { escapeMrkdwn, toMessageParts } from "./mrkdwn.ts";
 import { createStatuses } from "./statuses.ts";
 
-export interface Delivery {
-  send(
-    binding: Binding,
-    message: OutgoingMessage,
-    onPartDelivered: (part: string) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
-  preview(binding: Binding, preview: Preview, signal: AbortSignal): Promise<string | undefined>;
-  typing(binding: Binding, peer: string, signal: AbortSignal, replyTo?: string): Promise<void>;
-  forget(binding: Binding): void;
-}
+export type Delivery = Required<Pick<ChannelAdapter, "send" | "preview" | "typing" | "forget">>;
 
 interface Deps {
   api: WebApi;
