@@ -4,7 +4,7 @@ import { join } from "node:path";
 import {
   type AbstractChat,
   type ChatInit,
-  DefaultChatTransport,
+  type DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
 } from "ai";
@@ -23,8 +23,11 @@ interface Rendered {
   shown(): string;
   unmount(): Promise<void>;
 }
-const { Chat, renderHook, renderUseChat } = (await import(join(import.meta.dir, "support/react-chat.mjs"))) as {
-  Chat: new (options: Options) => ReactChat;
+type Transport = new (
+  options: ConstructorParameters<typeof DefaultChatTransport>[0],
+) => DefaultChatTransport<UIMessage>;
+const { SDKS, renderHook, renderUseChat } = (await import(join(import.meta.dir, "support/react-chat.mjs"))) as {
+  SDKS: Record<6 | 7, { Chat: new (options: Options) => ReactChat; Transport: Transport }>;
   renderHook(useHook: () => Pick<ReactChat, "status">): Promise<Rendered>;
   renderUseChat(options: Options): Promise<Rendered>;
 };
@@ -52,23 +55,34 @@ afterAll(async () => {
 const path = (rest = "") => `/api/agents/${agentId}/chat${rest}`;
 
 /** As a page with Ada's session; `wire` may look at requests and their answers. */
-const transport = (wire: typeof fetch = fetch) =>
-  new DefaultChatTransport<UIMessage>({
+const transport = (wire: typeof fetch = fetch, version: 6 | 7 = 7) =>
+  new SDKS[version].Transport({
     api: `${berth.web}${path()}`,
     headers: { cookie: ada.cookie, origin: berth.web },
     fetch: wire,
   });
 
-function openChat({ wire, ...options }: { id?: string; wire?: typeof fetch } = {}) {
+interface Page {
+  id?: string;
+  messages?: UIMessage[];
+  wire?: typeof fetch;
+  /** Of the AI SDK. */
+  version?: 6 | 7;
+}
+function openChat({ wire, version = 7, ...options }: Page = {}) {
   const errors: Error[] = [];
-  const chat = new Chat({
+  const chat = new SDKS[version].Chat({
     ...options,
-    transport: transport(wire),
+    transport: transport(wire, version),
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
     onError: (error) => void errors.push(error),
   });
   return { chat, errors };
 }
+
+/** What a page loads before it shows a chat. */
+const historyOf = async (chatId: string) =>
+  (await ada.get<{ messages: UIMessage[] }>(path(`/${encodeURIComponent(chatId)}`))).body.messages;
 
 const textOf = (message: UIMessage | undefined) =>
   (message?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|");
@@ -102,7 +116,13 @@ describe("a chat", () => {
     expect(chat.lastMessage?.parts).toMatchObject([
       { type: "step-start" },
       { type: "text", text: "Let me look.", state: "done" },
-      { type: "dynamic-tool", toolName: "clock", toolCallId: "c1", input: {}, state: "output-available" },
+      {
+        type: "dynamic-tool",
+        toolName: "clock",
+        toolCallId: expect.stringMatching(/\.0$/),
+        input: {},
+        state: "output-available",
+      },
       { type: "step-start" },
       { type: "text", text: "It is late.", state: "done" },
     ]);
@@ -116,6 +136,27 @@ describe("a chat", () => {
     expect(body.messages.map(textOf)).toEqual(["Ahoy", "echo: Ahoy"]);
     expect(body.messages.at(-1)?.id).toBe(chat.lastMessage?.id ?? "");
   });
+
+  test("looks the same loaded again: calls have their ids, their results are values, and each answer is a step", async () => {
+    upstream.script(({ toolResults }) => {
+      const call = (id: string, fact: string) => ({ id, name: "remember", arguments: { fact } });
+      if (toolResults.length === 0) return { text: "One.", toolCalls: [call("a", "Deep."), call("b", "Cold.")] };
+      return toolResults.length === 2 ? { text: "Two.", toolCalls: [call("a", "Wet.")] } : "Noted.";
+    });
+    for (const version of [6, 7] as const) {
+      const { chat, errors } = openChat({ id: `shape ${version}`, version });
+      await chat.sendMessage({ text: "Remember" });
+      expect(errors).toEqual([]);
+      const [, stored] = await historyOf(`shape ${version}`);
+      expect(partsOf(stored).filter(({ type }) => type === "dynamic-tool")).toHaveLength(3);
+      const plain = ({ parts }: UIMessage) =>
+        parts.map((part) => (part.type === "dynamic-tool" ? { ...part, output: typeof part.output } : part));
+      if (!stored || !chat.lastMessage) throw new Error("There is no answer.");
+      // The versions differ in fields that are undefined.
+      expect(JSON.parse(JSON.stringify(plain(stored)))).toEqual(JSON.parse(JSON.stringify(plain(chat.lastMessage))));
+      expect(stored.parts).toEqual(JSON.parse(JSON.stringify(chat.lastMessage.parts)));
+    }
+  }, 20_000);
 
   test("takes files, and refuses addresses of others", async () => {
     const { chat, errors } = openChat();
@@ -204,7 +245,7 @@ describe("a stream that broke off", () => {
     expect(chat.lastMessage?.id).toBe(id ?? "");
     expect(partsOf(chat.lastMessage)).toMatchObject([
       { type: "text", text: "Let me look." },
-      { type: "dynamic-tool", toolCallId: "c1", state: "output-available" },
+      { type: "dynamic-tool", state: "output-available" },
       { type: "text", text: "It is late." },
     ]);
     expect(upstream.chats).toHaveLength(2);
@@ -233,21 +274,49 @@ describe("a stream that broke off", () => {
   });
 });
 
-test("stop() leaves the stream, and the chat's stop ends the turn", async () => {
-  upstream.script({ pieces: ["One ", "two"], hangAfter: 3 });
-  const { chat } = openChat({ id: "long" });
-  const sent = chat.sendMessage({ text: "Count" });
-  await eventually(() => textOf(chat.lastMessage).includes("two"));
-  await chat.stop();
-  await sent;
-  expect(chat.status).toBe("ready");
-  expect(upstream.open).toBe(1);
-  const { body } = await ada.post<{ turnId: string }>(path("/long/stop"));
-  expect<object>(body).toEqual({ success: true, turnId: chat.lastMessage?.id ?? "" });
-  await eventually(() => upstream.open === 0);
-  await eventually(async () => (await ada.post<{ turnId: null }>(path("/long/stop"))).body.turnId === null);
-  await chat.resumeStream();
-  expect(chat.messages).toHaveLength(2);
+describe.each([6, 7] as const)("with version %p of the AI SDK", (version) => {
+  test("stop() leaves the stream, and the chat's stop ends the turn; loaded again, the chat has no error", async () => {
+    const id = `long ${version}`;
+    upstream.script({ pieces: ["One ", "two"], hangAfter: 3 });
+    const { chat } = openChat({ id, version });
+    const sent = chat.sendMessage({ text: "Count" });
+    await eventually(() => textOf(chat.lastMessage).includes("two"));
+    await chat.stop();
+    await sent;
+    expect(chat.status).toBe("ready");
+    expect(upstream.open).toBe(1);
+    const stop = path(`/${encodeURIComponent(id)}/stop`);
+    const { body } = await ada.post<{ turnId: string }>(stop);
+    expect<object>(body).toEqual({ success: true, turnId: chat.lastMessage?.id ?? "" });
+    await eventually(() => upstream.open === 0);
+    await eventually(async () => (await ada.post<{ turnId: null }>(stop)).body.turnId === null);
+    await chat.resumeStream();
+    expect(chat.messages).toHaveLength(2);
+    const again = openChat({ id, version, messages: await historyOf(id) });
+    await again.chat.resumeStream();
+    expect([again.chat.status, again.errors]).toEqual(["ready", []]);
+    expect(again.chat.messages.map(textOf)).toEqual(["Count", "One two"]);
+  });
+
+  test("a turn that is stopped elsewhere is no error of a page that reads it", async () => {
+    upstream.script({ pieces: ["One ", "two"], hangAfter: 3 });
+    const { chat, errors } = openChat({ id: `stopped ${version}`, version });
+    const sent = chat.sendMessage({ text: "Count" });
+    await eventually(() => textOf(chat.lastMessage).includes("two"));
+    await ada.post(`/api/agents/${agentId}/turns/${chat.lastMessage?.id}/cancel`);
+    await sent;
+    expect([chat.status, errors]).toEqual(["ready", []]);
+    expect(textOf(chat.lastMessage)).toBe("One two");
+  });
+
+  test("a model that breaks off and answers anew is none either", async () => {
+    upstream.failNext(1, { text: "Half of", cutAfter: 1 } as never);
+    upstream.script("All of it.");
+    const { chat, errors } = openChat({ version });
+    await chat.sendMessage({ text: "Tell me" });
+    expect([chat.status, errors]).toEqual(["ready", []]);
+    expect(textOf(chat.lastMessage)).toEndWith("All of it.");
+  });
 });
 
 describe("a call that waits for approval", () => {
@@ -279,7 +348,7 @@ describe("a call that waits for approval", () => {
       const state = approved ? "output-available" : "output-error";
       expect(partsOf(chat.lastMessage)).toMatchObject([
         { type: "text", text: "I'll do it." },
-        { type: "dynamic-tool", toolCallId: "c1", state },
+        { type: "dynamic-tool", state },
         { type: "text", text: expect.stringContaining("approval") },
         { type: "text", text: expect.stringMatching(/^Result: /) },
       ]);

@@ -17,6 +17,7 @@ import {
 import { FIX_ANSWERED } from "./backup/repair.ts";
 import { SHOWN_WINDOW, VISITED_WINDOW } from "./conversations/conversation-list.ts";
 import { searchSql } from "./conversations/conversation-search.ts";
+import { ANSWERS } from "./conversations/journal-view.ts";
 import { idPageSql } from "./id-pages.ts";
 import { EARLIER, REPLIED } from "./inbox/earlier-files.ts";
 import { WITH_PREFIX } from "./live/agent-messages.ts";
@@ -84,6 +85,12 @@ describe("showing conversations", () => {
 
   test("searches the messages of one after the other", () => {
     expect(plan(searchSql(1)).join()).toContain("INDEX messages_session (session_id=? AND rowid>?)");
+  });
+
+  test("finds the steps of turns by their ids", () => {
+    const found = plan(ANSWERS).join();
+    expect(found).toMatch(/SEARCH turn_steps USING (PRIMARY KEY|INDEX \S+) \(.*turn_id=\?/);
+    expect(found).not.toContain("TEMP B-TREE");
   });
 
   test("finds the calls of a turn by their ids", () => {

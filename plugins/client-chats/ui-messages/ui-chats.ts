@@ -139,7 +139,10 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       if (!latest) return { id: chatId, messages: [] };
       const [{ toUiMessages }, readers] = await Promise.all([import("./history.ts"), runtime.conversationReaders()]);
       const page = await readers.messages(agent, latest.conversationId, { before: undefined, limit: SHOWN_MESSAGES });
-      return { id: chatId, messages: toUiMessages(agent.id, config.baseUrl, page.messages) };
+      const turnIds = page.messages.filter(({ role }) => role === "assistant").map(({ turnId }) => turnId);
+      const answers = await readers.answers(agent.id, turnIds);
+      const given = { agentId: agent.id, baseUrl: config.baseUrl, newestFirst: page.messages, answers };
+      return { id: chatId, messages: toUiMessages(given) };
     },
   };
 }

@@ -85,8 +85,8 @@ test("texts and calls become parts, each answer of the model a step", async () =
   expect(shape(message)).toEqual([
     "step-start",
     "Let me look.",
-    "1 output-available",
-    "2 output-available",
+    "t1.0 output-available",
+    "t1.1 output-available",
     "step-start",
     "Done.",
   ]);
@@ -96,6 +96,22 @@ test("the reply of a turn that was over is its text, and a note at the end of on
   expect(shape(await read([reply("Long ago."), end]))).toEqual(["step-start", "Long ago."]);
   const cut = await read([begun, text("Long"), reply("Long\n\n[The reply was cut here.]"), end]);
   expect(shape(cut)).toEqual(["step-start", "Long\n\n[The reply was cut here.]"]);
+});
+
+test("calls are named by their places in the turn, also where a provider gives two of them one id", async () => {
+  const message = await read([begun, called("c"), ended("c"), text("Again."), called("c"), ended("c"), end]);
+  expect(shape(message)).toEqual([
+    "step-start",
+    "t1.0 output-available",
+    "step-start",
+    "Again.",
+    "t1.1 output-available",
+  ]);
+  const within = { ...called("c/1/x"), parent: "c" } as TurnEvent;
+  const parts = (await read([begun, called("c"), within, ended("c/1/x"), ended("c"), end]))?.parts;
+  expect(parts).toContainEqual(
+    expect.objectContaining({ toolCallId: "t1.0/1/x", toolMetadata: { parent: "t1.0" }, state: "output-available" }),
+  );
 });
 
 test("results that are JSON are values, and what begins like it a text", async () => {
@@ -170,7 +186,7 @@ describe("a turn that begins anew", () => {
     const again = [begun, text("Look."), called("1"), ended("1"), text("\n\nDone."), reply("Look.\n\nDone."), end];
     const message = await read([...first, { kind: "reset" }, ...again]);
     const anew = ["Hal", expect.stringContaining("anew"), "Done."];
-    expect(shape(message)).toEqual(["step-start", "Look.", "1 output-available", "step-start", ...anew]);
+    expect(shape(message)).toEqual(["step-start", "Look.", "t1.0 output-available", "step-start", ...anew]);
   });
 
   test("keeps a call that ran when it was interrupted", async () => {
@@ -184,7 +200,7 @@ describe("a turn that begins anew", () => {
       end,
     ];
     const message = await read([...first, { kind: "reset" }, ...again]);
-    const calls = ["1 output-available", "2 output-available"];
+    const calls = ["t1.0 output-available", "t1.1 output-available"];
     expect(shape(message)).toEqual(["step-start", "Look.", ...calls, "step-start", "Done."]);
   });
 });
@@ -204,7 +220,7 @@ describe("a call that waits for approval", () => {
     expect(shape(asked)).toEqual([
       "step-start",
       "I'll do it.",
-      "1 approval-requested",
+      "t1.0 approval-requested",
       expect.stringContaining("Look at 1"),
     ]);
     const answered = JSON.parse(
@@ -228,7 +244,7 @@ describe("a call that waits for approval", () => {
     expect(shape(message)).toEqual([
       "step-start",
       "I'll do it.",
-      "1 output-available",
+      "t1.0 output-available",
       expect.any(String),
       "step-start",
       "Done.",

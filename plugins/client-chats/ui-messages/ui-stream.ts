@@ -4,7 +4,9 @@ import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { SentFile } from "../../runtime/index.ts";
 import { callWords, waitingWords } from "../approval-words.ts";
 import type { TurnEvent, TurnStatus } from "../turn-events.ts";
+import { createCallIds } from "./call-ids.ts";
 import { createShownText, type NewText } from "./shown-text.ts";
+import { outputOf } from "./tool-output.ts";
 import { GAP, NOTICE, type ShownTurn } from "./ui-request.ts";
 
 export interface UiTurn {
@@ -36,6 +38,7 @@ export function createUiStream({ turnId, agentId, baseUrl, language, shown }: Ui
   let textId: string | undefined;
   let texts = 0;
   const shownText = createShownText(shown?.characters ?? 0);
+  const callIds = createCallIds(turnId);
   /** The calls that the client has, and whether it has their results. */
   const calls = new Map(shown?.calls);
   const files = new Set<string>();
@@ -99,21 +102,24 @@ export function createUiStream({ turnId, agentId, baseUrl, language, shown }: Ui
     write({ type: "text-end", id, providerMetadata });
   }
   function addTool({ id, parent, name, input, state, result }: Extract<TurnEvent, { kind: "tool" }>): void {
-    const has = calls.get(id);
-    const facts = { toolCallId: id, dynamic: true, providerExecuted: true };
+    const toolCallId = state === "called" ? callIds.begin(id, parent) : callIds.of(id);
+    if (toolCallId === undefined) return;
+    const has = calls.get(toolCallId);
+    const facts = { toolCallId, dynamic: true, providerExecuted: true };
     if (state === "called") {
       if (has !== undefined) return;
       openStep();
       endText();
       if (parent === undefined) running++;
       hasCalls = true;
-      calls.set(id, false);
-      const toolMetadata = parent === undefined ? {} : { toolMetadata: { parent } };
+      calls.set(toolCallId, false);
+      const maker = parent === undefined ? undefined : callIds.of(parent);
+      const toolMetadata = maker === undefined ? {} : { toolMetadata: { parent: maker } };
       write({ type: "tool-input-available", ...facts, toolName: name, input: input ?? {}, ...toolMetadata });
       return;
     }
     if (has !== false) return;
-    calls.set(id, true);
+    calls.set(toolCallId, true);
     if (parent === undefined) running = Math.max(0, running - 1);
     if (state === "done") write({ type: "tool-output-available", ...facts, output: outputOf(result) });
     else write({ type: "tool-output-error", ...facts, errorText: result });
@@ -133,10 +139,11 @@ export function createUiStream({ turnId, agentId, baseUrl, language, shown }: Ui
     summary,
   }: Extract<TurnEvent, { kind: "approval" }>): void {
     endText();
-    if (calls.has(callId)) {
+    const toolCallId = callIds.of(callId);
+    if (toolCallId !== undefined && calls.has(toolCallId)) {
       const approvalDescriptor = { tool, class: toolClass, summary };
       const reason = callWords(summary, language);
-      write({ type: "tool-approval-request", approvalId: id, toolCallId: callId, reason, approvalDescriptor });
+      write({ type: "tool-approval-request", approvalId: id, toolCallId, reason, approvalDescriptor });
     }
     writeNotice(waitingWords(summary, baseUrl, language, true), NOTICE.approval);
   }
@@ -155,6 +162,10 @@ export function createUiStream({ turnId, agentId, baseUrl, language, shown }: Ui
     if (code === "CANCELLED") cancelledFor = message;
     else write({ type: "error", errorText: message });
   }
+  function repeat(): void {
+    shownText.repeat();
+    callIds.repeat();
+  }
   function end(status: TurnStatus): void {
     endStep();
     if (status === "cancelled") write({ type: "abort", ...(cancelledFor !== undefined && { reason: cancelledFor }) });
@@ -171,7 +182,7 @@ export function createUiStream({ turnId, agentId, baseUrl, language, shown }: Ui
     else if (event.kind === "approval") addApproval(event);
     // A request for approval has said so itself.
     else if (event.kind === "waiting" && event.code !== "WAITING_FOR_APPROVAL") addDelay(event);
-    else if (event.kind === "reset") shownText.repeat();
+    else if (event.kind === "reset") repeat();
     else if (event.kind === "reply") addReply(event);
     else if (event.kind === "error") addError(event);
     else if (event.kind === "end") end(event.status);
@@ -191,14 +202,3 @@ export function createUiStream({ turnId, agentId, baseUrl, language, shown }: Ui
 
 /** A text that follows another one begins with line breaks, which stand for the border between their parts. */
 const withoutGap = (text: string) => (text.startsWith(GAP) ? text.slice(GAP.length) : text);
-
-/** A result as a value, where it is JSON. */
-function outputOf(result: string): unknown {
-  if (!/^\s*[[{]/.test(result)) return result;
-  try {
-    return JSON.parse(result) as unknown;
-  } catch {
-    // It is cut, or a text that begins like JSON.
-    return result;
-  }
-}

@@ -31,13 +31,16 @@ export function createConversations(deps: Deps) {
   const { identities } = auth;
   const ownerStreams = createOwnerStreams({ ...deps, identities, turnStream });
   const readers = once(async () => {
-    const [{ createConversationList }, { createConversationMessages }] = await Promise.all([
+    const [{ createConversationList }, { createConversationMessages }, { findAnswers }] = await Promise.all([
       import("./conversation-list.ts"),
       import("./conversation-messages.ts"),
+      import("./journal-view.ts"),
     ]);
     return {
       conversations: createConversationList({ database }),
       messages: createConversationMessages({ database, turnList, steps, uploads }),
+      /** What the model said with its calls of tools, in each of these turns whose journal is kept. */
+      answers: (agentId: string, turnIds: readonly string[]) => findAnswers(database, agentId, turnIds),
     };
   });
   return {
