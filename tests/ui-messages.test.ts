@@ -355,6 +355,31 @@ describe("a call that waits for approval", () => {
     },
   );
 
+  test.each([6, 7] as const)("is there again when the page is loaded again (version %p)", async (version) => {
+    remind();
+    const id = `waits ${version}`;
+    await openChat({ id, version }).chat.sendMessage({ text: "Remind me" });
+    const shown = async () => {
+      const { chat, errors } = openChat({ id, version, messages: await historyOf(id) });
+      await chat.resumeStream();
+      return { chat, errors };
+    };
+    const { chat, errors } = await shown();
+    expect(chat.status).toBe("ready");
+    expect(partsOf(chat.lastMessage)).toMatchObject([
+      { type: "text", text: "I'll do it." },
+      { type: "dynamic-tool", toolName: "remind_me", input: { text: "Tea" }, state: "approval-requested" },
+      { type: "text", text: expect.stringContaining("waits for your approval") },
+    ]);
+    await chat.addToolApprovalResponse({ id: approvalOf(chat.lastMessage), approved: true });
+    await eventually(() => chat.status === "ready" && textOf(chat.lastMessage).includes("Result:"));
+    expect(errors).toEqual([]);
+    const states = (message: UIMessage | undefined): string[] | undefined =>
+      message?.parts.map((part) => (part.type === "dynamic-tool" ? part.state : part.type));
+    const said = ["step-start", "text", "output-available", "step-start", "text"];
+    expect(states(chat.lastMessage)?.filter((_, n) => n !== 3)).toEqual(said);
+  });
+
   test("needs the scope write of an API key", async () => {
     remind();
     const { body } = await ada.post<{ key: string }>("/api/keys", { name: "chat only", scopes: ["chat"] });

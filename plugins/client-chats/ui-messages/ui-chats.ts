@@ -9,7 +9,7 @@ import type { Agent } from "../../agents/index.ts";
 import { type auth, type Identity, requireScope } from "../../auth/index.ts";
 import type { AgentTurn, runtime as runtimePlugin } from "../../runtime/index.ts";
 import { addressOf } from "../client-messages.ts";
-import { readTurnEvents } from "../turn-events.ts";
+import { readTurnEvents, type TurnEvent } from "../turn-events.ts";
 import type { UiChatBody } from "./model.ts";
 import { UI_STREAM_HEADERS } from "./protocol.ts";
 import { type Decision, readUiRequest, type ShownTurn } from "./ui-request.ts";
@@ -68,12 +68,13 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
     { agent, request }: UiChatCall,
     turnId: string,
     turn: ReadableStream<Uint8Array>,
-    shown?: ShownTurn,
+    decided?: { decisions: readonly Decision[]; shown: ShownTurn },
   ): Response {
     const language = languageOf(request);
-    const ui = createUiStream({ turnId, agentId: agent.id, baseUrl: config.baseUrl, language, shown });
+    const ui = createUiStream({ turnId, agentId: agent.id, baseUrl: config.baseUrl, language, shown: decided?.shown });
     async function* chunks(): AsyncGenerator<string> {
-      for await (const event of readTurnEvents(parseEvents(turn))) {
+      const events = readTurnEvents(parseEvents(turn));
+      for await (const event of decided ? afterDecisions(events, decided.decisions) : events) {
         const text = ui.write(event);
         if (text !== "") yield text;
         if (event.kind === "end") return;
@@ -98,7 +99,7 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       await turn.cancel();
       throw error;
     }
-    return toUiResponse(call, turnId, turn, shown);
+    return toUiResponse(call, turnId, turn, { decisions, shown });
   }
 
   return {
@@ -145,6 +146,26 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       return { id: chatId, messages: toUiMessages(given) };
     },
   };
+}
+
+/** Without the questions that were just answered: the turn goes on when the answers have come to it. */
+async function* afterDecisions(
+  events: AsyncIterable<TurnEvent>,
+  decisions: readonly Decision[],
+): AsyncGenerator<TurnEvent> {
+  const decided = new Set(decisions.map(({ approvalId }) => approvalId));
+  let asksMore = false;
+  let isAnswered = false;
+  for await (const event of events) {
+    if (event.kind === "approval" && decided.has(event.id)) {
+      isAnswered = true;
+      continue;
+    }
+    if (event.kind === "approval") asksMore = true;
+    if (event.kind === "reset") isAnswered = false;
+    if (event.kind === "end" && event.status === "waiting" && isAnswered && !asksMore) continue;
+    yield event;
+  }
 }
 
 /** A stream that asks the generator for more as it is read, and ends it when its reader goes. */

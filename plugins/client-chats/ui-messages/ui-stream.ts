@@ -180,8 +180,7 @@ export function createUiStream({ turnId, agentId, baseUrl, language, shown }: Ui
     else if (event.kind === "tool") addTool(event);
     else if (event.kind === "file") addFile(event.file);
     else if (event.kind === "approval") addApproval(event);
-    // A request for approval has said so itself.
-    else if (event.kind === "waiting" && event.code !== "WAITING_FOR_APPROVAL") addDelay(event);
+    else if (event.kind === "waiting") addDelay(event);
     else if (event.kind === "reset") repeat();
     else if (event.kind === "reply") addReply(event);
     else if (event.kind === "error") addError(event);
