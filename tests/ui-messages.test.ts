@@ -266,6 +266,26 @@ describe("a stream that broke off", () => {
     expect(textOf(chat.lastMessage)).toBe("echo: Are you there?");
   }, 20_000);
 
+  test("is resumed after the end of its turn, until a page has loaded the messages of the chat", async () => {
+    upstream.script({ pieces: ["Half ", "of it"] });
+    const cut = openChat({ id: "cut", wire: cuttingFetch(/text-delta/) });
+    await cut.chat.sendMessage({ text: "Are you there?" });
+    expect(cut.errors).toHaveLength(1);
+    const turn = `/api/agents/${agentId}/turns/${cut.chat.lastMessage?.id}`;
+    await eventually(async () => (await ada.get<{ turn: { status: string } }>(turn)).body.turn.status === "done");
+    await cut.chat.resumeStream();
+    expect(cut.chat.messages.map(textOf)).toEqual(["Are you there?", "Half of it"]);
+    await openChat({ id: "whole" }).chat.sendMessage({ text: "Ahoy" });
+    upstream.script({ status: 400, message: "no" });
+    await openChat({ id: "failed" }).chat.sendMessage({ text: "Ahoy" });
+    for (const id of ["cut", "whole", "failed"]) {
+      const page = openChat({ id, messages: await historyOf(id) });
+      await page.chat.resumeStream();
+      expect((await ada.get(path(`/${id}/stream`))).status).toBe(204);
+      expect([page.chat.status, page.errors]).toEqual(["ready", []]);
+    }
+  });
+
   test("there is nothing to resume in a chat without messages", async () => {
     const { chat, errors } = openChat({ id: "empty" });
     await chat.resumeStream();
@@ -378,6 +398,7 @@ describe("a call that waits for approval", () => {
       message?.parts.map((part) => (part.type === "dynamic-tool" ? part.state : part.type));
     const said = ["step-start", "text", "output-available", "step-start", "text"];
     expect(states(chat.lastMessage)?.filter((_, n) => n !== 3)).toEqual(said);
+    expect(states((await shown()).chat.lastMessage)).toEqual(said);
   });
 
   test("needs the scope write of an API key", async () => {

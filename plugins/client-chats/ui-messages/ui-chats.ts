@@ -4,6 +4,7 @@ import { encodePathSegment, unwrapJson } from "../../../src/kernel/http/backend/
 import { parseEvents } from "../../../src/kernel/http/sse-parser.ts";
 import { languageOf } from "../../../src/kernel/pages/language.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Agent } from "../../agents/index.ts";
 import { type auth, type Identity, requireScope } from "../../auth/index.ts";
@@ -22,6 +23,8 @@ interface Deps extends Pick<Kernel, "backend" | "config"> {
 
 /** How long a client that has lost its stream gets the end of a turn that is over. */
 const RESUMED_AFTER_END = 10 * MINUTE;
+/** Turns that are known to be read; an older one, and one of before a restart, is streamed once more. */
+const MAX_READ = 10_000;
 /** Messages of a chat that are read at once. */
 const SHOWN_MESSAGES = 100;
 
@@ -39,6 +42,13 @@ const conversationOf = (chatId: string) =>
   addressOf(chatId).platform === "web" || chatId.startsWith("topic:") ? chatId : `chat:${chatId}`;
 
 export function createUiChats({ backend, config, identities, runtime }: Deps) {
+  /**
+   * Turns that were over when their chat's messages were loaded: a page that was loaded again has their answers. That a stream was
+   * sent to its end says less, since a network that breaks loses what it has taken.
+   */
+  const read = createBoundedMap<true>(MAX_READ);
+  const noteRead = (turnId: string) => read.set(turnId, true);
+
   const post = (call: UiChatCall, action: string, path: string, body: object) =>
     backend.fetch(
       identities.createGrant(call.identity, call.request, action, call.agent.id),
@@ -116,11 +126,13 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       return toUiResponse(call, turnId, await open(call, turnId));
     },
 
-    /** Streams the latest turn of a chat from its beginning; 204 if none runs, waits, or has ended a short time ago. */
+    /** Streams the latest turn of a chat from its beginning; 204 if none runs, waits, or has ended a short time ago, unread. */
     async resume(call: UiChatCall, chatId: string): Promise<Response> {
       const latest = await latestTurn(call.agent, chatId);
-      const isRecent = latest && (latest.isPending || Date.now() - latest.at < RESUMED_AFTER_END);
-      if (!isRecent) return new Response(null, { status: 204 });
+      const isUnread = (turnId: string, at: number) =>
+        read.get(turnId) === undefined && Date.now() - at < RESUMED_AFTER_END;
+      if (!latest || !(latest.isPending || isUnread(latest.turnId, latest.at)))
+        return new Response(null, { status: 204 });
       return toUiResponse(call, latest.turnId, await open(call, latest.turnId));
     },
 
@@ -131,6 +143,8 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       const answer = await post(call, "agent.chat", `/turns/${latest.turnId}/cancel`, {});
       // It has ended meanwhile.
       if (answer.status !== 409) await unwrapJson(answer);
+      // The client knows that it is over.
+      noteRead(latest.turnId);
       return { success: true, turnId: latest.turnId };
     },
 
@@ -140,6 +154,7 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       if (!latest) return { id: chatId, messages: [] };
       const [{ toUiMessages }, readers] = await Promise.all([import("./history.ts"), runtime.conversationReaders()]);
       const page = await readers.messages(agent, latest.conversationId, { before: undefined, limit: SHOWN_MESSAGES });
+      if (!latest.isPending) noteRead(latest.turnId);
       const turnIds = page.messages.filter(({ role }) => role === "assistant").map(({ turnId }) => turnId);
       const answers = await readers.answers(agent.id, turnIds);
       const given = { agentId: agent.id, baseUrl: config.baseUrl, newestFirst: page.messages, answers };
