@@ -185,6 +185,28 @@ describe("a chat", () => {
     expect(upstream.chats).toHaveLength(2);
   });
 
+  test("an answer that was made anew is in the place of the first one when the page is loaded again", async () => {
+    let n = 0;
+    upstream.script(() => `Answer ${++n}.`);
+    const { chat } = openChat({ id: "anew" });
+    const shown = () => chat.messages.map(textOf);
+    await chat.sendMessage({ text: "Ahoy" });
+    await chat.regenerate();
+    const stored = async () => (await historyOf("anew")).map(textOf);
+    expect(await stored()).toEqual(["Ahoy", "Answer 2."]);
+    await chat.sendMessage({ text: "Ahoy" });
+    expect(await stored()).toEqual(["Ahoy", "Answer 2.", "Ahoy", "Answer 3."]);
+    await chat.sendMessage({ text: "More" });
+    await chat.regenerate();
+    expect(await stored()).toEqual(["Ahoy", "Answer 2.", "Ahoy", "Answer 3.", "More", "Answer 5."]);
+    expect(shown()).toEqual(await stored());
+    // Asked from a page that was loaded again, too, and about an earlier answer.
+    const again = openChat({ id: "anew", messages: await historyOf("anew") }).chat;
+    await again.regenerate({ messageId: again.messages[3]?.id ?? "" });
+    expect(again.messages.map(textOf)).toEqual(["Ahoy", "Answer 2.", "Ahoy", "Answer 6."]);
+    expect(await stored()).toEqual(["Ahoy", "Answer 2.", "Ahoy", "Answer 6."]);
+  });
+
   test("errors come as the chat's error, and as JSON before the stream", async () => {
     upstream.script({ status: 400, message: "no" });
     const { chat, errors } = openChat();

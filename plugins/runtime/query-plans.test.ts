@@ -20,7 +20,7 @@ import { searchSql } from "./conversations/conversation-search.ts";
 import { ANSWERS } from "./conversations/journal-view.ts";
 import { idPageSql } from "./id-pages.ts";
 import { EARLIER, REPLIED } from "./inbox/earlier-files.ts";
-import { WITH_PREFIX } from "./live/agent-messages.ts";
+import { NAMES, WITH_PREFIX } from "./live/agent-messages.ts";
 import { LAST_MESSAGE, LATEST_PENDING } from "./live/latest-turn.ts";
 import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, WIPE_VISITOR_MESSAGES } from "./sessions/session-expiry.ts";
 
@@ -113,6 +113,7 @@ describe("messages of clients", () => {
     expect(plan(WITH_PREFIX)[0]).toContain(
       "INDEX inbox_once (agent_id=? AND platform=? AND platform_message_id>? AND platform_message_id<?)",
     );
+    expect(plan(NAMES).join()).toContain("SEARCH inbox USING PRIMARY KEY (agent_id=? AND id=?)");
     expect(plan(LATEST_PENDING)).toEqual([expect.stringContaining("INDEX inbox_pending (agent_id=?)")]);
     const last = plan(LAST_MESSAGE).join();
     expect(last).toContain("INDEX messages_session (session_id=?)");

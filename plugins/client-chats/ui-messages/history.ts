@@ -17,20 +17,39 @@ interface Chat {
   newestFirst: readonly MessageView[];
   /** What the journals of their turns have. */
   answers: Answers;
+  /** Whether the message of this turn was sent before, and its answer made anew. */
+  isAskedAnew(turnId: string): boolean;
 }
 
-export const toUiMessages = ({ agentId, baseUrl, newestFirst, answers }: Chat) =>
-  newestFirst
-    // The question of a turn that waited; the turn's own message follows.
-    .filter(({ id, turnId }) => id !== noticeIdOf({ id: turnId }))
-    .map((message) => {
-      const { id, role, turnId, createdAt } = message;
-      const said = role === "assistant" ? stepParts(message, answers.get(turnId) ?? []) : textParts(message.text);
-      const parts = [...said, ...fileParts(message, agentId, baseUrl)];
-      // A stored message of the user has the id of its turn, by which the streams name the agent's.
-      return { id: role === "assistant" ? turnId : `user-${id}`, role, metadata: { createdAt, turnId }, parts };
-    })
-    .reverse();
+export const toUiMessages = ({ agentId, baseUrl, newestFirst, answers, isAskedAnew }: Chat) =>
+  withAnswersMadeAnew(
+    newestFirst
+      // The question of a turn that waited; the turn's own message follows.
+      .filter(({ id, turnId }) => id !== noticeIdOf({ id: turnId }))
+      .reverse(),
+    isAskedAnew,
+  ).map((message) => {
+    const { id, role, turnId, createdAt } = message;
+    const said = role === "assistant" ? stepParts(message, answers.get(turnId) ?? []) : textParts(message.text);
+    const parts = [...said, ...fileParts(message, agentId, baseUrl)];
+    // A stored message of the user has the id of its turn, by which the streams name the agent's.
+    return { id: role === "assistant" ? turnId : `user-${id}`, role, metadata: { createdAt, turnId }, parts };
+  });
+
+/** As the page showed it: an answer that is made anew takes the place of all that followed its message. */
+function withAnswersMadeAnew(messages: readonly MessageView[], isAskedAnew: Chat["isAskedAnew"]): MessageView[] {
+  const shown: MessageView[] = [];
+  for (const message of messages) {
+    const { role, text, turnId } = message;
+    const before =
+      role === "user" && isAskedAnew(turnId)
+        ? shown.findLastIndex((earlier) => earlier.role === "user" && earlier.text === text)
+        : -1;
+    if (before < 0) shown.push(message);
+    else shown.splice(before + 1);
+  }
+  return shown;
+}
 
 /**
  * The steps of a reply: each answer of the model with its calls. Where the journal is gone, or has a text only shortened, the calls

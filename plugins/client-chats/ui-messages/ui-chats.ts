@@ -13,12 +13,15 @@ import { addressOf } from "../client-messages.ts";
 import { readTurnEvents, type TurnEvent } from "../turn-events.ts";
 import type { UiChatBody } from "./model.ts";
 import { UI_STREAM_HEADERS } from "./protocol.ts";
-import { type Decision, readUiRequest, type ShownTurn } from "./ui-request.ts";
+import { ASKED_ANEW, type Decision, readUiRequest, type ShownTurn } from "./ui-request.ts";
 import { createUiStream } from "./ui-stream.ts";
 
 interface Deps extends Pick<Kernel, "backend" | "config"> {
   identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant">;
-  runtime: Pick<ServiceOf<typeof runtimePlugin>, "streamToOwner" | "latestTurn" | "conversationReaders" | "sessions">;
+  runtime: Pick<
+    ServiceOf<typeof runtimePlugin>,
+    "streamToOwner" | "latestTurn" | "conversationReaders" | "sessions" | "agentMessages"
+  >;
 }
 
 /** How long a client that has lost its stream gets the end of a turn that is over. */
@@ -155,9 +158,13 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       const [{ toUiMessages }, readers] = await Promise.all([import("./history.ts"), runtime.conversationReaders()]);
       const page = await readers.messages(agent, latest.conversationId, { before: undefined, limit: SHOWN_MESSAGES });
       if (!latest.isPending) noteRead(latest.turnId);
-      const turnIds = page.messages.filter(({ role }) => role === "assistant").map(({ turnId }) => turnId);
-      const answers = await readers.answers(agent.id, turnIds);
-      const given = { agentId: agent.id, baseUrl: config.baseUrl, newestFirst: page.messages, answers };
+      const turnIds = [...new Set(page.messages.map(({ turnId }) => turnId))];
+      const [answers, names] = await Promise.all([
+        readers.answers(agent.id, turnIds),
+        runtime.agentMessages.names(agent.id, turnIds),
+      ]);
+      const isAskedAnew = (turnId: string) => names.get(turnId)?.startsWith(ASKED_ANEW) === true;
+      const given = { agentId: agent.id, baseUrl: config.baseUrl, newestFirst: page.messages, answers, isAskedAnew };
       return { id: chatId, messages: toUiMessages(given) };
     },
   };

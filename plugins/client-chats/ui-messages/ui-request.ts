@@ -68,8 +68,11 @@ function keyOf(chatId: string, { trigger, messageId }: UiChatBody, id: string | 
   const isAnew = trigger === "regenerate-message";
   const again = isAnew ? (messageId ?? crypto.randomUUID()) : "";
   const name = JSON.stringify([chatId, id ?? crypto.randomUUID(), again, content]);
-  return `chat:${createHash("sha256").update(name).digest("base64url")}`;
+  return `${isAnew ? ASKED_ANEW : "chat:"}${createHash("sha256").update(name).digest("base64url")}`;
 }
+
+/** The beginning of the key of a message that was sent before, whose answer is made anew. */
+export const ASKED_ANEW = "chat:again:";
 
 const UPLOAD = /^(?:https?:\/\/[^/]+)?\/api\/agents\/([^/]+)\/uploads\/([0-9a-f-]{36})$/;
 
