@@ -1,4 +1,4 @@
-// Lists the origins whose pages may send requests that carry a user's cookie.
+// Lists the origins whose pages may send requests that carry a user's cookie, and the headers that those of CORS_ORIGINS may send.
 import { type Config, isLoopbackHost } from "../config/config.ts";
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
@@ -20,4 +20,27 @@ export function trustedOrigins(
     ...corsOrigins,
     ...(surfaceName === "backend" ? originVariants(backend.url) : []),
   ]);
+}
+
+/** Request headers that pages of CORS_ORIGINS may send beside the safelisted ones (Fetch, CORS protocol). */
+const ALLOWED_HEADERS = [
+  ...["authorization", "content-type", "idempotency-key", "last-event-id", "user-agent", "x-api-key"],
+  ...["x-conversation-id", "x-openwebui-chat-id", "x-vercel-ai-ui-message-stream"],
+];
+/** Of the clients of OpenAI and Anthropic, which add such headers from version to version. */
+const ALLOWED_PREFIXES = ["x-stainless-", "openai-", "anthropic-"];
+
+/** The headers of the response to a preflight. */
+export function preflightHeaders({ headers }: Request): Record<string, string> {
+  const asked = (headers.get("access-control-request-headers") ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase());
+  const ofClients = asked.filter(
+    (name) => /^[a-z0-9-]+$/.test(name) && ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix)),
+  );
+  return {
+    "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+    "access-control-allow-headers": [...ALLOWED_HEADERS, ...ofClients].join(", "),
+    "access-control-max-age": "600",
+  };
 }
