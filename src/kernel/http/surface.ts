@@ -13,7 +13,7 @@ import {
 import { type ErrorPaths, errorResponse } from "./error-response.ts";
 import { attachContext, createRequestId, isLocalRequest, type RequestContext } from "./request-context.ts";
 import { createSelfLimitedCheck, type SelfLimitedPath } from "./self-limited-paths.ts";
-import { preflightHeaders, trustedOrigins } from "./trusted-origins.ts";
+import { createRefusedOrigins, preflightHeaders, trustedOrigins } from "./trusted-origins.ts";
 import type { VirtualHost, VirtualHostRequest } from "./virtual-hosts.ts";
 import type { SocketRoute, WebServer } from "./web-sockets.ts";
 
@@ -66,6 +66,7 @@ export function createSurface(
   const address = createClientAddressResolver(config.trustedProxies);
   const readsForwarded = config.trustedProxies.length > 0;
   const origins = trustedOrigins(config, name);
+  const noteRefused = createRefusedOrigins(log);
   const errorPaths = { secretPaths, errorFormats };
   const isSelfLimited = createSelfLimitedCheck(name, selfLimitedPaths);
   const findCrossOriginPath = createCrossOriginFinder(name, crossOriginPaths);
@@ -133,6 +134,7 @@ export function createSurface(
     const isOwn = (origin: string) => (pageOrigin === undefined ? origins.has(origin) : origin === pageOrigin);
     const isForeign = origin !== null ? !isOwn(origin) : site === "cross-site" || site === "same-site";
     if (!isForeign) return;
+    if (origin !== null && pageOrigin === undefined) noteRefused(origin);
     throw forbidden("FOREIGN_ORIGIN", "This request comes from another site. Send it from Berth's own address.");
   }
 
@@ -171,6 +173,7 @@ export function createSurface(
 
   function preflight(request: Request, origin: string, context: RequestContext): Response {
     if (!isCorsAllowed(origin, context)) {
+      if (context.pageOrigin === undefined) noteRefused(origin);
       throw forbidden("FOREIGN_ORIGIN", "Pages of this origin may not call Berth. CORS_ORIGINS lists those that may.");
     }
     return new Response(null, { status: 204, headers: preflightHeaders(request) });

@@ -1,5 +1,6 @@
 // Lists the origins whose pages may send requests that carry a user's cookie, and the headers that those of CORS_ORIGINS may send.
 import { type Config, isLoopbackHost } from "../config/config.ts";
+import type { Log } from "../telemetry/log.ts";
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -42,5 +43,20 @@ export function preflightHeaders({ headers }: Request): Record<string, string> {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
     "access-control-allow-headers": [...ALLOWED_HEADERS, ...ofClients].join(", "),
     "access-control-max-age": "600",
+  };
+}
+
+/** Origins that are named in the log: whoever sends requests can make up any number of them. */
+const MAX_NAMED = 100;
+const MAX_ORIGIN = 200;
+
+/** Writes one line for each origin whose pages are refused, since a browser shows the page nothing of the reason. */
+export function createRefusedOrigins(log: Log) {
+  const named = new Set<string>();
+  return (given: string): void => {
+    const origin = given.slice(0, MAX_ORIGIN);
+    if (named.has(origin) || named.size >= MAX_NAMED) return;
+    named.add(origin);
+    log.info("a page of another origin was refused; if it is yours, add its origin to CORS_ORIGINS", { origin });
   };
 }
