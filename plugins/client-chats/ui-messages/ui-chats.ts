@@ -78,13 +78,15 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
   }
 
   function toUiResponse(
-    { agent, request }: UiChatCall,
+    { agent, identity, request }: UiChatCall,
     turnId: string,
     turn: ReadableStream<Uint8Array>,
     decided?: { decisions: readonly Decision[]; shown: ShownTurn },
   ): Response {
     const language = languageOf(request);
-    const ui = createUiStream({ turnId, agentId: agent.id, baseUrl: config.baseUrl, language, shown: decided?.shown });
+    const canDecide = identity.scopes.has("write");
+    const of = { turnId, agentId: agent.id, baseUrl: config.baseUrl, language, canDecide };
+    const ui = createUiStream({ ...of, shown: decided?.shown });
     async function* chunks(): AsyncGenerator<string> {
       const events = readTurnEvents(parseEvents(turn));
       for await (const event of decided ? afterDecisions(events, decided.decisions) : events) {

@@ -28,8 +28,9 @@ const ended = (id: string, result = `saw ${id}`): TurnEvent => ({
 const reply = (given: string): TurnEvent => ({ kind: "reply", text: given, conversationId: "s", files: [] });
 const end: TurnEvent = { kind: "end", status: "done" };
 
-const write = (events: readonly TurnEvent[], shown?: ShownTurn) => {
-  const ui = createUiStream({ turnId: "t1", agentId: AGENT, baseUrl: "https://berth.example", language: "en", shown });
+const write = (events: readonly TurnEvent[], shown?: ShownTurn, canDecide = true) => {
+  const of = { turnId: "t1", agentId: AGENT, baseUrl: "https://berth.example", language: "en" as const, canDecide };
+  const ui = createUiStream({ ...of, shown });
   return events.map((event) => ui.write(event)).join("");
 };
 
@@ -214,6 +215,14 @@ describe("a call that waits for approval", () => {
     { kind: "waiting", code: "WAITING_FOR_APPROVAL", message: "It waits." },
     { kind: "end", status: "waiting" },
   ];
+
+  test("is only told to a client that may not decide", () => {
+    const chunks = write(waiting, undefined, false);
+    expect(chunks).not.toContain("tool-approval-request");
+    expect(chunks).toContain(
+      "Look at 1\\n\\nDecide in the console: https://berth.example/console/approvals Then I go on.",
+    );
+  });
 
   test("is asked about, and the message goes on behind it", async () => {
     const asked = await read(waiting);

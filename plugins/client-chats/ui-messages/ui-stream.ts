@@ -15,6 +15,8 @@ export interface UiTurn {
   /** Without a slash at its end. */
   baseUrl: string;
   language: Language;
+  /** Whether the client may decide about calls that wait for approval: only then it gets the question with its answers. */
+  canDecide: boolean;
   /** What the client has of it already; then it gets only what follows. */
   shown?: ShownTurn | undefined;
 }
@@ -32,7 +34,7 @@ const DONE = "data: [DONE]\n\n";
 const HEARTBEAT = ": still here\n\n";
 
 /** Returns a function from each event of a turn to the text of its chunks, and one for events that end without `end`. */
-export function createUiStream({ turnId, agentId, baseUrl, language, shown }: UiTurn) {
+export function createUiStream({ turnId, agentId, baseUrl, language, canDecide, shown }: UiTurn) {
   let isStarted = false;
   let isStepOpen = false;
   let textId: string | undefined;
@@ -140,12 +142,12 @@ export function createUiStream({ turnId, agentId, baseUrl, language, shown }: Ui
   }: Extract<TurnEvent, { kind: "approval" }>): void {
     endText();
     const toolCallId = callIds.of(callId);
-    if (toolCallId !== undefined && calls.has(toolCallId)) {
+    if (canDecide && toolCallId !== undefined && calls.has(toolCallId)) {
       const approvalDescriptor = { tool, class: toolClass, summary };
       const reason = callWords(summary, language);
       write({ type: "tool-approval-request", approvalId: id, toolCallId, reason, approvalDescriptor });
     }
-    writeNotice(waitingWords(summary, baseUrl, language, true), NOTICE.approval);
+    writeNotice(waitingWords(summary, baseUrl, language, canDecide), NOTICE.approval);
   }
   function addDelay({ kind: _, ...data }: Extract<TurnEvent, { kind: "waiting" }>): void {
     write({ type: "data-waiting", data, transient: true });
