@@ -68,12 +68,13 @@ interface Page {
   wire?: typeof fetch;
   /** Of the AI SDK. */
   version?: 6 | 7;
+  transport?: DefaultChatTransport<UIMessage>;
 }
 function openChat({ wire, version = 7, ...options }: Page = {}) {
   const errors: Error[] = [];
   const chat = new SDKS[version].Chat({
-    ...options,
     transport: transport(wire, version),
+    ...options,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
     onError: (error) => void errors.push(error),
   });
@@ -423,9 +424,16 @@ describe("a call that waits for approval", () => {
     expect(states((await shown()).chat.lastMessage)).toEqual(said);
   });
 
-  test("needs the scope write of an API key", async () => {
+  test("needs the scope write of an API key, without which it is shown in words alone", async () => {
     remind();
     const { body } = await ada.post<{ key: string }>("/api/keys", { name: "chat only", scopes: ["chat"] });
+    const headers = { authorization: `Bearer ${body.key}` };
+    const byKey = new SDKS[7].Transport({ api: `${berth.web}${path()}`, headers });
+    const { chat: withoutButton, errors } = openChat({ id: "by key", transport: byKey });
+    await withoutButton.sendMessage({ text: "Remind me" });
+    expect(errors).toEqual([]);
+    expect(approvalOf(withoutButton.lastMessage)).toBe("");
+    expect(textOf(withoutButton.lastMessage)).toMatch(/Decide in the console: http\S+\/console\/approvals/);
     const { chat } = openChat({ id: "by session" });
     await chat.sendMessage({ text: "Remind me" });
     const decided = {
@@ -438,7 +446,7 @@ describe("a call that waits for approval", () => {
     };
     const answer = await fetch(`${berth.web}${path()}`, {
       method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${body.key}` },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ id: "by session", messages: [decided] }),
     });
     expect(answer.status).toBe(403);
@@ -465,27 +473,95 @@ test("useChat in a React page sends, shows, and resumes when the page is loaded 
   await page.unmount();
 });
 
-test("the hook of docs/agents-as-models.md talks to the agent that it names", async () => {
-  const code = readPage("docs/agents-as-models.md").blocks.find(({ language }) => language === "ts")?.code ?? "";
-  // A page of Berth's own origin has address and session by itself.
-  const ownPage = `headers: ${JSON.stringify({ cookie: ada.cookie, origin: berth.web })}, api: \`${berth.web}/api/`;
-  const program = code.replace("api: `/api/", ownPage);
-  expect(program).not.toBe(code);
-  const file = join(import.meta.dir, `../node_modules/.cache/hook-${crypto.randomUUID()}.ts`);
-  await Bun.write(file, program);
-  try {
-    const { useAgent } = (await import(file)) as { useAgent: (agentId: string, chatId: string) => ReactChat };
-    const page = await renderHook(() => useAgent(agentId, "of the page"));
-    await eventually(() => page.current() !== undefined);
-    void page.current().sendMessage({ text: "Ahoy" });
-    await eventually(
-      () => page.current().status === "ready" && textOf(page.current().messages.at(-1)) === "echo: Ahoy",
-    );
-    await page.unmount();
-  } finally {
-    await Bun.file(file).delete();
+describe("the programs of docs/agents-as-models.md", () => {
+  /** Runs one of its blocks, changed as a reader would, and removes it. */
+  async function withProgram<Exports>(
+    block: number,
+    change: (code: string) => string,
+    use: (exports: Exports) => Promise<void>,
+  ): Promise<void> {
+    const blocks = readPage("docs/agents-as-models.md").blocks.filter(({ language }) => language === "ts");
+    const program = change(blocks[block]?.code ?? "");
+    expect(program).not.toBe(blocks[block]?.code ?? "");
+    const file = join(import.meta.dir, `../node_modules/.cache/program-${crypto.randomUUID()}.ts`);
+    await Bun.write(file, program);
+    try {
+      await use((await import(file)) as Exports);
+    } finally {
+      await Bun.file(file).delete();
+    }
   }
-}, 20_000);
+  interface Hook {
+    useAgent(agentId: string, chatId: string, messages: UIMessage[]): ReactChat;
+    loadChat(agentId: string, chatId: string): Promise<UIMessage[]>;
+    errorText(error: Error): string;
+  }
+  /** A page of Berth's own origin has address and session by itself. */
+  const ownPage = (code: string) => {
+    const headers = JSON.stringify({ cookie: ada.cookie, origin: berth.web });
+    return code
+      .replace("api: `/api/", `headers: ${headers}, api: \`${berth.web}/api/`)
+      .replace("fetch(`/api/", `fetch(\`${berth.web}/api/`)
+      .replace("encodeURIComponent(chatId)}`)", `encodeURIComponent(chatId)}\`, { headers: ${headers} })`);
+  };
+
+  test(
+    "a page loads its chat, talks to the agent, and reads both forms of errors",
+    () =>
+      withProgram<Hook>(0, ownPage, async ({ useAgent, loadChat, errorText }) => {
+        await openChat({ id: "of the page" }).chat.sendMessage({ text: "Before" });
+        const messages = await loadChat(agentId, "of the page");
+        const page = await renderHook(() => useAgent(agentId, "of the page", messages));
+        const isReady = () => eventually(() => ["ready", "error"].includes(page.current()?.status));
+        await isReady();
+        void page.current().sendMessage({ text: "Ahoy" });
+        await eventually(() => textOf(page.current().messages.at(-1)) === "echo: Ahoy");
+        expect(page.current().messages.map(textOf)).toEqual(["Before", "echo: Before", "Ahoy", "echo: Ahoy"]);
+        await isReady();
+        const said = async () => {
+          await eventually(() => page.current().error !== undefined);
+          return errorText(page.current().error ?? new Error());
+        };
+        upstream.script({ status: 400, message: "no" });
+        await page.current().sendMessage({ text: "Fail" });
+        expect(await said()).toContain("model");
+        await page.current().sendMessage({ text: " " });
+        await eventually(() => page.current().error?.message.startsWith("{") === true);
+        expect(await said()).toBe("messages: The last message has neither text nor a file.");
+        await page.unmount();
+      }),
+    20_000,
+  );
+
+  test("a server passes requests on with the key, and breaks off with Berth", async () => {
+    const { body } = await ada.post<{ key: string }>("/api/keys", { name: "server", scopes: ["chat", "read"] });
+    const ownServer = (code: string) =>
+      code
+        .replace('"https://berth.example"', JSON.stringify(berth.web))
+        .replace("BERTH_KEY }", `BERTH_KEY = ${JSON.stringify(body.key)} }`);
+    await withProgram<{ passOn(request: Request): Promise<Response> }>(1, ownServer, async ({ passOn }) => {
+      await using server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: passOn });
+      const transport = new SDKS[7].Transport({ api: new URL(path(), server.url).href });
+      const { chat, errors } = openChat({ id: "passed on", transport });
+      await chat.sendMessage({ text: "Ahoy" });
+      expect([errors, textOf(chat.lastMessage)]).toEqual([[], "echo: Ahoy"]);
+      const loaded = await fetch(new URL(path("/passed%20on"), server.url));
+      expect(await loaded.json()).toMatchObject({ messages: [{}, {}] });
+      expect((await fetch(new URL("/api/keys", server.url))).status).toBe(404);
+      expect((await fetch(new URL(path("/none/stream"), server.url))).status).toBe(204);
+      upstream.script(() => ({ pieces: ["Half ", "of it"], hangAfter: 3 }));
+      const sent = chat.sendMessage({ text: "Are you there?" });
+      await eventually(() => textOf(chat.lastMessage).includes("of it"));
+      await berth.kill();
+      await sent;
+      expect(chat.status).toBe("error");
+      upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
+      await berth.restart({ keepPorts: true });
+      await chat.resumeStream();
+      expect(textOf(chat.lastMessage)).toBe("echo: Are you there?");
+    });
+  }, 20_000);
+});
 
 describe("/api/chat, to which useChat points by default,", () => {
   const sent = (text: string) => ({
