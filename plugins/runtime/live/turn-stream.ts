@@ -42,7 +42,12 @@ export function createTurnStream({ log, liveTurns, turnList, recallSuspended, he
     // Kept from before the question whether the turn is over: so the answer can't come too early.
     liveTurns.open(key, true);
     const stored = await turnList.outcome(agent, turnId).catch(() => undefined);
-    if (stored?.status === "waiting") await recallSuspended(agent.id, turnId);
+    if (stored?.status === "waiting") {
+      await recallSuspended(agent.id, turnId).catch((error: unknown) => {
+        liveTurns.drop(turnId);
+        throw error;
+      });
+    }
     if (stored?.status === "waiting" || stored?.status === "running") return undefined;
     liveTurns.drop(turnId);
     if (!stored) throw turnNotFound();
