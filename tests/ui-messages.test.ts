@@ -563,6 +563,15 @@ describe("the programs of docs/agents-as-models.md", () => {
   }, 20_000);
 });
 
+test("an origin whose page is refused is named in the log, since the page can't read why", async () => {
+  const headers = { origin: "https://shop.example", "access-control-request-method": "POST" };
+  expect((await fetch(`${berth.web}${path()}`, { method: "OPTIONS", headers })).status).toBe(403);
+  const lines = () => berth.output().stderr.split("\n");
+  await eventually(() =>
+    lines().some((line) => line.includes("CORS_ORIGINS") && line.includes("https://shop.example")),
+  );
+});
+
 describe("/api/chat, to which useChat points by default,", () => {
   const sent = (text: string) => ({
     id: "by default",
