@@ -160,7 +160,11 @@ describe("an answer", () => {
         ? "Done."
         : { toolCalls: [{ id: "c1", name: "remind_me", arguments: { text: "Tea", inMinutes: 5 } }] },
     );
-    const text = await ask([user("Remind me")], { user: "ada" });
+    const idempotency = { "idempotency-key": "remind" };
+    const text = await ask([user("Remind me")], { user: "ada" }, idempotency);
+    // The same request gets the same answer while the call waits.
+    expect(await ask([user("Remind me")], { user: "ada" }, idempotency)).toBe(text);
+    expect(upstream.chats).toHaveLength(1);
     expect(text).toContain("This waits for your approval: Set a reminder in 5 minutes: Tea");
     expect(text).toContain("/console/approvals");
     expect(text).not.toContain("/approve");

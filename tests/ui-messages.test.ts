@@ -4,7 +4,7 @@ import { join } from "node:path";
 import {
   type AbstractChat,
   type ChatInit,
-  DefaultChatTransport,
+  type DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
 } from "ai";
@@ -23,8 +23,11 @@ interface Rendered {
   shown(): string;
   unmount(): Promise<void>;
 }
-const { Chat, renderHook, renderUseChat } = (await import(join(import.meta.dir, "support/react-chat.mjs"))) as {
-  Chat: new (options: Options) => ReactChat;
+type Transport = new (
+  options: ConstructorParameters<typeof DefaultChatTransport>[0],
+) => DefaultChatTransport<UIMessage>;
+const { SDKS, renderHook, renderUseChat } = (await import(join(import.meta.dir, "support/react-chat.mjs"))) as {
+  SDKS: Record<6 | 7, { Chat: new (options: Options) => ReactChat; Transport: Transport }>;
   renderHook(useHook: () => Pick<ReactChat, "status">): Promise<Rendered>;
   renderUseChat(options: Options): Promise<Rendered>;
 };
@@ -52,23 +55,35 @@ afterAll(async () => {
 const path = (rest = "") => `/api/agents/${agentId}/chat${rest}`;
 
 /** As a page with Ada's session; `wire` may look at requests and their answers. */
-const transport = (wire: typeof fetch = fetch) =>
-  new DefaultChatTransport<UIMessage>({
+const transport = (wire: typeof fetch = fetch, version: 6 | 7 = 7) =>
+  new SDKS[version].Transport({
     api: `${berth.web}${path()}`,
     headers: { cookie: ada.cookie, origin: berth.web },
     fetch: wire,
   });
 
-function openChat({ wire, ...options }: { id?: string; wire?: typeof fetch } = {}) {
+interface Page {
+  id?: string;
+  messages?: UIMessage[];
+  wire?: typeof fetch;
+  /** Of the AI SDK. */
+  version?: 6 | 7;
+  transport?: DefaultChatTransport<UIMessage>;
+}
+function openChat({ wire, version = 7, ...options }: Page = {}) {
   const errors: Error[] = [];
-  const chat = new Chat({
+  const chat = new SDKS[version].Chat({
+    transport: transport(wire, version),
     ...options,
-    transport: transport(wire),
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
     onError: (error) => void errors.push(error),
   });
   return { chat, errors };
 }
+
+/** What a page loads before it shows a chat. */
+const historyOf = async (chatId: string) =>
+  (await ada.get<{ messages: UIMessage[] }>(path(`/${encodeURIComponent(chatId)}`))).body.messages;
 
 const textOf = (message: UIMessage | undefined) =>
   (message?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("|");
@@ -102,7 +117,13 @@ describe("a chat", () => {
     expect(chat.lastMessage?.parts).toMatchObject([
       { type: "step-start" },
       { type: "text", text: "Let me look.", state: "done" },
-      { type: "dynamic-tool", toolName: "clock", toolCallId: "c1", input: {}, state: "output-available" },
+      {
+        type: "dynamic-tool",
+        toolName: "clock",
+        toolCallId: expect.stringMatching(/\.0$/),
+        input: {},
+        state: "output-available",
+      },
       { type: "step-start" },
       { type: "text", text: "It is late.", state: "done" },
     ]);
@@ -116,6 +137,27 @@ describe("a chat", () => {
     expect(body.messages.map(textOf)).toEqual(["Ahoy", "echo: Ahoy"]);
     expect(body.messages.at(-1)?.id).toBe(chat.lastMessage?.id ?? "");
   });
+
+  test("looks the same loaded again: calls have their ids, their results are values, and each answer is a step", async () => {
+    upstream.script(({ toolResults }) => {
+      const call = (id: string, fact: string) => ({ id, name: "remember", arguments: { fact } });
+      if (toolResults.length === 0) return { text: "One.", toolCalls: [call("a", "Deep."), call("b", "Cold.")] };
+      return toolResults.length === 2 ? { text: "Two.", toolCalls: [call("a", "Wet.")] } : "Noted.";
+    });
+    for (const version of [6, 7] as const) {
+      const { chat, errors } = openChat({ id: `shape ${version}`, version });
+      await chat.sendMessage({ text: "Remember" });
+      expect(errors).toEqual([]);
+      const [, stored] = await historyOf(`shape ${version}`);
+      expect(partsOf(stored).filter(({ type }) => type === "dynamic-tool")).toHaveLength(3);
+      const plain = ({ parts }: UIMessage) =>
+        parts.map((part) => (part.type === "dynamic-tool" ? { ...part, output: typeof part.output } : part));
+      if (!stored || !chat.lastMessage) throw new Error("There is no answer.");
+      // The versions differ in fields that are undefined.
+      expect(JSON.parse(JSON.stringify(plain(stored)))).toEqual(JSON.parse(JSON.stringify(plain(chat.lastMessage))));
+      expect(stored.parts).toEqual(JSON.parse(JSON.stringify(chat.lastMessage.parts)));
+    }
+  }, 20_000);
 
   test("takes files, and refuses addresses of others", async () => {
     const { chat, errors } = openChat();
@@ -142,6 +184,28 @@ describe("a chat", () => {
     const again = await ada.post(path(), { ...body, trigger: "regenerate-message", messageId: "a1" });
     expect(again.text).toContain('"type":"finish","finishReason":"stop"');
     expect(upstream.chats).toHaveLength(2);
+  });
+
+  test("an answer that was made anew is in the place of the first one when the page is loaded again", async () => {
+    let n = 0;
+    upstream.script(() => `Answer ${++n}.`);
+    const { chat } = openChat({ id: "anew" });
+    const shown = () => chat.messages.map(textOf);
+    await chat.sendMessage({ text: "Ahoy" });
+    await chat.regenerate();
+    const stored = async () => (await historyOf("anew")).map(textOf);
+    expect(await stored()).toEqual(["Ahoy", "Answer 2."]);
+    await chat.sendMessage({ text: "Ahoy" });
+    expect(await stored()).toEqual(["Ahoy", "Answer 2.", "Ahoy", "Answer 3."]);
+    await chat.sendMessage({ text: "More" });
+    await chat.regenerate();
+    expect(await stored()).toEqual(["Ahoy", "Answer 2.", "Ahoy", "Answer 3.", "More", "Answer 5."]);
+    expect(shown()).toEqual(await stored());
+    // Asked from a page that was loaded again, too, and about an earlier answer.
+    const again = openChat({ id: "anew", messages: await historyOf("anew") }).chat;
+    await again.regenerate({ messageId: again.messages[3]?.id ?? "" });
+    expect(again.messages.map(textOf)).toEqual(["Ahoy", "Answer 2.", "Ahoy", "Answer 6."]);
+    expect(await stored()).toEqual(["Ahoy", "Answer 2.", "Ahoy", "Answer 6."]);
   });
 
   test("errors come as the chat's error, and as JSON before the stream", async () => {
@@ -204,7 +268,7 @@ describe("a stream that broke off", () => {
     expect(chat.lastMessage?.id).toBe(id ?? "");
     expect(partsOf(chat.lastMessage)).toMatchObject([
       { type: "text", text: "Let me look." },
-      { type: "dynamic-tool", toolCallId: "c1", state: "output-available" },
+      { type: "dynamic-tool", state: "output-available" },
       { type: "text", text: "It is late." },
     ]);
     expect(upstream.chats).toHaveLength(2);
@@ -225,6 +289,26 @@ describe("a stream that broke off", () => {
     expect(textOf(chat.lastMessage)).toBe("echo: Are you there?");
   }, 20_000);
 
+  test("is resumed after the end of its turn, until a page has loaded the messages of the chat", async () => {
+    upstream.script({ pieces: ["Half ", "of it"] });
+    const cut = openChat({ id: "cut", wire: cuttingFetch(/text-delta/) });
+    await cut.chat.sendMessage({ text: "Are you there?" });
+    expect(cut.errors).toHaveLength(1);
+    const turn = `/api/agents/${agentId}/turns/${cut.chat.lastMessage?.id}`;
+    await eventually(async () => (await ada.get<{ turn: { status: string } }>(turn)).body.turn.status === "done");
+    await cut.chat.resumeStream();
+    expect(cut.chat.messages.map(textOf)).toEqual(["Are you there?", "Half of it"]);
+    await openChat({ id: "whole" }).chat.sendMessage({ text: "Ahoy" });
+    upstream.script({ status: 400, message: "no" });
+    await openChat({ id: "failed" }).chat.sendMessage({ text: "Ahoy" });
+    for (const id of ["cut", "whole", "failed"]) {
+      const page = openChat({ id, messages: await historyOf(id) });
+      await page.chat.resumeStream();
+      expect((await ada.get(path(`/${id}/stream`))).status).toBe(204);
+      expect([page.chat.status, page.errors]).toEqual(["ready", []]);
+    }
+  });
+
   test("there is nothing to resume in a chat without messages", async () => {
     const { chat, errors } = openChat({ id: "empty" });
     await chat.resumeStream();
@@ -233,21 +317,49 @@ describe("a stream that broke off", () => {
   });
 });
 
-test("stop() leaves the stream, and the chat's stop ends the turn", async () => {
-  upstream.script({ pieces: ["One ", "two"], hangAfter: 3 });
-  const { chat } = openChat({ id: "long" });
-  const sent = chat.sendMessage({ text: "Count" });
-  await eventually(() => textOf(chat.lastMessage).includes("two"));
-  await chat.stop();
-  await sent;
-  expect(chat.status).toBe("ready");
-  expect(upstream.open).toBe(1);
-  const { body } = await ada.post<{ turnId: string }>(path("/long/stop"));
-  expect<object>(body).toEqual({ success: true, turnId: chat.lastMessage?.id ?? "" });
-  await eventually(() => upstream.open === 0);
-  await eventually(async () => (await ada.post<{ turnId: null }>(path("/long/stop"))).body.turnId === null);
-  await chat.resumeStream();
-  expect(chat.messages).toHaveLength(2);
+describe.each([6, 7] as const)("with version %p of the AI SDK", (version) => {
+  test("stop() leaves the stream, and the chat's stop ends the turn; loaded again, the chat has no error", async () => {
+    const id = `long ${version}`;
+    upstream.script({ pieces: ["One ", "two"], hangAfter: 3 });
+    const { chat } = openChat({ id, version });
+    const sent = chat.sendMessage({ text: "Count" });
+    await eventually(() => textOf(chat.lastMessage).includes("two"));
+    await chat.stop();
+    await sent;
+    expect(chat.status).toBe("ready");
+    expect(upstream.open).toBe(1);
+    const stop = path(`/${encodeURIComponent(id)}/stop`);
+    const { body } = await ada.post<{ turnId: string }>(stop);
+    expect<object>(body).toEqual({ success: true, turnId: chat.lastMessage?.id ?? "" });
+    await eventually(() => upstream.open === 0);
+    await eventually(async () => (await ada.post<{ turnId: null }>(stop)).body.turnId === null);
+    await chat.resumeStream();
+    expect(chat.messages).toHaveLength(2);
+    const again = openChat({ id, version, messages: await historyOf(id) });
+    await again.chat.resumeStream();
+    expect([again.chat.status, again.errors]).toEqual(["ready", []]);
+    expect(again.chat.messages.map(textOf)).toEqual(["Count", "One two"]);
+  });
+
+  test("a turn that is stopped elsewhere is no error of a page that reads it", async () => {
+    upstream.script({ pieces: ["One ", "two"], hangAfter: 3 });
+    const { chat, errors } = openChat({ id: `stopped ${version}`, version });
+    const sent = chat.sendMessage({ text: "Count" });
+    await eventually(() => textOf(chat.lastMessage).includes("two"));
+    await ada.post(`/api/agents/${agentId}/turns/${chat.lastMessage?.id}/cancel`);
+    await sent;
+    expect([chat.status, errors]).toEqual(["ready", []]);
+    expect(textOf(chat.lastMessage)).toBe("One two");
+  });
+
+  test("a model that breaks off and answers anew is none either", async () => {
+    upstream.failNext(1, { text: "Half of", cutAfter: 1 } as never);
+    upstream.script("All of it.");
+    const { chat, errors } = openChat({ version });
+    await chat.sendMessage({ text: "Tell me" });
+    expect([chat.status, errors]).toEqual(["ready", []]);
+    expect(textOf(chat.lastMessage)).toEndWith("All of it.");
+  });
 });
 
 describe("a call that waits for approval", () => {
@@ -279,16 +391,49 @@ describe("a call that waits for approval", () => {
       const state = approved ? "output-available" : "output-error";
       expect(partsOf(chat.lastMessage)).toMatchObject([
         { type: "text", text: "I'll do it." },
-        { type: "dynamic-tool", toolCallId: "c1", state },
+        { type: "dynamic-tool", state },
         { type: "text", text: expect.stringContaining("approval") },
         { type: "text", text: expect.stringMatching(/^Result: /) },
       ]);
     },
   );
 
-  test("needs the scope write of an API key", async () => {
+  test.each([6, 7] as const)("is there again when the page is loaded again (version %p)", async (version) => {
+    remind();
+    const id = `waits ${version}`;
+    await openChat({ id, version }).chat.sendMessage({ text: "Remind me" });
+    const shown = async () => {
+      const { chat, errors } = openChat({ id, version, messages: await historyOf(id) });
+      await chat.resumeStream();
+      return { chat, errors };
+    };
+    const { chat, errors } = await shown();
+    expect(chat.status).toBe("ready");
+    expect(partsOf(chat.lastMessage)).toMatchObject([
+      { type: "text", text: "I'll do it." },
+      { type: "dynamic-tool", toolName: "remind_me", input: { text: "Tea" }, state: "approval-requested" },
+      { type: "text", text: expect.stringContaining("waits for your approval") },
+    ]);
+    await chat.addToolApprovalResponse({ id: approvalOf(chat.lastMessage), approved: true });
+    await eventually(() => chat.status === "ready" && textOf(chat.lastMessage).includes("Result:"));
+    expect(errors).toEqual([]);
+    const states = (message: UIMessage | undefined): string[] | undefined =>
+      message?.parts.map((part) => (part.type === "dynamic-tool" ? part.state : part.type));
+    const said = ["step-start", "text", "output-available", "step-start", "text"];
+    expect(states(chat.lastMessage)?.filter((_, n) => n !== 3)).toEqual(said);
+    expect(states((await shown()).chat.lastMessage)).toEqual(said);
+  });
+
+  test("needs the scope write of an API key, without which it is shown in words alone", async () => {
     remind();
     const { body } = await ada.post<{ key: string }>("/api/keys", { name: "chat only", scopes: ["chat"] });
+    const headers = { authorization: `Bearer ${body.key}` };
+    const byKey = new SDKS[7].Transport({ api: `${berth.web}${path()}`, headers });
+    const { chat: withoutButton, errors } = openChat({ id: "by key", transport: byKey });
+    await withoutButton.sendMessage({ text: "Remind me" });
+    expect(errors).toEqual([]);
+    expect(approvalOf(withoutButton.lastMessage)).toBe("");
+    expect(textOf(withoutButton.lastMessage)).toMatch(/Decide in the console: http\S+\/console\/approvals/);
     const { chat } = openChat({ id: "by session" });
     await chat.sendMessage({ text: "Remind me" });
     const decided = {
@@ -301,7 +446,7 @@ describe("a call that waits for approval", () => {
     };
     const answer = await fetch(`${berth.web}${path()}`, {
       method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${body.key}` },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({ id: "by session", messages: [decided] }),
     });
     expect(answer.status).toBe(403);
@@ -328,27 +473,104 @@ test("useChat in a React page sends, shows, and resumes when the page is loaded 
   await page.unmount();
 });
 
-test("the hook of docs/agents-as-models.md talks to the agent that it names", async () => {
-  const code = readPage("docs/agents-as-models.md").blocks.find(({ language }) => language === "ts")?.code ?? "";
-  // A page of Berth's own origin has address and session by itself.
-  const ownPage = `headers: ${JSON.stringify({ cookie: ada.cookie, origin: berth.web })}, api: \`${berth.web}/api/`;
-  const program = code.replace("api: `/api/", ownPage);
-  expect(program).not.toBe(code);
-  const file = join(import.meta.dir, `../node_modules/.cache/hook-${crypto.randomUUID()}.ts`);
-  await Bun.write(file, program);
-  try {
-    const { useAgent } = (await import(file)) as { useAgent: (agentId: string, chatId: string) => ReactChat };
-    const page = await renderHook(() => useAgent(agentId, "of the page"));
-    await eventually(() => page.current() !== undefined);
-    void page.current().sendMessage({ text: "Ahoy" });
-    await eventually(
-      () => page.current().status === "ready" && textOf(page.current().messages.at(-1)) === "echo: Ahoy",
-    );
-    await page.unmount();
-  } finally {
-    await Bun.file(file).delete();
+describe("the programs of docs/agents-as-models.md", () => {
+  /** Runs one of its blocks, changed as a reader would, and removes it. */
+  async function withProgram<Exports>(
+    block: number,
+    change: (code: string) => string,
+    use: (exports: Exports) => Promise<void>,
+  ): Promise<void> {
+    const blocks = readPage("docs/agents-as-models.md").blocks.filter(({ language }) => language === "ts");
+    const program = change(blocks[block]?.code ?? "");
+    expect(program).not.toBe(blocks[block]?.code ?? "");
+    const file = join(import.meta.dir, `../node_modules/.cache/program-${crypto.randomUUID()}.ts`);
+    await Bun.write(file, program);
+    try {
+      await use((await import(file)) as Exports);
+    } finally {
+      await Bun.file(file).delete();
+    }
   }
-}, 20_000);
+  interface Hook {
+    useAgent(agentId: string, chatId: string, messages: UIMessage[]): ReactChat;
+    loadChat(agentId: string, chatId: string): Promise<UIMessage[]>;
+    errorText(error: Error): string;
+  }
+  /** A page of Berth's own origin has address and session by itself. */
+  const ownPage = (code: string) => {
+    const headers = JSON.stringify({ cookie: ada.cookie, origin: berth.web });
+    return code
+      .replace("api: `/api/", `headers: ${headers}, api: \`${berth.web}/api/`)
+      .replace("fetch(`/api/", `fetch(\`${berth.web}/api/`)
+      .replace("encodeURIComponent(chatId)}`)", `encodeURIComponent(chatId)}\`, { headers: ${headers} })`);
+  };
+
+  test(
+    "a page loads its chat, talks to the agent, and reads both forms of errors",
+    () =>
+      withProgram<Hook>(0, ownPage, async ({ useAgent, loadChat, errorText }) => {
+        await openChat({ id: "of the page" }).chat.sendMessage({ text: "Before" });
+        const messages = await loadChat(agentId, "of the page");
+        const page = await renderHook(() => useAgent(agentId, "of the page", messages));
+        const isReady = () => eventually(() => ["ready", "error"].includes(page.current()?.status));
+        await isReady();
+        void page.current().sendMessage({ text: "Ahoy" });
+        await eventually(() => textOf(page.current().messages.at(-1)) === "echo: Ahoy");
+        expect(page.current().messages.map(textOf)).toEqual(["Before", "echo: Before", "Ahoy", "echo: Ahoy"]);
+        await isReady();
+        const said = async () => {
+          await eventually(() => page.current().error !== undefined);
+          return errorText(page.current().error ?? new Error());
+        };
+        upstream.script({ status: 400, message: "no" });
+        await page.current().sendMessage({ text: "Fail" });
+        expect(await said()).toContain("model");
+        await page.current().sendMessage({ text: " " });
+        await eventually(() => page.current().error?.message.startsWith("{") === true);
+        expect(await said()).toBe("messages: The last message has neither text nor a file.");
+        await page.unmount();
+      }),
+    20_000,
+  );
+
+  test("a server passes requests on with the key, and breaks off with Berth", async () => {
+    const { body } = await ada.post<{ key: string }>("/api/keys", { name: "server", scopes: ["chat", "read"] });
+    const ownServer = (code: string) =>
+      code
+        .replace('"https://berth.example"', JSON.stringify(berth.web))
+        .replace("BERTH_KEY }", `BERTH_KEY = ${JSON.stringify(body.key)} }`);
+    await withProgram<{ passOn(request: Request): Promise<Response> }>(1, ownServer, async ({ passOn }) => {
+      await using server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: passOn });
+      const transport = new SDKS[7].Transport({ api: new URL(path(), server.url).href });
+      const { chat, errors } = openChat({ id: "passed on", transport });
+      await chat.sendMessage({ text: "Ahoy" });
+      expect([errors, textOf(chat.lastMessage)]).toEqual([[], "echo: Ahoy"]);
+      const loaded = await fetch(new URL(path("/passed%20on"), server.url));
+      expect(await loaded.json()).toMatchObject({ messages: [{}, {}] });
+      expect((await fetch(new URL("/api/keys", server.url))).status).toBe(404);
+      expect((await fetch(new URL(path("/none/stream"), server.url))).status).toBe(204);
+      upstream.script(() => ({ pieces: ["Half ", "of it"], hangAfter: 3 }));
+      const sent = chat.sendMessage({ text: "Are you there?" });
+      await eventually(() => textOf(chat.lastMessage).includes("of it"));
+      await berth.kill();
+      await sent;
+      expect(chat.status).toBe("error");
+      upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
+      await berth.restart({ keepPorts: true });
+      await chat.resumeStream();
+      expect(textOf(chat.lastMessage)).toBe("echo: Are you there?");
+    });
+  }, 20_000);
+});
+
+test("an origin whose page is refused is named in the log, since the page can't read why", async () => {
+  const headers = { origin: "https://shop.example", "access-control-request-method": "POST" };
+  expect((await fetch(`${berth.web}${path()}`, { method: "OPTIONS", headers })).status).toBe(403);
+  const lines = () => berth.output().stderr.split("\n");
+  await eventually(() =>
+    lines().some((line) => line.includes("CORS_ORIGINS") && line.includes("https://shop.example")),
+  );
+});
 
 describe("/api/chat, to which useChat points by default,", () => {
   const sent = (text: string) => ({

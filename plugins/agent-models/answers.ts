@@ -56,7 +56,7 @@ export function createAnswers({ config, log, runtime, messages, lookup, callsOfT
       yield { type: "state", state: placed.conversation };
       try {
         for await (const event of events) {
-          if (event.kind === "waiting" && event.code !== "WAITING_FOR_APPROVAL") {
+          if (event.kind === "waiting") {
             if (endsWithClient && !isLeftToGoOn(event.code)) cancel(agent, turnId);
             throw toError(event);
           }

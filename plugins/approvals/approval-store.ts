@@ -56,6 +56,8 @@ export interface ApprovalStore {
   markAskedStatement(agentId: string, ids: readonly string[]): Statement;
   /** Throws 404 `APPROVAL_NOT_FOUND`. */
   require(agentId: string, id: string): Promise<Approval>;
+  /** The undecided requests of a turn, in the order of its calls. */
+  pendingOfTurn(agentId: string, turnId: string): Promise<Approval[]>;
   /** The newest request with this code, which may be decided already. */
   findByCode(agentId: string, code: string): Promise<Approval | undefined>;
   /** The number of undecided requests of each of a user's agents that has any. */
@@ -205,6 +207,10 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
       const found = await findWhere(eq(table.agentId, agentId), eq(table.id, id));
       if (!found) throw notFound("This agent has no request for approval with this id.", "APPROVAL_NOT_FOUND");
       return found;
+    },
+    async pendingOfTurn(agentId, turnId) {
+      const ofTurn = and(eq(table.agentId, agentId), eq(table.turnId, turnId), hasStatus("pending", Date.now()));
+      return drizzle.select().from(table).where(ofTurn).orderBy(table.step);
     },
     async findByCode(agentId, code) {
       const withCode = and(eq(table.agentId, agentId), eq(table.code, code.toUpperCase()));

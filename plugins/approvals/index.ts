@@ -48,6 +48,7 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
       markAskedStatement: store.markAskedStatement,
       require: store.require,
       findByCode: store.findByCode,
+      pendingOfTurn: store.pendingOfTurn,
       countPending: store.countPending,
       decide: decisions.decide,
       onTurnDecided: decisions.onTurnDecided,

@@ -26,6 +26,7 @@ export type TurnEvent =
   | { kind: "reset" }
   | { kind: "reply"; text: string; conversationId: string; files: readonly SentFile[] }
   | { kind: "error"; status: number; code: string; message: string }
+  /** `waiting`: the turn waits for its owner's approval; it may go on in the same events. */
   | { kind: "end"; status: TurnStatus }
   /** The connection is alive. */
   | { kind: "heartbeat" };
@@ -87,6 +88,8 @@ function toTurnEvent(event: string, fields: Record<string, unknown>): TurnEvent 
         summary: text("summary"),
       };
     case "waiting":
+      // A reader that joins a suspended turn is told so, and could read on when it goes on.
+      if (text("code") === "WAITING_FOR_APPROVAL") return { kind: "end", status: "waiting" };
       return {
         kind: "waiting",
         code: text("code"),

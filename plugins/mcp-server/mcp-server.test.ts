@@ -119,6 +119,10 @@ describe("asking an agent", () => {
     await ada.put(`/api/agents/${agentId}/config`, { approvals: { web_fetch: "ask" } });
     const asked = await call(client, toolNameOf(subdomain), { message: "Tell Bob." });
     expect(asked.texts.join()).toContain("waits for its owner's approval");
+    // Asked for again, it says so at once, too.
+    const [, turn] = /(?:turn|Turn)\W+([0-9a-f-]{36})/.exec(asked.texts.join(" ")) ?? [];
+    const again = await call(client, "get_reply", { agent: agentId, turn });
+    expect(again.texts.join()).toContain("waits for its owner's approval");
     const { approvals } = (
       await ada.get<{ approvals: { id: string; status: string }[] }>(`/api/agents/${agentId}/approvals`)
     ).body;

@@ -17,9 +17,10 @@ import {
 import { FIX_ANSWERED } from "./backup/repair.ts";
 import { SHOWN_WINDOW, VISITED_WINDOW } from "./conversations/conversation-list.ts";
 import { searchSql } from "./conversations/conversation-search.ts";
+import { ANSWERS } from "./conversations/journal-view.ts";
 import { idPageSql } from "./id-pages.ts";
 import { EARLIER, REPLIED } from "./inbox/earlier-files.ts";
-import { WITH_PREFIX } from "./live/agent-messages.ts";
+import { NAMES, WITH_PREFIX } from "./live/agent-messages.ts";
 import { LAST_MESSAGE, LATEST_PENDING } from "./live/latest-turn.ts";
 import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, WIPE_VISITOR_MESSAGES } from "./sessions/session-expiry.ts";
 
@@ -86,6 +87,12 @@ describe("showing conversations", () => {
     expect(plan(searchSql(1)).join()).toContain("INDEX messages_session (session_id=? AND rowid>?)");
   });
 
+  test("finds the steps of turns by their ids", () => {
+    const found = plan(ANSWERS).join();
+    expect(found).toMatch(/SEARCH turn_steps USING (PRIMARY KEY|INDEX \S+) \(.*turn_id=\?/);
+    expect(found).not.toContain("TEMP B-TREE");
+  });
+
   test("finds the calls of a turn by their ids", () => {
     expect(plan(TURN_CALLS_SQL).join()).toContain("INDEX usage_once (id>? AND id<?)");
   });
@@ -106,6 +113,7 @@ describe("messages of clients", () => {
     expect(plan(WITH_PREFIX)[0]).toContain(
       "INDEX inbox_once (agent_id=? AND platform=? AND platform_message_id>? AND platform_message_id<?)",
     );
+    expect(plan(NAMES).join()).toContain("SEARCH inbox USING PRIMARY KEY (agent_id=? AND id=?)");
     expect(plan(LATEST_PENDING)).toEqual([expect.stringContaining("INDEX inbox_pending (agent_id=?)")]);
     const last = plan(LAST_MESSAGE).join();
     expect(last).toContain("INDEX messages_session (session_id=?)");

@@ -24,6 +24,7 @@ import { createCodeDecisions } from "./journal/code-decisions.ts";
 import { createEndedCallCounter } from "./journal/ended-calls.ts";
 import { createJournal } from "./journal/journal.ts";
 import { pruneJournal } from "./journal/journal-retention.ts";
+import { createSuspendedTurns } from "./journal/suspended-turns.ts";
 import { createSuspensions } from "./journal/suspensions.ts";
 import { createLanes, type RunResult } from "./lanes/lanes.ts";
 import { createDetachedTurns } from "./live/detached-turns.ts";
@@ -112,6 +113,7 @@ export function createRuntime(deps: Deps) {
   const runningTurns = createRunningTurns();
   const steps = createShownSteps(log);
   const liveTurns = createLiveTurns(steps);
+  const journal = createJournal({ database, vault, shown: steps });
   const scheduledPrompts = createScheduledPrompts({ inbox, sessions, ownerAlerts, push: (entry) => lanes.push(entry) });
   const runTurn = createTurnRunner({
     config,
@@ -141,7 +143,7 @@ export function createRuntime(deps: Deps) {
     },
     decideByCode: createCodeDecisions({ approvals }),
     readerLanguage,
-    journal: createJournal({ database, vault, shown: steps }),
+    journal,
     ...(timings && { retryDelays: timings.turnRetries }),
   });
   const lanes = createLanes<InboxEntry>({
@@ -313,6 +315,7 @@ export function createRuntime(deps: Deps) {
     steps,
     liveTurns,
     detachedTurns,
+    recallSuspended: createSuspendedTurns({ approvals, inbox, journal, liveTurns }),
 
     start: recovery.start,
 

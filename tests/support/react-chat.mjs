@@ -1,9 +1,13 @@
 // Runs the AI SDK's React chat in tests. In JavaScript, since React's types would declare a browser for the whole project.
 import { Chat, useChat } from "@ai-sdk/react";
+import { Chat as Chat6 } from "@ai-sdk/react-3";
+import { DefaultChatTransport } from "ai";
+import { DefaultChatTransport as Transport6 } from "ai-6";
 import { parseHTML } from "linkedom";
 import { createElement } from "react";
 
-export { Chat };
+/** The chats of the AI SDK's versions, which the same page could have. */
+export const SDKS = { 6: { Chat: Chat6, Transport: Transport6 }, 7: { Chat, Transport: DefaultChatTransport } };
 
 /** Renders a component that calls `useChat` with these options; returns the hook's latest result, and its unmount. */
 export const renderUseChat = (options) => renderHook(() => useChat(options));

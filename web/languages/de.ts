@@ -4484,6 +4484,7 @@ export const translation = {
     "This waits for your approval:": "Das wartet auf deine Freigabe:",
     "Decide here, if you see the question, or in the console: {url}":
       "Entscheide hier, wenn du die Frage siehst, oder in der Konsole: {url}",
+    "That was interrupted. I begin anew:": "Das wurde unterbrochen. Ich beginne von vorn:",
     "Decide in the console: {url} Then I go on.": "Entscheide in der Konsole: {url} Dann mache ich weiter.",
     "May I do these {n} things?": "Darf ich diese {n} Dinge tun?",
     "I need my owner's approval for this. I have asked, and go on as soon as I have the answer.":

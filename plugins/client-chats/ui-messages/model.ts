@@ -64,7 +64,7 @@ export const stoppedChat = t.Object({
 
 /** The types of chunks that Berth sends, as the AI SDK names them (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol). */
 const CHUNK_TYPES = [
-  ...["start", "start-step", "reset-step", "text-start", "text-delta", "text-end", "tool-input-available"],
+  ...["start", "start-step", "text-start", "text-delta", "text-end", "tool-input-available"],
   ...["tool-approval-request", "tool-output-available", "tool-output-error", "file", "data-waiting"],
   ...["finish-step", "finish", "abort", "error"],
 ];

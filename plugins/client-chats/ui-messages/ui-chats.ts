@@ -4,24 +4,30 @@ import { encodePathSegment, unwrapJson } from "../../../src/kernel/http/backend/
 import { parseEvents } from "../../../src/kernel/http/sse-parser.ts";
 import { languageOf } from "../../../src/kernel/pages/language.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Agent } from "../../agents/index.ts";
 import { type auth, type Identity, requireScope } from "../../auth/index.ts";
 import type { AgentTurn, runtime as runtimePlugin } from "../../runtime/index.ts";
 import { addressOf } from "../client-messages.ts";
-import { readTurnEvents } from "../turn-events.ts";
+import { readTurnEvents, type TurnEvent } from "../turn-events.ts";
 import type { UiChatBody } from "./model.ts";
 import { UI_STREAM_HEADERS } from "./protocol.ts";
-import { type Decision, readUiRequest, type ShownTurn } from "./ui-request.ts";
+import { ASKED_ANEW, type Decision, readUiRequest, type ShownTurn } from "./ui-request.ts";
 import { createUiStream } from "./ui-stream.ts";
 
 interface Deps extends Pick<Kernel, "backend" | "config"> {
   identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant">;
-  runtime: Pick<ServiceOf<typeof runtimePlugin>, "streamToOwner" | "latestTurn" | "conversationReaders" | "sessions">;
+  runtime: Pick<
+    ServiceOf<typeof runtimePlugin>,
+    "streamToOwner" | "latestTurn" | "conversationReaders" | "sessions" | "agentMessages"
+  >;
 }
 
 /** How long a client that has lost its stream gets the end of a turn that is over. */
 const RESUMED_AFTER_END = 10 * MINUTE;
+/** Turns that are known to be read; an older one, and one of before a restart, is streamed once more. */
+const MAX_READ = 10_000;
 /** Messages of a chat that are read at once. */
 const SHOWN_MESSAGES = 100;
 
@@ -39,6 +45,13 @@ const conversationOf = (chatId: string) =>
   addressOf(chatId).platform === "web" || chatId.startsWith("topic:") ? chatId : `chat:${chatId}`;
 
 export function createUiChats({ backend, config, identities, runtime }: Deps) {
+  /**
+   * Turns that were over when their chat's messages were loaded: a page that was loaded again has their answers. That a stream was
+   * sent to its end says less, since a network that breaks loses what it has taken.
+   */
+  const read = createBoundedMap<true>(MAX_READ);
+  const noteRead = (turnId: string) => read.set(turnId, true);
+
   const post = (call: UiChatCall, action: string, path: string, body: object) =>
     backend.fetch(
       identities.createGrant(call.identity, call.request, action, call.agent.id),
@@ -65,15 +78,18 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
   }
 
   function toUiResponse(
-    { agent, request }: UiChatCall,
+    { agent, identity, request }: UiChatCall,
     turnId: string,
     turn: ReadableStream<Uint8Array>,
-    shown?: ShownTurn,
+    decided?: { decisions: readonly Decision[]; shown: ShownTurn },
   ): Response {
     const language = languageOf(request);
-    const ui = createUiStream({ turnId, agentId: agent.id, baseUrl: config.baseUrl, language, shown });
+    const canDecide = identity.scopes.has("write");
+    const of = { turnId, agentId: agent.id, baseUrl: config.baseUrl, language, canDecide };
+    const ui = createUiStream({ ...of, shown: decided?.shown });
     async function* chunks(): AsyncGenerator<string> {
-      for await (const event of readTurnEvents(parseEvents(turn))) {
+      const events = readTurnEvents(parseEvents(turn));
+      for await (const event of decided ? afterDecisions(events, decided.decisions) : events) {
         const text = ui.write(event);
         if (text !== "") yield text;
         if (event.kind === "end") return;
@@ -98,7 +114,7 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       await turn.cancel();
       throw error;
     }
-    return toUiResponse(call, turnId, turn, shown);
+    return toUiResponse(call, turnId, turn, { decisions, shown });
   }
 
   return {
@@ -115,11 +131,13 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       return toUiResponse(call, turnId, await open(call, turnId));
     },
 
-    /** Streams the latest turn of a chat from its beginning; 204 if none runs, waits, or has ended a short time ago. */
+    /** Streams the latest turn of a chat from its beginning; 204 if none runs, waits, or has ended a short time ago, unread. */
     async resume(call: UiChatCall, chatId: string): Promise<Response> {
       const latest = await latestTurn(call.agent, chatId);
-      const isRecent = latest && (latest.isPending || Date.now() - latest.at < RESUMED_AFTER_END);
-      if (!isRecent) return new Response(null, { status: 204 });
+      const isUnread = (turnId: string, at: number) =>
+        read.get(turnId) === undefined && Date.now() - at < RESUMED_AFTER_END;
+      if (!latest || !(latest.isPending || isUnread(latest.turnId, latest.at)))
+        return new Response(null, { status: 204 });
       return toUiResponse(call, latest.turnId, await open(call, latest.turnId));
     },
 
@@ -130,6 +148,8 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       const answer = await post(call, "agent.chat", `/turns/${latest.turnId}/cancel`, {});
       // It has ended meanwhile.
       if (answer.status !== 409) await unwrapJson(answer);
+      // The client knows that it is over.
+      noteRead(latest.turnId);
       return { success: true, turnId: latest.turnId };
     },
 
@@ -139,9 +159,37 @@ export function createUiChats({ backend, config, identities, runtime }: Deps) {
       if (!latest) return { id: chatId, messages: [] };
       const [{ toUiMessages }, readers] = await Promise.all([import("./history.ts"), runtime.conversationReaders()]);
       const page = await readers.messages(agent, latest.conversationId, { before: undefined, limit: SHOWN_MESSAGES });
-      return { id: chatId, messages: toUiMessages(agent.id, config.baseUrl, page.messages) };
+      if (!latest.isPending) noteRead(latest.turnId);
+      const turnIds = [...new Set(page.messages.map(({ turnId }) => turnId))];
+      const [answers, names] = await Promise.all([
+        readers.answers(agent.id, turnIds),
+        runtime.agentMessages.names(agent.id, turnIds),
+      ]);
+      const isAskedAnew = (turnId: string) => names.get(turnId)?.startsWith(ASKED_ANEW) === true;
+      const given = { agentId: agent.id, baseUrl: config.baseUrl, newestFirst: page.messages, answers, isAskedAnew };
+      return { id: chatId, messages: toUiMessages(given) };
     },
   };
+}
+
+/** Without the questions that were just answered: the turn goes on when the answers have come to it. */
+async function* afterDecisions(
+  events: AsyncIterable<TurnEvent>,
+  decisions: readonly Decision[],
+): AsyncGenerator<TurnEvent> {
+  const decided = new Set(decisions.map(({ approvalId }) => approvalId));
+  let asksMore = false;
+  let isAnswered = false;
+  for await (const event of events) {
+    if (event.kind === "approval" && decided.has(event.id)) {
+      isAnswered = true;
+      continue;
+    }
+    if (event.kind === "approval") asksMore = true;
+    if (event.kind === "reset") isAnswered = false;
+    if (event.kind === "end" && event.status === "waiting" && isAnswered && !asksMore) continue;
+    yield event;
+  }
 }
 
 /** A stream that asks the generator for more as it is read, and ends it when its reader goes. */

@@ -68,8 +68,11 @@ function keyOf(chatId: string, { trigger, messageId }: UiChatBody, id: string | 
   const isAnew = trigger === "regenerate-message";
   const again = isAnew ? (messageId ?? crypto.randomUUID()) : "";
   const name = JSON.stringify([chatId, id ?? crypto.randomUUID(), again, content]);
-  return `chat:${createHash("sha256").update(name).digest("base64url")}`;
+  return `${isAnew ? ASKED_ANEW : "chat:"}${createHash("sha256").update(name).digest("base64url")}`;
 }
+
+/** The beginning of the key of a message that was sent before, whose answer is made anew. */
+export const ASKED_ANEW = "chat:again:";
 
 const UPLOAD = /^(?:https?:\/\/[^/]+)?\/api\/agents\/([^/]+)\/uploads\/([0-9a-f-]{36})$/;
 
@@ -101,9 +104,14 @@ function readDecisions(parts: readonly UiPart[]): Decision[] {
   });
 }
 
-/** What marks the text by which a stream says that a call waits: it is none of the turn's. */
-export const NOTICE = { berth: { notice: "approval" } };
-const isNotice = ({ providerMetadata }: UiPart) => JSON.stringify(providerMetadata) === JSON.stringify(NOTICE);
+/** What marks a text that is none of the turn's: a call waits, a text was cut, and the words about that. */
+export const NOTICE = {
+  approval: { berth: { notice: "approval" } },
+  cut: { berth: { notice: "cut" } },
+  anew: { berth: { notice: "anew" } },
+};
+const NOTICES = new Set(Object.values(NOTICE).map((notice) => JSON.stringify(notice)));
+const isNotice = ({ providerMetadata }: UiPart) => NOTICES.has(JSON.stringify(providerMetadata));
 
 /** Between two texts of a turn are two line breaks, which their parts don't have. */
 export const GAP = "\n\n";

@@ -1,6 +1,7 @@
-// The chunks that a turn's events become, read by the AI SDK's own reader: also of turns that begin anew, and of what a client has already.
+// The chunks that a turn's events become, read by the AI SDK's own readers, versions 6 and 7: also of turns that begin anew, and of
+// what a client has already.
 import { describe, expect, test } from "bun:test";
-import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
+import type { UIMessage, UIMessageChunk } from "ai";
 import type { TurnEvent } from "../turn-events.ts";
 import { readUiRequest, type ShownTurn } from "./ui-request.ts";
 import { createUiStream } from "./ui-stream.ts";
@@ -27,19 +28,29 @@ const ended = (id: string, result = `saw ${id}`): TurnEvent => ({
 const reply = (given: string): TurnEvent => ({ kind: "reply", text: given, conversationId: "s", files: [] });
 const end: TurnEvent = { kind: "end", status: "done" };
 
-const write = (events: readonly TurnEvent[], shown?: ShownTurn) => {
-  const ui = createUiStream({ turnId: "t1", agentId: AGENT, baseUrl: "https://berth.example", language: "en", shown });
+const write = (events: readonly TurnEvent[], shown?: ShownTurn, canDecide = true) => {
+  const of = { turnId: "t1", agentId: AGENT, baseUrl: "https://berth.example", language: "en" as const, canDecide };
+  const ui = createUiStream({ ...of, shown });
   return events.map((event) => ui.write(event)).join("");
 };
 
-/** What a client makes of the events; throws what the stream says of an error. */
-async function read(
+const [ai7, ai6] = await Promise.all(["ai", "ai-6"].map((name): Promise<typeof import("ai")> => import(name)));
+
+/** What a client of each version makes of the events, which is the same; throws what the stream says of an error. */
+async function read(events: readonly TurnEvent[], message?: UIMessage, shown?: ShownTurn) {
+  const made: (UIMessage | undefined)[] = [];
+  for (const ai of [ai6, ai7]) if (ai) made.push(await readBy(ai, events, structuredClone(message), shown));
+  expect(shape(made[0])).toEqual(shape(made[1]) ?? []);
+  return made[1];
+}
+async function readBy(
+  ai: typeof import("ai"),
   events: readonly TurnEvent[],
   message?: UIMessage,
   shown?: ShownTurn,
 ): Promise<UIMessage | undefined> {
   const fetching = async () => new Response(write(events, shown));
-  const transport = new DefaultChatTransport({ fetch: Object.assign(fetching, { preconnect: fetch.preconnect }) });
+  const transport = new ai.DefaultChatTransport({ fetch: Object.assign(fetching, { preconnect: fetch.preconnect }) });
   const stream: ReadableStream<UIMessageChunk> = await transport.sendMessages({
     chatId: "c",
     messages: [],
@@ -49,7 +60,7 @@ async function read(
   });
   let last: UIMessage | undefined = message;
   const options = { stream, terminateOnError: true, ...(message && { message }) };
-  for await (const state of readUIMessageStream(options)) last = state;
+  for await (const state of ai.readUIMessageStream(options)) last = state;
   return last;
 }
 const shape = (message: UIMessage | undefined) =>
@@ -75,8 +86,8 @@ test("texts and calls become parts, each answer of the model a step", async () =
   expect(shape(message)).toEqual([
     "step-start",
     "Let me look.",
-    "1 output-available",
-    "2 output-available",
+    "t1.0 output-available",
+    "t1.1 output-available",
     "step-start",
     "Done.",
   ]);
@@ -86,6 +97,22 @@ test("the reply of a turn that was over is its text, and a note at the end of on
   expect(shape(await read([reply("Long ago."), end]))).toEqual(["step-start", "Long ago."]);
   const cut = await read([begun, text("Long"), reply("Long\n\n[The reply was cut here.]"), end]);
   expect(shape(cut)).toEqual(["step-start", "Long\n\n[The reply was cut here.]"]);
+});
+
+test("calls are named by their places in the turn, also where a provider gives two of them one id", async () => {
+  const message = await read([begun, called("c"), ended("c"), text("Again."), called("c"), ended("c"), end]);
+  expect(shape(message)).toEqual([
+    "step-start",
+    "t1.0 output-available",
+    "step-start",
+    "Again.",
+    "t1.1 output-available",
+  ]);
+  const within = { ...called("c/1/x"), parent: "c" } as TurnEvent;
+  const parts = (await read([begun, called("c"), within, ended("c/1/x"), ended("c"), end]))?.parts;
+  expect(parts).toContainEqual(
+    expect.objectContaining({ toolCallId: "t1.0/1/x", toolMetadata: { parent: "t1.0" }, state: "output-available" }),
+  );
 });
 
 test("results that are JSON are values, and what begins like it a text", async () => {
@@ -121,24 +148,61 @@ test("files come once, at addresses that other origins can follow", async () => 
 });
 
 describe("a turn that begins anew", () => {
-  test("takes back what it had said", async () => {
-    const message = await read([
-      begun,
-      text("Half"),
-      { kind: "reset" },
-      begun,
-      text("The whole."),
-      reply("The whole."),
-      end,
+  const half = [begun, text("Half"), { kind: "reset" as const }, begun];
+
+  test("goes on with what it had said, if it says the same again", async () => {
+    const message = await read([...half, text("Ha"), text("lf"), text(" and more."), reply("Half and more."), end]);
+    expect(shape(message)).toEqual(["step-start", "Half and more."]);
+  });
+
+  test("marks what it had said, and says what is true now", async () => {
+    for (const [said, then] of [
+      ["The whole.", [text("The "), text("whole.")]],
+      ["Hat", [text("Hat")]],
+      ["Hal", [text("Hal")]],
+      ["Ha", []],
+    ] as const) {
+      const message = await read([...half, ...then, reply(said), end]);
+      expect(shape(message)).toEqual(["step-start", "Half", "That was interrupted. I begin anew:", said]);
+      expect(message?.parts.map((part) => (part.type === "text" ? part.providerMetadata : undefined))).toEqual([
+        undefined,
+        { berth: { notice: "cut" } },
+        { berth: { notice: "anew" } },
+        undefined,
+      ]);
+    }
+  });
+
+  test("that fails then, keeps what it had said", async () => {
+    const chunks = write([
+      ...half,
+      { kind: "error", status: 502, code: "X", message: "No." },
+      { ...end, status: "failed" },
     ]);
-    expect(shape(message)).toEqual(["step-start", "The whole."]);
+    expect(chunks).not.toContain("notice");
   });
 
   test("keeps the steps that are over, which come again from the journal", async () => {
     const first = [begun, text("Look."), called("1"), ended("1"), text("\n\nHal")];
     const again = [begun, text("Look."), called("1"), ended("1"), text("\n\nDone."), reply("Look.\n\nDone."), end];
     const message = await read([...first, { kind: "reset" }, ...again]);
-    expect(shape(message)).toEqual(["step-start", "Look.", "1 output-available", "step-start", "Done."]);
+    const anew = ["Hal", expect.stringContaining("anew"), "Done."];
+    expect(shape(message)).toEqual(["step-start", "Look.", "t1.0 output-available", "step-start", ...anew]);
+  });
+
+  test("keeps a call that ran when it was interrupted", async () => {
+    const first = [begun, text("Look."), called("1"), called("2"), ended("2")];
+    const again = [
+      ...first.slice(0, 3),
+      ended("1"),
+      ...first.slice(3),
+      text("\n\nDone."),
+      reply("Look.\n\nDone."),
+      end,
+    ];
+    const message = await read([...first, { kind: "reset" }, ...again]);
+    const calls = ["t1.0 output-available", "t1.1 output-available"];
+    expect(shape(message)).toEqual(["step-start", "Look.", ...calls, "step-start", "Done."]);
   });
 });
 
@@ -152,12 +216,20 @@ describe("a call that waits for approval", () => {
     { kind: "end", status: "waiting" },
   ];
 
+  test("is only told to a client that may not decide", () => {
+    const chunks = write(waiting, undefined, false);
+    expect(chunks).not.toContain("tool-approval-request");
+    expect(chunks).toContain(
+      "Look at 1\\n\\nDecide in the console: https://berth.example/console/approvals Then I go on.",
+    );
+  });
+
   test("is asked about, and the message goes on behind it", async () => {
     const asked = await read(waiting);
     expect(shape(asked)).toEqual([
       "step-start",
       "I'll do it.",
-      "1 approval-requested",
+      "t1.0 approval-requested",
       expect.stringContaining("Look at 1"),
     ]);
     const answered = JSON.parse(
@@ -181,7 +253,7 @@ describe("a call that waits for approval", () => {
     expect(shape(message)).toEqual([
       "step-start",
       "I'll do it.",
-      "1 output-available",
+      "t1.0 output-available",
       expect.any(String),
       "step-start",
       "Done.",
@@ -199,6 +271,8 @@ test("a turn that fails is an error, one that is cancelled and a delay are none"
     "step-start",
     "One",
   ]);
+  const stopped = write([begun, text("One"), cancelled, { kind: "end", status: "cancelled" }]);
+  expect(stopped).toEndWith('data: {"type":"abort","reason":"Cancelled."}\n\ndata: [DONE]\n\n');
   expect(write([{ kind: "heartbeat" }])).toBe(": still here\n\n");
 });
 

@@ -33,7 +33,8 @@ const streamDetail = (notFound: string[]) => ({
   tags,
   summary: "Go on with the stream of a chat that broke off",
   description:
-    "From the beginning of its latest turn. 204 if none runs or waits, and the last one ended over ten minutes ago.",
+    "From the beginning of its latest turn, or the question if it waits for approval. 204 if none runs or waits, and the last one " +
+    "ended over ten minutes ago or is in the messages that were loaded since.",
   ...documentErrors({
     404: ["CONVERSATION_NOT_FOUND", "TURN_NOT_FOUND", ...notFound],
     429: "TOO_MANY_STREAMS",

@@ -103,6 +103,8 @@ async function collect(body: ReadableStream<Uint8Array>, found: TurnProgress, on
       saidAt = Date.now();
       onProgress(`Writing: ${characters} characters so far`);
     } else if (event === "tool") onProgress(`Uses ${text("name")}`);
+    // The turn waits for its owner: the answer says so at once.
+    else if (event === "waiting" && text("code") === "WAITING_FOR_APPROVAL") return;
     else if (event === "approval") found.approvals.push(text("summary"));
     else if (event === "reply") Object.assign(found, { reply: text("text"), conversationId: text("conversationId") });
     else if (event === "error") found.error = text("error");

@@ -53,7 +53,7 @@ export const EVENTS_DETAIL = {
     "First what the turn has produced so far, then how it goes on: `turn { status }`, `delta { text }`, `tool { id, name, input, " +
     "state, result, ms }`, `approval { id, callId, tool, class, summary }`, `waiting { code, message, retryInMs }`, `reset` (forget what came " +
     "before: the turn has begun anew), `reply { text }` or `error { code, message }`, and `end { status }`, with the status `waiting` for a turn that waits for the owner's approval. `Last-Event-ID` resumes. " +
-    "A turn that is over answers with its outcome.",
+    "Who comes while it waits so gets its `approval` and `waiting` too, and reads on after the decision. A turn that is over answers with its outcome.",
   ...documentErrors({ 404: "TURN_NOT_FOUND", 429: "TOO_MANY_STREAMS", 503: "TURN_BUSY" }),
 };
 

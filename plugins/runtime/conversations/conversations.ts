@@ -5,6 +5,7 @@ import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { ai as aiPlugin } from "../../ai/index.ts";
 import type { auth } from "../../auth/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
+import type { RecallSuspended } from "../journal/suspended-turns.ts";
 import type { DetachedTurns } from "../live/detached-turns.ts";
 import type { LiveTurns } from "../live/live-turns.ts";
 import { createTurnStream } from "../live/turn-stream.ts";
@@ -19,25 +20,29 @@ interface Deps extends Pick<Kernel, "database" | "log" | "backend" | "config" | 
   steps: ShownSteps;
   liveTurns: LiveTurns;
   detachedTurns: DetachedTurns;
+  recallSuspended: RecallSuspended;
   uploads: Pick<UploadService, "ofMessages" | "ofReplies">;
 }
 
 export function createConversations(deps: Deps) {
-  const { database, log, agents, ai, auth, steps, liveTurns, detachedTurns, uploads } = deps;
+  const { database, log, agents, ai, auth, steps, liveTurns, detachedTurns, recallSuspended, uploads } = deps;
   const turnList = createTurnList({ database, ai, steps, uploads });
-  const turnStream = createTurnStream({ log, liveTurns, turnList });
+  const turnStream = createTurnStream({ log, liveTurns, turnList, recallSuspended });
   auth.onSessionRevoked((sessionId) => turnStream.end((reader) => reader.sessionId === sessionId));
   agents.onDelete((agentId) => turnStream.end((reader) => reader.agentId === agentId));
   const { identities } = auth;
   const ownerStreams = createOwnerStreams({ ...deps, identities, turnStream });
   const readers = once(async () => {
-    const [{ createConversationList }, { createConversationMessages }] = await Promise.all([
+    const [{ createConversationList }, { createConversationMessages }, { findAnswers }] = await Promise.all([
       import("./conversation-list.ts"),
       import("./conversation-messages.ts"),
+      import("./journal-view.ts"),
     ]);
     return {
       conversations: createConversationList({ database }),
       messages: createConversationMessages({ database, turnList, steps, uploads }),
+      /** What the model said with its calls of tools, in each of these turns whose journal is kept. */
+      answers: (agentId: string, turnIds: readonly string[]) => findAnswers(database, agentId, turnIds),
     };
   });
   return {

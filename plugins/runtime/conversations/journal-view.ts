@@ -52,6 +52,33 @@ export async function findJournal(
   };
 }
 
+/** An answer of the model that called tools, as it is shown. */
+export interface ShownAnswer {
+  text: string;
+  calls: number;
+}
+
+export const ANSWERS = `SELECT turn_id, kind, output FROM turn_steps
+  WHERE agent_id = ?1 AND turn_id IN (SELECT value FROM json_each(?2)) ORDER BY turn_id, seq`;
+
+/** The answers in the journals of these turns, in order. */
+export async function findAnswers(
+  { read }: Pick<Database, "read">,
+  agentId: string,
+  turnIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly ShownAnswer[]>> {
+  const answers = new Map<string, ShownAnswer[]>();
+  if (turnIds.length === 0) return answers;
+  for (const { turn_id, kind, output } of (await read(ANSWERS, [agentId, JSON.stringify(turnIds)])).rows) {
+    const ofTurn = answers.get(String(turn_id)) ?? [];
+    answers.set(String(turn_id), ofTurn);
+    const last = ofTurn.at(-1);
+    if (kind === "model") ofTurn.push({ text: String(output ?? ""), calls: 0 });
+    else if (last) last.calls++;
+  }
+  return answers;
+}
+
 /** The state of a call in a turn that is in this state. */
 export function stepState({ ok, startedAt }: Pick<JournaledCall, "ok" | "startedAt">, turn: TurnState): StepState {
   if (ok !== null) return ok ? "done" : "failed";

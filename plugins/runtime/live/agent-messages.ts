@@ -27,6 +27,8 @@ interface Deps extends Pick<Kernel, "database"> {
 const LOOK_MS = 1_000;
 const FIND = "SELECT id, session_id, peer FROM inbox WHERE agent_id = ? AND platform = ? AND platform_message_id = ?";
 
+export const NAMES = `SELECT id, platform_message_id FROM inbox WHERE agent_id = ?1
+  AND id IN (SELECT value FROM json_each(?2)) AND platform_message_id IS NOT NULL`;
 /** ?3 and every text that begins with it: none of them has the character after it. */
 export const WITH_PREFIX = `SELECT i.id, i.peer, m.content AS reply FROM inbox AS i
   LEFT JOIN messages AS m ON m.seq = i.reply AND m.inbox_id = i.id
@@ -85,6 +87,12 @@ export function createAgentMessages({ database, chat, detachedTurns, outcomeOf }
         peer: String(peer),
         reply: reply === null ? null : String(reply),
       }));
+    },
+
+    /** The ids that their senders have given the messages of these turns. */
+    async names(agentId: string, turnIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const { rows } = await database.read(NAMES, [agentId, JSON.stringify(turnIds)]);
+      return new Map(rows.map(({ id, platform_message_id }) => [String(id), String(platform_message_id)]));
     },
 
     /** Resolves with the reply; the turn is cancelled when the signal aborts. A message that is known is not sent again. */

@@ -193,6 +193,16 @@ describe("the events of a turn", () => {
     expect(dataOf(events, "approval")).toEqual([{ ...call, summary, turnId }]);
     expect(dataOf(events, "waiting")).toMatchObject([{ code: "WAITING_FOR_APPROVAL" }]);
     expect(dataOf(events, "end")).toEqual([{ turnId, status: "waiting" }]);
+    // A reader that comes later is told the same, and follows the turn.
+    const late: ServerSentEvent[] = [];
+    for await (const event of ada.sse(path(`/turns/${turnId}/events`))) {
+      late.push(event);
+      if (event.event === "waiting") await ada.post(path(`/turns/${turnId}/cancel`));
+    }
+    const facts = ({ event, data }: ServerSentEvent) => [event, { ...JSON.parse(data), ms: 0, status: "" }];
+    const told = (given: readonly ServerSentEvent[]) => given.filter(({ event }) => event !== "turn").map(facts);
+    expect(told(late).slice(0, -2)).toEqual(told(events).slice(0, -1));
+    expect(dataOf(late, "end")).toEqual([{ turnId, status: "cancelled" }]);
   });
 });
 

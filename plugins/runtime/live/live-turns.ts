@@ -42,6 +42,8 @@ export interface LiveTurns {
   drop(id: string): void;
   /** A try of this turn begins; returns its observer if the turn is kept. */
   begin(key: Key): LiveObserver | undefined;
+  /** Tells the readers of a turn that was suspended before they came what it has said and done, unless it goes on meanwhile. */
+  recall(id: string, tell: (observer: LiveObserver) => void, reason: unknown): void;
   /** The turn waits for its owner, for this reason. Its readers are told, and nothing is kept of it meanwhile. */
   suspend(id: string, reason: unknown): void;
   /** The turn does not go on now, for this reason; it will by itself, after `retryInMs` where that is known. */
@@ -122,6 +124,21 @@ export function createLiveTurns({ showInput, showText }: Deps): LiveTurns {
     notify(turn);
   }
 
+  function observe(id: string, turn: LiveTurn): LiveObserver {
+    return {
+      delta: (text) => addText(turn, text),
+      tool: () => undefined,
+      file: (file) => add(turn, "file", file),
+      step({ id: callId, parent, tool, input, ended }) {
+        const call = { id: callId, ...(parent && { parent }), name: tool, input: showInput(input) };
+        if (!ended) return add(turn, "tool", { ...call, state: "called" });
+        const { ok, result, ms } = ended;
+        add(turn, "tool", { ...call, state: ok ? "done" : "failed", result: showText(result), ms });
+      },
+      approval: (notice) => add(turn, "approval", { ...notice, turnId: id, summary: showText(notice.summary) }),
+    };
+  }
+
   function dropOldest(): void {
     for (const [id] of turns) {
       if (turns.size <= MAX_TURNS && characters <= MAX_CHARACTERS) return;
@@ -181,18 +198,15 @@ export function createLiveTurns({ showInput, showText }: Deps): LiveTurns {
       // Readers of an earlier try notice the new epoch, and begin anew.
       if (turn.parts.some((part) => "text" in part || part.event !== "turn")) clear(turn);
       add(turn, "turn", { turnId: id, status: "running" });
-      return {
-        delta: (text) => addText(turn, text),
-        tool: () => undefined,
-        file: (file) => add(turn, "file", file),
-        step({ id: callId, parent, tool, input, ended }) {
-          const call = { id: callId, ...(parent && { parent }), name: tool, input: showInput(input) };
-          if (!ended) return add(turn, "tool", { ...call, state: "called" });
-          const { ok, result, ms } = ended;
-          add(turn, "tool", { ...call, state: ok ? "done" : "failed", result: showText(result), ms });
-        },
-        approval: (notice) => add(turn, "approval", { ...notice, turnId: id, summary: showText(notice.summary) }),
-      };
+      return observe(id, turn);
+    },
+
+    recall(id, tell, reason) {
+      const turn = turns.get(id);
+      // Only that it waits is known of it.
+      if (!turn || turn.ended || turn.length !== 1) return;
+      tell(observe(id, turn));
+      postpone(id, reason);
     },
 
     suspend(id, reason) {

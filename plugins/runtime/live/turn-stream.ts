@@ -11,6 +11,7 @@ import {
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import type { Agent } from "../../agents/index.ts";
 import type { StoredOutcome, TurnList } from "../conversations/turn-list.ts";
+import type { RecallSuspended } from "../journal/suspended-turns.ts";
 import { withFiles } from "../reply-files/sent-files.ts";
 import { turnNotFound } from "./detached-turns.ts";
 import { type LiveTurns, toReply } from "./live-turns.ts";
@@ -19,6 +20,7 @@ interface Deps {
   log: Log;
   liveTurns: LiveTurns;
   turnList: Pick<TurnList, "outcome">;
+  recallSuspended: RecallSuspended;
   heartbeatMs?: number | undefined;
 }
 
@@ -30,7 +32,7 @@ export interface FollowTurn {
   isStillAllowed(repeatedRequest: Request): Promise<boolean>;
 }
 
-export function createTurnStream({ log, liveTurns, turnList, heartbeatMs }: Deps) {
+export function createTurnStream({ log, liveTurns, turnList, recallSuspended, heartbeatMs }: Deps) {
   const streams = createSseStreams({ log, heartbeatMs });
 
   /** Keeps a turn from now on; returns its outcome if it is over. Throws 404 `TURN_NOT_FOUND`. */
@@ -40,6 +42,12 @@ export function createTurnStream({ log, liveTurns, turnList, heartbeatMs }: Deps
     // Kept from before the question whether the turn is over: so the answer can't come too early.
     liveTurns.open(key, true);
     const stored = await turnList.outcome(agent, turnId).catch(() => undefined);
+    if (stored?.status === "waiting") {
+      await recallSuspended(agent.id, turnId).catch((error: unknown) => {
+        liveTurns.drop(turnId);
+        throw error;
+      });
+    }
     if (stored?.status === "waiting" || stored?.status === "running") return undefined;
     liveTurns.drop(turnId);
     if (!stored) throw turnNotFound();

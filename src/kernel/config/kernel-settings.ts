@@ -103,7 +103,10 @@ const requestVariables = {
     connectionCount,
     "Most open connections of one address that is no trusted proxy. Unset: a quarter of the limit of open files, at most 4096.",
   ),
-  CORS_ORIGINS: listOf(origin, "Foreign origins that browsers may call from."),
+  CORS_ORIGINS: listOf(
+    origin,
+    "Foreign origins that browsers may call from. Those of the same site may use the visitor's session.",
+  ),
 };
 
 const extensionVariables = {

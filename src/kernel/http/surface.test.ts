@@ -1,6 +1,9 @@
 // Tests the rules of a surface for every request: ids, origins, CORS, addresses, rate limits and WebSockets.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import { DefaultChatTransport } from "ai";
 import { Elysia } from "elysia";
+import OpenAI from "openai";
 import { createClient } from "../../../tests/support/client.ts";
 import { rawRequest } from "../../../tests/support/raw.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
@@ -292,6 +295,39 @@ describe("CORS", () => {
       expect(answer.headers.get("access-control-allow-headers")).toContain("idempotency-key");
       expect(answer.headers.get("vary")).toContain("origin");
     }
+  });
+
+  test("a preflight names every header that the clients of OpenAI, Anthropic and the AI SDK send", async () => {
+    const sent = new Set<string>();
+    const note = async (_: string | URL | Request, init?: RequestInit) => {
+      for (const name of new Headers(init?.headers).keys()) sent.add(name);
+      throw new Error("Not sent.");
+    };
+    const options = { apiKey: "k", maxRetries: 0, dangerouslyAllowBrowser: true, fetch: note };
+    const chat = { model: "m", messages: [{ role: "user" as const, content: "Hi" }] };
+    const openAi = new OpenAI({ ...options, organization: "o", project: "p" });
+    const calls = [
+      openAi.chat.completions.create(chat),
+      openAi.beta.threads.create(),
+      new Anthropic(options).beta.messages.create({ ...chat, max_tokens: 9, betas: ["files-api-2025-04-14"] }),
+      new DefaultChatTransport({ api: OWN, fetch: Object.assign(note, fetch) }).sendMessages({
+        ...{ chatId: "c", messages: [], trigger: "submit-message" },
+        ...{ messageId: undefined, abortSignal: undefined },
+      }),
+    ];
+    await Promise.allSettled(calls);
+    expect([...sent]).toContain("x-stainless-lang");
+    expect([...sent]).toContain("anthropic-beta");
+    const headers = {
+      ...{ origin: FRIEND, "access-control-request-method": "POST" },
+      "access-control-request-headers": [...sent].join(","),
+    };
+    const allowed = (await web("OPTIONS", "/v1/chat/completions", headers)).headers.get("access-control-allow-headers");
+    const missing = [...sent].filter((name) => name !== "accept" && !allowed?.split(", ").includes(name));
+    expect(missing).toEqual([]);
+    const other = { ...headers, "access-control-request-headers": "x-evil, x-stainless-a b" };
+    const answer = await web("OPTIONS", "/probe", other);
+    expect(answer.headers.get("access-control-allow-headers")).not.toMatch(/x-evil|stainless/);
   });
 
   test("a preflight from another origin is refused", async () => {

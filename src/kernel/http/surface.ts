@@ -13,7 +13,7 @@ import {
 import { type ErrorPaths, errorResponse } from "./error-response.ts";
 import { attachContext, createRequestId, isLocalRequest, type RequestContext } from "./request-context.ts";
 import { createSelfLimitedCheck, type SelfLimitedPath } from "./self-limited-paths.ts";
-import { trustedOrigins } from "./trusted-origins.ts";
+import { createRefusedOrigins, preflightHeaders, trustedOrigins } from "./trusted-origins.ts";
 import type { VirtualHost, VirtualHostRequest } from "./virtual-hosts.ts";
 import type { SocketRoute, WebServer } from "./web-sockets.ts";
 
@@ -40,11 +40,6 @@ export type RequestDurations = ReturnType<typeof createRequestDurations>;
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
-const CORS_HEADERS = {
-  "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-  "access-control-allow-headers": "authorization, content-type, idempotency-key, last-event-id",
-  "access-control-max-age": "600",
-};
 /** Response headers that a page of another origin may read beside the safelisted ones (Fetch, CORS protocol). */
 const EXPOSED_HEADERS =
   "x-request-id, retry-after, ratelimit, ratelimit-policy, deprecation, link, idempotency-replayed";
@@ -71,6 +66,7 @@ export function createSurface(
   const address = createClientAddressResolver(config.trustedProxies);
   const readsForwarded = config.trustedProxies.length > 0;
   const origins = trustedOrigins(config, name);
+  const noteRefused = createRefusedOrigins(log);
   const errorPaths = { secretPaths, errorFormats };
   const isSelfLimited = createSelfLimitedCheck(name, selfLimitedPaths);
   const findCrossOriginPath = createCrossOriginFinder(name, crossOriginPaths);
@@ -85,7 +81,7 @@ export function createSurface(
     }
     try {
       if (origin !== null && request.method === "OPTIONS") {
-        return addHeaders(preflight(origin, context), context, origin);
+        return addHeaders(preflight(request, origin, context), context, origin);
       }
       rejectForeignOrigin(request, origin, context);
       if (isFromNetwork) admitRequest(request, context);
@@ -137,8 +133,9 @@ export function createSurface(
     const site = headers.get("sec-fetch-site");
     const isOwn = (origin: string) => (pageOrigin === undefined ? origins.has(origin) : origin === pageOrigin);
     const isForeign = origin !== null ? !isOwn(origin) : site === "cross-site" || site === "same-site";
-    if (isForeign)
-      throw forbidden("FOREIGN_ORIGIN", "This request comes from another site. Send it from Berth's own address.");
+    if (!isForeign) return;
+    if (origin !== null && pageOrigin === undefined) noteRefused(origin);
+    throw forbidden("FOREIGN_ORIGIN", "This request comes from another site. Send it from Berth's own address.");
   }
 
   function admitRequest(request: Request, context: RequestContext): void {
@@ -174,11 +171,12 @@ export function createSurface(
   const isCorsAllowed = (origin: string, { pageOrigin }: RequestContext) =>
     pageOrigin === undefined && config.corsOrigins.includes(origin);
 
-  function preflight(origin: string, context: RequestContext): Response {
+  function preflight(request: Request, origin: string, context: RequestContext): Response {
     if (!isCorsAllowed(origin, context)) {
+      if (context.pageOrigin === undefined) noteRefused(origin);
       throw forbidden("FOREIGN_ORIGIN", "Pages of this origin may not call Berth. CORS_ORIGINS lists those that may.");
     }
-    return new Response(null, { status: 204, headers: CORS_HEADERS });
+    return new Response(null, { status: 204, headers: preflightHeaders(request) });
   }
 
   function addHeaders(response: Response, context: RequestContext, origin: string | null): Response {

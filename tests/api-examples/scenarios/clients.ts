@@ -16,12 +16,13 @@ async function useChat({ call, owner }: Tour): Promise<void> {
   const part = { type: "text", text: "Is the harbour open?" };
   const messages = [{ id: "message-1", role: "user", parts: [part] }];
   await call("POST /api/agents/{id}/chat", { path: { id }, body: { id: chatId, messages }, events: 50 });
-  await call("GET /api/agents/{id}/chat/{chatId}", { path: { id, chatId } });
   await call("GET /api/agents/{id}/chat/{chatId}/stream", { path: { id, chatId }, events: 50 });
   await call("POST /api/agents/{id}/chat/{chatId}/stop", { path: { id, chatId } });
   const ofAgent = { path: { chatId }, query: { agentId: id } };
   await call("GET /api/chat/{chatId}/stream", { ...ofAgent, events: 50 });
   await call("POST /api/chat/{chatId}/stop", ofAgent);
+  // Afterwards there is nothing to go on with.
+  await call("GET /api/agents/{id}/chat/{chatId}", { path: { id, chatId } });
 }
 
 async function embed({ call, owner }: Tour): Promise<void> {
