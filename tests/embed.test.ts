@@ -2,9 +2,9 @@
 // connections, and never on a site that its owner has not named.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
+import { focused, input, opener, panel, said, say } from "./support/embed-chat.ts";
 import { eventually } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
 import { type Site, startSite, strictPolicy, stylesOf, visit } from "./support/sites.ts";
@@ -42,16 +42,6 @@ async function embed(settings: object = {}, name = "Harbour"): Promise<{ id: str
 }
 const scriptOf = ({ subdomain }: { subdomain: string }, attributes = "") =>
   `<script src="${berth.web}/embed.js" data-agent="${subdomain}" ${attributes} defer></script>`;
-
-const opener = (page: Page, name = "Harbour") => page.getByRole("button", { name: `Chat with ${name}` });
-const panel = (page: Page) => page.getByRole("dialog");
-const input = (page: Page) => panel(page).getByLabel("Your message");
-const said = (page: Page, text: string) => panel(page).getByRole("log").getByText(text, { exact: true });
-const focused = (page: Page) => page.evaluate("document.activeElement.shadowRoot?.activeElement?.outerHTML ?? ''");
-async function say(page: Page, message: string): Promise<void> {
-  await input(page).fill(message);
-  await input(page).press("Enter");
-}
 
 describe("on a page with a strict policy and hostile styles", () => {
   test("it is opened, used and closed by keyboard, and announced; nothing is blocked, and no cookie is set", async () => {

@@ -10,7 +10,7 @@ export interface Chat {
   readonly parts: readonly HTMLElement[];
   /** Where a page and a bubble put their own buttons. */
   readonly header: HTMLElement;
-  /** Moves the focus to where the visitor writes, or to the talk on devices whose keyboard would cover it. */
+  /** Moves the focus to where the visitor writes: a device that names no mouse may have a keyboard all the same. */
   focus(): void;
   scrollToEnd(): void;
 }
@@ -243,7 +243,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
   return {
     parts: [header, log, state, form, note, voice],
     header,
-    focus: () => (matchMedia("(hover: hover)").matches ? input : log).focus({ preventScroll: true }),
+    focus: () => input.focus({ preventScroll: true }),
     scrollToEnd,
   };
 }

@@ -1,0 +1,61 @@
+// What the chat on other people's pages does when something comes between: devices without a mouse, a killed server, a second tab,
+// an owner who takes the site out, a visitor who writes on or stops the answer. In Chromium.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type Berth, startBerth } from "./support/berth.ts";
+import type { Client } from "./support/client.ts";
+import { focused, input, opener, panel } from "./support/embed-chat.ts";
+import { member, provision } from "./support/members.ts";
+import { type Site, startSite, visit } from "./support/sites.ts";
+import { startUpstream, type Upstream } from "./support/upstream.ts";
+
+let upstream: Upstream;
+let berth: Berth;
+let ada: Client;
+let site: Site;
+let id: string;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  const env = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" };
+  berth = await startBerth({ env });
+  ada = await member(berth, "enterprise");
+  site = startSite();
+}, 60_000);
+afterAll(async () => {
+  await site?.[Symbol.asyncDispose]();
+  await berth?.[Symbol.asyncDispose]();
+  await upstream?.stop();
+});
+beforeEach(async () => {
+  upstream.reset();
+  ({ id } = await provision(ada, "Harbour", { embed: { origins: [site.origin], greeting: "Ahoy!" } }));
+  site.body = scriptOf();
+});
+
+const scriptOf = (attributes = "") =>
+  `<script src="${berth.web}/embed.js" data-agent="${id}" ${attributes} defer></script>`;
+
+describe("the focus is in the field when the bubble opens", () => {
+  test.each(["click", "tap", "Enter", "Space"])(
+    "by %s, without a mouse, and again the second time",
+    async (how) => {
+      await using visitor = await visit(site.origin, { width: 390, isPhone: true });
+      const { page } = visitor;
+      await opener(page).waitFor();
+      expect(await page.evaluate('matchMedia("(hover: hover)").matches')).toBe(false);
+      for (const text of ["hello", "again"]) {
+        if (how === "click") await opener(page).click();
+        else if (how === "tap") await opener(page).tap();
+        else await opener(page).press(how);
+        await panel(page).waitFor();
+        expect(await focused(page)).toContain("<textarea");
+        await page.keyboard.type(text);
+        expect(await input(page).inputValue()).toBe(text);
+        await input(page).fill("");
+        await page.keyboard.press("Escape");
+      }
+    },
+    30_000,
+  );
+});
