@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
-import { focused, input, opener, panel } from "./support/embed-chat.ts";
+import { focused, input, opener, panel, said, say } from "./support/embed-chat.ts";
 import { member, provision } from "./support/members.ts";
 import { type Site, startSite, visit } from "./support/sites.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
@@ -36,6 +36,17 @@ beforeEach(async () => {
 const scriptOf = (attributes = "") =>
   `<script src="${berth.web}/embed.js" data-agent="${id}" ${attributes} defer></script>`;
 
+/** What the owner sees of the only conversation, oldest first. */
+async function stored(): Promise<{ role: string; text: string }[]> {
+  const path = `/api/agents/${id}/conversations`;
+  const { body } = await ada.get<{ conversations: { id: string }[] }>(path);
+  expect(body.conversations).toHaveLength(1);
+  const messages = await ada.get<{ messages: { role: string; text: string }[] }>(
+    `${path}/${body.conversations[0]?.id}/messages`,
+  );
+  return messages.body.messages.map(({ role, text }) => ({ role, text })).reverse();
+}
+
 describe("the focus is in the field when the bubble opens", () => {
   test.each(["click", "tap", "Enter", "Space"])(
     "by %s, without a mouse, and again the second time",
@@ -58,4 +69,43 @@ describe("the focus is in the field when the bubble opens", () => {
     },
     30_000,
   );
+});
+
+describe("an answer", () => {
+  test("that a kill interrupts is stored once and finished once, and the bubble shows it", async () => {
+    upstream.script({ pieces: ["Once upon ", "a time"], hangAfter: 3 });
+    await using visitor = await visit(site.origin);
+    const { page } = visitor;
+    await opener(page).click();
+    await say(page, "Tell me a story");
+    await panel(page).getByText("Once upon a time").waitFor();
+    await berth.kill();
+    upstream.script("Once upon a time, and they lived happily.");
+    await berth.restart({ keepPorts: true });
+    await said(page, "Once upon a time, and they lived happily.").waitFor();
+    expect(await stored()).toEqual([
+      { role: "user", text: "Tell me a story" },
+      { role: "assistant", text: "Once upon a time, and they lived happily." },
+    ]);
+    expect(upstream.chats).toHaveLength(2);
+  }, 60_000);
+
+  test("goes on while the visitor's connection is gone, and is not asked for again", async () => {
+    const go = Promise.withResolvers<void>();
+    upstream.script(async () => {
+      await go.promise;
+      return "Here it is.";
+    });
+    await using visitor = await visit(site.origin);
+    const { page } = visitor;
+    await opener(page).click();
+    await say(page, "Do you keep it?");
+    await upstream.waitFor(({ chats }) => chats.length > 0);
+    await page.reload();
+    await opener(page).click();
+    go.resolve();
+    await said(page, "Here it is.").waitFor();
+    expect(upstream.chats).toHaveLength(1);
+    expect(await stored()).toHaveLength(2);
+  }, 60_000);
 });

@@ -1,6 +1,6 @@
 // The chat: what it shows, and what happens when a visitor writes. It knows neither bubble nor page, which hold it.
 
-import { type Conversation, Refusal, Unreachable } from "./conversation.ts";
+import { type Conversation, type Question, Refusal, Unreachable } from "./conversation.ts";
 import { createIcon, createElement as h } from "./element.ts";
 import type { Look } from "./look.ts";
 import { markdown } from "./markdown.ts";
@@ -65,12 +65,22 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
   const form = h("form", [label, input, send]);
   const note = h("p", [say("note")], { class: "note" });
 
-  let running: AbortController | undefined;
+  /** The message that is being answered. */
+  let running: { question: Question; controller: AbortController } | undefined;
   let stopWaiting: () => void = () => undefined;
 
-  function setRunning(controller: AbortController | undefined): void {
-    running = controller;
-    send.setAttribute("aria-disabled", String(controller !== undefined));
+  function setRunning(next: typeof running): void {
+    running = next;
+    send.setAttribute("aria-disabled", String(next !== undefined));
+  }
+
+  /** Ends the answer here and at the server. */
+  function stop(): void {
+    if (!running) return;
+    running.controller.abort();
+    conversation?.stop(running.question.id);
+    setRunning(undefined);
+    state.textContent = "";
   }
 
   const scrollToEnd = () => log.scrollTo(0, log.scrollHeight);
@@ -102,13 +112,13 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     return line;
   }
 
-  function showFailure(line: HTMLElement, words: string, language: string, message: string): void {
+  function showFailure(line: HTMLElement, words: string, language: string, question: Question): void {
     const again = h("button", [say("again")], { type: "button" });
     again.addEventListener("click", () => {
       if (running) return;
       input.focus();
       line.remove();
-      void deliver(message);
+      void deliver(question);
     });
     line.className = "line failure";
     line.replaceChildren(h("p", [words], { lang: language }), again);
@@ -116,10 +126,10 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     scrollToEnd();
   }
 
-  async function deliver(message: string): Promise<void> {
+  async function deliver(question: Question): Promise<void> {
     if (!conversation) return;
     const controller = new AbortController();
-    setRunning(controller);
+    setRunning({ question, controller });
     for (const button of log.querySelectorAll(".failure button")) button.remove();
     const line = createWaitingLine();
     voice.textContent = say("writing");
@@ -127,22 +137,21 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
       if (line.classList.contains("busy") && state.textContent === "") state.textContent = say("slow");
     }, SLOW_MS);
     try {
-      const reply = await askUntilReached(conversation, message, line, controller.signal);
+      const reply = await sendUntilReached(conversation, question, line, controller.signal);
       showReply(line, reply);
-      conversation.close();
-      conversation.add({ by: "agent", text: reply });
+      conversation.close(question.id, reply);
       voice.textContent = `${name}: ${line.querySelector(".text")?.textContent ?? ""}`;
       onNews();
     } catch (error) {
       if (controller.signal.aborted) return;
       if (error instanceof Refusal) {
-        showFailure(line, errors[error.code] ?? error.message, errors[error.code] ? look.language : "en", message);
-        if (error.code !== "RATE_LIMITED" && error.code !== "AGENT_BUSY") conversation.close();
-      } else showFailure(line, say("failed"), look.language, message);
+        showFailure(line, errors[error.code] ?? error.message, errors[error.code] ? look.language : "en", question);
+        if (error.code !== "RATE_LIMITED" && error.code !== "AGENT_BUSY") conversation.close(question.id);
+      } else showFailure(line, say("failed"), look.language, question);
       onNews();
     } finally {
       clearTimeout(slow);
-      if (running === controller) {
+      if (running?.controller === controller) {
         state.textContent = "";
         setRunning(undefined);
       }
@@ -150,9 +159,9 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
   }
 
   /** Sends the message, and sends it again while server or network are away. */
-  async function askUntilReached(
+  async function sendUntilReached(
     talk: Conversation,
-    message: string,
+    question: Question,
     line: HTMLElement,
     signal: AbortSignal,
   ): Promise<string> {
@@ -164,7 +173,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
         frame = requestAnimationFrame(() => showReply(line, text));
       };
       try {
-        return await talk.ask(message, showSoon, signal);
+        return await talk.send(question, showSoon, signal);
       } catch (error) {
         if (!(error instanceof Unreachable) || attempt >= MAX_RETRIES) throw error;
         state.textContent = say(navigator.onLine ? "away" : "offline");
@@ -197,8 +206,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     input.value = "";
     fit();
     addLine("visitor", message);
-    conversation.add({ by: "visitor", text: message, isOpen: true });
-    void deliver(message);
+    void deliver(conversation.ask(message));
   }
 
   /** The field grows with its text, where the browser does not do that itself (`field-sizing`). */
@@ -224,9 +232,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     submit();
   });
   fresh.addEventListener("click", () => {
-    running?.abort();
-    setRunning(undefined);
-    state.textContent = "";
+    stop();
     voice.textContent = "";
     conversation?.clear();
     greet();
@@ -238,7 +244,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
   for (const { by, text } of conversation?.messages ?? []) addLine(by, text);
   // A message that got no answer before the page was left is sent again.
   const last = conversation?.messages.at(-1);
-  if (last?.isOpen) void deliver(last.text);
+  if (last?.isOpen && last.id) void deliver({ ...last, id: last.id, isOpen: true });
 
   return {
     parts: [header, log, state, form, note, voice],

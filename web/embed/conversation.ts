@@ -4,9 +4,14 @@
 export interface Message {
   by: "visitor" | "agent";
   text: string;
+  /** The visitor's name of the message, or of the one that it answers: the server answers it once, however often it is sent. */
+  id?: string;
   /** It has not been answered yet. */
   isOpen?: boolean;
 }
+
+/** What a visitor writes. */
+export type Question = Required<Message>;
 
 interface Stored {
   token?: string | undefined;
@@ -33,19 +38,25 @@ const MAX_MESSAGES = 100;
 export interface Conversation {
   /** Oldest first. */
   readonly messages: readonly Message[];
-  add(message: Message): void;
-  /** The last message of the visitor was answered, or refused. */
-  close(): void;
+  /** Adds what the visitor writes. */
+  ask(text: string): Question;
+  /** A message of the visitor was answered, or, without a reply, refused. */
+  close(id: string, reply?: string): void;
   /** Forgets everything: the next message is that of a new visitor. */
   clear(): void;
   /**
    * Sends a message and resolves with the reply. `onText` gets the reply so far, each time it grows.
    * Rejects with Refusal, Unreachable, or the signal's reason.
    */
-  ask(message: string, onText: (text: string) => void, signal: AbortSignal): Promise<string>;
+  send(message: Question, onText: (text: string) => void, signal: AbortSignal): Promise<string>;
+  /** Ends the answer to a message at the server. */
+  stop(id: string): void;
 }
 
-/** @param storage undefined where it is forbidden: the conversation then ends with the page */
+/**
+ * @param address of the agent's chat
+ * @param storage undefined where it is forbidden: the conversation then ends with the page
+ */
 export function openConversation(address: string, key: string, storage: Storage | undefined): Conversation {
   let stored = load();
 
@@ -65,16 +76,35 @@ export function openConversation(address: string, key: string, storage: Storage 
     }
   }
 
+  const post = (path: string, body: object, more: RequestInit = {}) =>
+    fetch(`${address}/${path}`, {
+      method: "POST",
+      body: JSON.stringify({ ...body, ...(stored.token && { visitor: stored.token }) }),
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+      ...more,
+      headers: { "content-type": "application/json", ...more.headers },
+    });
+
   return {
     get messages() {
       return stored.messages;
     },
-    add(message) {
-      stored.messages = [...stored.messages, message].slice(-MAX_MESSAGES);
+    ask(text) {
+      const question = { by: "visitor", text, id: crypto.randomUUID(), isOpen: true } as const;
+      stored.messages = [...stored.messages, question].slice(-MAX_MESSAGES);
       save();
+      return question;
     },
-    close() {
-      stored.messages = stored.messages.map(({ by, text }) => ({ by, text }));
+    close(id, reply) {
+      stored.messages = stored.messages.flatMap((one): Message[] => {
+        if (one.id !== id) return [one];
+        if (one.by === "agent") return [];
+        return [
+          { by: one.by, text: one.text, id },
+          ...(reply === undefined ? [] : [{ by: "agent" as const, text: reply, id }]),
+        ];
+      });
       save();
     },
     clear() {
@@ -85,17 +115,10 @@ export function openConversation(address: string, key: string, storage: Storage 
         // There was nothing then.
       }
     },
-    async ask(message, onText, signal) {
-      const { token } = stored;
+    stop: (id) => void post("stop", { id }, { keepalive: true }).catch(() => undefined),
+    async send({ text: message, id }, onText, signal) {
       const response = await reach(signal, () =>
-        fetch(address, {
-          method: "POST",
-          headers: { "content-type": "application/json", accept: "text/event-stream" },
-          body: JSON.stringify({ message, ...(token && { visitor: token }) }),
-          credentials: "omit",
-          referrerPolicy: "no-referrer",
-          signal,
-        }),
+        post("messages", { message, id }, { headers: { accept: "text/event-stream" }, signal }),
       );
       if (!response.ok) throw await refusalOf(response);
       let text = "";

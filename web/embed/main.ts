@@ -45,7 +45,7 @@ function start(script: HTMLScriptElement): void {
 }
 
 function conversationAt(address: string, { dataset }: HTMLScriptElement): Conversation {
-  return openConversation(`${address}/messages`, `berth ${address}`, storageOf(dataset.remember !== undefined));
+  return openConversation(address, `berth ${address}`, storageOf(dataset.remember !== undefined));
 }
 
 /** Undefined where the browser forbids storage, as in a frame that is a sandbox. */
