@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { focused, input, opener, panel, said, say } from "./support/embed-chat.ts";
+import { eventually } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
 import { type Site, startSite, visit } from "./support/sites.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
@@ -107,5 +108,40 @@ describe("an answer", () => {
     await said(page, "Here it is.").waitFor();
     expect(upstream.chats).toHaveLength(1);
     expect(await stored()).toHaveLength(2);
+  }, 60_000);
+
+  test("is stopped by the visitor, here and at the server; what was said of it stays", async () => {
+    upstream.script({ pieces: ["One, ", "two"], hangAfter: 3 });
+    await using visitor = await visit(site.origin);
+    const { page } = visitor;
+    await opener(page).click();
+    await say(page, "Count to a million");
+    await panel(page).getByText("One, two").waitFor();
+    await panel(page).getByRole("button", { name: "Stop the answer" }).click();
+    await panel(page).getByRole("button", { name: "Send" }).waitFor();
+    await eventually(() => upstream.aborted === 1);
+    await eventually(async () => (await stored()).length === 2);
+    upstream.script(undefined);
+    await say(page, "Thank you");
+    await said(page, "echo: Thank you").waitFor();
+    await said(page, "One, two").waitFor();
+    expect(await stored()).toHaveLength(4);
+  }, 60_000);
+
+  test("that still runs lets the visitor write on, and Enter says what to do", async () => {
+    upstream.script({ pieces: ["One, ", "two"], hangAfter: 3 });
+    await using visitor = await visit(site.origin);
+    const { page } = visitor;
+    await opener(page).click();
+    await say(page, "Count to a million");
+    await panel(page).getByText("One, two").waitFor();
+    await say(page, "And then?");
+    await panel(page).getByText("Harbour is still answering. Send this afterwards, or stop the answer.").waitFor();
+    expect(await input(page).inputValue()).toBe("And then?");
+    await panel(page).getByRole("button", { name: "Stop the answer" }).click();
+    await panel(page).getByText("Harbour is still answering").waitFor({ state: "detached" });
+    upstream.script(undefined);
+    await input(page).press("Enter");
+    await said(page, "echo: And then?").waitFor();
   }, 60_000);
 });

@@ -25,6 +25,7 @@ interface Options {
 }
 
 const SEND = "M4 12 20 4l-5 16-3-7z";
+const STOP = "M7 7h10v10H7z";
 const FRESH = "M5 5v5h5M5.5 10a7 7 0 1 1-.5 4";
 const MAX_MESSAGE = 4_000;
 const SLOW_MS = 10_000;
@@ -55,32 +56,36 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     placeholder: say("write"),
     autocomplete: "off",
   });
-  const send = h("button", [createIcon(SEND)], {
-    type: "submit",
-    class: "send",
-    "aria-label": say("send"),
-    title: say("send"),
-  });
+  /** Sends, and stops the answer while there is one. */
+  const send = h("button", [], { type: "submit", class: "send" });
   const label = h("label", [say("message")], { class: "unseen", for: "input" });
   const form = h("form", [label, input, send]);
   const note = h("p", [say("note")], { class: "note" });
 
-  /** The message that is being answered. */
-  let running: { question: Question; controller: AbortController } | undefined;
+  /** The message that is being answered, the line of its reply, and the reply so far. */
+  let running: { question: Question; controller: AbortController; line: HTMLElement; text: string } | undefined;
   let stopWaiting: () => void = () => undefined;
 
   function setRunning(next: typeof running): void {
     running = next;
-    send.setAttribute("aria-disabled", String(next !== undefined));
+    const does = next ? "stop" : "send";
+    send.dataset.does = does;
+    send.title = say(does);
+    send.setAttribute("aria-label", say(does));
+    send.replaceChildren(createIcon(next ? STOP : SEND));
   }
 
-  /** Ends the answer here and at the server. */
+  /** Ends the answer here and at the server. What was said of it stays, as it does there. */
   function stop(): void {
     if (!running) return;
-    running.controller.abort();
-    conversation?.stop(running.question.id);
+    const { question, controller, line, text } = running;
+    controller.abort();
+    conversation?.stop(question.id);
+    conversation?.close(question.id, text || undefined);
+    if (text === "") line.remove();
+    else showReply(line, text);
     setRunning(undefined);
-    state.textContent = "";
+    state.textContent = say("stopped");
   }
 
   const scrollToEnd = () => log.scrollTo(0, log.scrollHeight);
@@ -129,9 +134,10 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
   async function deliver(question: Question): Promise<void> {
     if (!conversation) return;
     const controller = new AbortController();
-    setRunning({ question, controller });
     for (const button of log.querySelectorAll(".failure button")) button.remove();
     const line = createWaitingLine();
+    setRunning({ question, controller, line, text: "" });
+    state.textContent = "";
     voice.textContent = say("writing");
     const slow = setTimeout(() => {
       if (line.classList.contains("busy") && state.textContent === "") state.textContent = say("slow");
@@ -167,9 +173,12 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
   ): Promise<string> {
     for (let attempt = 0; ; attempt++) {
       let frame = 0;
+      let hasBegun = false;
       const showSoon = (text: string) => {
         cancelAnimationFrame(frame);
-        state.textContent = "";
+        if (!hasBegun) state.textContent = "";
+        hasBegun = true;
+        if (running?.controller.signal === signal) running.text = text;
         frame = requestAnimationFrame(() => showReply(line, text));
       };
       try {
@@ -202,7 +211,11 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
 
   function submit(): void {
     const message = input.value.trim();
-    if (message === "" || running || !conversation) return;
+    if (message === "" || !conversation) return;
+    if (running) {
+      state.textContent = say("busy");
+      return;
+    }
     input.value = "";
     fit();
     addLine("visitor", message);
@@ -223,7 +236,8 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    submit();
+    if (running) stop();
+    else submit();
   });
   input.addEventListener("input", fit);
   input.addEventListener("keydown", (event) => {
@@ -233,6 +247,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
   });
   fresh.addEventListener("click", () => {
     stop();
+    state.textContent = "";
     voice.textContent = "";
     conversation?.clear();
     greet();

@@ -4777,6 +4777,10 @@ export const translation = {
     "Close the chat": "Chat schließen",
     You: "Du",
     "{name} is writing …": "{name} schreibt …",
+    "Stop the answer": "Antwort anhalten",
+    "The answer was stopped.": "Die Antwort wurde angehalten.",
+    "{name} is still answering. Send this afterwards, or stop the answer.":
+      "{name} antwortet noch. Sende das danach, oder halte die Antwort an.",
     "An AI answers here. It can be wrong.": "Hier antwortet eine KI. Sie kann sich irren.",
     "You are offline. Your message is kept, and sent when you are back.":
       "Du bist offline. Deine Nachricht bleibt erhalten und geht ab, sobald du wieder online bist.",
