@@ -119,7 +119,7 @@ describe("an answer", () => {
     await panel(page).getByText("One, two").waitFor();
     await panel(page).getByRole("button", { name: "Stop the answer" }).click();
     await panel(page).getByRole("button", { name: "Send" }).waitFor();
-    await eventually(() => upstream.aborted === 1);
+    await eventually(() => upstream.chats.at(-1)?.outcome === "aborted");
     await eventually(async () => (await stored()).length === 2);
     upstream.script(undefined);
     await say(page, "Thank you");
@@ -145,3 +145,28 @@ describe("an answer", () => {
     await said(page, "echo: And then?").waitFor();
   }, 60_000);
 });
+
+test("with data-remember, two tabs show and keep one conversation", async () => {
+  site.body = scriptOf("data-remember");
+  await using visitor = await visit(site.origin);
+  const one = visitor.page;
+  const two = await visitor.context.newPage();
+  await two.goto(site.origin);
+  const tabs = [one, two];
+  for (const tab of tabs) await opener(tab).click();
+  for (const [tab, text] of [
+    [one, "tab one"],
+    [two, "tab two"],
+    [one, "again one"],
+  ] as const) {
+    await say(tab, text);
+    for (const each of tabs) await said(each, `echo: ${text}`).waitFor();
+  }
+  expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("tab two");
+  await two.reload();
+  await opener(two).click();
+  for (const text of ["tab one", "tab two", "again one"]) await said(two, `echo: ${text}`).waitFor();
+  expect(upstream.chats).toHaveLength(3);
+  await panel(one).getByRole("button", { name: "Start over" }).click();
+  for (const each of tabs) await said(each, "echo: tab two").waitFor({ state: "detached" });
+}, 60_000);

@@ -40,7 +40,6 @@ export const messageId = t.String({
     "A random name of the message: with the same name it is the same message. It is answered once, and a request that comes while " +
     "it is answered gets the answer from its beginning. Without a name, the answer ends with the connection",
   examples: ["7c1de3a0-52f4-4c1b-9d7e-0a6f6c2b9a11"],
-  error: "A name of a message has 20 to 64 letters, digits, _ and -.",
 });
 
 export const messageBody = t.Object({

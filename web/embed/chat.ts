@@ -64,6 +64,8 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
 
   /** The message that is being answered, the line of its reply, and the reply so far. */
   let running: { question: Question; controller: AbortController; line: HTMLElement; text: string } | undefined;
+  /** Stands behind this message of the visitor: a reply that is not whole, or the word that there is none. */
+  let pending: { id: string; line: HTMLElement } | undefined;
   let stopWaiting: () => void = () => undefined;
 
   function setRunning(next: typeof running): void {
@@ -136,6 +138,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     const controller = new AbortController();
     for (const button of log.querySelectorAll(".failure button")) button.remove();
     const line = createWaitingLine();
+    pending = { id: question.id, line };
     setRunning({ question, controller, line, text: "" });
     state.textContent = "";
     voice.textContent = say("writing");
@@ -229,9 +232,17 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     input.style.height = `${input.scrollHeight + 2}px`;
   }
 
-  function greet(): void {
+  /** Shows the whole conversation anew. */
+  function showAll(): void {
     log.replaceChildren();
     if (greeting !== "") addLine("greeting", greeting);
+    const messages = conversation?.messages ?? [];
+    const answered = messages.filter(({ by }) => by === "agent").map(({ id }) => id);
+    for (const { by, text, id } of messages) {
+      addLine(by, text);
+      if (by === "visitor" && id === pending?.id && !answered.includes(id) && pending) log.append(pending.line);
+    }
+    scrollToEnd();
   }
 
   form.addEventListener("submit", (event) => {
@@ -250,13 +261,21 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     state.textContent = "";
     voice.textContent = "";
     conversation?.clear();
-    greet();
+    showAll();
     input.focus();
   });
+  conversation?.onChange(() => {
+    // Another tab has started over.
+    if (running && !conversation.messages.some(({ id }) => id === running?.question.id)) {
+      running.controller.abort();
+      state.textContent = "";
+      setRunning(undefined);
+    }
+    showAll();
+  });
 
-  greet();
+  showAll();
   setRunning(undefined);
-  for (const { by, text } of conversation?.messages ?? []) addLine(by, text);
   // A message that got no answer before the page was left is sent again.
   const last = conversation?.messages.at(-1);
   if (last?.isOpen && last.id) void deliver({ ...last, id: last.id, isOpen: true });

@@ -51,6 +51,8 @@ export interface Conversation {
   send(message: Question, onText: (text: string) => void, signal: AbortSignal): Promise<string>;
   /** Ends the answer to a message at the server. */
   stop(id: string): void;
+  /** Calls back when another tab has changed the conversation. */
+  onChange(changed: () => void): void;
 }
 
 /**
@@ -58,21 +60,27 @@ export interface Conversation {
  * @param storage undefined where it is forbidden: the conversation then ends with the page
  */
 export function openConversation(address: string, key: string, storage: Storage | undefined): Conversation {
-  let stored = load();
+  let stored: Stored = { messages: [] };
+  refresh();
 
-  function load(): Stored {
+  function refresh(): void {
+    if (!storage) return;
     try {
-      const found = JSON.parse(storage?.getItem(key) ?? "null") as Stored | null;
-      return Array.isArray(found?.messages) ? found : { messages: [] };
+      const found = JSON.parse(storage.getItem(key) ?? "null") as Stored | null;
+      stored = Array.isArray(found?.messages) ? found : { messages: [] };
     } catch {
-      return { messages: [] };
+      // Forbidden by now, or not ours.
     }
   }
-  function save(): void {
+  /** Changes what is stored. Another tab may have written, without this one having heard of it yet. */
+  function change(messages: (before: readonly Message[]) => readonly Message[], token?: string): void {
+    refresh();
+    stored = { token: token ?? stored.token, messages: messages(stored.messages).slice(-MAX_MESSAGES) };
     try {
       storage?.setItem(key, JSON.stringify(stored));
     } catch {
       // Full, or forbidden by now: the conversation lasts as long as the page.
+      storage = undefined;
     }
   }
 
@@ -92,21 +100,18 @@ export function openConversation(address: string, key: string, storage: Storage 
     },
     ask(text) {
       const question = { by: "visitor", text, id: crypto.randomUUID(), isOpen: true } as const;
-      stored.messages = [...stored.messages, question].slice(-MAX_MESSAGES);
-      save();
+      change((before) => [...before, question]);
       return question;
     },
-    close(id, reply) {
-      stored.messages = stored.messages.flatMap((one): Message[] => {
-        if (one.id !== id) return [one];
-        if (one.by === "agent") return [];
-        return [
-          { by: one.by, text: one.text, id },
-          ...(reply === undefined ? [] : [{ by: "agent" as const, text: reply, id }]),
-        ];
-      });
-      save();
-    },
+    close: (id, reply) =>
+      change((before) =>
+        before.flatMap((one): Message[] => {
+          if (one.id !== id) return [one];
+          if (one.by === "agent") return [];
+          const answer = reply === undefined ? [] : [{ by: "agent" as const, text: reply, id }];
+          return [{ by: one.by, text: one.text, id }, ...answer];
+        }),
+      ),
     clear() {
       stored = { messages: [] };
       try {
@@ -115,6 +120,13 @@ export function openConversation(address: string, key: string, storage: Storage 
         // There was nothing then.
       }
     },
+    onChange: (changed) =>
+      window.addEventListener("storage", ({ storageArea, key: of }) => {
+        // Null: everything of the site was removed.
+        if (storageArea !== storage || (of !== key && of !== null)) return;
+        refresh();
+        changed();
+      }),
     stop: (id) => void post("stop", { id }, { keepalive: true }).catch(() => undefined),
     async send({ text: message, id }, onText, signal) {
       const response = await reach(signal, () =>
@@ -127,10 +139,8 @@ export function openConversation(address: string, key: string, storage: Storage 
         const { done, value } = await reach(signal, () => events.next());
         if (done) throw new Unreachable();
         const [event, data] = value;
-        if (event === "visitor") {
-          stored.token = String(data.visitor);
-          save();
-        } else if (event === "delta") {
+        if (event === "visitor") change((before) => before, String(data.visitor));
+        else if (event === "delta") {
           text += String(data.text);
           onText(text);
         } else if (event === "reply") return String(data.reply);
