@@ -170,3 +170,19 @@ test("with data-remember, two tabs show and keep one conversation", async () => 
   await panel(one).getByRole("button", { name: "Start over" }).click();
   for (const each of tabs) await said(each, "echo: tab two").waitFor({ state: "detached" });
 }, 60_000);
+
+test("a site that was taken out while a chat is open says so, and sends nothing again", async () => {
+  await using visitor = await visit(site.origin);
+  const { page } = visitor;
+  await opener(page).click();
+  await say(page, "Hello");
+  await said(page, "echo: Hello").waitFor();
+  await ada.patch(`/api/agents/${id}`, { config: { embed: { origins: ["https://www.example.com"] } } });
+  await say(page, "Still there?");
+  await panel(page).getByRole("log").getByText("This chat is no longer available on this site.").waitFor();
+  expect(await panel(page).getByText("can't be reached").count()).toBe(0);
+  expect(await page.evaluate("JSON.stringify(sessionStorage)")).not.toContain("isOpen");
+  await ada.patch(`/api/agents/${id}`, { config: { embed: { origins: [site.origin] } } });
+  await panel(page).getByRole("button", { name: "Try again" }).click();
+  await said(page, "echo: Still there?").waitFor();
+}, 30_000);

@@ -23,6 +23,7 @@ const TEXTS = {
   note: pageText("An AI answers here. It can be wrong."),
   offline: pageText("You are offline. Your message is kept, and sent when you are back."),
   away: pageText("The chat can't be reached right now. Your message is kept, and sent again in a moment."),
+  gone: pageText("This chat is no longer available on this site."),
   failed: pageText("The agent could not be reached."),
   again: pageText("Try again"),
 } as const;

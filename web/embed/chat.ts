@@ -1,6 +1,6 @@
 // The chat: what it shows, and what happens when a visitor writes. It knows neither bubble nor page, which hold it.
 
-import { type Conversation, type Question, Refusal, Unreachable } from "./conversation.ts";
+import { type Conversation, NOT_ADMITTED, type Question, Refusal, Unreachable } from "./conversation.ts";
 import { createIcon, createElement as h } from "./element.ts";
 import type { Look } from "./look.ts";
 import { markdown } from "./markdown.ts";
@@ -154,7 +154,8 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     } catch (error) {
       if (controller.signal.aborted) return;
       if (error instanceof Refusal) {
-        showFailure(line, errors[error.code] ?? error.message, errors[error.code] ? look.language : "en", question);
+        const words = error.code === NOT_ADMITTED ? say("gone") : errors[error.code];
+        showFailure(line, words ?? error.message, words ? look.language : "en", question);
         if (error.code !== "RATE_LIMITED" && error.code !== "AGENT_BUSY") conversation.close(question.id);
       } else showFailure(line, say("failed"), look.language, question);
       onNews();

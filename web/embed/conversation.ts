@@ -1,6 +1,8 @@
 // Keeps a visitor's conversation in the browser, and sends its messages. Nothing is stored before the visitor sends something,
 // and nothing of it is a cookie.
 
+import { isAnswering } from "./reach.ts";
+
 export interface Message {
   by: "visitor" | "agent";
   text: string;
@@ -33,6 +35,8 @@ export class Unreachable extends Error {}
 
 /** Codes of a service that is about to return. */
 const PASSING = ["STOPPING", "AGENT_CHANGING", "BACKEND_UNAVAILABLE"];
+/** The owner has taken the site out. */
+export const NOT_ADMITTED = "FOREIGN_ORIGIN";
 const MAX_MESSAGES = 100;
 
 export interface Conversation {
@@ -129,9 +133,17 @@ export function openConversation(address: string, key: string, storage: Storage 
       }),
     stop: (id) => void post("stop", { id }, { keepalive: true }).catch(() => undefined),
     async send({ text: message, id }, onText, signal) {
-      const response = await reach(signal, () =>
-        post("messages", { message, id }, { headers: { accept: "text/event-stream" }, signal }),
-      );
+      const request = () =>
+        reach(signal, () => post("messages", { message, id }, { headers: { accept: "text/event-stream" }, signal }));
+      const response = await request().catch(async (error: unknown) => {
+        signal.throwIfAborted();
+        if (!(await isAnswering(address))) throw error;
+        // The network may have been back for the second question only.
+        return request().catch((again: unknown) => {
+          signal.throwIfAborted();
+          throw again instanceof Unreachable ? new Refusal(NOT_ADMITTED, "") : again;
+        });
+      });
       if (!response.ok) throw await refusalOf(response);
       let text = "";
       const events = readEvents(response);

@@ -4782,6 +4782,7 @@ export const translation = {
     "{name} is still answering. Send this afterwards, or stop the answer.":
       "{name} antwortet noch. Sende das danach, oder halte die Antwort an.",
     "An AI answers here. It can be wrong.": "Hier antwortet eine KI. Sie kann sich irren.",
+    "This chat is no longer available on this site.": "Diesen Chat gibt es auf dieser Seite nicht mehr.",
     "You are offline. Your message is kept, and sent when you are back.":
       "Du bist offline. Deine Nachricht bleibt erhalten und geht ab, sobald du wieder online bist.",
     "The chat can't be reached right now. Your message is kept, and sent again in a moment.":
