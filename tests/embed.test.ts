@@ -117,6 +117,37 @@ test("a site that is not named shows nothing, and its console says why", async (
   expect(await visitor.page.evaluate("document.querySelectorAll('body > div').length")).toBe(0);
 }, 30_000);
 
+test.each([
+  [
+    "a name that no agent has",
+    { "data-agent": "harbor" },
+    'no chat with "harbor": either no agent has this name (data-agent), or',
+  ],
+  ["a policy that blocks it", {}, "the policy of this page blocks it. Add connect-src http"],
+  ["a server that is away", { src: "http://127.0.0.1:9/embed.js" }, "http://127.0.0.1:9 can't be reached."],
+  ["a theme", { "data-theme": "darkk" }, 'data-theme="darkk" is ignored. Give light, dark or auto.'],
+  ["a position", { "data-position": "top" }, 'data-position="top" is ignored. Give left or right.'],
+  ["a colour", { "data-accent": "blue" }, 'data-accent="blue" is ignored. Give a colour as #0b6e8a or #07a.'],
+])(
+  "the page's console says what is wrong with %s",
+  async (_, attributes, warning) => {
+    const script = Object.entries({ src: `${berth.web}/embed.js`, "data-agent": (await embed()).id, ...attributes });
+    const body = await (await fetch(`${berth.web}/embed.js`)).text();
+    if (warning.includes("blocks"))
+      site.headers = { "content-security-policy": `script-src ${berth.web}; connect-src 'none'` };
+    await using visitor = await visit("about:blank");
+    // The script of a server that has gone away since is in the browser's cache.
+    await visitor.page.route("http://127.0.0.1:9/embed.js", (route) =>
+      route.fulfill({ contentType: "text/javascript", body }),
+    );
+    site.body = `<script ${script.map(([name, value]) => `${name}="${value}"`).join(" ")} defer></script>`;
+    await visitor.page.goto(site.origin);
+    await eventually(() => visitor.warnings().join().includes(warning));
+    expect(visitor.warnings()).toHaveLength(1);
+  },
+  30_000,
+);
+
 test("two agents on one page talk separately, one at a time", async () => {
   const [harbour, shop] = [await embed(), await embed({ greeting: "Rope?" }, "Ropes")];
   site.body = scriptOf(harbour) + scriptOf(shop) + scriptOf(harbour);
