@@ -1066,6 +1066,8 @@ export const translation = {
       "data-position, data-theme, data-accent und data-lang ändern ihn für eine einzelne Seite.",
     "In a frame, where no scripts of others may run": "In einem Rahmen, wo keine fremden Skripte laufen dürfen",
     "Code for the frame": "Code für den Rahmen",
+    "It is as wide as the element around it: your style sheet makes it narrower, with max-width.":
+      "Er ist so breit wie das Element um ihn: schmaler macht ihn dein Stylesheet, mit max-width.",
     "If your site has a content security policy, allow there":
       "Wenn deine Website eine Content Security Policy hat, erlaube dort",
     "Directives of the policy": "Direktiven der Policy",

@@ -98,6 +98,9 @@ function Code({ hasSites }: { hasSites: boolean }) {
           <div className="flex flex-col gap-2">
             <h3 className="font-medium">{t("In a frame, where no scripts of others may run")}</h3>
             <CodeBlock code={frameSnippet(berth, subdomain, name)} label={t("Code for the frame")} />
+            <p className="text-soft text-sm">
+              {t("It is as wide as the element around it: your style sheet makes it narrower, with max-width.")}
+            </p>
           </div>
           <div className="flex flex-col gap-2">
             <h3 className="font-medium">{t("If your site has a content security policy, allow there")}</h3>

@@ -33,5 +33,8 @@ test("the code for sites can't be broken by a name", () => {
   expect(scriptSnippet("https://berth.example", "harbour")).toBe(
     '<script src="https://berth.example/embed.js" data-agent="harbour" async></script>',
   );
-  expect(frameSnippet("https://berth.example", "harbour", `"><script>`)).toContain('title="&quot;>&lt;script>"');
+  const frame = frameSnippet("https://berth.example", "harbour", `"><script>`);
+  expect(frame).toContain('title="&quot;>&lt;script>"');
+  // Wider than a phone, it would make the whole page scroll sideways.
+  expect(frame).toContain('width="100%"');
 });

@@ -49,9 +49,9 @@ const attribute = (value: string) => value.replaceAll("&", "&amp;").replaceAll('
 export const scriptSnippet = (berth: string, agent: string) =>
   `<script src="${attribute(berth)}/embed.js" data-agent="${attribute(agent)}" async></script>`;
 
-/** Attributes in place of styles, which a policy may forbid. */
+/** As wide as its place, so that it fits on a phone. Attributes in place of styles, which a policy may forbid. */
 export const frameSnippet = (berth: string, agent: string, title: string) =>
-  `<iframe src="${attribute(berth)}/embed/${attribute(agent)}" title="${attribute(title)}" width="384" height="576" frameborder="0"></iframe>`;
+  `<iframe src="${attribute(berth)}/embed/${attribute(agent)}" title="${attribute(title)}" width="100%" height="576" frameborder="0"></iframe>`;
 
 /** What a site with a content security policy adds to it. */
 export const policySnippet = (berth: string) => `script-src ${berth}; connect-src ${berth}; frame-src ${berth}`;

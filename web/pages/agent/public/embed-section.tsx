@@ -109,4 +109,4 @@ function problemOf(error: unknown): string {
 const attribute = (value: string) => value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 const snippet = (url: string, name: string) =>
-  `<iframe src="${attribute(url)}" title="${attribute(name)}"\n  style="width: 100%; max-width: 28rem; height: 36rem; border: 0; border-radius: 12px"></iframe>`;
+  `<iframe src="${attribute(url)}" title="${attribute(name)}" width="100%" height="576"\n  style="width: 100%; max-width: 28rem; height: 36rem; border: 0; border-radius: 12px"></iframe>`;
