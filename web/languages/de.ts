@@ -1047,8 +1047,8 @@ export const translation = {
     "Sites that may show the chat": "Websites, die den Chat zeigen dürfen",
     "Address of your site": "Adresse deiner Website",
     "Add the site": "Website hinzufügen",
-    "Give the address of a site with https, like https://www.example.com":
-      "Gib die Adresse einer Website mit https an, etwa https://www.example.com",
+    "Give the address of a site with https, like https://www.example.com, or one on your machine, like http://localhost:3000":
+      "Gib die Adresse einer Website mit https an, etwa https://www.example.com, oder eine auf deinem Rechner, etwa http://localhost:3000",
     "How it looks": "Wie er aussieht",
     "What it says first": "Was er zuerst sagt",
     Colour: "Farbe",
@@ -1093,8 +1093,8 @@ export const translation = {
     "It shows the chat as soon as visitors may talk to it.":
       "Sie zeigt den Chat, sobald Besucher mit ihm reden dürfen.",
     "Sites that may show the page": "Websites, die die Seite zeigen dürfen",
-    "Give the address of a site with https, without a path: https://www.example.com":
-      "Gib die Adresse einer Website mit https an, ohne Pfad: https://www.example.com",
+    "Give the address of a site with https, without a path: https://www.example.com, or one on your machine: http://localhost:3000":
+      "Gib die Adresse einer Website mit https an, ohne Pfad: https://www.example.com, oder eine auf deinem Rechner: http://localhost:3000",
     "The greeting is saved": "Die Begrüßung ist gespeichert",
     Greeting: "Begrüßung",
     "The first thing visitors read": "Das Erste, was Besucher lesen",
@@ -3557,7 +3557,8 @@ export const translation = {
       "This must be a list of at most {n} addresses of sites.": "Das muss eine Liste von höchstens {n} Adressen sein.",
       "This must be the address of a site, like https://www.example.com.":
         "Das muss die Adresse einer Website sein, etwa https://www.example.com.",
-      "Only sites with https can show the page.": "Nur Websites mit https können die Seite zeigen.",
+      "Only sites with https can show the page, and for a trial those on localhost.":
+        "Nur Websites mit https können die Seite zeigen, und zum Ausprobieren die auf localhost.",
       // Memory.
       "Write the fact in a sentence of at most {n} characters.":
         "Schreib die Tatsache als Satz aus höchstens {n} Zeichen.",

@@ -34,10 +34,14 @@ export function withEmbed(config: Record<string, unknown>, changes: Partial<Embe
   return said.length === 0 ? rest : { ...rest, embed: Object.fromEntries(said) };
 }
 
+/** Written without a scheme, it is a site that is being tried out, which has no certificate. */
+const ON_THIS_MACHINE = /^(?:localhost|127\.0\.0\.1)(?=[:/]|$)/i;
+
 /** The origin of an address as people write it; undefined if a chat can't be there: only https, or http on this machine. */
 export function originOf(text: string): string | undefined {
   const address = text.trim();
-  const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `https://${address}`);
+  const scheme = ON_THIS_MACHINE.test(address) ? "http" : "https";
+  const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `${scheme}://${address}`);
   const isSafe =
     url?.protocol === "https:" || (url?.protocol === "http:" && ["localhost", "127.0.0.1"].includes(url.hostname));
   return url && isSafe && /^[a-z\d.-]+$/.test(url.hostname) ? url.origin : undefined;

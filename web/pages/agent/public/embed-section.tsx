@@ -101,7 +101,9 @@ function Sites({ origins, onRemove }: { origins: readonly string[]; onRemove: (o
 
 function problemOf(error: unknown): string {
   if (error instanceof ApiError && error.issues.some(({ path }) => path.startsWith("embedOrigins"))) {
-    return t("Give the address of a site with https, without a path: https://www.example.com");
+    return t(
+      "Give the address of a site with https, without a path: https://www.example.com, or one on your machine: http://localhost:3000",
+    );
   }
   return messageOf(error);
 }
