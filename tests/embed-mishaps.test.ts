@@ -146,6 +146,17 @@ describe("an answer", () => {
   }, 60_000);
 });
 
+test("a reply is announced with a pause between its paragraphs, items and cells", async () => {
+  upstream.script("Two:\n\n- one\n- two\n\n| a | b |\n|---|---|\n| c | d |");
+  await using visitor = await visit(site.origin);
+  const { page } = visitor;
+  await opener(page).click();
+  await say(page, "Which?");
+  const voice = panel(page).getByRole("status").filter({ hasText: "Two:" });
+  await voice.waitFor();
+  expect((await voice.textContent())?.split(/\s+/)).toEqual(["Harbour:", "Two:", "one", "two", "a", "b", "c", "d"]);
+}, 30_000);
+
 test("with data-remember, two tabs show and keep one conversation", async () => {
   site.body = scriptOf("data-remember");
   await using visitor = await visit(site.origin);

@@ -149,7 +149,8 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
       const reply = await sendUntilReached(conversation, question, line, controller.signal);
       showReply(line, reply);
       conversation.close(question.id, reply);
-      voice.textContent = `${name}: ${line.querySelector(".text")?.textContent ?? ""}`;
+      // As it is laid out: `textContent` would run items of a list together.
+      voice.textContent = `${name}: ${line.querySelector<HTMLElement>(".text")?.innerText ?? ""}`;
       onNews();
     } catch (error) {
       if (controller.signal.aborted) return;
