@@ -157,6 +157,26 @@ test("a reply is announced with a pause between its paragraphs, items and cells"
   expect((await voice.textContent())?.split(/\s+/)).toEqual(["Harbour:", "Two:", "one", "two", "a", "b", "c", "d"]);
 }, 30_000);
 
+test("what the chat says below the talk does not cover the last reply", async () => {
+  upstream.script(Array.from({ length: 60 }, (_, n) => `Line ${n}`).join("\n\n"));
+  await using visitor = await visit(site.origin, { width: 390 });
+  const { page } = visitor;
+  await opener(page).click();
+  await say(page, "Tell me much");
+  await said(page, "Line 59").waitFor();
+  await visitor.context.setOffline(true);
+  await say(page, "More");
+  await panel(page).getByText("You are offline.").waitFor();
+  const isAtEnd = "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight < 2)";
+  const log = 'document.querySelector("body > div").shadowRoot.querySelector(".log")';
+  await eventually(() => page.evaluate<boolean>(`${isAtEnd}(${log})`));
+  // Who reads further above stays there.
+  await page.evaluate(`${log}.scrollTo(0, 100)`);
+  await visitor.context.setOffline(false);
+  await panel(page).getByText("You are offline.").waitFor({ state: "detached" });
+  expect(await page.evaluate<number>(`${log}.scrollTop`)).toBe(100);
+}, 30_000);
+
 test("with data-remember, two tabs show and keep one conversation", async () => {
   site.body = scriptOf("data-remember");
   await using visitor = await visit(site.origin);

@@ -92,6 +92,12 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
 
   const scrollToEnd = () => log.scrollTo(0, log.scrollHeight);
   const isAtEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+  let wasAtEnd = true;
+  log.addEventListener("scroll", () => {
+    wasAtEnd = isAtEnd();
+  });
+  // A line below it, a longer text in the field, or a keyboard on the screen takes room from the log.
+  new ResizeObserver(() => wasAtEnd && scrollToEnd()).observe(log);
 
   /** Adds a line. The language of what people and agents write is not known. */
   function addLine(by: "visitor" | "agent" | "greeting", text: string): HTMLElement {
@@ -149,7 +155,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
       const reply = await sendUntilReached(conversation, question, line, controller.signal);
       showReply(line, reply);
       conversation.close(question.id, reply);
-      // As it is laid out: `textContent` would run items of a list together.
+      // biome-ignore lint/performance/useDomNodeTextContent: it would run the items of a list together
       voice.textContent = `${name}: ${line.querySelector<HTMLElement>(".text")?.innerText ?? ""}`;
       onNews();
     } catch (error) {
