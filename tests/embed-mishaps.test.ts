@@ -146,6 +146,14 @@ describe("an answer", () => {
   }, 60_000);
 });
 
+test("without a greeting of the owner, the chat begins with one of its own, in the visitor's language", async () => {
+  ({ id } = await provision(ada, "Harbour", { embed: { origins: [site.origin] } }));
+  site.body = scriptOf('data-lang="de"');
+  await using visitor = await visit(site.origin);
+  await visitor.page.getByRole("button", { name: "Chat mit Harbour" }).click();
+  await said(visitor.page, "Hallo! Wie kann ich helfen?").waitFor();
+}, 30_000);
+
 test("a reply is announced with a pause between its paragraphs, items and cells", async () => {
   upstream.script("Two:\n\n- one\n- two\n\n| a | b |\n|---|---|\n| c | d |");
   await using visitor = await visit(site.origin);

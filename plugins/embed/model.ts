@@ -12,7 +12,7 @@ export const languages = t.String({
 
 export const chatLook = t.Object({
   name: t.String({ description: "The agent's name" }),
-  greeting: t.String({ description: "What is shown before the first message; empty for nothing" }),
+  greeting: t.String({ description: "What is shown before the first message; empty: `texts.hello`" }),
   accent: t.Union([t.String({ pattern: "^#[0-9a-fA-F]{6}$" }), t.Null()], { description: "Null: Berth's own colour" }),
   theme: t.Union([t.Literal("auto"), t.Literal("light"), t.Literal("dark")]),
   language: t.String({ description: "The language of the texts" }),

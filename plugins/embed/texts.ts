@@ -11,6 +11,7 @@ const TEXTS = {
   close: pageText("Close the chat"),
   fresh: pageText("Start over"),
   log: pageText("Conversation"),
+  hello: pageText("Hello! How can I help you?"),
   message: pageText("Your message"),
   write: pageText("Write a message"),
   send: pageText("Send"),

@@ -243,7 +243,7 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
   /** Shows the whole conversation anew. */
   function showAll(): void {
     log.replaceChildren();
-    if (greeting !== "") addLine("greeting", greeting);
+    addLine("greeting", greeting || say("hello"));
     const messages = conversation?.messages ?? [];
     const answered = messages.filter(({ by }) => by === "agent").map(({ id }) => id);
     for (const { by, text, id } of messages) {

@@ -1062,12 +1062,12 @@ export const translation = {
       "Setz ihn in das HTML jeder Seite, die den Chat zeigen soll.",
     "As a bubble in the corner": "Als Sprechblase in der Ecke",
     "Code for the bubble": "Code für die Sprechblase",
-    "data-position, data-theme, data-accent and data-lang change it for a single page.":
-      "data-position, data-theme, data-accent und data-lang ändern ihn für eine einzelne Seite.",
+    "data-position, data-theme, data-accent and data-lang change it for a single page. With data-remember, the conversation outlives the tab.":
+      "data-position, data-theme, data-accent und data-lang ändern ihn für eine einzelne Seite. Mit data-remember überdauert das Gespräch den Tab.",
     "In a frame, where no scripts of others may run": "In einem Rahmen, wo keine fremden Skripte laufen dürfen",
     "Code for the frame": "Code für den Rahmen",
-    "It is as wide as the element around it: your style sheet makes it narrower, with max-width.":
-      "Er ist so breit wie das Element um ihn: schmaler macht ihn dein Stylesheet, mit max-width.",
+    "It is as wide as the element around it: your style sheet makes it narrower, with max-width. Its conversations are not those of the bubble.":
+      "Er ist so breit wie das Element um ihn: schmaler macht ihn dein Stylesheet, mit max-width. Seine Gespräche sind nicht die der Sprechblase.",
     "If your site has a content security policy, allow there":
       "Wenn deine Website eine Content Security Policy hat, erlaube dort",
     "Directives of the policy": "Direktiven der Policy",
@@ -4779,6 +4779,7 @@ export const translation = {
     "Chat with {name}": "Chat mit {name}",
     "Close the chat": "Chat schließen",
     You: "Du",
+    "Hello! How can I help you?": "Hallo! Wie kann ich helfen?",
     "{name} is writing …": "{name} schreibt …",
     "Stop the answer": "Antwort anhalten",
     "The answer was stopped.": "Die Antwort wurde angehalten.",

@@ -92,14 +92,18 @@ function Code({ hasSites }: { hasSites: boolean }) {
             <h3 className="font-medium">{t("As a bubble in the corner")}</h3>
             <CodeBlock code={scriptSnippet(berth, subdomain)} label={t("Code for the bubble")} />
             <p className="text-soft text-sm">
-              {t("data-position, data-theme, data-accent and data-lang change it for a single page.")}
+              {t(
+                "data-position, data-theme, data-accent and data-lang change it for a single page. With data-remember, the conversation outlives the tab.",
+              )}
             </p>
           </div>
           <div className="flex flex-col gap-2">
             <h3 className="font-medium">{t("In a frame, where no scripts of others may run")}</h3>
             <CodeBlock code={frameSnippet(berth, subdomain, name)} label={t("Code for the frame")} />
             <p className="text-soft text-sm">
-              {t("It is as wide as the element around it: your style sheet makes it narrower, with max-width.")}
+              {t(
+                "It is as wide as the element around it: your style sheet makes it narrower, with max-width. Its conversations are not those of the bubble.",
+              )}
             </p>
           </div>
           <div className="flex flex-col gap-2">
