@@ -2,7 +2,14 @@
 
 import { CopyButton } from "./copy-button.tsx";
 
-export const CodeBlock = ({ code, label }: { code: string; label: string }) => (
+interface Props {
+  code: string;
+  label: string;
+  /** Long lines are broken, where their breaks have no meaning. */
+  wraps?: boolean;
+}
+
+export const CodeBlock = ({ code, label, wraps = false }: Props) => (
   <div className="flex items-start rounded-large border border-edge bg-well">
     <pre
       tabIndex={0}
@@ -10,7 +17,7 @@ export const CodeBlock = ({ code, label }: { code: string; label: string }) => (
       className="max-h-96 min-w-0 flex-1 overflow-auto rounded-large p-3 font-mono text-sm"
       role="group"
     >
-      <code className="whitespace-pre">{code}</code>
+      <code className={wraps ? "wrap-anywhere whitespace-pre-wrap" : "whitespace-pre"}>{code}</code>
     </pre>
     <div className="flex-none p-1.5">
       <CopyButton value={code} />

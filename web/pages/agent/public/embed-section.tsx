@@ -73,7 +73,7 @@ export function EmbedSection({ settings }: { settings: PublicSettings }) {
         {embedOrigins.length > 0 && (
           <div className="flex flex-col gap-2">
             <p className="max-w-prose">{t("Put this into the HTML of your page, where the chat is to appear:")}</p>
-            <CodeBlock code={snippet(url, agent.name)} label={t("Code to embed the page")} />
+            <CodeBlock code={snippet(url, agent.name)} label={t("Code to embed the page")} wraps />
             {!enabled && (
               <p className="text-soft text-sm">{t("It shows the chat as soon as visitors may talk to it.")}</p>
             )}
