@@ -593,6 +593,7 @@ for (const mode of ["development", "production"]) {
           "post /api/auth/device/token",
           "get /api/embed/{agent}",
           "post /api/embed/{agent}/messages",
+          "post /api/embed/{agent}/stop",
           "get /healthz",
           "get /readyz",
           "post /api/register",

@@ -42,7 +42,7 @@ async function replyTo(reply: string): Promise<string> {
   await page.getByLabel("Your message").fill("Go on");
   await page.keyboard.press("Enter");
   await page.locator(".line.agent:not(.busy)").nth(count).waitFor();
-  await page.locator(".send[aria-disabled=false]").waitFor();
+  await page.locator(".send[data-does=send]").waitFor();
   return page.locator(".line.agent .text").last().innerHTML();
 }
 

@@ -2,9 +2,9 @@
 // connections, and never on a site that its owner has not named.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
+import { focused, input, opener, panel, said, say } from "./support/embed-chat.ts";
 import { eventually } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
 import { type Site, startSite, strictPolicy, stylesOf, visit } from "./support/sites.ts";
@@ -42,16 +42,6 @@ async function embed(settings: object = {}, name = "Harbour"): Promise<{ id: str
 }
 const scriptOf = ({ subdomain }: { subdomain: string }, attributes = "") =>
   `<script src="${berth.web}/embed.js" data-agent="${subdomain}" ${attributes} defer></script>`;
-
-const opener = (page: Page, name = "Harbour") => page.getByRole("button", { name: `Chat with ${name}` });
-const panel = (page: Page) => page.getByRole("dialog");
-const input = (page: Page) => panel(page).getByLabel("Your message");
-const said = (page: Page, text: string) => panel(page).getByRole("log").getByText(text, { exact: true });
-const focused = (page: Page) => page.evaluate("document.activeElement.shadowRoot?.activeElement?.outerHTML ?? ''");
-async function say(page: Page, message: string): Promise<void> {
-  await input(page).fill(message);
-  await input(page).press("Enter");
-}
 
 describe("on a page with a strict policy and hostile styles", () => {
   test("it is opened, used and closed by keyboard, and announced; nothing is blocked, and no cookie is set", async () => {
@@ -126,6 +116,37 @@ test("a site that is not named shows nothing, and its console says why", async (
   expect(await opener(visitor.page).count()).toBe(0);
   expect(await visitor.page.evaluate("document.querySelectorAll('body > div').length")).toBe(0);
 }, 30_000);
+
+test.each([
+  [
+    "a name that no agent has",
+    { "data-agent": "harbor" },
+    'no chat with "harbor": either no agent has this name (data-agent), or',
+  ],
+  ["a policy that blocks it", {}, "the policy of this page blocks it. Add connect-src http"],
+  ["a server that is away", { src: "http://127.0.0.1:9/embed.js" }, "http://127.0.0.1:9 can't be reached."],
+  ["a theme", { "data-theme": "darkk" }, 'data-theme="darkk" is ignored. Give light, dark or auto.'],
+  ["a position", { "data-position": "top" }, 'data-position="top" is ignored. Give left or right.'],
+  ["a colour", { "data-accent": "blue" }, 'data-accent="blue" is ignored. Give a colour as #0b6e8a or #07a.'],
+])(
+  "the page's console says what is wrong with %s",
+  async (_, attributes, warning) => {
+    const script = Object.entries({ src: `${berth.web}/embed.js`, "data-agent": (await embed()).id, ...attributes });
+    const body = await (await fetch(`${berth.web}/embed.js`)).text();
+    if (warning.includes("blocks"))
+      site.headers = { "content-security-policy": `script-src ${berth.web}; connect-src 'none'` };
+    await using visitor = await visit("about:blank");
+    // The script of a server that has gone away since is in the browser's cache.
+    await visitor.page.route("http://127.0.0.1:9/embed.js", (route) =>
+      route.fulfill({ contentType: "text/javascript", body }),
+    );
+    site.body = `<script ${script.map(([name, value]) => `${name}="${value}"`).join(" ")} defer></script>`;
+    await visitor.page.goto(site.origin);
+    await eventually(() => visitor.warnings().join().includes(warning));
+    expect(visitor.warnings()).toHaveLength(1);
+  },
+  30_000,
+);
 
 test("two agents on one page talk separately, one at a time", async () => {
   const [harbour, shop] = [await embed(), await embed({ greeting: "Rope?" }, "Ropes")];

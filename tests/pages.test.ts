@@ -219,8 +219,9 @@ describe("the public chat", () => {
     );
   });
 
-  test("keeps messages over a reload, and its log can be reached by keyboard", async () => {
+  test("keeps messages over a reload, begins in the field, and its log can be reached by keyboard", async () => {
     await open();
+    expect(await page.evaluate<string>("document.activeElement.id")).toBe("input");
     await hear("**bold**");
     await openPage(page, `${berth.web}/a/${talking}`);
     expect(await log("log.lastElementChild.innerHTML")).toBe("<p><strong><span>bold</span></strong></p>");

@@ -198,6 +198,7 @@ const AGENTS: Step[] = [
   ["GET", "/a/:subdomain/.well-known/agent-card.json"],
   ["GET", "/api/embed/:subdomain"],
   ["POST", "/api/embed/:subdomain/messages", { message: "Hello there" }],
+  ["POST", "/api/embed/:subdomain/stop", { id: "7c1de3a0-52f4-4c1b-9d7e-0a6f6c2b9a11" }],
   ["POST", "/a/:subdomain", { jsonrpc: "2.0", id: 1, method: "tasks/get", params: { id: "none" } }],
   ["POST", "/api/agent", { agentId: ":id", action: "set-credential", key: "provider_5", value: "sk-parity" }],
   ["GET", "/api/agent?action=credentials&agentId=:id"],

@@ -196,6 +196,54 @@ describe("a visitor", () => {
   });
 });
 
+describe("a message with an id", () => {
+  const ask = async () => ({ ...(await embed.createEmbedded()), id: crypto.randomUUID() });
+  const stream = { accept: "text/event-stream" };
+
+  test("is answered once, by the token of the first answer or without it, whole or as a stream", async () => {
+    const { subdomain, id } = await ask();
+    const first = await embed.send(subdomain, SHOP, { message: "Hello", id });
+    const { visitor } = first.body;
+    expect((await embed.send(subdomain, SHOP, { message: "Hello", id, visitor })).body.reply).toBe("echo: Hello");
+    expect((await embed.send(subdomain, SHOP, { message: "Hello", id })).body.reply).toBe("echo: Hello");
+    expect((await embed.send(subdomain, SHOP, { message: "Hello", id }, stream)).text).toContain("echo: Hello");
+    expect(embed.modelRequests()).toHaveLength(1);
+  });
+
+  test("is another one on another site, of another agent, and with another id", async () => {
+    const { subdomain, id } = await ask();
+    const other = await embed.createEmbedded();
+    await embed.send(subdomain, SHOP, { message: "Hello", id });
+    await embed.send(subdomain, OTHER_SHOP, { message: "Hello", id });
+    await embed.send(other.subdomain, SHOP, { message: "Hello", id });
+    await embed.send(subdomain, SHOP, { message: "Hello", id: crypto.randomUUID() });
+    expect(embed.modelRequests()).toHaveLength(4);
+  });
+
+  test("is tried again after a failure", async () => {
+    const { subdomain, id } = await ask();
+    embed.upstream.failNext(4, { status: 401 });
+    expectRefusal(await embed.send(subdomain, SHOP, { message: "Hello", id }), 502, "MODEL_UNAVAILABLE");
+    embed.upstream.reset();
+    expect((await embed.send(subdomain, SHOP, { message: "Hello", id })).body.reply).toBe("echo: Hello");
+  });
+
+  test("is stopped by its visitor alone", async () => {
+    const { subdomain, id } = await ask();
+    embed.upstream.script({ hang: true });
+    const answer = embed.send(subdomain, SHOP, { message: "Hello", id }, stream);
+    await embed.upstream.waitFor(({ chats }) => chats.length === 1);
+    const stop = (origin: string, body: object) =>
+      embed.request("POST", `/api/embed/${subdomain}/stop`, { origin }, body);
+    expect((await stop(OTHER_SHOP, { id })).body).toEqual({ stopped: false });
+    expect((await stop(SHOP, { id: crypto.randomUUID() })).body).toEqual({ stopped: false });
+    expectClosed(await stop(STRANGER, { id }));
+    expect((await stop(SHOP, { id })).body).toEqual({ stopped: true });
+    expect((await answer).text).toContain('"code":"CANCELLED"');
+    await embed.upstream.waitFor(({ aborted }) => aborted === 1);
+  });
+});
+
 test("a repeated request with the same Idempotency-Key is answered once, and shows the token once", async () => {
   const { subdomain } = await embed.createEmbedded();
   const headers = { "idempotency-key": crypto.randomUUID() };

@@ -12,7 +12,7 @@ import { preferredLanguage } from "../../src/kernel/pages/language.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { type publicPage, VISIT_ERRORS } from "../public-page/index.ts";
 import type { AdmittedPage, Embeddings } from "./embeddings.ts";
-import { chatLook, embeddedEvent, embeddedReply, languages, messageBody } from "./model.ts";
+import { chatLook, embeddedEvent, embeddedReply, languages, messageBody, stopBody, stopped } from "./model.ts";
 import { lookOf } from "./texts.ts";
 import { createVisitorTokens } from "./visitor-tokens.ts";
 
@@ -78,11 +78,11 @@ export function chatRoutes({ idempotency, vault, embeddings, visitors, visitorMe
       "/api/embed/:agent/messages",
       ({ page: { embedding, origin }, body, request }) => {
         const agentId = embedding.agent.id;
-        const visitor = tokens.readVisitor(body.visitor, agentId, origin);
+        const visitor = tokens.readVisitor(body.visitor, agentId, origin, body.id);
         const token = tokens.issue(visitor, agentId, origin);
         const caller = { request, ...(visitor.isReturning && { userId: `visitor ${visitor.id}` }) };
         const send = async () => {
-          const sent = { request, agentId, visitorId: visitor.id, message: body.message };
+          const sent = { request, agentId, visitorId: visitor.id, message: body.message, id: body.id };
           return withToken(await visitorMessages.send(sent), token);
         };
         return idempotency.respond(caller, send, { secretFields: ["visitor"] });
@@ -103,6 +103,25 @@ export function chatRoutes({ idempotency, vault, embeddings, visitors, visitorMe
             502: [VISIT_ERRORS[502], "BACKEND_UNAVAILABLE"],
           }),
           ...documentReplyOrStream(embeddedReply, embeddedEvent, "The reply"),
+        },
+      },
+    )
+    .post(
+      "/api/embed/:agent/stop",
+      ({ page: { embedding, origin }, body: { id, visitor } }) => {
+        const agentId = embedding.agent.id;
+        const { id: visitorId } = tokens.readVisitor(visitor, agentId, origin, id);
+        return { stopped: visitorMessages.stop({ agentId, visitorId, id }) };
+      },
+      {
+        embeddingPage: true,
+        params,
+        body: stopBody,
+        response: { 200: stopped },
+        detail: {
+          tags,
+          summary: "Stop the answer to a visitor's message",
+          description: "What was said of it stays in the conversation. `id` is that of the message.",
         },
       },
     );

@@ -24,7 +24,9 @@ test("only the agent's sites may show it, and its script reaches only the agent'
   const { status, headers, text } = await open(`/embed/${subdomain}`);
   expect(status).toBe(200);
   expect(directive(headers, "frame-ancestors")).toBe(`frame-ancestors ${SHOP} ${OTHER_SHOP}`);
-  expect(directive(headers, "connect-src")).toBe(`connect-src ${OWN}/api/embed/${subdomain}/messages`);
+  expect(directive(headers, "connect-src")).toBe(
+    `connect-src ${OWN}/api/embed/${subdomain}/messages ${OWN}/api/embed/${subdomain}/stop`,
+  );
   expect(directive(headers, "script-src")?.replace(/ +/g, " ")).toBe(`script-src ${OWN}/embed.js`);
   expect(headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(headers.get("set-cookie")).toBeNull();

@@ -49,7 +49,9 @@ export function createFramePages(config: Pick<Config, "baseUrl" | "backend">) {
         agent.name,
         { ...data, ...Object.fromEntries(given) },
         {
-          connect: ownOrigins.map((origin) => `${origin}/api/embed/${agent.subdomain}/messages`),
+          connect: ownOrigins.flatMap((origin) =>
+            ["messages", "stop"].map((path) => `${origin}/api/embed/${agent.subdomain}/${path}`),
+          ),
           frameAncestors: origins,
         },
       );

@@ -1,7 +1,7 @@
 // Defines the API's request and response schemas of the chat on other sites.
 import { t } from "elysia";
 import { eventSchema } from "../../src/kernel/http/openapi/event-streams.ts";
-import { MAX_MESSAGE, visitorReply } from "../public-page/index.ts";
+import { messageId, visitorMessageBody, visitorReply } from "../public-page/index.ts";
 import { visitorEvents } from "../runtime/index.ts";
 
 export const languages = t.String({
@@ -12,7 +12,7 @@ export const languages = t.String({
 
 export const chatLook = t.Object({
   name: t.String({ description: "The agent's name" }),
-  greeting: t.String({ description: "What is shown before the first message; empty for nothing" }),
+  greeting: t.String({ description: "What is shown before the first message; empty: `texts.hello`" }),
   accent: t.Union([t.String({ pattern: "^#[0-9a-fA-F]{6}$" }), t.Null()], { description: "Null: Berth's own colour" }),
   theme: t.Union([t.Literal("auto"), t.Literal("light"), t.Literal("dark")]),
   language: t.String({ description: "The language of the texts" }),
@@ -21,16 +21,15 @@ export const chatLook = t.Object({
 });
 export type ChatLook = typeof chatLook.static;
 
-export const messageBody = t.Object({
-  message: t.String({
-    minLength: 1,
-    maxLength: MAX_MESSAGE,
-    error: `Give a message of 1 to ${MAX_MESSAGE} characters.`,
-  }),
-  visitor: t.Optional(
-    t.String({ maxLength: 200, description: "The token of the last answer. Left out, or not valid: a new visitor" }),
-  ),
-});
+const visitor = t.Optional(
+  t.String({ maxLength: 200, description: "The token of the last answer. Left out, or not valid: a new visitor" }),
+);
+export const messageBody = t.Object({ ...visitorMessageBody.properties, visitor });
+export const stopBody = t.Object({ id: messageId, visitor });
+export const stopped = t.Object(
+  { stopped: t.Boolean({ description: "False if the message was not being answered" }) },
+  { title: "StoppedVisit" },
+);
 
 export const embeddedReply = t.Object({
   reply: t.String(),

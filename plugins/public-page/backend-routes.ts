@@ -13,15 +13,17 @@ import { parseEmbedOrigins } from "./embed-origins.ts";
 import { reply, settings, settingsBody, VISIT_ERRORS, visitBody } from "./model.ts";
 import type { PublicPageStore } from "./public-page-store.ts";
 import { toVisitorError } from "./visitor-errors.ts";
+import { createNamedVisits } from "./visits/named-visits.ts";
 
 interface Deps {
   identities: Pick<ServiceOf<typeof auth>["identities"], "authorize">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "find">;
-  runtime: Pick<ServiceOf<typeof runtime>, "chat">;
+  runtime: Pick<ServiceOf<typeof runtime>, "chat" | "agentMessages" | "turnEvents">;
   pageStore: PublicPageStore;
 }
 
 export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) {
+  const answer = createNamedVisits({ runtime });
   const visitedAgents = createRequestMemo<Agent>();
   /** Only the web surface speaks for visitors; its token names the agent. A session or an API key names none: 404. */
   async function admitVisit(request: Request, id: string): Promise<Agent> {
@@ -62,20 +64,10 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
     )
     .post(
       "/api/agents/:id/visits",
-      async ({ agent, body: { message, visitor }, request }) => {
-        const chatRequest = {
-          agent,
-          platform: "public" as const,
-          // A peer per visitor gives each one a separate session and separate memories.
-          peer: `visitor:${visitor}`,
-          message,
-          sender: { id: visitor, name: "" },
-          byOwner: false,
-        };
+      async ({ agent, body, request }) => {
         const chat = async (observer: Observer | undefined, signal: AbortSignal) => {
           try {
-            const { reply, timestamp } = await runtime.chat({ ...chatRequest, observer, signal });
-            return { reply, timestamp };
+            return await answer({ agent, ...body, id: body.id }, observer, signal);
           } catch (error) {
             throw toVisitorError(error);
           }

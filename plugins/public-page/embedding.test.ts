@@ -16,12 +16,7 @@ const policyOf = async (agent: TestAgent) =>
 test("only the sites that the owner names may show the page, and only while visitors may talk", async () => {
   const agent = await pageFixture.createOpenAgent();
   expect(await policyOf(agent)).toContain("frame-ancestors 'none'");
-  const embedOrigins = [
-    "www.example.com",
-    "https://shop.example.com:8443/",
-    "http://localhost:4000",
-    "www.example.com",
-  ];
+  const embedOrigins = ["www.example.com", "https://shop.example.com:8443/", "localhost:4000", "www.example.com"];
   const { status, body } = await put(agent, { embedOrigins });
   const origins = ["https://www.example.com", "https://shop.example.com:8443", "http://localhost:4000"];
   expect({ status, body }).toMatchObject({ status: 200, body: { embedOrigins: origins } });

@@ -15,7 +15,7 @@ import { createVisitorMessages } from "./visitor-messages.ts";
 import { webRoutes } from "./web-routes.ts";
 
 export { exportedPublicPage, type PublicPageRow } from "./backup-rows.ts";
-export { MAX_MESSAGE, reply as visitorReply, VISIT_ERRORS } from "./model.ts";
+export { messageBody as visitorMessageBody, messageId, reply as visitorReply, VISIT_ERRORS } from "./model.ts";
 
 export const publicPage = plugin("public-page", (host) => {
   const { kernel } = host;

@@ -33,12 +33,22 @@ export const settingsWithUrl = t.Object({
   url: t.String({ description: "The public address" }),
 });
 
+/** Of a visitor's message. */
+export const messageId = t.String({
+  pattern: "^[\\w-]{20,64}$",
+  description:
+    "A random name of the message: with the same name it is the same message. It is answered once, and a request that comes while " +
+    "it is answered gets the answer from its beginning. Without a name, the answer ends with the connection",
+  examples: ["7c1de3a0-52f4-4c1b-9d7e-0a6f6c2b9a11"],
+});
+
 export const messageBody = t.Object({
   message: t.String({
     minLength: 1,
     maxLength: MAX_MESSAGE,
     error: `Give a message of 1 to ${MAX_MESSAGE} characters.`,
   }),
+  id: t.Optional(messageId),
 });
 /** The web's request to the backend: a visitor's message with the visitor's id. */
 export const visitBody = t.Object({

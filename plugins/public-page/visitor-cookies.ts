@@ -10,8 +10,11 @@ export interface Visitor {
 }
 
 export interface VisitorCookies {
-  /** The visitor of the cookie if its signature is valid for this agent; else a new visitor. */
-  readVisitor(cookieHeader: string | null, agentId: string): Visitor;
+  /**
+   * The visitor of the cookie if its signature is valid for this agent; else a new visitor. A first message that comes again,
+   * since its answer with the cookie was lost, is of the same visitor if it has an id.
+   */
+  readVisitor(cookieHeader: string | null, agentId: string, messageId?: string): Visitor;
   /**
    * A `set-cookie` value with the visitor's id, for that path of this host only. `isEmbedded`: sites may show the page in a
    * frame, so the browser sends the cookie there too, and keeps a separate one for each site (CHIPS).
@@ -22,6 +25,8 @@ export interface VisitorCookies {
 /** Each message renews the cookie. */
 const MAX_AGE_SECONDS = (30 * DAY) / SECOND;
 const SIGNING_PURPOSE = "public-visitor";
+const FIRST_MESSAGE_PURPOSE = "public-first-message";
+const ID_LENGTH = 22;
 
 export function createVisitorCookies({ config, vault }: Pick<Kernel, "config" | "vault">): VisitorCookies {
   const isSecure = config.baseUrl.startsWith("https:");
@@ -31,13 +36,17 @@ export function createVisitorCookies({ config, vault }: Pick<Kernel, "config" | 
   const signedText = (id: string, agentId: string) => `${agentId} ${id}`;
 
   return {
-    readVisitor(header, agentId) {
+    readVisitor(header, agentId, messageId) {
       for (const pair of header?.split(";") ?? []) {
         const [, id = "", mac = ""] =
           /^\s*(?:__(?:Host|Secure)-)?berth_visitor=([\w-]{22})\.([\w-]{43})\s*$/.exec(pair) ?? [];
         if (id !== "" && vault.verify(SIGNING_PURPOSE, signedText(id, agentId), mac)) return { id, isReturning: true };
       }
-      return { id: randomBytes(16).toString("base64url"), isReturning: false };
+      const id =
+        messageId === undefined
+          ? randomBytes(16).toString("base64url")
+          : vault.sign(FIRST_MESSAGE_PURPOSE, `${agentId} ${messageId}`).slice(0, ID_LENGTH);
+      return { id, isReturning: false };
     },
     setCookieValue({ id }, agentId, path, isEmbedded) {
       const value = `${id}.${vault.sign(SIGNING_PURPOSE, signedText(id, agentId))}`;

@@ -25,7 +25,7 @@ import { MARKDOWN_FILE, type PageRenderer } from "./page-renderer.ts";
 import type { PublicPageStore } from "./public-page-store.ts";
 import type { Visitor, VisitorCookies } from "./visitor-cookies.ts";
 import type { VisitorLimiter } from "./visitor-limiter.ts";
-import type { VisitorMessages } from "./visitor-messages.ts";
+import type { VisitorMessage, VisitorMessages } from "./visitor-messages.ts";
 
 type Accounts = ServiceOf<typeof auth>;
 
@@ -86,8 +86,13 @@ export function webRoutes(deps: Deps) {
     }),
   });
 
-  const sendMessage = (request: Request, agent: AdmittedAgent, visitor: Visitor, message: string) =>
-    visitorMessages.send({ request, agentId: agent.id, visitorId: visitor.id, message }, () => {
+  const sendMessage = (
+    request: Request,
+    agent: AdmittedAgent,
+    visitor: Visitor,
+    body: Pick<VisitorMessage, "message" | "id">,
+  ) =>
+    visitorMessages.send({ ...body, request, agentId: agent.id, visitorId: visitor.id, id: body.id }, () => {
       const { cookies } = contextOf(request);
       cookies.push(visitorCookies.setCookieValue(visitor, agent.id, cookiePathOf(request, agent), agent.isEmbedded));
     });
@@ -175,10 +180,10 @@ export function webRoutes(deps: Deps) {
     })
     .post(
       "/a/:subdomain/messages",
-      ({ agent, body: { message }, request }) => {
-        const visitor = visitorCookies.readVisitor(request.headers.get("cookie"), agent.id);
+      ({ agent, body, request }) => {
+        const visitor = visitorCookies.readVisitor(request.headers.get("cookie"), agent.id, body.id);
         const caller = { request, ...(visitor.isReturning && { userId: `visitor ${visitor.id}` }) };
-        return idempotency.respond(caller, () => sendMessage(request, agent, visitor, message));
+        return idempotency.respond(caller, () => sendMessage(request, agent, visitor, { ...body, id: body.id }));
       },
       {
         visitorChat: true,

@@ -78,6 +78,7 @@ describe("writing to an agent", () => {
       return "It is **deep**:\n\n| Quay | Metres |\n|---|---|\n| North | 8.4 |\n\n```ts\nconst depth = 8.4;\n```";
     });
     await console.open(chat("/new"));
+    await page.locator("textarea:focus").waitFor();
     await say(page, "How deep is it?");
     await page.waitForURL(/\/chat\/sess_/);
     await page.getByText("Used 1 tool: Remember a fact").waitFor();

@@ -70,6 +70,8 @@ export interface Look {
   theme?: "light" | "dark";
   width?: 390 | 1280;
   locale?: string;
+  /** Nothing there can point without touching. */
+  isPhone?: boolean;
 }
 
 export interface Visit extends AsyncDisposable {
@@ -90,7 +92,7 @@ const axe = resolve(import.meta.dir, "../../node_modules/axe-core/axe.min.js");
 /** Opens a window of a new visitor. */
 export async function visit(
   url: string,
-  { theme = "light", width = 1280, locale = "en-GB" }: Look = {},
+  { theme = "light", width = 1280, locale = "en-GB", isPhone = false }: Look = {},
 ): Promise<Visit> {
   const context = await (await startBrowser()).newContext({
     viewport: { width, height: width === 390 ? 844 : 900 },
@@ -98,6 +100,7 @@ export async function visit(
     locale,
     reducedMotion: "reduce",
     hasTouch: width === 390,
+    isMobile: isPhone,
   });
   context.setDefaultTimeout(15_000);
   const page = await context.newPage();

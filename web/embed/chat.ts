@@ -1,6 +1,6 @@
 // The chat: what it shows, and what happens when a visitor writes. It knows neither bubble nor page, which hold it.
 
-import { type Conversation, Refusal, Unreachable } from "./conversation.ts";
+import { type Conversation, NOT_ADMITTED, type Question, Refusal, Unreachable } from "./conversation.ts";
 import { createIcon, createElement as h } from "./element.ts";
 import type { Look } from "./look.ts";
 import { markdown } from "./markdown.ts";
@@ -10,7 +10,7 @@ export interface Chat {
   readonly parts: readonly HTMLElement[];
   /** Where a page and a bubble put their own buttons. */
   readonly header: HTMLElement;
-  /** Moves the focus to where the visitor writes, or to the talk on devices whose keyboard would cover it. */
+  /** Moves the focus to where the visitor writes: a device that names no mouse may have a keyboard all the same. */
   focus(): void;
   scrollToEnd(): void;
 }
@@ -25,6 +25,7 @@ interface Options {
 }
 
 const SEND = "M4 12 20 4l-5 16-3-7z";
+const STOP = "M7 7h10v10H7z";
 const FRESH = "M5 5v5h5M5.5 10a7 7 0 1 1-.5 4";
 const MAX_MESSAGE = 4_000;
 const SLOW_MS = 10_000;
@@ -55,26 +56,48 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     placeholder: say("write"),
     autocomplete: "off",
   });
-  const send = h("button", [createIcon(SEND)], {
-    type: "submit",
-    class: "send",
-    "aria-label": say("send"),
-    title: say("send"),
-  });
+  /** Sends, and stops the answer while there is one. */
+  const send = h("button", [], { type: "submit", class: "send" });
   const label = h("label", [say("message")], { class: "unseen", for: "input" });
   const form = h("form", [label, input, send]);
   const note = h("p", [say("note")], { class: "note" });
 
-  let running: AbortController | undefined;
+  /** The message that is being answered, the line of its reply, and the reply so far. */
+  let running: { question: Question; controller: AbortController; line: HTMLElement; text: string } | undefined;
+  /** Stands behind this message of the visitor: a reply that is not whole, or the word that there is none. */
+  let pending: { id: string; line: HTMLElement } | undefined;
   let stopWaiting: () => void = () => undefined;
 
-  function setRunning(controller: AbortController | undefined): void {
-    running = controller;
-    send.setAttribute("aria-disabled", String(controller !== undefined));
+  function setRunning(next: typeof running): void {
+    running = next;
+    const does = next ? "stop" : "send";
+    send.dataset.does = does;
+    send.title = say(does);
+    send.setAttribute("aria-label", say(does));
+    send.replaceChildren(createIcon(next ? STOP : SEND));
+  }
+
+  /** Ends the answer here and at the server. What was said of it stays, as it does there. */
+  function stop(): void {
+    if (!running) return;
+    const { question, controller, line, text } = running;
+    controller.abort();
+    conversation?.stop(question.id);
+    conversation?.close(question.id, text || undefined);
+    if (text === "") line.remove();
+    else showReply(line, text);
+    setRunning(undefined);
+    state.textContent = say("stopped");
   }
 
   const scrollToEnd = () => log.scrollTo(0, log.scrollHeight);
   const isAtEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+  let wasAtEnd = true;
+  log.addEventListener("scroll", () => {
+    wasAtEnd = isAtEnd();
+  });
+  // A line below it, a longer text in the field, or a keyboard on the screen takes room from the log.
+  new ResizeObserver(() => wasAtEnd && scrollToEnd()).observe(log);
 
   /** Adds a line. The language of what people and agents write is not known. */
   function addLine(by: "visitor" | "agent" | "greeting", text: string): HTMLElement {
@@ -102,13 +125,13 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     return line;
   }
 
-  function showFailure(line: HTMLElement, words: string, language: string, message: string): void {
+  function showFailure(line: HTMLElement, words: string, language: string, question: Question): void {
     const again = h("button", [say("again")], { type: "button" });
     again.addEventListener("click", () => {
       if (running) return;
       input.focus();
       line.remove();
-      void deliver(message);
+      void deliver(question);
     });
     line.className = "line failure";
     line.replaceChildren(h("p", [words], { lang: language }), again);
@@ -116,33 +139,36 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     scrollToEnd();
   }
 
-  async function deliver(message: string): Promise<void> {
+  async function deliver(question: Question): Promise<void> {
     if (!conversation) return;
     const controller = new AbortController();
-    setRunning(controller);
     for (const button of log.querySelectorAll(".failure button")) button.remove();
     const line = createWaitingLine();
+    pending = { id: question.id, line };
+    setRunning({ question, controller, line, text: "" });
+    state.textContent = "";
     voice.textContent = say("writing");
     const slow = setTimeout(() => {
       if (line.classList.contains("busy") && state.textContent === "") state.textContent = say("slow");
     }, SLOW_MS);
     try {
-      const reply = await askUntilReached(conversation, message, line, controller.signal);
+      const reply = await sendUntilReached(conversation, question, line, controller.signal);
       showReply(line, reply);
-      conversation.close();
-      conversation.add({ by: "agent", text: reply });
-      voice.textContent = `${name}: ${line.querySelector(".text")?.textContent ?? ""}`;
+      conversation.close(question.id, reply);
+      // biome-ignore lint/performance/useDomNodeTextContent: it would run the items of a list together
+      voice.textContent = `${name}: ${line.querySelector<HTMLElement>(".text")?.innerText ?? ""}`;
       onNews();
     } catch (error) {
       if (controller.signal.aborted) return;
       if (error instanceof Refusal) {
-        showFailure(line, errors[error.code] ?? error.message, errors[error.code] ? look.language : "en", message);
-        if (error.code !== "RATE_LIMITED" && error.code !== "AGENT_BUSY") conversation.close();
-      } else showFailure(line, say("failed"), look.language, message);
+        const words = error.code === NOT_ADMITTED ? say("gone") : errors[error.code];
+        showFailure(line, words ?? error.message, words ? look.language : "en", question);
+        if (error.code !== "RATE_LIMITED" && error.code !== "AGENT_BUSY") conversation.close(question.id);
+      } else showFailure(line, say("failed"), look.language, question);
       onNews();
     } finally {
       clearTimeout(slow);
-      if (running === controller) {
+      if (running?.controller === controller) {
         state.textContent = "";
         setRunning(undefined);
       }
@@ -150,21 +176,24 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
   }
 
   /** Sends the message, and sends it again while server or network are away. */
-  async function askUntilReached(
+  async function sendUntilReached(
     talk: Conversation,
-    message: string,
+    question: Question,
     line: HTMLElement,
     signal: AbortSignal,
   ): Promise<string> {
     for (let attempt = 0; ; attempt++) {
       let frame = 0;
+      let hasBegun = false;
       const showSoon = (text: string) => {
         cancelAnimationFrame(frame);
-        state.textContent = "";
+        if (!hasBegun) state.textContent = "";
+        hasBegun = true;
+        if (running?.controller.signal === signal) running.text = text;
         frame = requestAnimationFrame(() => showReply(line, text));
       };
       try {
-        return await talk.ask(message, showSoon, signal);
+        return await talk.send(question, showSoon, signal);
       } catch (error) {
         if (!(error instanceof Unreachable) || attempt >= MAX_RETRIES) throw error;
         state.textContent = say(navigator.onLine ? "away" : "offline");
@@ -193,12 +222,15 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
 
   function submit(): void {
     const message = input.value.trim();
-    if (message === "" || running || !conversation) return;
+    if (message === "" || !conversation) return;
+    if (running) {
+      state.textContent = say("busy");
+      return;
+    }
     input.value = "";
     fit();
     addLine("visitor", message);
-    conversation.add({ by: "visitor", text: message, isOpen: true });
-    void deliver(message);
+    void deliver(conversation.ask(message));
   }
 
   /** The field grows with its text, where the browser does not do that itself (`field-sizing`). */
@@ -208,14 +240,23 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     input.style.height = `${input.scrollHeight + 2}px`;
   }
 
-  function greet(): void {
+  /** Shows the whole conversation anew. */
+  function showAll(): void {
     log.replaceChildren();
-    if (greeting !== "") addLine("greeting", greeting);
+    addLine("greeting", greeting || say("hello"));
+    const messages = conversation?.messages ?? [];
+    const answered = messages.filter(({ by }) => by === "agent").map(({ id }) => id);
+    for (const { by, text, id } of messages) {
+      addLine(by, text);
+      if (by === "visitor" && id === pending?.id && !answered.includes(id) && pending) log.append(pending.line);
+    }
+    scrollToEnd();
   }
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    submit();
+    if (running) stop();
+    else submit();
   });
   input.addEventListener("input", fit);
   input.addEventListener("keydown", (event) => {
@@ -224,26 +265,33 @@ export function createChat(look: Look, { conversation, heading, onNews }: Option
     submit();
   });
   fresh.addEventListener("click", () => {
-    running?.abort();
-    setRunning(undefined);
+    stop();
     state.textContent = "";
     voice.textContent = "";
     conversation?.clear();
-    greet();
+    showAll();
     input.focus();
   });
+  conversation?.onChange(() => {
+    // Another tab has started over.
+    if (running && !conversation.messages.some(({ id }) => id === running?.question.id)) {
+      running.controller.abort();
+      state.textContent = "";
+      setRunning(undefined);
+    }
+    showAll();
+  });
 
-  greet();
+  showAll();
   setRunning(undefined);
-  for (const { by, text } of conversation?.messages ?? []) addLine(by, text);
   // A message that got no answer before the page was left is sent again.
   const last = conversation?.messages.at(-1);
-  if (last?.isOpen) void deliver(last.text);
+  if (last?.isOpen && last.id) void deliver({ ...last, id: last.id, isOpen: true });
 
   return {
     parts: [header, log, state, form, note, voice],
     header,
-    focus: () => (matchMedia("(hover: hover)").matches ? input : log).focus({ preventScroll: true }),
+    focus: () => input.focus({ preventScroll: true }),
     scrollToEnd,
   };
 }

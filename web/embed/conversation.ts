@@ -1,12 +1,19 @@
 // Keeps a visitor's conversation in the browser, and sends its messages. Nothing is stored before the visitor sends something,
 // and nothing of it is a cookie.
 
+import { isAnswering } from "./reach.ts";
+
 export interface Message {
   by: "visitor" | "agent";
   text: string;
+  /** The visitor's name of the message, or of the one that it answers: the server answers it once, however often it is sent. */
+  id?: string;
   /** It has not been answered yet. */
   isOpen?: boolean;
 }
+
+/** What a visitor writes. */
+export type Question = Required<Message>;
 
 interface Stored {
   token?: string | undefined;
@@ -28,55 +35,87 @@ export class Unreachable extends Error {}
 
 /** Codes of a service that is about to return. */
 const PASSING = ["STOPPING", "AGENT_CHANGING", "BACKEND_UNAVAILABLE"];
+/** The owner has taken the site out. */
+export const NOT_ADMITTED = "FOREIGN_ORIGIN";
 const MAX_MESSAGES = 100;
 
 export interface Conversation {
   /** Oldest first. */
   readonly messages: readonly Message[];
-  add(message: Message): void;
-  /** The last message of the visitor was answered, or refused. */
-  close(): void;
+  /** Adds what the visitor writes. */
+  ask(text: string): Question;
+  /** A message of the visitor was answered, or, without a reply, refused. */
+  close(id: string, reply?: string): void;
   /** Forgets everything: the next message is that of a new visitor. */
   clear(): void;
   /**
    * Sends a message and resolves with the reply. `onText` gets the reply so far, each time it grows.
    * Rejects with Refusal, Unreachable, or the signal's reason.
    */
-  ask(message: string, onText: (text: string) => void, signal: AbortSignal): Promise<string>;
+  send(message: Question, onText: (text: string) => void, signal: AbortSignal): Promise<string>;
+  /** Ends the answer to a message at the server. */
+  stop(id: string): void;
+  /** Calls back when another tab has changed the conversation. */
+  onChange(changed: () => void): void;
 }
 
-/** @param storage undefined where it is forbidden: the conversation then ends with the page */
+/**
+ * @param address of the agent's chat
+ * @param storage undefined where it is forbidden: the conversation then ends with the page
+ */
 export function openConversation(address: string, key: string, storage: Storage | undefined): Conversation {
-  let stored = load();
+  let stored: Stored = { messages: [] };
+  refresh();
 
-  function load(): Stored {
+  function refresh(): void {
+    if (!storage) return;
     try {
-      const found = JSON.parse(storage?.getItem(key) ?? "null") as Stored | null;
-      return Array.isArray(found?.messages) ? found : { messages: [] };
+      const found = JSON.parse(storage.getItem(key) ?? "null") as Stored | null;
+      stored = Array.isArray(found?.messages) ? found : { messages: [] };
     } catch {
-      return { messages: [] };
+      // Forbidden by now, or not ours.
     }
   }
-  function save(): void {
+  /** Changes what is stored. Another tab may have written, without this one having heard of it yet. */
+  function change(messages: (before: readonly Message[]) => readonly Message[], token?: string): void {
+    refresh();
+    stored = { token: token ?? stored.token, messages: messages(stored.messages).slice(-MAX_MESSAGES) };
     try {
       storage?.setItem(key, JSON.stringify(stored));
     } catch {
       // Full, or forbidden by now: the conversation lasts as long as the page.
+      storage = undefined;
     }
   }
+
+  const post = (path: string, body: object, more: RequestInit = {}) =>
+    fetch(`${address}/${path}`, {
+      method: "POST",
+      body: JSON.stringify({ ...body, ...(stored.token && { visitor: stored.token }) }),
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+      ...more,
+      headers: { "content-type": "application/json", ...more.headers },
+    });
 
   return {
     get messages() {
       return stored.messages;
     },
-    add(message) {
-      stored.messages = [...stored.messages, message].slice(-MAX_MESSAGES);
-      save();
+    ask(text) {
+      const question = { by: "visitor", text, id: crypto.randomUUID(), isOpen: true } as const;
+      change((before) => [...before, question]);
+      return question;
     },
-    close() {
-      stored.messages = stored.messages.map(({ by, text }) => ({ by, text }));
-      save();
-    },
+    close: (id, reply) =>
+      change((before) =>
+        before.flatMap((one): Message[] => {
+          if (one.id !== id) return [one];
+          if (one.by === "agent") return [];
+          const answer = reply === undefined ? [] : [{ by: "agent" as const, text: reply, id }];
+          return [{ by: one.by, text: one.text, id }, ...answer];
+        }),
+      ),
     clear() {
       stored = { messages: [] };
       try {
@@ -85,18 +124,26 @@ export function openConversation(address: string, key: string, storage: Storage 
         // There was nothing then.
       }
     },
-    async ask(message, onText, signal) {
-      const { token } = stored;
-      const response = await reach(signal, () =>
-        fetch(address, {
-          method: "POST",
-          headers: { "content-type": "application/json", accept: "text/event-stream" },
-          body: JSON.stringify({ message, ...(token && { visitor: token }) }),
-          credentials: "omit",
-          referrerPolicy: "no-referrer",
-          signal,
-        }),
-      );
+    onChange: (changed) =>
+      window.addEventListener("storage", ({ storageArea, key: of }) => {
+        // Null: everything of the site was removed.
+        if (storageArea !== storage || (of !== key && of !== null)) return;
+        refresh();
+        changed();
+      }),
+    stop: (id) => void post("stop", { id }, { keepalive: true }).catch(() => undefined),
+    async send({ text: message, id }, onText, signal) {
+      const request = () =>
+        reach(signal, () => post("messages", { message, id }, { headers: { accept: "text/event-stream" }, signal }));
+      const response = await request().catch(async (error: unknown) => {
+        signal.throwIfAborted();
+        if (!(await isAnswering(address))) throw error;
+        // The network may have been back for the second question only.
+        return request().catch((again: unknown) => {
+          signal.throwIfAborted();
+          throw again instanceof Unreachable ? new Refusal(NOT_ADMITTED, "") : again;
+        });
+      });
       if (!response.ok) throw await refusalOf(response);
       let text = "";
       const events = readEvents(response);
@@ -104,10 +151,8 @@ export function openConversation(address: string, key: string, storage: Storage 
         const { done, value } = await reach(signal, () => events.next());
         if (done) throw new Unreachable();
         const [event, data] = value;
-        if (event === "visitor") {
-          stored.token = String(data.visitor);
-          save();
-        } else if (event === "delta") {
+        if (event === "visitor") change((before) => before, String(data.visitor));
+        else if (event === "delta") {
           text += String(data.text);
           onText(text);
         } else if (event === "reply") return String(data.reply);

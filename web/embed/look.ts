@@ -16,11 +16,32 @@ export interface Look {
 export type Wishes = Readonly<Partial<Record<string, string>>>;
 
 const BERTH_ACCENT = "#0b6e8a";
+const HEX = /^#?(?:([\da-f]{3})|([\da-f]{6}))$/i;
+const TAG = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*$/;
+
+/** The values of each attribute, and how a warning names them. */
+const VALUES: Readonly<Record<string, readonly [RegExp, string]>> = {
+  theme: [/^(?:light|dark|auto)$/, "light, dark or auto"],
+  position: [/^(?:left|right)$/, "left or right"],
+  accent: [HEX, "a colour as #0b6e8a or #07a"],
+  lang: [TAG, "a language such as en or de"],
+};
+
+/** The attributes that count. The console of the page says of each other one that it is ignored. */
+export const wishesOf = ({ dataset }: HTMLElement): Wishes =>
+  Object.fromEntries(
+    Object.entries(dataset).filter(([name, value = ""]) => {
+      const [pattern, allowed] = VALUES[name] ?? [];
+      const isValid = !pattern || pattern.test(value.trim());
+      if (!isValid) console.warn(`Berth: data-${name}="${value}" is ignored. Give ${allowed}.`);
+      return isValid;
+    }),
+  );
 
 /** The languages that a visitor may want, best first: the site's wish, or those of page and browser. */
 export const languagesOf = ({ lang }: Wishes): string =>
   (lang ? [lang] : [document.documentElement.lang, ...navigator.languages])
-    .filter((one) => /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*$/.test(one))
+    .filter((one) => TAG.test(one))
     .slice(0, 5)
     .join(",");
 
@@ -43,6 +64,6 @@ const linear = (part: number) => (part <= 0.04045 ? part / 12.92 : ((part + 0.05
 
 /** A colour as six digits; undefined for what is no colour of three or six. */
 function hexOf(color: string): string | undefined {
-  const [, short, long] = /^#?(?:([\da-f]{3})|([\da-f]{6}))$/i.exec(color.trim()) ?? [];
+  const [, short, long] = HEX.exec(color.trim()) ?? [];
   return long ? `#${long}` : short?.replace(/./g, "$&$&").replace(/^/, "#");
 }

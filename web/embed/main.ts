@@ -5,8 +5,9 @@ import { createBubble } from "./bubble.ts";
 import { createChat } from "./chat.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import { createElement as h } from "./element.ts";
-import { type Look, languagesOf } from "./look.ts";
+import { type Look, languagesOf, wishesOf } from "./look.ts";
 import { startPreview } from "./preview.ts";
+import { isAnswering } from "./reach.ts";
 import { registry } from "./registry.ts";
 import { createSurface } from "./surface.ts";
 
@@ -45,7 +46,7 @@ function start(script: HTMLScriptElement): void {
 }
 
 function conversationAt(address: string, { dataset }: HTMLScriptElement): Conversation {
-  return openConversation(`${address}/messages`, `berth ${address}`, storageOf(dataset.remember !== undefined));
+  return openConversation(address, `berth ${address}`, storageOf(dataset.remember !== undefined));
 }
 
 /** Undefined where the browser forbids storage, as in a frame that is a sandbox. */
@@ -63,26 +64,32 @@ function startPage(script: HTMLScriptElement, address: string, look: Look): void
     heading: "h1",
     onNews: () => undefined,
   });
-  const { host } = createSurface("page", h("main", chat.parts), look, script.dataset);
+  const { host } = createSurface("page", h("main", chat.parts), look, wishesOf(script));
   document.body.append(host);
   chat.scrollToEnd();
 }
 
 async function startBubble(script: HTMLScriptElement, address: string): Promise<void> {
-  const languages = languagesOf(script.dataset);
-  const look = await loadLook(languages === "" ? address : `${address}?languages=${languages}`);
+  const wishes = wishesOf(script);
+  const languages = languagesOf(wishes);
+  const look = await loadLook(languages === "" ? address : `${address}?languages=${languages}`, script);
   if (!look) return;
   if (!document.body) await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
-  const surface = createBubble(look, script.dataset, conversationAt(address, script));
+  const surface = createBubble(look, wishes, conversationAt(address, script));
   chats.set(address, keepAttached(surface.host));
   // Sites with a switch for their theme change the attribute.
-  new MutationObserver(() => surface.paint(look, script.dataset)).observe(script, {
+  new MutationObserver(() => surface.paint(look, wishesOf(script))).observe(script, {
     attributeFilter: ["data-theme", "data-accent", "data-position"],
   });
 }
 
-/** Undefined if the server refuses. Asks again later if it gets no answer: the browser does not tell scripts why there is none. */
-async function loadLook(url: string): Promise<Look | undefined> {
+/** Undefined if there is none after all tries. The page's console is told why. */
+async function loadLook(url: string, script: HTMLScriptElement): Promise<Look | undefined> {
+  const { origin } = new URL(url);
+  let isBlocked = false;
+  document.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective }) => {
+    isBlocked ||= blockedURI.startsWith(origin) && effectiveDirective === "connect-src";
+  });
   let isTold = false;
   for (const seconds of [...RETRIES_S, 0]) {
     try {
@@ -92,9 +99,15 @@ async function loadLook(url: string): Promise<Look | undefined> {
       // Told below.
     }
     if (!isTold) {
-      console.warn(
-        `Berth: no chat from ${url}. Either it can't be reached, or its owner has not allowed ${location.origin}.`,
-      );
+      const isThere = await isAnswering(url);
+      // The browser reports what a policy has blocked a little later than the failure.
+      await new Promise((done) => setTimeout(done, 100));
+      const why = isBlocked
+        ? `the policy of this page blocks it. Add connect-src ${origin} to it`
+        : isThere
+          ? `either no agent has this name (data-agent), or its owner has not allowed ${location.origin}, under "On your site" in the console`
+          : `${origin} can't be reached. It is tried again`;
+      console.warn(`Berth: no chat with "${script.dataset.agent}": ${why}.`);
     }
     isTold = true;
     if (seconds > 0) await new Promise((done) => setTimeout(done, seconds * 1_000));

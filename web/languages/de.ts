@@ -1047,8 +1047,8 @@ export const translation = {
     "Sites that may show the chat": "Websites, die den Chat zeigen dürfen",
     "Address of your site": "Adresse deiner Website",
     "Add the site": "Website hinzufügen",
-    "Give the address of a site with https, like https://www.example.com":
-      "Gib die Adresse einer Website mit https an, etwa https://www.example.com",
+    "Give the address of a site with https, like https://www.example.com, or one on your machine, like http://localhost:3000":
+      "Gib die Adresse einer Website mit https an, etwa https://www.example.com, oder eine auf deinem Rechner, etwa http://localhost:3000",
     "How it looks": "Wie er aussieht",
     "What it says first": "Was er zuerst sagt",
     Colour: "Farbe",
@@ -1062,10 +1062,12 @@ export const translation = {
       "Setz ihn in das HTML jeder Seite, die den Chat zeigen soll.",
     "As a bubble in the corner": "Als Sprechblase in der Ecke",
     "Code for the bubble": "Code für die Sprechblase",
-    "data-position, data-theme, data-accent and data-lang change it for a single page.":
-      "data-position, data-theme, data-accent und data-lang ändern ihn für eine einzelne Seite.",
+    "data-position, data-theme, data-accent and data-lang change it for a single page. With data-remember, the conversation outlives the tab.":
+      "data-position, data-theme, data-accent und data-lang ändern ihn für eine einzelne Seite. Mit data-remember überdauert das Gespräch den Tab.",
     "In a frame, where no scripts of others may run": "In einem Rahmen, wo keine fremden Skripte laufen dürfen",
     "Code for the frame": "Code für den Rahmen",
+    "It is as wide as the element around it: your style sheet makes it narrower, with max-width. Its conversations are not those of the bubble.":
+      "Er ist so breit wie das Element um ihn: schmaler macht ihn dein Stylesheet, mit max-width. Seine Gespräche sind nicht die der Sprechblase.",
     "If your site has a content security policy, allow there":
       "Wenn deine Website eine Content Security Policy hat, erlaube dort",
     "Directives of the policy": "Direktiven der Policy",
@@ -1091,8 +1093,8 @@ export const translation = {
     "It shows the chat as soon as visitors may talk to it.":
       "Sie zeigt den Chat, sobald Besucher mit ihm reden dürfen.",
     "Sites that may show the page": "Websites, die die Seite zeigen dürfen",
-    "Give the address of a site with https, without a path: https://www.example.com":
-      "Gib die Adresse einer Website mit https an, ohne Pfad: https://www.example.com",
+    "Give the address of a site with https, without a path: https://www.example.com, or one on your machine: http://localhost:3000":
+      "Gib die Adresse einer Website mit https an, ohne Pfad: https://www.example.com, oder eine auf deinem Rechner: http://localhost:3000",
     "The greeting is saved": "Die Begrüßung ist gespeichert",
     Greeting: "Begrüßung",
     "The first thing visitors read": "Das Erste, was Besucher lesen",
@@ -3555,7 +3557,8 @@ export const translation = {
       "This must be a list of at most {n} addresses of sites.": "Das muss eine Liste von höchstens {n} Adressen sein.",
       "This must be the address of a site, like https://www.example.com.":
         "Das muss die Adresse einer Website sein, etwa https://www.example.com.",
-      "Only sites with https can show the page.": "Nur Websites mit https können die Seite zeigen.",
+      "Only sites with https can show the page, and for a trial those on localhost.":
+        "Nur Websites mit https können die Seite zeigen, und zum Ausprobieren die auf localhost.",
       // Memory.
       "Write the fact in a sentence of at most {n} characters.":
         "Schreib die Tatsache als Satz aus höchstens {n} Zeichen.",
@@ -4777,8 +4780,14 @@ export const translation = {
     "Chat with {name}": "Chat mit {name}",
     "Close the chat": "Chat schließen",
     You: "Du",
+    "Hello! How can I help you?": "Hallo! Wie kann ich helfen?",
     "{name} is writing …": "{name} schreibt …",
+    "Stop the answer": "Antwort anhalten",
+    "The answer was stopped.": "Die Antwort wurde angehalten.",
+    "{name} is still answering. Send this afterwards, or stop the answer.":
+      "{name} antwortet noch. Sende das danach, oder halte die Antwort an.",
     "An AI answers here. It can be wrong.": "Hier antwortet eine KI. Sie kann sich irren.",
+    "This chat is no longer available on this site.": "Diesen Chat gibt es auf dieser Seite nicht mehr.",
     "You are offline. Your message is kept, and sent when you are back.":
       "Du bist offline. Deine Nachricht bleibt erhalten und geht ab, sobald du wieder online bist.",
     "The chat can't be reached right now. Your message is kept, and sent again in a moment.":

@@ -2,12 +2,24 @@
 
 import { CopyButton } from "./copy-button.tsx";
 
-export const CodeBlock = ({ code, label }: { code: string; label: string }) => (
-  <div className="relative rounded-large border border-edge bg-well">
-    <pre tabIndex={0} aria-label={label} className="max-h-96 overflow-auto p-3 pr-12 font-mono text-sm" role="group">
-      <code className="whitespace-pre">{code}</code>
+interface Props {
+  code: string;
+  label: string;
+  /** Long lines are broken, where their breaks have no meaning. */
+  wraps?: boolean;
+}
+
+export const CodeBlock = ({ code, label, wraps = false }: Props) => (
+  <div className="flex items-start rounded-large border border-edge bg-well">
+    <pre
+      tabIndex={0}
+      aria-label={label}
+      className="max-h-96 min-w-0 flex-1 overflow-auto rounded-large p-3 font-mono text-sm"
+      role="group"
+    >
+      <code className={wraps ? "wrap-anywhere whitespace-pre-wrap" : "whitespace-pre"}>{code}</code>
     </pre>
-    <div className="absolute top-1.5 right-1.5">
+    <div className="flex-none p-1.5">
       <CopyButton value={code} />
     </div>
   </div>

@@ -34,4 +34,5 @@ async function embed({ call, owner }: Tour): Promise<void> {
   await call("GET /api/embed/{agent}", { ...fromSite, query: { languages: "de,en" } });
   await call("POST /api/embed/{agent}/messages", { ...fromSite, body: { message: "Is the harbour open?" } });
   await call("POST /api/embed/{agent}/messages", { ...fromSite, body: { message: "And tomorrow?" }, events: 50 });
+  await call("POST /api/embed/{agent}/stop", { ...fromSite, body: { id: "7c1de3a0-52f4-4c1b-9d7e-0a6f6c2b9a11" } });
 }

@@ -90,18 +90,25 @@ function Code({ hasSites }: { hasSites: boolean }) {
         <div className="flex flex-col gap-4">
           <div className="flex flex-col gap-2">
             <h3 className="font-medium">{t("As a bubble in the corner")}</h3>
-            <CodeBlock code={scriptSnippet(berth, subdomain)} label={t("Code for the bubble")} />
+            <CodeBlock code={scriptSnippet(berth, subdomain)} label={t("Code for the bubble")} wraps />
             <p className="text-soft text-sm">
-              {t("data-position, data-theme, data-accent and data-lang change it for a single page.")}
+              {t(
+                "data-position, data-theme, data-accent and data-lang change it for a single page. With data-remember, the conversation outlives the tab.",
+              )}
             </p>
           </div>
           <div className="flex flex-col gap-2">
             <h3 className="font-medium">{t("In a frame, where no scripts of others may run")}</h3>
-            <CodeBlock code={frameSnippet(berth, subdomain, name)} label={t("Code for the frame")} />
+            <CodeBlock code={frameSnippet(berth, subdomain, name)} label={t("Code for the frame")} wraps />
+            <p className="text-soft text-sm">
+              {t(
+                "It is as wide as the element around it: your style sheet makes it narrower, with max-width. Its conversations are not those of the bubble.",
+              )}
+            </p>
           </div>
           <div className="flex flex-col gap-2">
             <h3 className="font-medium">{t("If your site has a content security policy, allow there")}</h3>
-            <CodeBlock code={policySnippet(berth)} label={t("Directives of the policy")} />
+            <CodeBlock code={policySnippet(berth)} label={t("Directives of the policy")} wraps />
           </div>
         </div>
       ) : (

@@ -7,6 +7,10 @@ test.each([
   [" https://Shop.Example.com/pier?x=1#y ", "https://shop.example.com"],
   ["https://shop.example.com:8443", "https://shop.example.com:8443"],
   ["http://localhost:4000", "http://localhost:4000"],
+  ["localhost:4149", "http://localhost:4149"],
+  ["127.0.0.1:4149/shop", "http://127.0.0.1:4149"],
+  ["https://localhost:4149", "https://localhost:4149"],
+  ["localhost.example.com", "https://localhost.example.com"],
   ["käse.example", "https://xn--kse-qla.example"],
   ["http://www.example.com", undefined],
   ["javascript:alert(1)", undefined],
@@ -33,5 +37,8 @@ test("the code for sites can't be broken by a name", () => {
   expect(scriptSnippet("https://berth.example", "harbour")).toBe(
     '<script src="https://berth.example/embed.js" data-agent="harbour" async></script>',
   );
-  expect(frameSnippet("https://berth.example", "harbour", `"><script>`)).toContain('title="&quot;>&lt;script>"');
+  const frame = frameSnippet("https://berth.example", "harbour", `"><script>`);
+  expect(frame).toContain('title="&quot;>&lt;script>"');
+  // Wider than a phone, it would make the whole page scroll sideways.
+  expect(frame).toContain('width="100%"');
 });

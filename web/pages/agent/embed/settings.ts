@@ -34,10 +34,14 @@ export function withEmbed(config: Record<string, unknown>, changes: Partial<Embe
   return said.length === 0 ? rest : { ...rest, embed: Object.fromEntries(said) };
 }
 
+/** Written without a scheme, it is a site that is being tried out, which has no certificate. */
+const ON_THIS_MACHINE = /^(?:localhost|127\.0\.0\.1)(?=[:/]|$)/i;
+
 /** The origin of an address as people write it; undefined if a chat can't be there: only https, or http on this machine. */
 export function originOf(text: string): string | undefined {
   const address = text.trim();
-  const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `https://${address}`);
+  const scheme = ON_THIS_MACHINE.test(address) ? "http" : "https";
+  const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(address) ? address : `${scheme}://${address}`);
   const isSafe =
     url?.protocol === "https:" || (url?.protocol === "http:" && ["localhost", "127.0.0.1"].includes(url.hostname));
   return url && isSafe && /^[a-z\d.-]+$/.test(url.hostname) ? url.origin : undefined;
@@ -49,9 +53,9 @@ const attribute = (value: string) => value.replaceAll("&", "&amp;").replaceAll('
 export const scriptSnippet = (berth: string, agent: string) =>
   `<script src="${attribute(berth)}/embed.js" data-agent="${attribute(agent)}" async></script>`;
 
-/** Attributes in place of styles, which a policy may forbid. */
+/** As wide as its place, so that it fits on a phone. Attributes in place of styles, which a policy may forbid. */
 export const frameSnippet = (berth: string, agent: string, title: string) =>
-  `<iframe src="${attribute(berth)}/embed/${attribute(agent)}" title="${attribute(title)}" width="384" height="576" frameborder="0"></iframe>`;
+  `<iframe src="${attribute(berth)}/embed/${attribute(agent)}" title="${attribute(title)}" width="100%" height="576" frameborder="0"></iframe>`;
 
 /** What a site with a content security policy adds to it. */
 export const policySnippet = (berth: string) => `script-src ${berth}; connect-src ${berth}; frame-src ${berth}`;

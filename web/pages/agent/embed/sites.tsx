@@ -26,7 +26,11 @@ export function Sites({ origins }: { origins: readonly string[] }) {
   const add = async () => {
     const origin = originOf(site);
     if (origin === undefined) {
-      setProblem(t("Give the address of a site with https, like https://www.example.com"));
+      setProblem(
+        t(
+          "Give the address of a site with https, like https://www.example.com, or one on your machine, like http://localhost:3000",
+        ),
+      );
       return;
     }
     setBusy(true);

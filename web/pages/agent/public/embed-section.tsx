@@ -73,7 +73,7 @@ export function EmbedSection({ settings }: { settings: PublicSettings }) {
         {embedOrigins.length > 0 && (
           <div className="flex flex-col gap-2">
             <p className="max-w-prose">{t("Put this into the HTML of your page, where the chat is to appear:")}</p>
-            <CodeBlock code={snippet(url, agent.name)} label={t("Code to embed the page")} />
+            <CodeBlock code={snippet(url, agent.name)} label={t("Code to embed the page")} wraps />
             {!enabled && (
               <p className="text-soft text-sm">{t("It shows the chat as soon as visitors may talk to it.")}</p>
             )}
@@ -101,7 +101,9 @@ function Sites({ origins, onRemove }: { origins: readonly string[]; onRemove: (o
 
 function problemOf(error: unknown): string {
   if (error instanceof ApiError && error.issues.some(({ path }) => path.startsWith("embedOrigins"))) {
-    return t("Give the address of a site with https, without a path: https://www.example.com");
+    return t(
+      "Give the address of a site with https, without a path: https://www.example.com, or one on your machine: http://localhost:3000",
+    );
   }
   return messageOf(error);
 }
@@ -109,4 +111,4 @@ function problemOf(error: unknown): string {
 const attribute = (value: string) => value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 const snippet = (url: string, name: string) =>
-  `<iframe src="${attribute(url)}" title="${attribute(name)}"\n  style="width: 100%; max-width: 28rem; height: 36rem; border: 0; border-radius: 12px"></iframe>`;
+  `<iframe src="${attribute(url)}" title="${attribute(name)}" width="100%" height="576"\n  style="width: 100%; max-width: 28rem; height: 36rem; border: 0; border-radius: 12px"></iframe>`;

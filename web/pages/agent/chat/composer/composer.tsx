@@ -48,8 +48,8 @@ export function Composer({ agentId, agentName, draftKey, wanted, isRunning, onSe
     field.current?.focus();
   }, [wanted, setText]);
   useEffect(() => {
-    // On a phone the keyboard would cover what is read.
-    if (matchMedia("(pointer: fine)").matches) field.current?.focus({ preventScroll: true });
+    // On a phone the keyboard would cover what is read. A device without any pointer has a keyboard of its own.
+    if (!matchMedia("(pointer: coarse)").matches) field.current?.focus({ preventScroll: true });
   }, []);
 
   const isUploading = files.some(({ uploaded }) => !uploaded);
