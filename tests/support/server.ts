@@ -66,7 +66,9 @@ export async function openServer({
 
 async function built(kernel: RunningKernel, plugins: Plugin<unknown>[]): Promise<App> {
   try {
-    return createApp(kernel, plugins);
+    const app = createApp(kernel, plugins);
+    await app.checkExternal();
+    return app;
   } catch (error) {
     await kernel.close();
     throw error;
