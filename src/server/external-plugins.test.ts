@@ -84,6 +84,23 @@ describe("a file that is not a plugin stops the start with its name and the reas
     expect(failure.message).not.toMatch(/\n|\.\.$|\bat \S+:\d/);
   });
 
+  test("a syntax error with its places and lines", async () => {
+    const path = file("export default ({ plugin }) =>\n  plugin('tides', () => ({ service: }));\n");
+    await expect(loadExternalPlugins([path])).rejects.toThrow(
+      `The plugin ${path} can't be loaded: ${path}:2:37: Unexpected }, in "plugin('tides', () => ({ service: }));".`,
+    );
+    const two = file("const a = 1;\nconst a = 2;\nconst b = 1;\nconst b = 2;\nexport default 1;\n");
+    const failure = await loadExternalPlugins([two]).catch((error: unknown) => String(error));
+    expect(failure).toContain(`${two}:2:7: "a" has already been declared`);
+    expect(failure).toContain(`${two}:4:7: "b" has already been declared`);
+  });
+
+  test("a syntax error in a file that it imports", async () => {
+    const part = file("export const height = ;\n");
+    const path = file(`import { height } from ${JSON.stringify(part)};\nexport default height;\n`);
+    await expect(loadExternalPlugins([path])).rejects.toThrow(`can't be loaded: ${part}:1:23: Unexpected ;`);
+  });
+
   test("a missing file", async () => {
     const path = join(dir.path, "missing.ts");
     await expect(loadExternalPlugins([path])).rejects.toThrow(`The plugin ${path} can't be loaded`);

@@ -45,11 +45,23 @@ export async function loadExternalPlugins(files: readonly string[]): Promise<Plu
       if (!isPlugin(result)) throw new Error("its default export did not return plugin(name, setup)");
       loaded.push(result);
     } catch (cause) {
-      const reason = (cause instanceof Error ? cause.message : String(cause)).trim().replace(/\s*\n\s*/g, " ");
+      const reason = reasonOf(cause)
+        .trim()
+        .replace(/\s*\n\s*/g, " ");
       throw new StartError(`The plugin ${file} can't be loaded: ${reason.replace(/\.$/, "")}.`, { cause });
     }
   }
   return loaded;
+}
+
+/** The message; of errors in the source with the place and the line of each. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError && cause.errors.length > 0) return cause.errors.map(reasonOf).join("; ");
+  if (cause instanceof BuildMessage && cause.position) {
+    const { file, line, column, lineText } = cause.position;
+    return `${file}:${line}:${column}: ${cause.message}, in "${lineText.trim().slice(0, 80)}"`;
+  }
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 function isPlugin(value: unknown): value is Plugin<unknown> {
