@@ -1,5 +1,6 @@
 // The plugin contract: what the kernel offers to a plugin, and every hook that a plugin can register.
 import type { AnyElysia } from "elysia";
+import type { Migration } from "../../migrations/index.ts";
 import type { Config } from "./config/config.ts";
 import type { Database } from "./database/database.ts";
 import type { Events } from "./events/events.ts";
@@ -89,6 +90,12 @@ export interface PluginParts<Service> {
   documentedPaths?: OpenApiDocument["paths"];
   /** OpenAPI security schemes by name, for `documentGuard(names)` in this plugin's guards. */
   securitySchemes?: Record<string, object>;
+
+  /**
+   * Changes of the plugin's own tables, in order: each runs once, all or nothing, before `start`, where the backend runs. A released one
+   * never changes; the next version adds one at the end. For third-party plugins; the built-in ones are in `migrations/`.
+   */
+  migrations?: readonly Migration[];
 
   /** Starts background work. Called in the order of the plugins, only where the backend runs. */
   start?: () => Promise<void> | void;

@@ -43,6 +43,7 @@ import { verification } from "../../plugins/verification/index.ts";
 import { wallet } from "../../plugins/wallet/index.ts";
 import { webSearch } from "../../plugins/web-search/index.ts";
 import { webhooks } from "../../plugins/webhooks/index.ts";
+import { migratePlugin } from "../kernel/database/migrate.ts";
 import { requireSoundRoutes } from "../kernel/external-routes.ts";
 import { errorHandler } from "../kernel/http/error-response.ts";
 import { healthRoutes } from "../kernel/http/health-routes.ts";
@@ -108,8 +109,11 @@ type SurfaceName = Surface["name"];
 export interface App {
   readonly web: Surface;
   readonly backend: Surface;
-  /** Checks what third-party plugins bring, before anything is served. Throws StartError with the name of a plugin. */
-  checkExternal(): Promise<void>;
+  /**
+   * Checks the routes of third-party plugins and, where the backend runs, migrates their tables, before anything is served. Throws
+   * StartError with the name of a plugin.
+   */
+  prepareExternal(): Promise<void>;
   /** Starts the plugins' background work. Throws StartError with the name of a plugin that fails. */
   start(): Promise<void>;
   /** Stops the started plugins and closes all sockets. If one fails, the others are stopped nevertheless. */
@@ -192,11 +196,17 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
       "vault.rotate": () => kernel.keyRotation.run(),
     },
     defaultModel: async () => host.use(ai).resolveTurnModel({ choice: "model_a", keys: {} }),
-    async checkExternal() {
+    async prepareExternal() {
       if (external.length === 0) return;
       const added = built.filter((one) => !builtIn.includes(one));
       for (const name of ["web", "backend"] as const)
         await requireSoundRoutes(name, { own: own[name], builtIn, external: added });
+      if (kernel.config.role === "web") return;
+      for (const one of added) {
+        const { migrations = [] } = one.parts;
+        if (migrations.length > 0)
+          await runPluginStep(one, "be migrated", () => migratePlugin(kernel.database, one.name, migrations, log));
+      }
     },
     async start() {
       for (const one of built) {

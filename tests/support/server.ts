@@ -67,7 +67,7 @@ export async function openServer({
 async function built(kernel: RunningKernel, plugins: Plugin<unknown>[]): Promise<App> {
   try {
     const app = createApp(kernel, plugins);
-    await app.checkExternal();
+    await app.prepareExternal();
     return app;
   } catch (error) {
     await kernel.close();

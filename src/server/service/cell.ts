@@ -33,7 +33,7 @@ export async function openCell({ config, env, external, seams }: CellOptions): P
     await yieldToEventLoop();
     app = createApp(kernel, external);
     registerInstance(app, env);
-    await app.checkExternal();
+    await app.prepareExternal();
     await kernel.keyRotation.requireKeys();
     await yieldToEventLoop();
     if (config.role !== "web") {
