@@ -110,15 +110,15 @@ const eventData = t.Object(
   { title: "WebhookEvent", description: "The same as the body of a webhook" },
 );
 
-/** One event of the feed. */
-export const feedEvent = {
+/** One event of the feed. `declared` are the types of third-party plugins. */
+export const feedEventSchema = (declared: readonly string[]) => ({
   title: "FeedEvent",
   description: "One event of the stream. Each has an id, so that a stream that broke off goes on after it.",
   type: "object" as const,
   required: ["id", "event", "data"],
   properties: {
     id: { type: "string" as const, description: "Where to resume: the header `Last-Event-ID`" },
-    event: { type: "string" as const, enum: [...EVENT_TYPES] },
+    event: { type: "string" as const, enum: [...EVENT_TYPES, ...declared] },
     data: eventData,
   },
-};
+});

@@ -16,7 +16,7 @@ import { requireEventTypes } from "./event-patterns.ts";
 import {
   createdWebhook,
   deliveryList,
-  feedEvent,
+  feedEventSchema,
   feedQuery,
   newWebhook,
   pageQuery,
@@ -30,7 +30,7 @@ import {
   webhookList,
 } from "./model.ts";
 
-interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs"> {
+interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs" | "events"> {
   identities: ServiceOf<typeof auth>["identities"];
   endpoints: Endpoints;
   deliveries: Deliveries;
@@ -42,7 +42,7 @@ const ADDRESS_ERRORS = ["INVALID_ADDRESS", "ADDRESS_NOT_ALLOWED"];
 const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
 
 export function webRoutes(deps: Deps) {
-  const { outbound, idempotency, jobs, identities, endpoints, deliveries, eventAccess, eventFeed } = deps;
+  const { outbound, idempotency, jobs, events, identities, endpoints, deliveries, eventAccess, eventFeed } = deps;
   const tags = ["Webhooks"];
   const detail = { tags };
 
@@ -58,6 +58,8 @@ export function webRoutes(deps: Deps) {
     }
   }
 
+  const requireTypes = (types: readonly string[] | undefined) => requireEventTypes(types, events.declaredTypes);
+
   return new Elysia({ name: "webhooks.web" })
     .use(identities.guards)
     .use(createWebhookGuards(identities, endpoints))
@@ -72,7 +74,7 @@ export function webRoutes(deps: Deps) {
             const newEndpoint = {
               userId: identity.user.id,
               url: body.url,
-              types: requireEventTypes(body.types),
+              types: requireTypes(body.types),
               description: body.description ?? "",
               ...eventAccess.eventScopeOf(identity),
             };
@@ -130,7 +132,7 @@ export function webRoutes(deps: Deps) {
         if (url !== undefined) await requireAllowedAddress(url);
         const changes: EndpointChanges = {
           ...(url === undefined ? {} : { url }),
-          ...(types === undefined ? {} : { types: requireEventTypes(types) }),
+          ...(types === undefined ? {} : { types: requireTypes(types) }),
           ...(description === undefined ? {} : { description }),
           ...(active === undefined ? {} : { active }),
           ...(identity.isAdmin ? { eventScope: eventAccess.eventScopeOf(identity) } : {}),
@@ -247,8 +249,7 @@ export function webRoutes(deps: Deps) {
           throw forbidden("ADMIN_REQUIRED", "Only admins can follow the events of all users.");
         return eventFeed.follow(identity, {
           all,
-          types:
-            query.types === undefined ? ["*"] : requireEventTypes(query.types.split(",").map((type) => type.trim())),
+          types: query.types === undefined ? ["*"] : requireTypes(query.types.split(",").map((type) => type.trim())),
           after: parseEventId(request.headers.get("last-event-id") ?? query.lastEventId),
           request,
         });
@@ -264,7 +265,7 @@ export function webRoutes(deps: Deps) {
             "Server-sent events: `id` is the place to resume from, `event` the type, `data` is `{ type, timestamp, data }`. " +
             "They are those of the caller's account and agents, or with `all=1`, for admins, those of all users. " +
             "The stream ends when the caller is signed out.",
-          responses: { 200: eventStreamResponse(feedEvent) },
+          responses: { 200: eventStreamResponse(feedEventSchema(events.declaredTypes)) },
           ...documentErrors({ 403: "ADMIN_REQUIRED", 429: "TOO_MANY_STREAMS" }),
         },
       },

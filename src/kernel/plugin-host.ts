@@ -86,6 +86,7 @@ export function createHost(kernel: Kernel): Host & { built: readonly BuiltPlugin
     try {
       const parts = requested.setup(host);
       requireParts(parts);
+      kernel.events.declareTypes(parts.eventTypes ?? []);
       kernel.limits.define(parts.rateLimitRules ?? {});
       for (const pattern of parts.secretPatterns ?? []) kernel.log.redactPattern(pattern);
       services.set(requested, parts.service);

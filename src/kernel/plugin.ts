@@ -48,7 +48,7 @@ export const ownsDatabase = ({ config, database }: Pick<Kernel, "config" | "data
   config.role === "all" && database.file !== undefined;
 
 /**
- * Everything that a plugin registers. The host defines `rateLimitRules` and `secretPatterns` as soon as the plugin is
+ * Everything that a plugin registers. The host defines `rateLimitRules`, `secretPatterns` and `eventTypes` as soon as the plugin is
  * built; src/server/app.ts collects the rest and makes the two surfaces of it.
  */
 export interface PluginParts<Service> {
@@ -85,6 +85,9 @@ export interface PluginParts<Service> {
   errorFormats?: ErrorFormat[];
   /** Forms of secrets, such as a key's prefix, that logs black out in any text. With the `g` flag, and linear in time. */
   secretPatterns?: RegExp[];
+
+  /** Types of the events that this plugin records, such as `tide.entered`: webhooks and readers of the stream can then choose them. */
+  eventTypes?: readonly string[];
 
   /** OpenAPI paths of the web surface that are not routes, such as those of `sockets`. */
   documentedPaths?: OpenApiDocument["paths"];
