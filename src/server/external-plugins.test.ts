@@ -43,7 +43,7 @@ const post = async (url: string, body: string, headers: Record<string, string> =
 };
 
 test("a plugin from disk follows the same rules as built-in ones", async () => {
-  const plugins = await loadExternalPlugins([relative(process.cwd(), file(HELLO))]);
+  const { plugins } = await loadExternalPlugins([relative(process.cwd(), file(HELLO))]);
   expect(plugins.map(({ name }) => name)).toEqual(["hello"]);
   await using server = await openServer({ plugins });
   expect(await (await fetch(`${server.web}/hello`)).json()).toEqual({ role: "all" });
@@ -56,10 +56,22 @@ test("a plugin from disk follows the same rules as built-in ones", async () => {
 });
 
 test("plugins are loaded in the order given", async () => {
-  expect(await loadExternalPlugins([])).toEqual([]);
+  expect(await loadExternalPlugins([])).toEqual({ plugins: [], settings: [] });
   const named = (name: string) => file(`export default ({ plugin }) => plugin("${name}", () => ({ service: {} }));`);
   const loaded = await loadExternalPlugins([named("second"), named("first")]);
-  expect(loaded.map(({ name }) => name)).toEqual(["second", "first"]);
+  expect(loaded.plugins.map(({ name }) => name)).toEqual(["second", "first"]);
+});
+
+test("settings that a file defines are found; a name of others is refused", async () => {
+  const define = (name: string) =>
+    file(`export default ({ plugin, defineSettings }) => {
+      defineSettings({ name: "${name}", variables: {}, build: () => ({}) });
+      return plugin("${name}", () => ({ service: {} }));
+    };`);
+  const { settings } = await loadExternalPlugins([define("tides")]);
+  expect(settings.map(({ name }) => name)).toEqual(["tides"]);
+  await expect(loadExternalPlugins([define("wallet")])).rejects.toThrow("other settings have the name wallet already");
+  await expect(loadExternalPlugins([define("tides"), define("tides")])).rejects.toThrow("the name tides already");
 });
 
 describe("a file that is not a plugin stops the start with its name and the reason", () => {
@@ -108,7 +120,7 @@ describe("a file that is not a plugin stops the start with its name and the reas
 
   test("one with the name of another plugin", async () => {
     const taken = file('export default ({ plugin }) => plugin("auth", () => ({ service: {} }));');
-    const plugins = await loadExternalPlugins([taken]);
+    const { plugins } = await loadExternalPlugins([taken]);
     await expect(openServer({ plugins })).rejects.toThrow("Two plugins have the name auth");
   });
 });

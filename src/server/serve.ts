@@ -104,9 +104,12 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     const ports = { PORT: web && String(web.server.port), BACKEND_PORT: backend && String(backend.server.port) };
     // Port 0 takes a free port, on which the defaults of addresses depend.
     const hasFreePort = [web && initialConfig.web.port, backend && initialConfig.backend.port].includes(0);
-    const config = hasFreePort ? loadAllSettings({ ...env, ...omitUndefined(ports) }) : initialConfig;
     await yieldToEventLoop();
-    const external = await loadExternalPlugins([...config.plugins, ...plugins]);
+    const external = await loadExternalPlugins([...initialConfig.plugins, ...plugins]);
+    const config =
+      hasFreePort || external.settings.length > 0
+        ? loadAllSettings({ ...env, ...(hasFreePort && omitUndefined(ports)) }, external.settings)
+        : initialConfig;
     process.on("unhandledRejection", logUnhandledRejection);
     process.on("uncaughtException", exitAfterUncaughtException);
     service = await openService({ config, env, external });
