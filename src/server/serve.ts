@@ -24,6 +24,8 @@ export interface RunningServer {
   /** The URL of each surface that is served. */
   addresses: { web?: string; backend?: string };
   defaultModel: Service["defaultModel"];
+  /** The names of third-party plugins. */
+  plugins: readonly string[];
   /** In a cluster: what this machine does, in words. */
   place: string | undefined;
   firstAdmin: FirstAdmin;
@@ -125,6 +127,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
       config,
       addresses: omitUndefined({ web: web?.address, backend: backend?.address }),
       defaultModel: service.defaultModel,
+      plugins: external.plugins.map(({ name }) => name),
       place: service.place?.(),
       firstAdmin: service.firstAdmin,
       stop: () => {

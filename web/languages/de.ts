@@ -3181,6 +3181,7 @@ export const translation = {
       "Give a whole number.": "Gib eine ganze Zahl an.",
       "Give a number of at least {n}.": "Gib eine Zahl ab {n} an.",
       "Give a number of at most {n}.": "Gib eine Zahl bis {n} an.",
+      "Give a number from {from} to {to}.": "Gib eine Zahl von {from} bis {to} an.",
       "Give true or false.": "Gib true oder false an.",
       "Give a list.": "Gib eine Liste an.",
       "Give a list of at least {n} items.": "Gib eine Liste von mindestens {n} Einträgen an.",
