@@ -72,9 +72,9 @@ function guardedReading(
   };
   const hooks = { parse: [runGuards, readAndRecheck], transform: runGuards };
   // Elysia runs `introspect` when it adds the route. Its type would hide what the macros give to handlers.
-  const introspect = (route: { detail?: Record<string, unknown>; body?: unknown }) => {
+  const introspect = (route: { detail?: Record<string, unknown>; body?: unknown; response?: unknown }) => {
     ownDetail(route);
-    findIgnoredFields = createIgnoredFieldFinder(route.body);
+    findIgnoredFields = createIgnoredFieldFinder(route.body, route.response);
   };
   const withDetail: typeof hooks = Object.assign({ introspect }, hooks);
   return withDetail;

@@ -7,7 +7,7 @@ const SURFACES = {
 };
 
 const CONVENTIONS = `
-- Bodies are JSON of at most 1 MiB (an exported agent 32 MiB). Unknown fields are ignored; misspelt and misplaced ones are named in \`warnings\` of the answer.
+- Bodies are JSON of at most 1 MiB (an exported agent 32 MiB). Fields that a route does not know are ignored, and named in \`warnings\` of the answer.
 - Every error has the shape \`Error\`, with a \`code\` for programs; every answer has an \`x-request-id\`.
 - Times are ISO 8601 in UTC, unless a field says epoch milliseconds.
 - With an \`Idempotency-Key\` header, a POST that creates or spends is done once; its answer is replayed for 24 hours.
