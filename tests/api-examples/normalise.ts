@@ -5,8 +5,10 @@ const MAX_ITEMS = 2;
 const MAX_TEXT = 700;
 
 /** The moment at which every example takes place. */
-const NOW = Date.parse("2026-01-15T09:30:00.000Z");
-const YEAR = 366 * 24 * 60 * 60 * 1000;
+export const NOW = Date.parse("2026-01-15T09:30:00.000Z");
+const HOUR = 60 * 60 * 1000;
+const DAY = 24 * HOUR;
+const YEAR = 366 * DAY;
 
 const RANDOM = /(?<![\w/+-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])(?:0x)?[\w-]{20,}={0,2}(?![\w/+-])/g;
 
@@ -26,8 +28,15 @@ export function createNormaliser(now = Date.now()) {
     known.set(text, made);
     return made;
   };
-  /** Keeps the distance to the present, in whole seconds. */
-  const shift = (at: number) => NOW + Math.round((at - now) / 1000) * 1000;
+  /** Keeps the distance to the present, in whole seconds; of a full hour, the time of the day and the number of whole days. */
+  function shift(at: number): number {
+    if (at % HOUR !== 0) return NOW + Math.round((at - now) / 1000) * 1000;
+    const isFirst = new Date(at).getUTCDate() === 1 && at % DAY === 0;
+    if (isFirst && at > now) return Date.parse("2026-02-01T00:00:00.000Z");
+    const days = Math.floor((at - now) / DAY);
+    const first = NOW - (NOW % DAY) + (at % DAY);
+    return (first > NOW ? first : first + DAY) + days * DAY;
+  }
   const isNear = (at: number) => Math.abs(at - now) < 11 * YEAR;
 
   function text(value: string): string {

@@ -3,6 +3,7 @@ import type { OpenApiDocument } from "../../src/kernel/http/openapi/document.ts"
 import type { RecordedExamples } from "../../src/kernel/http/openapi/examples.ts";
 import { createClient } from "../support/client.ts";
 import { member } from "../support/members.ts";
+import { correctSchedules } from "./schedule-times.ts";
 import { accounts, firstAdmin } from "./scenarios/accounts.ts";
 import { agents } from "./scenarios/agents.ts";
 import { clients } from "./scenarios/clients.ts";
@@ -45,6 +46,7 @@ export async function runTour(): Promise<TourResult> {
       }
     }
     refused.push(...tour.refused);
+    await correctSchedules(recorded[side]);
   }
   return { documents, recorded, refused, broken };
 }
