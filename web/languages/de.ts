@@ -3251,7 +3251,8 @@ export const translation = {
       "Name one of your agents by its id.": "Nenne einen deiner Agenten mit seiner Kennung.",
       // What is wrong with an address.
       "This address is not allowed: {text}.": "Diese Adresse ist nicht erlaubt: {text}.",
-      "it leads into a private or reserved network": "Sie führt in ein privates oder reserviertes Netz",
+      "it leads into a private or reserved network. The operator can allow that network with OUTBOUND_ALLOW":
+        "Sie führt in ein privates oder reserviertes Netz. Der Betreiber kann das Netz mit OUTBOUND_ALLOW erlauben",
       "only https is": "nur https geht",
       "only http and https are": "nur http und https gehen",
       "it holds a user name or password": "Sie enthält einen Namen oder ein Passwort",
