@@ -41,6 +41,15 @@ interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs" | "event
 const ADDRESS_ERRORS = ["INVALID_ADDRESS", "ADDRESS_NOT_ALLOWED"];
 const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
 
+/** Standard Webhooks 1.0; delivery/signing.ts. */
+const SIGNATURE =
+  "Each event comes as a POST with the JSON body `{ type, timestamp, data }`, signed as Standard Webhooks 1.0 says. Its headers are `webhook-id` (the same in each " +
+  "repetition of the event), `webhook-timestamp` (seconds since 1970) and `webhook-signature`: one or more signatures, separated by spaces, each of them `v1,` and the " +
+  "base64 of an HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`. Its key is the `secret` without `whsec_`, decoded from base64. Compare with each signature in " +
+  "constant time, and refuse timestamps that are more than five minutes off. What `data` holds for each type is in the guide to events, at `/docs/events`.";
+const PRIVATE_ADDRESS =
+  "An address in a private network, such as `http://localhost:3000`, is refused (`ADDRESS_NOT_ALLOWED`) unless the operator of the service allows the network with `OUTBOUND_ALLOW`.";
+
 export function webRoutes(deps: Deps) {
   const { outbound, idempotency, jobs, events, identities, endpoints, deliveries, eventAccess, eventFeed } = deps;
   const tags = ["Webhooks"];
@@ -95,7 +104,7 @@ export function webRoutes(deps: Deps) {
           summary: "Register an address that receives events",
           description:
             "An admin's webhook receives the events of all users, any other those of its owner's account and agents. " +
-            "An API key needs both `read` and `write`.",
+            `An API key needs both \`read\` and \`write\`.\n\n${SIGNATURE}\n\n${PRIVATE_ADDRESS}`,
           ...documentErrors({ 400: ADDRESS_ERRORS, 409: ["WEBHOOK_LIMIT", ...IDEMPOTENCY_ERRORS] }),
         },
       },
