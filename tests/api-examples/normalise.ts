@@ -14,8 +14,8 @@ const RANDOM = /(?<![\w/+-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])(?:0x)?[\w-]{20,}={0,2
 
 const FOREIGN_HOST = /(\w+:\/\/)(?!localhost|127\.0\.0\.1|(?:\w+\.)?example\.com)([\w-]+)(?:\.[\w-]+)+/g;
 
-/** Replaces ids, times, addresses and secrets, alike wherever they stand in the value. */
-export function createNormaliser(now = Date.now()) {
+/** Replaces ids, times, addresses and secrets, alike wherever they stand in the value. `own` are the addresses of Berth itself. */
+export function createNormaliser(own: readonly string[], now = Date.now()) {
   const known = new Map<string, string>();
   const counts = new Map<string, number>();
   const number = (kind: string) => {
@@ -50,6 +50,8 @@ export function createNormaliser(now = Date.now()) {
       .replace(/\b20\d\d-\d\d-\d\d(?!T)\b/g, (day) =>
         isNear(Date.parse(day)) ? new Date(shift(Date.parse(day))).toISOString().slice(0, 10) : day,
       )
+      // A fake of this machine stands for a service elsewhere: a private address would be refused.
+      .replace(/\bhttps?:\/\/127\.0\.0\.1:\d+/g, (origin) => (own.includes(origin) ? origin : "https://www.example.com"))
       .replace(/\b(?:localhost|127\.0\.0\.1|berth\.example):\d+/g, "localhost:3000")
       // No example names a foreign address; the first part of its name stays.
       .replace(FOREIGN_HOST, (_, scheme: string, host: string) => `${scheme}${host.replaceAll("-", "")}.example.com`)

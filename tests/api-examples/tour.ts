@@ -115,7 +115,7 @@ export function createTour(
     const isBetter = !known || (known.status >= 400 && status < 400);
     const isAnotherForm = known && known.status < 400 && status < 400 && isStream && known.type !== example.type;
     if (!isBetter && !isAnotherForm) return;
-    const normaliser = createNormaliser();
+    const normaliser = createNormaliser([berth.web, berth.backend]);
     const shown: RecordedExample = {
       ...example,
       ...(example.parameters && { parameters: normaliser.value(example.parameters, false) as Record<string, string> }),

@@ -36,6 +36,7 @@ describe.each(["web", "backend"] as const)("on the %s", (side) => {
         for (const { cron, timezone, nextRunAt, next, enabled } of objectsIn(response, asked)) {
           if (typeof cron !== "string" || enabled === false) continue;
           const shown = typeof nextRunAt === "string" ? [nextRunAt] : Array.isArray(next) ? next : [];
+          if (shown.length === 0) continue;
           const runs = requireRuns(await readCron(cron, typeof timezone === "string" ? timezone : "UTC"), NOW, shown.length);
           expect({ operation, shown }).toEqual({ operation, shown: runs.map((run) => new Date(run).toISOString()) });
           count += shown.length;
