@@ -51,7 +51,9 @@ export function createNormaliser(own: readonly string[], now = Date.now()) {
         isNear(Date.parse(day)) ? new Date(shift(Date.parse(day))).toISOString().slice(0, 10) : day,
       )
       // A fake of this machine stands for a service elsewhere: a private address would be refused.
-      .replace(/\bhttps?:\/\/127\.0\.0\.1:\d+/g, (origin) => (own.includes(origin) ? origin : "https://www.example.com"))
+      .replace(/\bhttps?:\/\/127\.0\.0\.1:\d+/g, (origin) =>
+        own.includes(origin) ? origin : "https://www.example.com",
+      )
       .replace(/\b(?:localhost|127\.0\.0\.1|berth\.example):\d+/g, "localhost:3000")
       // No example names a foreign address; the first part of its name stays.
       .replace(FOREIGN_HOST, (_, scheme: string, host: string) => `${scheme}${host.replaceAll("-", "")}.example.com`)

@@ -3,7 +3,6 @@ import type { OpenApiDocument } from "../../src/kernel/http/openapi/document.ts"
 import type { RecordedExamples } from "../../src/kernel/http/openapi/examples.ts";
 import { createClient } from "../support/client.ts";
 import { member } from "../support/members.ts";
-import { correctSchedules } from "./schedule-times.ts";
 import { accounts, firstAdmin } from "./scenarios/accounts.ts";
 import { agents } from "./scenarios/agents.ts";
 import { clients } from "./scenarios/clients.ts";
@@ -12,6 +11,7 @@ import { models } from "./scenarios/models.ts";
 import { money } from "./scenarios/money.ts";
 import { operation } from "./scenarios/operation.ts";
 import { reach } from "./scenarios/reach.ts";
+import { correctSchedules } from "./schedule-times.ts";
 import { createTour, type Side } from "./tour.ts";
 import { openWorld } from "./world.ts";
 

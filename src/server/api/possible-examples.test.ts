@@ -12,7 +12,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 function objectsIn(value: unknown, around: Record<string, unknown> = {}): Record<string, unknown>[] {
   if (!isRecord(value)) return [];
   const whole = { ...around, ...value };
-  return [...(Array.isArray(value) ? [] : [whole]), ...Object.values(value).flatMap((inner) => objectsIn(inner, whole))];
+  return [
+    ...(Array.isArray(value) ? [] : [whole]),
+    ...Object.values(value).flatMap((inner) => objectsIn(inner, whole)),
+  ];
 }
 
 describe.each(["web", "backend"] as const)("on the %s", (side) => {
@@ -37,7 +40,11 @@ describe.each(["web", "backend"] as const)("on the %s", (side) => {
           if (typeof cron !== "string" || enabled === false) continue;
           const shown = typeof nextRunAt === "string" ? [nextRunAt] : Array.isArray(next) ? next : [];
           if (shown.length === 0) continue;
-          const runs = requireRuns(await readCron(cron, typeof timezone === "string" ? timezone : "UTC"), NOW, shown.length);
+          const runs = requireRuns(
+            await readCron(cron, typeof timezone === "string" ? timezone : "UTC"),
+            NOW,
+            shown.length,
+          );
           expect({ operation, shown }).toEqual({ operation, shown: runs.map((run) => new Date(run).toISOString()) });
           count += shown.length;
         }
