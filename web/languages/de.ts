@@ -3487,6 +3487,7 @@ export const translation = {
         "Diese Zeitzone gibt es nicht. Nimm einen Namen wie Europe/Berlin.",
       "An agent of another host has a url.": "Ein Agent auf einem anderen Server braucht eine url.",
       'This was ignored: it belongs into "{name}".': "Das wurde übergangen: Es gehört in „{name}“.",
+      "This was ignored: there is no such field here.": "Das wurde übergangen: Dieses Feld gibt es hier nicht.",
       'This was ignored: there is no such field here. Is "{name}" meant?':
         "Das wurde übergangen: Dieses Feld gibt es hier nicht. Ist „{name}“ gemeint?",
       "An MCP server has either a url or a command.": "Ein MCP-Server hat entweder eine Adresse oder einen Befehl.",
@@ -3976,8 +3977,8 @@ export const translation = {
       "Commands that agents may have started as MCP servers over stdio. They run as the user of Berth. `name=command argument …` fixes the arguments; of a command alone, each agent chooses them: name no interpreter and no `npx` like that.":
         "Befehle, die Agenten als MCP-Server starten dürfen. Sie laufen als der Benutzer von Berth. `Name=Befehl Argument …` legt die Argumente fest; bei einem Befehl allein wählt sie jeder Agent: Nenne so keinen Interpreter und kein `npx`.",
       "Files of third-party plugins.": "Dateien fremder Erweiterungen.",
-      "Private networks that addresses given by users may reach all the same.":
-        "Private Netze, die Adressen von Nutzern trotzdem erreichen dürfen.",
+      "Private networks that addresses given by users may reach all the same. A network has no port: 127.0.0.1 opens every service on this machine to every user.":
+        "Private Netze, die Adressen von Nutzern trotzdem erreichen dürfen. Ein Netz hat keinen Port: 127.0.0.1 öffnet jedem Nutzer jeden Dienst auf dieser Maschine.",
       "What `/api/ai/*` and `/v1/*` may spend a day on the operator's keys for callers without an account; 0 turns such use off.":
         "Was `/api/ai/*` und `/v1/*` am Tag auf Schlüssel des Betreibers für Aufrufer ohne Konto ausgeben dürfen; 0 schaltet diese Nutzung ab.",
       "Whether `/v1` of the web port serves callers without an account, within `AI_PUBLIC_BUDGET_USD_PER_DAY`; otherwise they get 401.":

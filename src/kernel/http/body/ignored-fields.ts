@@ -80,7 +80,9 @@ function describe(
   if (parent) return `This was ignored: it belongs into "${parent[0]}".`;
   const meant = nearestName(name, Object.keys(properties), Math.min(MAX_CHANGES, Math.ceil(name.length / 3)));
   if (meant === undefined && echoed.has(name)) return undefined;
-  return `This was ignored: there is no such field here.${meant === undefined ? "" : ` Is "${meant}" meant?`}`;
+  return meant === undefined
+    ? "This was ignored: there is no such field here."
+    : `This was ignored: there is no such field here. Is "${meant}" meant?`;
 }
 
 /** The response with the warnings added to its member `warnings`, if it is a JSON object that says that all went well. */
