@@ -66,7 +66,7 @@ OpenAPI 3.1 document at \`/swagger/json\`; \`berth openapi\` prints it without a
   itself; keep it on loopback unless you mean to open it. See [architecture](architecture.md#two-surfaces).
 - **Who calls.** A session (a cookie, or the same as a bearer token), or an API key: \`Authorization: Bearer bk_…\`, made under **Account → API keys** or
   by \`POST /api/keys\`. A key has scopes; a request without the one that it needs gets 403.
-- **Bodies** are JSON of at most 1 MiB. Unknown fields are ignored; misspelt ones are named in \`warnings\` of the answer.
+- **Bodies** are JSON of at most 1 MiB. Fields that a route does not know are ignored, and named in \`warnings\` of the answer.
 - **Errors** have one shape: \`error\` and \`message\` for people, \`code\` for programs, \`issues\` with the places in a body. Each answer has an
   \`x-request-id\`, under which the log has it.
 - **Repetition.** With an \`Idempotency-Key\`, a POST that creates or spends is done once, and its answer is replayed for 24 hours.

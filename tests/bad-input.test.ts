@@ -330,7 +330,10 @@ for (const mode of ["development", "production"]) {
           expect(await ignored(change, { approvals: { spend: "deny" } })).toEqual([
             'approvals: This was ignored: it belongs into "config".',
           ]);
-          expect(await ignored(change, { name: "Harbour", purple: 1, id: "x" })).toBeUndefined();
+          expect(await ignored(change, { name: "Harbour", purple: 1, id: "x" })).toEqual([
+            "purple: This was ignored: there is no such field here.",
+          ]);
+          expect(await ignored(change, { name: "Harbour", id: "x", status: "stopped" })).toBeUndefined();
         }
       }
       const routes = [

@@ -92,6 +92,41 @@ describe.each([
   }, 120_000);
 });
 
+describe("the list of operations", () => {
+  const hits = () => page.evaluate<string>(`document.querySelector("nav .count").textContent`);
+
+  test("shows the path of each, so that equal summaries can be told apart", async () => {
+    await page.emulate({ theme: "light", width: 1280, language: "en" });
+    await openPage(page, `${berth.web}/swagger`);
+    const rows = await page.evaluate<string[]>(
+      `[...document.querySelectorAll("nav .operations a")].map((row) => row.textContent)`,
+    );
+    expect(new Set(rows).size).toBe(rows.length);
+    expect(rows.join("\n")).toContain("/api/agents/{id}/chat");
+  });
+
+  test("is searched in descriptions and by the stem of a word", async () => {
+    for (const [word, id] of [
+      ["streaming", "sendMessage"],
+      ["cost", "getUsage"],
+      ["signature", "createWebhook"],
+    ] as const) {
+      await type("nav input", word);
+      await eventually(async () => /^[1-9]\d* found$/.test(await hits()), { what: `${word} is found` });
+      expect(await page.evaluate(`Boolean(document.querySelector('nav a[href="#${id}"]'))`)).toBe(true);
+    }
+  });
+
+  test("closes on a phone when an operation is chosen", async () => {
+    await page.emulate({ theme: "light", width: 390, language: "en" });
+    await openPage(page, `${berth.web}/swagger`);
+    await page.evaluate(`document.querySelector("nav > details").open = true`);
+    await show("createAgent");
+    await eventually(() => page.evaluate(`!document.querySelector("nav > details").open`), { what: "the list closes" });
+    await page.emulate({ theme: "light", width: 1280, language: "en" });
+  });
+});
+
 describe("trying a request", () => {
   beforeAll(() => page.emulate({ theme: "light", width: 1280, language: "en" }));
 

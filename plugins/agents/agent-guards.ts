@@ -5,7 +5,7 @@ import { AppError, forbidden } from "../../src/kernel/errors.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf, createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded, guardedFile, type RouteGuard } from "../../src/kernel/http/route-guards.ts";
-import type { auth, Caller, Identity, Scope } from "../auth/index.ts";
+import { type auth, type Caller, type Identity, requireKnownScopes, type Scope } from "../auth/index.ts";
 import { type Agent, type AgentStore, agentNotFound } from "./agent-store.ts";
 
 type Identities = ReturnType<typeof auth.setup>["service"]["identities"];
@@ -19,13 +19,8 @@ export const operationInProgress = () =>
  */
 export type AgentRouteKind = "data" | "lifecycle";
 
-export interface OwnAgentOptions {
-  /** The scope that the session or key must have. */
-  scope: Scope;
-  kind: AgentRouteKind;
-  file?: AdmitFile;
-  large?: AdmitFile;
-}
+/** The scope that the session or key must have; `kind` is `data` by default. */
+export type OwnAgentOptions = Scope | { scope: Scope; kind?: AgentRouteKind; file?: AdmitFile; large?: AdmitFile };
 
 /**
  * For a route that takes a file (`file`: the body may be of any type, and its bytes are in the request's context), or JSON with
@@ -65,8 +60,16 @@ const normalizeAgentCall = (options: AgentCallOptions) => ({
   ...(typeof options === "string" ? { action: options } : options),
 });
 
+const normalizeOwnAgent = (options: OwnAgentOptions) => ({
+  kind: "data" as const,
+  file: undefined,
+  large: undefined,
+  ...(typeof options === "string" ? { scope: options } : options),
+});
+type OwnAgent = ReturnType<typeof normalizeOwnAgent>;
+
 /**
- * Route macros for routes of one agent. On the web, `ownAgent: { scope, kind }` (routes with `:id`) and
+ * Route macros for routes of one agent. On the web, `ownAgent: scope` (routes with `:id`) and
  * `ownInstance: scope` (routes with `:userId`) give the handler `identity` and `agent`. On the backend,
  * `agentCall: action` gives `caller` and `agent`: it admits the owner, and a service token that names the owner, this
  * agent and this action. Admins have no access to the agents of others.
@@ -79,7 +82,7 @@ export function createAgentGuards(
   const ownerMemo = createRequestMemo<{ identity: Identity; agent: Agent }>();
   const callerMemo = createRequestMemo<{ caller: Caller; agent: Agent }>();
 
-  async function authenticateOwner(request: Request, id: string, { scope, kind }: OwnAgentOptions) {
+  async function authenticateOwner(request: Request, id: string, { scope, kind }: OwnAgent) {
     const identity = await identities.authenticate(request, scope);
     const agent = await agents.find(id);
     return requireOwner(request, identity, agent, kind);
@@ -121,20 +124,29 @@ export function createAgentGuards(
 
   type Context = { request: Request; params: unknown };
   return new Elysia({ name: "agents.guards" }).macro({
-    ownAgent: (options: OwnAgentOptions) => ({
-      ...guardedWith(options, async ({ request, params }) => {
-        await authenticateOwner(request, params.id ?? "", options);
-      }),
-      detail: documentGuard(["session", "apiKey"], ownershipErrorCodes(options.kind)),
-      resolve: async ({ request, params }: Context) =>
-        ownerMemo.get(request) ?? (await authenticateOwner(request, pathParam(params), options)),
-    }),
-    ownInstance: (scope: Scope) => ({
-      ...guarded(async ({ request, params }) => void (await authenticateInstance(request, params.userId ?? "", scope))),
-      detail: documentGuard(["session", "apiKey"], ownershipErrorCodes("lifecycle")),
-      resolve: async ({ request, params }: Context) =>
-        ownerMemo.get(request) ?? (await authenticateInstance(request, pathParam(params, "userId"), scope)),
-    }),
+    ownAgent: (given: OwnAgentOptions) => {
+      const options = normalizeOwnAgent(given);
+      requireKnownScopes(options.scope);
+      return {
+        ...guardedWith(options, async ({ request, params }) => {
+          await authenticateOwner(request, params.id ?? "", options);
+        }),
+        detail: documentGuard(["session", "apiKey"], ownershipErrorCodes(options.kind)),
+        resolve: async ({ request, params }: Context) =>
+          ownerMemo.get(request) ?? (await authenticateOwner(request, pathParam(params), options)),
+      };
+    },
+    ownInstance: (scope: Scope) => {
+      requireKnownScopes(scope);
+      return {
+        ...guarded(
+          async ({ request, params }) => void (await authenticateInstance(request, params.userId ?? "", scope)),
+        ),
+        detail: documentGuard(["session", "apiKey"], ownershipErrorCodes("lifecycle")),
+        resolve: async ({ request, params }: Context) =>
+          ownerMemo.get(request) ?? (await authenticateInstance(request, pathParam(params, "userId"), scope)),
+      };
+    },
     agentCall: (options: AgentCallOptions) => ({
       ...guardedWith(normalizeAgentCall(options), async ({ request, params }) => {
         await authorizeCall(request, params.id ?? "", options);

@@ -108,7 +108,11 @@ describe.each(["PATCH", "PUT"] as const)("%s /api/agents/:id", (method) => {
       tier: "pro",
     };
     const { body } = await send({ ...more, subdomain: "admin", runtimeVersion: "9.9.9", wanted: "down" });
-    expect(body).toEqual({ ...(await ada.get<object>(path)).body, status: "updated" } as never);
+    const warnings = ["userId", "tier", "wanted"].map((path) => ({
+      path,
+      message: "This was ignored: there is no such field here.",
+    }));
+    expect(body).toEqual({ ...(await ada.get<object>(path)).body, status: "updated", warnings } as never);
     expect(body.agent).toMatchObject({ status: "running", verified: false, runtimeVersion: "1.0.0" });
   });
 

@@ -76,7 +76,8 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
       ...detail,
       summary: "Provision an agent",
       description:
-        "Makes an agent, which starts at once. `config` is its configuration, which is laid over the template's if there is one. An admin needs no plan; other accounts need one with room for another agent.",
+        "Makes an agent, which starts at once. `config` is its configuration, which is laid over the template's if there is one. An admin needs no plan; other accounts need one with room for another agent, which the operator gives with `berth user grant EMAIL PLAN` (402 without one, 429 without room). " +
+        "The agent's `status` is `running` now, and `active` after a start or restart: both mean that it is up.",
       ...documentErrors({
         ...provisioningErrors,
         409: ["AGENT_GONE", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
@@ -121,7 +122,8 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           detail: {
             ...detail,
             summary: "The caller's agents, newest first",
-            description: "Without a credential the list is empty, not refused. `nextCursor` leads to the next page.",
+            description:
+              "Without a credential the list is empty, not refused; a wrong key is refused (401). `nextCursor` leads to the next page.",
             operationId: "listAgents",
           },
         },

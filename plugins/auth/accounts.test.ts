@@ -135,7 +135,7 @@ describe("sign-in", () => {
   test("returns the user and sets the cookie", async () => {
     const ada = client();
     const { id, email, name } = await ada.signUp();
-    const answer = await ada.post("/api/auth/callback/credentials", { email, password, extra: 1 });
+    const answer = await ada.post("/api/auth/callback/credentials", { email, password });
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 200,
       body: { ok: true, user: { id, email, name } },

@@ -50,7 +50,7 @@ import { createWalletProofs } from "./wallet/wallet-proof.ts";
 export type { OnAccountReclaim } from "./account-reclaim.ts";
 export type { AccountChange, AuditRecorder } from "./administration/account-changes.ts";
 export { ACCOUNT_STATUSES, type AccountFilter, type Administration } from "./administration/administration.ts";
-export type { Scope } from "./api-keys/api-keys.ts";
+export { requireKnownScopes, type Scope } from "./api-keys/api-keys.ts";
 export { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "./caller-credential.ts";
 export type { Identities } from "./identities.ts";
 export {

@@ -12,7 +12,10 @@ export const name = t.String({
 });
 
 /** A password that an account gets. `requirePassword` judges it. */
-export const newPassword = t.String({ error: `Give a password of at least ${MIN_PASSWORD_LENGTH} characters.` });
+export const newPassword = t.String({
+  error: `Give a password of at least ${MIN_PASSWORD_LENGTH} characters.`,
+  description: `At least ${MIN_PASSWORD_LENGTH} characters; neither a common one nor the account's address.`,
+});
 
 export const signUpBody = t.Object({
   email: t.String({ maxLength: 320, error: "Give your email address." }),
@@ -40,7 +43,10 @@ const token = t.String({ minLength: 1, maxLength: 200, error: "Open the link fro
 
 export const resetPasswordBody = t.Object({
   token,
-  password: t.String({ error: "Give a password of at least 6 characters." }),
+  password: t.String({
+    error: "Give a password of at least 6 characters.",
+    description: "At least 6 characters; neither a common one nor the account's address.",
+  }),
 });
 
 export const verifyEmailBody = t.Object({ token });

@@ -4,7 +4,7 @@ import { forbidden } from "../../src/kernel/errors.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded } from "../../src/kernel/http/route-guards.ts";
-import type { Scope } from "./api-keys/api-keys.ts";
+import { requireKnownScopes, type Scope } from "./api-keys/api-keys.ts";
 import type { Caller, Identity, SessionIdentity } from "./identity.ts";
 
 /** The action that a service token must name, with the scope an API key needs where the method does not imply it. */
@@ -27,6 +27,7 @@ export function createRouteGuards(checks: AuthenticationChecks) {
   return new Elysia({ name: "identity" }).macro({
     signedIn: (scope: Scope | readonly Scope[]) => {
       const scopes = [scope].flat();
+      requireKnownScopes(...scopes);
       return {
         ...guarded(async ({ request }) => void (await authenticate(request, ...scopes))),
         detail: documentGuard(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
@@ -67,6 +68,7 @@ export function createRouteGuards(checks: AuthenticationChecks) {
     },
     granted: (granted: GrantedAction) => {
       const { action, scope } = typeof granted === "string" ? { action: granted, scope: undefined } : granted;
+      if (scope !== undefined) requireKnownScopes(scope);
       return {
         ...guarded(async ({ request }) => void callerByRequest.set(request, await authorize(request, action, scope))),
         detail: documentGuard(["serviceToken", "session", "apiKey"], { 403: "MISSING_SCOPE" }),

@@ -5,23 +5,45 @@ import { sentFiles } from "../runtime/index.ts";
 
 export const API_VERSION = "1.0.0";
 
-const optionalText = (max: number, error: string) => t.Optional(t.String({ maxLength: max, error }));
+const optionalText = (max: number, error: string, description?: string) =>
+  t.Optional(t.String({ maxLength: max, error, ...(description !== undefined && { description }) }));
+
+/** What `agentId` is in every request here. */
+const agentId = optionalText(
+  64,
+  "An agent id has 36 characters.",
+  "One of your agents. Left out: the newest that is not stopped, else the newest.",
+);
+/** Documents the names; the route itself refuses others, and lists those that there are. */
+const action = (names: readonly string[], description: string) =>
+  t.Optional(t.String({ maxLength: 32, error: "The action is a short word.", enum: names, description }));
 
 export const agentQuery = t.Object({
-  action: optionalText(32, "The action is a short word."),
-  sessionId: optionalText(64, "A session id has at most 64 characters."),
-  agentId: optionalText(64, "An agent id has 36 characters."),
+  action: action(
+    ["health", "sessions", "session", "memory", "skills", "credentials"],
+    "The view. Left out: what there is.",
+  ),
+  sessionId: optionalText(64, "A session id has at most 64 characters.", "For `session`."),
+  agentId,
 });
 
 export const agentBody = t.Object({
-  action: optionalText(32, "The action is a short word."),
-  agentId: optionalText(64, "An agent id has 36 characters."),
-  message: optionalText(100_000, "A message is text of at most 100000 characters."),
-  sessionId: optionalText(64, "A session id has at most 64 characters."),
-  skillId: optionalText(128, "A skill id is text."),
-  enabled: t.Optional(t.Boolean({ error: "Give true or false." })),
-  key: optionalText(64, "The key names a credential kind."),
-  value: optionalText(8_192, "A credential is text of at most 8192 characters; empty clears it."),
+  action: action(["chat", "create-session", "update-skill", "set-credential"], "What to do. Left out: `chat`."),
+  agentId,
+  message: optionalText(100_000, "A message is text of at most 100000 characters.", "For `chat`: what you say."),
+  sessionId: optionalText(
+    64,
+    "A session id has at most 64 characters.",
+    "For `chat`: the conversation. Left out: the newest active one of the web, or a new one.",
+  ),
+  skillId: optionalText(128, "A skill id is text.", "For `update-skill`."),
+  enabled: t.Optional(t.Boolean({ error: "Give true or false.", description: "For `update-skill`." })),
+  key: optionalText(64, "The key names a credential kind.", "For `set-credential`: its kind, such as `provider_1`."),
+  value: optionalText(
+    8_192,
+    "A credential is text of at most 8192 characters; empty clears it.",
+    "For `set-credential`; an empty text clears it.",
+  ),
   ...uiChatFields,
 });
 
@@ -29,9 +51,24 @@ export const MESSAGE_MISSING = "Give a message of 1 to 100000 characters.";
 
 export const sendMessageBody = t.Object({
   /** Only a request of `useChat` comes without it. */
-  message: t.Optional(t.String({ minLength: 1, maxLength: 100_000, error: MESSAGE_MISSING })),
-  topic: t.Optional(t.String({ minLength: 1, maxLength: 200, error: "A topic has 1 to 200 characters." })),
-  agentId: optionalText(64, "An agent id has 36 characters."),
+  message: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 100_000,
+      error: MESSAGE_MISSING,
+      description: "What you say to the agent. Required, except in a request of `useChat`, which has `messages`.",
+    }),
+  ),
+  topic: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 200,
+      error: "A topic has 1 to 200 characters.",
+      description:
+        "A name of yours for a conversation. Left out: the newest active conversation of the web, however it began.",
+    }),
+  ),
+  agentId,
   ...uiChatFields,
 });
 

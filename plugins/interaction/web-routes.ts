@@ -109,7 +109,9 @@ export function webRoutes({ identities, agents, runtime, views, actions, withIde
           tags,
           summary: "Send a message; each topic has a separate session",
           operationId: "sendMessage",
-          description: STREAM_DESCRIPTION,
+          description:
+            `${STREAM_DESCRIPTION} Without \`topic\`, the message continues the newest active conversation of the web, however it began. ` +
+            "It takes no files: `POST /api/agents/{id}/conversations` does.",
           ...documentErrors({
             ...TURN_ERRORS,
             404: ["NO_AGENT", "AGENT_NOT_FOUND"],

@@ -57,7 +57,8 @@ export const deploymentBackendRoutes = ({ users, agents, operations }: BackendDe
     },
     {
       agentCall: { action: DEPLOY_ACTION, changes: true },
-      body: t.Object({ config: configField() }),
+      // The web passes its body on as it came; the address names the agent.
+      body: t.Object({ agentId: t.Optional(t.Unknown()), config: configField() }),
       response: { 200: deployResponse, 201: deployResponse },
       detail: {
         tags,

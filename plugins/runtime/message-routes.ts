@@ -39,7 +39,8 @@ export function messageRoutes({ agents, messageList, uploads }: Deps) {
       tags: ["Agents"],
       summary: "List the messages of an agent's channels and its replies, newest first",
       description:
-        "Pages follow the order in which messages arrived, each with its reply; a page is sorted by time. " +
+        "This is not the whole history: without `include=all`, it has the messages of messaging platforms alone, none of the web and the API, so it " +
+        "may be empty. The history of all is in `GET /api/agents/{id}/conversations`. Pages follow the order in which messages arrived, each with its reply; a page is sorted by time. " +
         "Messages that `reset-memory` erased are not listed; those of an imported agent are.",
     },
   };

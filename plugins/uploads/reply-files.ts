@@ -97,7 +97,7 @@ export function createReplyFiles({ database, store }: Deps) {
     const { name, type, bytes } = file;
     if (bytes.byteLength === 0) throw new AppError(400, "FILE_EMPTY", "The file is empty, so it can't be sent.");
     if (bytes.byteLength > MAX_UPLOAD_BYTES) throw tooLarge();
-    const upload = { id, name: cleanName(name), type: storedType(type, bytes), size: bytes.byteLength };
+    const upload = { id, name: cleanName(name), type: storedType(type, bytes, name), size: bytes.byteLength };
     const kind = kindOf(upload.type, file.kind);
     const caption = file.caption?.trim().slice(0, MAX_CAPTION).toWellFormed() || null;
     try {

@@ -45,7 +45,7 @@ const addDetail = {
   summary: "Upload a file for an agent",
   description:
     "A form with the field `file`, or the file itself as the body, with its type and `?name=`. At most 20 MiB each; how much an " +
-    "account may store depends on its plan. A message names uploads by their ids. A file that is never sent is deleted after a " +
+    "account may store depends on its plan. `POST /api/agents/{id}/conversations` sends them with a message, by their ids in `attachments`; no other route takes them. A file that is never sent is deleted after a " +
     "day, one that was sent together with its conversation. Files are not in backups and exports.",
   requestBody: uploadRequestDocs,
 };

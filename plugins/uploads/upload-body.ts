@@ -50,7 +50,8 @@ export function toUploadedFile({
 }: Omit<UploadedFile, "type"> & { type: string | null }): UploadedFile {
   if (bytes.byteLength === 0) throw invalidInput({ path: "file", message: "The file is empty." });
   if (bytes.byteLength > MAX_UPLOAD_BYTES) throw tooLarge();
-  return { name: cleanName(name), type: storedType(type, bytes), bytes };
+  const cleaned = cleanName(name);
+  return { name: cleaned, type: storedType(type, bytes, cleaned), bytes };
 }
 
 async function fileOfForm(body: Uint8Array<ArrayBuffer>, type: string) {

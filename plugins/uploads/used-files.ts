@@ -59,7 +59,7 @@ export function createUsedFiles({ database, store, useStatement }: Deps) {
     async addToMessage(agent: Pick<Agent, "id" | "userId">, messageId: string, file: UploadedFile): Promise<void> {
       const { name, type, bytes } = file;
       const id = Bun.randomUUIDv7();
-      const upload = { id, name: cleanName(name), type: storedType(type, bytes), size: bytes.byteLength };
+      const upload = { id, name: cleanName(name), type: storedType(type, bytes, name), size: bytes.byteLength };
       await store(agent, { ...upload, createdAt: Date.now() }, bytes, [
         useStatement(agent.id, messageId, [id]),
         guard("uploads.message"),

@@ -14,7 +14,7 @@ import type { Identity } from "../auth/index.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { testUser } from "./support.test.ts";
 
-type EventSource = Pick<Events, "since" | "latest" | "subscribe">;
+type EventSource = Pick<Events, "since" | "latest" | "subscribe" | "declaredTypes">;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -234,6 +234,7 @@ describe("called directly", () => {
         return stored.filter((event) => event.seq > seq);
       },
       latest: async () => 0,
+      declaredTypes: [],
       subscribe(listener) {
         report.event = listener;
         return () => undefined;

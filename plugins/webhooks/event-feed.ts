@@ -26,7 +26,7 @@ export interface EventFeed {
 }
 
 interface Deps {
-  events: Pick<Events, "since" | "latest" | "subscribe">;
+  events: Pick<Events, "since" | "latest" | "subscribe" | "declaredTypes">;
   log: Log;
   identities: Pick<ServiceOf<typeof auth>["identities"], "authenticate">;
   onSessionRevoked: ServiceOf<typeof auth>["onSessionRevoked"];
@@ -38,7 +38,9 @@ export function createEventFeed({ events, log, identities, onSessionRevoked, hea
   onSessionRevoked((sessionId) => streams.end((reader) => reader.sessionId === sessionId));
 
   async function sourceOf(userId: string, { types, all, after }: FollowOptions): Promise<StreamSource> {
-    const exactTypes = types.includes("*") ? undefined : EVENT_TYPES.filter((type) => matchesEventType(types, type));
+    const exactTypes = types.includes("*")
+      ? undefined
+      : [...EVENT_TYPES, ...events.declaredTypes].filter((type) => matchesEventType(types, type));
     const filter = { ...(all ? {} : { userId }), ...(exactTypes ? { types: exactTypes } : {}), limit: BATCH };
     /** The last event reported by the subscription, whether it matches this reader's filter or not. */
     let lastSeenSeq = 0;

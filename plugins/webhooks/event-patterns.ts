@@ -2,23 +2,28 @@
 import { invalidInput } from "../../src/kernel/errors.ts";
 import { EVENT_TYPES } from "./event-types.ts";
 
-const GROUPS = [...new Set(EVENT_TYPES.map((type) => `${type.split(".")[0]}.*`))];
-const KNOWN_PATTERNS = new Set<string>(["*", ...GROUPS, ...EVENT_TYPES]);
-
 /**
  * Checks patterns and removes duplicates: types, groups such as `agent.*`, or `*`, which is also the default. 400 for an
  * unknown pattern or an empty list.
+ *
+ * @param declared the types of third-party plugins
  */
-export function requireEventTypes(requested: readonly string[] | undefined): string[] {
+export function requireEventTypes(
+  requested: readonly string[] | undefined,
+  declared: readonly string[] = [],
+): string[] {
   if (requested === undefined) return ["*"];
   if (requested.length === 0)
     throw invalidInput({ path: "types", message: "Name at least one type, or leave types out for all." });
-  const unknown = requested.findIndex((type) => !KNOWN_PATTERNS.has(type));
+  const types = [...EVENT_TYPES, ...declared];
+  const groups = [...new Set(types.map((type) => `${type.split(".")[0]}.*`))];
+  const known = new Set<string>(["*", ...groups, ...types]);
+  const unknown = requested.findIndex((type) => !known.has(type));
   if (unknown >= 0) {
     const path = `types.${unknown}`;
     throw invalidInput({
       path,
-      message: `There is no such event type. Choose from: *, ${[...GROUPS, ...EVENT_TYPES].join(", ")}.`,
+      message: `There is no such event type. Choose from: *, ${[...groups, ...types].join(", ")}.`,
     });
   }
   return [...new Set(requested)];

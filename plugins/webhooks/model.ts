@@ -10,7 +10,7 @@ const nullable = (schema: ReturnType<typeof t.String> | ReturnType<typeof t.Numb
 const url = text(2_048, "Give the http or https address to send events to, of at most 2,048 characters.");
 const types = t.Array(text(64, "A type is text, such as agent.created."), {
   maxItems: 50,
-  description: "Types of events, groups such as `agent.*`, or `*`. Left out: all.",
+  description: `Types of events, groups such as \`agent.*\`, or \`*\`. Left out: all. The types: ${EVENT_TYPES.join(", ")}.`,
   error: 'The types are a list, such as ["agent.created", "user.*"].',
 });
 const description = text(500, "A description is text of at most 500 characters.");
@@ -105,20 +105,20 @@ const eventData = t.Object(
   {
     type: t.String(),
     timestamp: t.String({ description: "ISO 8601" }),
-    data: t.Record(t.String(), t.Unknown(), { description: "By type: see the guide to webhooks" }),
+    data: t.Record(t.String(), t.Unknown(), { description: "By type: see the guide to events, at `/docs/events`" }),
   },
   { title: "WebhookEvent", description: "The same as the body of a webhook" },
 );
 
-/** One event of the feed. */
-export const feedEvent = {
+/** One event of the feed. `declared` are the types of third-party plugins. */
+export const feedEventSchema = (declared: readonly string[]) => ({
   title: "FeedEvent",
   description: "One event of the stream. Each has an id, so that a stream that broke off goes on after it.",
   type: "object" as const,
   required: ["id", "event", "data"],
   properties: {
     id: { type: "string" as const, description: "Where to resume: the header `Last-Event-ID`" },
-    event: { type: "string" as const, enum: [...EVENT_TYPES] },
+    event: { type: "string" as const, enum: [...EVENT_TYPES, ...declared] },
     data: eventData,
   },
-};
+});

@@ -54,14 +54,27 @@ async function createWebhook(client: Client, body: object = {}): Promise<Webhook
   return answer.body;
 }
 
+test("types under another name are not dropped without a word", async () => {
+  const { body } = await ada.post("/api/webhooks", { url: receiver.url, events: ["agent.*"] });
+  expect(body).toMatchObject({
+    types: ["*"],
+    warnings: [{ path: "events", message: "This was ignored: there is no such field here." }],
+  });
+  await ada.delete(`/api/webhooks/${(body as Webhook).id}`);
+});
+
 test("a webhook can be created, read, changed and removed; only its creation shows the secret", async () => {
-  const { status, body } = await ada.post<Webhook>("/api/webhooks", {
+  const {
+    status,
+    body: { warnings, ...body },
+  } = await ada.post<Webhook & { warnings: { path: string }[] }>("/api/webhooks", {
     url: receiver.url,
     types: ["agent.*", "user.updated", "agent.*"],
     description: "Dock",
     ...{ id: "mine", userId: "bob", secret: "whsec_mine", allEvents: true, wide: 1, active: false },
   });
   expect(status).toBe(201);
+  expect(warnings.map(({ path }) => path)).toEqual(["userId", "wide"]);
   expect(body).toEqual({
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     url: receiver.url,

@@ -16,7 +16,7 @@ import { requireEventTypes } from "./event-patterns.ts";
 import {
   createdWebhook,
   deliveryList,
-  feedEvent,
+  feedEventSchema,
   feedQuery,
   newWebhook,
   pageQuery,
@@ -30,7 +30,7 @@ import {
   webhookList,
 } from "./model.ts";
 
-interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs"> {
+interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs" | "events"> {
   identities: ServiceOf<typeof auth>["identities"];
   endpoints: Endpoints;
   deliveries: Deliveries;
@@ -41,8 +41,17 @@ interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs"> {
 const ADDRESS_ERRORS = ["INVALID_ADDRESS", "ADDRESS_NOT_ALLOWED"];
 const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
 
+/** Standard Webhooks 1.0; delivery/signing.ts. */
+const SIGNATURE =
+  "Each event comes as a POST with the JSON body `{ type, timestamp, data }`, signed as Standard Webhooks 1.0 says. Its headers are `webhook-id` (the same in each " +
+  "repetition of the event), `webhook-timestamp` (seconds since 1970) and `webhook-signature`: one or more signatures, separated by spaces, each of them `v1,` and the " +
+  "base64 of an HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`. Its key is the `secret` without `whsec_`, decoded from base64. Compare with each signature in " +
+  "constant time, and refuse timestamps that are more than five minutes off. What `data` holds for each type is in the guide to events, at `/docs/events`.";
+const PRIVATE_ADDRESS =
+  "An address in a private network, such as `http://localhost:3000`, is refused (`ADDRESS_NOT_ALLOWED`) unless the operator of the service allows the network with `OUTBOUND_ALLOW`.";
+
 export function webRoutes(deps: Deps) {
-  const { outbound, idempotency, jobs, identities, endpoints, deliveries, eventAccess, eventFeed } = deps;
+  const { outbound, idempotency, jobs, events, identities, endpoints, deliveries, eventAccess, eventFeed } = deps;
   const tags = ["Webhooks"];
   const detail = { tags };
 
@@ -58,6 +67,8 @@ export function webRoutes(deps: Deps) {
     }
   }
 
+  const requireTypes = (types: readonly string[] | undefined) => requireEventTypes(types, events.declaredTypes);
+
   return new Elysia({ name: "webhooks.web" })
     .use(identities.guards)
     .use(createWebhookGuards(identities, endpoints))
@@ -72,7 +83,7 @@ export function webRoutes(deps: Deps) {
             const newEndpoint = {
               userId: identity.user.id,
               url: body.url,
-              types: requireEventTypes(body.types),
+              types: requireTypes(body.types),
               description: body.description ?? "",
               ...eventAccess.eventScopeOf(identity),
             };
@@ -93,7 +104,7 @@ export function webRoutes(deps: Deps) {
           summary: "Register an address that receives events",
           description:
             "An admin's webhook receives the events of all users, any other those of its owner's account and agents. " +
-            "An API key needs both `read` and `write`.",
+            `An API key needs both \`read\` and \`write\`.\n\n${SIGNATURE}\n\n${PRIVATE_ADDRESS}`,
           ...documentErrors({ 400: ADDRESS_ERRORS, 409: ["WEBHOOK_LIMIT", ...IDEMPOTENCY_ERRORS] }),
         },
       },
@@ -130,7 +141,7 @@ export function webRoutes(deps: Deps) {
         if (url !== undefined) await requireAllowedAddress(url);
         const changes: EndpointChanges = {
           ...(url === undefined ? {} : { url }),
-          ...(types === undefined ? {} : { types: requireEventTypes(types) }),
+          ...(types === undefined ? {} : { types: requireTypes(types) }),
           ...(description === undefined ? {} : { description }),
           ...(active === undefined ? {} : { active }),
           ...(identity.isAdmin ? { eventScope: eventAccess.eventScopeOf(identity) } : {}),
@@ -247,8 +258,7 @@ export function webRoutes(deps: Deps) {
           throw forbidden("ADMIN_REQUIRED", "Only admins can follow the events of all users.");
         return eventFeed.follow(identity, {
           all,
-          types:
-            query.types === undefined ? ["*"] : requireEventTypes(query.types.split(",").map((type) => type.trim())),
+          types: query.types === undefined ? ["*"] : requireTypes(query.types.split(",").map((type) => type.trim())),
           after: parseEventId(request.headers.get("last-event-id") ?? query.lastEventId),
           request,
         });
@@ -264,7 +274,7 @@ export function webRoutes(deps: Deps) {
             "Server-sent events: `id` is the place to resume from, `event` the type, `data` is `{ type, timestamp, data }`. " +
             "They are those of the caller's account and agents, or with `all=1`, for admins, those of all users. " +
             "The stream ends when the caller is signed out.",
-          responses: { 200: eventStreamResponse(feedEvent) },
+          responses: { 200: eventStreamResponse(feedEventSchema(events.declaredTypes)) },
           ...documentErrors({ 403: "ADMIN_REQUIRED", 429: "TOO_MANY_STREAMS" }),
         },
       },

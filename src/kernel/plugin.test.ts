@@ -4,7 +4,7 @@ import { temporaryDir } from "../../tests/support/process.ts";
 import { loadConfig } from "./config/config.ts";
 import { StartError } from "./errors.ts";
 import { openKernel, type RunningKernel } from "./kernel.ts";
-import { type Host, type Plugin, plugin } from "./plugin.ts";
+import { type Host, type Plugin, type PluginParts, plugin } from "./plugin.ts";
 import { createHost } from "./plugin-host.ts";
 
 const dir = temporaryDir();
@@ -106,5 +106,27 @@ describe("a host", () => {
       throw "just a text";
     });
     expect(refusal(() => host.use(odd))).toBe("The plugin odd can't be set up: just a text");
+  });
+
+  test("refuses a setup that returns a promise, and parts of another kind, each with what to do", () => {
+    const wrong = (name: string, parts: unknown) =>
+      refusal(() => createHost(kernel).use({ name, setup: () => parts as PluginParts<unknown> }));
+    expect(wrong("later", Promise.resolve({ service: {} }))).toBe(
+      "The plugin later can't be set up: its setup returned a promise. Make it a plain function, and do in start what has to be waited for.",
+    );
+    expect(wrong("later", Promise.reject(new Error("no harbour")))).toContain("returned a promise");
+    expect(wrong("none", undefined)).toBe(
+      "The plugin none can't be set up: its setup did not return its parts, an object.",
+    );
+    expect(wrong("bare", { web: {} })).toBe(
+      "The plugin bare can't be set up: its web is no routes. Give new Elysia() with routes, or leave it out.",
+    );
+    expect(wrong("bare", { backend: () => undefined })).toContain("its backend is no routes");
+    expect(wrong("bare", { lateRoutes: { web: {} } })).toBe(
+      "The plugin bare can't be set up: its lateRoutes.web is no list of functions that return routes.",
+    );
+    expect(wrong("bare", { start: Promise.resolve() })).toBe(
+      "The plugin bare can't be set up: its start is no function.",
+    );
   });
 });

@@ -1,5 +1,6 @@
 // The plugin contract: what the kernel offers to a plugin, and every hook that a plugin can register.
 import type { AnyElysia } from "elysia";
+import type { Migration } from "../../migrations/index.ts";
 import type { Config } from "./config/config.ts";
 import type { Database } from "./database/database.ts";
 import type { Events } from "./events/events.ts";
@@ -47,7 +48,7 @@ export const ownsDatabase = ({ config, database }: Pick<Kernel, "config" | "data
   config.role === "all" && database.file !== undefined;
 
 /**
- * Everything that a plugin registers. The host defines `rateLimitRules` and `secretPatterns` as soon as the plugin is
+ * Everything that a plugin registers. The host defines `rateLimitRules`, `secretPatterns` and `eventTypes` as soon as the plugin is
  * built; src/server/app.ts collects the rest and makes the two surfaces of it.
  */
 export interface PluginParts<Service> {
@@ -85,10 +86,19 @@ export interface PluginParts<Service> {
   /** Forms of secrets, such as a key's prefix, that logs black out in any text. With the `g` flag, and linear in time. */
   secretPatterns?: RegExp[];
 
+  /** Types of the events that this plugin records, such as `tide.entered`: webhooks and readers of the stream can then choose them. */
+  eventTypes?: readonly string[];
+
   /** OpenAPI paths of the web surface that are not routes, such as those of `sockets`. */
   documentedPaths?: OpenApiDocument["paths"];
   /** OpenAPI security schemes by name, for `documentGuard(names)` in this plugin's guards. */
   securitySchemes?: Record<string, object>;
+
+  /**
+   * Changes of the plugin's own tables, in order: each runs once, all or nothing, before `start`, where the backend runs. A released one
+   * never changes; the next version adds one at the end. For third-party plugins; the built-in ones are in `migrations/`.
+   */
+  migrations?: readonly Migration[];
 
   /** Starts background work. Called in the order of the plugins, only where the backend runs. */
   start?: () => Promise<void> | void;

@@ -43,6 +43,8 @@ import { verification } from "../../plugins/verification/index.ts";
 import { wallet } from "../../plugins/wallet/index.ts";
 import { webSearch } from "../../plugins/web-search/index.ts";
 import { webhooks } from "../../plugins/webhooks/index.ts";
+import { migratePlugin } from "../kernel/database/migrate.ts";
+import { requireSoundRoutes } from "../kernel/external-routes.ts";
 import { errorHandler } from "../kernel/http/error-response.ts";
 import { healthRoutes } from "../kernel/http/health-routes.ts";
 import { swaggerRoutes } from "../kernel/http/openapi/swagger-routes.ts";
@@ -102,9 +104,16 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   setup,
 ];
 
+type SurfaceName = Surface["name"];
+
 export interface App {
   readonly web: Surface;
   readonly backend: Surface;
+  /**
+   * Checks the routes of third-party plugins and, where the backend runs, migrates their tables, before anything is served. Throws
+   * StartError with the name of a plugin.
+   */
+  prepareExternal(): Promise<void>;
   /** Starts the plugins' background work. Throws StartError with the name of a plugin that fails. */
   start(): Promise<void>;
   /** Stops the started plugins and closes all sockets. If one fails, the others are stopped nevertheless. */
@@ -122,7 +131,9 @@ export interface App {
 /** Builds every plugin once, and the surfaces from their parts. Throws StartError if a plugin can't be built. */
 export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] = []): App {
   const host = createHost(kernel);
-  for (const plugin of [...PLUGINS, ...external]) host.use(plugin);
+  for (const plugin of PLUGINS) host.use(plugin);
+  const builtIn = [...host.built];
+  for (const plugin of external) host.use(plugin);
   const { built } = host;
   const { log } = kernel;
   const parts = built.map(({ parts }) => parts);
@@ -134,27 +145,28 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
   const errorFormats = parts.flatMap(({ errorFormats = [] }) => errorFormats);
   const latePrefixes = ["/api/", ...parts.flatMap(({ latePrefixes = [] }) => latePrefixes)];
   const errors = errorHandler(log, { secretPaths, errorFormats });
-  const buildRoutes = (surfaceName: "web" | "backend") => {
+  const own: Record<SurfaceName, AnyElysia[]> = { web: [], backend: [] };
+  const buildRoutes = (surfaceName: SurfaceName) => {
     // Without this option, Elysia looks for the path after the eleventh character, and short host names fail.
-    const app: AnyElysia = new Elysia({ name: surfaceName, normalize: true, handler: { standardHostname: false } })
-      .use(errors)
-      .use(healthRoutes(surfaceName, host));
-    for (const one of parts) if (one[surfaceName]) app.use(one[surfaceName]);
+    const app: AnyElysia = new Elysia({ name: surfaceName, normalize: true, handler: { standardHostname: false } });
     const late = parts.flatMap(({ lateRoutes }) => lateRoutes?.[surfaceName] ?? []);
     const lateRouter = createLateRouter(surfaceName, late, errors, latePrefixes);
+    const health: AnyElysia = healthRoutes(surfaceName, host);
+    const home = surfaceName === "backend" ? backendHome() : undefined;
+    const swagger = swaggerRoutes(surfaceName, [app, lateRouter.build], {
+      description: describeApi(surfaceName),
+      tags: describeTags(kernel.config.baseUrl),
+      paths: surfaceName === "web" ? socketPaths : {},
+      securitySchemes,
+      examples: () => readExamples(surfaceName),
+      reference: host.use(webConsole).reference,
+    });
+    own[surfaceName] = [health, ...(home ? [home] : []), swagger];
+    app.use(errors).use(health);
+    for (const one of parts) if (one[surfaceName]) app.use(one[surfaceName]);
     app.use(lateRouter.fallback);
-    if (surfaceName === "backend") app.use(backendHome());
-    const paths = surfaceName === "web" ? socketPaths : {};
-    return app.use(
-      swaggerRoutes(surfaceName, [app, lateRouter.build], {
-        description: describeApi(surfaceName),
-        tags: describeTags(kernel.config.baseUrl),
-        paths,
-        securitySchemes,
-        examples: () => readExamples(surfaceName),
-        reference: host.use(webConsole).reference,
-      }),
-    );
+    if (home) app.use(home);
+    return app.use(swagger);
   };
   const requestDurations = createRequestDurations(kernel);
   const web = createSurface("web", buildRoutes("web"), kernel, requestDurations, {
@@ -184,6 +196,18 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
       "vault.rotate": () => kernel.keyRotation.run(),
     },
     defaultModel: async () => host.use(ai).resolveTurnModel({ choice: "model_a", keys: {} }),
+    async prepareExternal() {
+      if (external.length === 0) return;
+      const added = built.filter((one) => !builtIn.includes(one));
+      for (const name of ["web", "backend"] as const)
+        await requireSoundRoutes(name, { own: own[name], builtIn, external: added });
+      if (kernel.config.role === "web") return;
+      for (const one of added) {
+        const { migrations = [] } = one.parts;
+        if (migrations.length > 0)
+          await runPluginStep(one, "be migrated", () => migratePlugin(kernel.database, one.name, migrations, log));
+      }
+    },
     async start() {
       for (const one of built) {
         // Added first, so that a plugin that fails while starting is stopped too.

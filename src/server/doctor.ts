@@ -12,6 +12,7 @@ import {
   type Environment,
   type Finding,
   inspectConfig,
+  type SettingsSection,
 } from "../kernel/config/config.ts";
 import { programName } from "../kernel/config/program-name.ts";
 import { maskValue, type ReadOptions, type ResolvedVariable } from "../kernel/config/variable-reader.ts";
@@ -21,6 +22,8 @@ import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { settingsWith } from "./settings.ts";
 
 export interface DoctorOptions extends Omit<ReadOptions, "cwd"> {
+  /** What third-party plugins have defined, or why one of them can't be loaded. */
+  external?: { settings: readonly SettingsSection[]; findings: readonly Finding[] };
   /** Default: the built-in providers. */
   providers?: ProviderSection;
   /** Also show the settings that have their default. */
@@ -42,11 +45,12 @@ export interface DoctorReport {
 export function doctorReport(
   env: Environment,
   cwd: string,
-  { providers = providerSettings, all = false, ...options }: DoctorOptions = {},
+  { providers = providerSettings, all = false, external, ...options }: DoctorOptions = {},
 ): DoctorReport {
   let inspection: ConfigInspection;
   try {
-    inspection = inspectConfig(env, { ...options, cwd, settings: settingsWith(providers) });
+    const settings = [...settingsWith(providers), ...(external?.settings ?? [])];
+    inspection = inspectConfig(env, { ...options, cwd, settings });
   } catch (error) {
     if (error instanceof ConfigError) return { text: `✗ ${error.message}\n`, exitCode: 1 };
     throw error;
@@ -55,6 +59,7 @@ export function doctorReport(
   const findings = [
     ...inspection.findings,
     ...inspection.findUnknownNames(),
+    ...(external?.findings ?? []),
     ...(config ? [...checkFileSystem(config), ...checkPorts(config)] : []),
   ];
   const errors = findings.filter(isErrorFinding);

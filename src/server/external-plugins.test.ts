@@ -43,7 +43,7 @@ const post = async (url: string, body: string, headers: Record<string, string> =
 };
 
 test("a plugin from disk follows the same rules as built-in ones", async () => {
-  const plugins = await loadExternalPlugins([relative(process.cwd(), file(HELLO))]);
+  const { plugins } = await loadExternalPlugins([relative(process.cwd(), file(HELLO))]);
   expect(plugins.map(({ name }) => name)).toEqual(["hello"]);
   await using server = await openServer({ plugins });
   expect(await (await fetch(`${server.web}/hello`)).json()).toEqual({ role: "all" });
@@ -56,10 +56,22 @@ test("a plugin from disk follows the same rules as built-in ones", async () => {
 });
 
 test("plugins are loaded in the order given", async () => {
-  expect(await loadExternalPlugins([])).toEqual([]);
+  expect(await loadExternalPlugins([])).toEqual({ plugins: [], settings: [] });
   const named = (name: string) => file(`export default ({ plugin }) => plugin("${name}", () => ({ service: {} }));`);
   const loaded = await loadExternalPlugins([named("second"), named("first")]);
-  expect(loaded.map(({ name }) => name)).toEqual(["second", "first"]);
+  expect(loaded.plugins.map(({ name }) => name)).toEqual(["second", "first"]);
+});
+
+test("settings that a file defines are found; a name of others is refused", async () => {
+  const define = (name: string) =>
+    file(`export default ({ plugin, defineSettings }) => {
+      defineSettings({ name: "${name}", variables: {}, build: () => ({}) });
+      return plugin("${name}", () => ({ service: {} }));
+    };`);
+  const { settings } = await loadExternalPlugins([define("tides")]);
+  expect(settings.map(({ name }) => name)).toEqual(["tides"]);
+  await expect(loadExternalPlugins([define("wallet")])).rejects.toThrow("other settings have the name wallet already");
+  await expect(loadExternalPlugins([define("tides"), define("tides")])).rejects.toThrow("the name tides already");
 });
 
 describe("a file that is not a plugin stops the start with its name and the reason", () => {
@@ -84,6 +96,23 @@ describe("a file that is not a plugin stops the start with its name and the reas
     expect(failure.message).not.toMatch(/\n|\.\.$|\bat \S+:\d/);
   });
 
+  test("a syntax error with its places and lines", async () => {
+    const path = file("export default ({ plugin }) =>\n  plugin('tides', () => ({ service: }));\n");
+    await expect(loadExternalPlugins([path])).rejects.toThrow(
+      `The plugin ${path} can't be loaded: ${path}:2:37: Unexpected }, in "plugin('tides', () => ({ service: }));".`,
+    );
+    const two = file("const a = 1;\nconst a = 2;\nconst b = 1;\nconst b = 2;\nexport default 1;\n");
+    const failure = await loadExternalPlugins([two]).catch((error: unknown) => String(error));
+    expect(failure).toContain(`${two}:2:7: "a" has already been declared`);
+    expect(failure).toContain(`${two}:4:7: "b" has already been declared`);
+  });
+
+  test("a syntax error in a file that it imports", async () => {
+    const part = file("export const height = ;\n");
+    const path = file(`import { height } from ${JSON.stringify(part)};\nexport default height;\n`);
+    await expect(loadExternalPlugins([path])).rejects.toThrow(`can't be loaded: ${part}:1:23: Unexpected ;`);
+  });
+
   test("a missing file", async () => {
     const path = join(dir.path, "missing.ts");
     await expect(loadExternalPlugins([path])).rejects.toThrow(`The plugin ${path} can't be loaded`);
@@ -91,7 +120,7 @@ describe("a file that is not a plugin stops the start with its name and the reas
 
   test("one with the name of another plugin", async () => {
     const taken = file('export default ({ plugin }) => plugin("auth", () => ({ service: {} }));');
-    const plugins = await loadExternalPlugins([taken]);
+    const { plugins } = await loadExternalPlugins([taken]);
     await expect(openServer({ plugins })).rejects.toThrow("Two plugins have the name auth");
   });
 });

@@ -1,6 +1,6 @@
 // Tests the command line: output, streams and exit codes.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json";
 import { bun, run, temporaryDir } from "../../tests/support/process.ts";
@@ -53,7 +53,7 @@ test("each command has its own help, which names the program as it can be called
   ]);
   expect(doctor).toEqual(again);
   expect(doctor).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(doctor.stdout).toStartWith("Usage: ./dist/berth doctor [--all]\n");
+  expect(doctor.stdout).toStartWith("Usage: ./dist/berth doctor [--all] [--plugin FILE]…\n");
   expect(doctor.stdout).toContain("--all  ");
   expect(user.stdout).toContain("./dist/berth user grant EMAIL PLAN [--days N]");
   expect(await berth(["help", "dance"])).toMatchObject({ exitCode: 2, stdout: "" });
@@ -178,4 +178,40 @@ test("a slow reader gets all output, and a closed pipe is no failure", async () 
   const slow = await piped("(sleep 0.3; cat)");
   expect(JSON.parse(slow.stdout).openapi).toStartWith("3.1");
   expect({ ...(await piped("head -c 9")), stdout: "" }).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+});
+
+test("doctor knows the settings of plugins, and names a file that can't be loaded", async () => {
+  const dir = temporaryDir();
+  const path = join(dir.path, "tides.ts");
+  writeFileSync(
+    path,
+    `export default ({ plugin, defineSettings, withDefault, optional, parser }) => {
+      const digits = parser("digits", (text) => (/^[0-9]+$/.test(text) ? Number(text) : undefined));
+      defineSettings({
+        name: "tides",
+        variables: {
+          TIDES_SECONDS: withDefault(digits, "60", "How often."),
+          TIDES_KEY: optional(parser("a text", (text) => text), "The key.", "secret"),
+        },
+        build: (values) => values,
+      });
+      return plugin("tides", () => ({ service: undefined }));
+    };`,
+  );
+  const doctor = (env: Record<string, string>, ...args: string[]) =>
+    berth(["doctor", ...args], { DATA_DIR: dir.path, ...env });
+  const wrong = await doctor({ PLUGINS: path, TIDES_SECONDS: "abc", TIDES_KEY: "canary-of-the-tides" });
+  expect([wrong.exitCode, wrong.stdout]).toEqual([
+    1,
+    expect.stringContaining('✗ TIDES_SECONDS: found "abc"; allowed is digits.'),
+  ]);
+  expect(wrong.stdout).not.toContain("canary");
+  expect((await doctor({}, "--all", "--plugin", path)).stdout).toMatch(/^. TIDES_SECONDS +default +60$/m);
+  writeFileSync(path, "export default (");
+  const broken = await doctor({ PLUGINS: path });
+  expect([broken.exitCode, broken.stdout]).toEqual([
+    1,
+    expect.stringContaining(`✗ The plugin ${path} can't be loaded: `),
+  ]);
+  dir.remove();
 });

@@ -23,11 +23,12 @@ const COMMANDS: Record<string, Command> = {
     run: async () => (await import("./commands/demo.ts")).demoCommand(),
   },
   doctor: {
-    usage: "doctor [--all]",
+    usage: "doctor [--all] [--plugin FILE]…",
     summary: "show the settings that are set, where they come from, and what is wrong",
-    flags: ["all"],
+    flags: ["all", "plugin"],
     arguments: 0,
-    run: async (_, flags) => (await import("./commands/doctor.ts")).doctorCommand(flags.all === true),
+    run: async (_, flags) =>
+      (await import("./commands/doctor.ts")).doctorCommand(flags.all === true, listFlag(flags.plugin)),
   },
   user: {
     usage: "user COMMAND …",

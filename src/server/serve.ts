@@ -24,6 +24,8 @@ export interface RunningServer {
   /** The URL of each surface that is served. */
   addresses: { web?: string; backend?: string };
   defaultModel: Service["defaultModel"];
+  /** The names of third-party plugins. */
+  plugins: readonly string[];
   /** In a cluster: what this machine does, in words. */
   place: string | undefined;
   firstAdmin: FirstAdmin;
@@ -104,9 +106,12 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     const ports = { PORT: web && String(web.server.port), BACKEND_PORT: backend && String(backend.server.port) };
     // Port 0 takes a free port, on which the defaults of addresses depend.
     const hasFreePort = [web && initialConfig.web.port, backend && initialConfig.backend.port].includes(0);
-    const config = hasFreePort ? loadAllSettings({ ...env, ...omitUndefined(ports) }) : initialConfig;
     await yieldToEventLoop();
-    const external = await loadExternalPlugins([...config.plugins, ...plugins]);
+    const external = await loadExternalPlugins([...initialConfig.plugins, ...plugins]);
+    const config =
+      hasFreePort || external.settings.length > 0
+        ? loadAllSettings({ ...env, ...(hasFreePort && omitUndefined(ports)) }, external.settings)
+        : initialConfig;
     process.on("unhandledRejection", logUnhandledRejection);
     process.on("uncaughtException", exitAfterUncaughtException);
     service = await openService({ config, env, external });
@@ -122,6 +127,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
       config,
       addresses: omitUndefined({ web: web?.address, backend: backend?.address }),
       defaultModel: service.defaultModel,
+      plugins: external.plugins.map(({ name }) => name),
       place: service.place?.(),
       firstAdmin: service.firstAdmin,
       stop: () => {

@@ -2,15 +2,24 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { SettingsReport } from "../../plugins/fleet/index.ts";
-import { type Environment, type Finding, inspectConfig } from "../kernel/config/config.ts";
+import { type Environment, type Finding, inspectConfig, type SettingsSection } from "../kernel/config/config.ts";
 import { maskValue } from "../kernel/config/variable-reader.ts";
 import { checkFileSystem } from "./doctor.ts";
 import { allSettings } from "./settings.ts";
 
-/** @param startedAt epoch ms: a `.env` file that was changed later is not in force yet */
-export function settingsReport(env: Environment, cwd: string, startedAt: number): SettingsReport {
-  const { list, findings, config, findUnknownNames } = inspectConfig(env, { cwd, settings: allSettings });
-  const variables = new Map(allSettings.flatMap((group) => Object.entries(group.variables)));
+/**
+ * @param startedAt epoch ms: a `.env` file that was changed later is not in force yet
+ * @param more sections of third-party plugins
+ */
+export function settingsReport(
+  env: Environment,
+  cwd: string,
+  startedAt: number,
+  more: readonly SettingsSection[] = [],
+): SettingsReport {
+  const settings = [...allSettings, ...more];
+  const { list, findings, config, findUnknownNames } = inspectConfig(env, { cwd, settings });
+  const variables = new Map(settings.flatMap((group) => Object.entries(group.variables)));
   return {
     settings: list.map(({ name, text, source, secrecy }) => ({
       name,

@@ -66,5 +66,6 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
 export const settingsWith = (...replacements: readonly SettingsSection[]): typeof allSettings =>
   allSettings.map((group) => replacements.find(({ name }) => "name" in group && name === group.name) ?? group);
 
-/** The whole configuration of this process; every command starts with it. Throws ConfigError, as `loadConfig` does. */
-export const loadAllSettings = (env: Environment): Config => loadConfig(env, { settings: allSettings });
+/** The whole configuration of this process; every command starts with it. `more` are those of third-party plugins. Throws ConfigError, as `loadConfig` does. */
+export const loadAllSettings = (env: Environment, more: readonly SettingsSection[] = []): Config =>
+  loadConfig(env, { settings: [...allSettings, ...more] });

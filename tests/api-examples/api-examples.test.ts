@@ -18,6 +18,15 @@ test.each(["web", "backend"] as const)("on the %s, every operation has a true ex
   expect(found.map(({ message }) => message)).toEqual([]);
 });
 
+test("no example has a field that its route doesn't know", () => {
+  const warned = (["web", "backend"] as const).flatMap((side) =>
+    Object.entries(tour.recorded[side])
+      .filter(([, examples]) => JSON.stringify(examples).includes("This was ignored"))
+      .map(([operation, [example]]) => ({ side, operation, example })),
+  );
+  expect(warned).toEqual([]);
+});
+
 test("most examples show a success", async () => {
   for (const side of ["web", "backend"] as const) {
     const all = Object.values(await readExamples(side));

@@ -5,15 +5,17 @@ const MAX_ITEMS = 2;
 const MAX_TEXT = 700;
 
 /** The moment at which every example takes place. */
-const NOW = Date.parse("2026-01-15T09:30:00.000Z");
-const YEAR = 366 * 24 * 60 * 60 * 1000;
+export const NOW = Date.parse("2026-01-15T09:30:00.000Z");
+const HOUR = 60 * 60 * 1000;
+const DAY = 24 * HOUR;
+const YEAR = 366 * DAY;
 
 const RANDOM = /(?<![\w/+-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])(?:0x)?[\w-]{20,}={0,2}(?![\w/+-])/g;
 
 const FOREIGN_HOST = /(\w+:\/\/)(?!localhost|127\.0\.0\.1|(?:\w+\.)?example\.com)([\w-]+)(?:\.[\w-]+)+/g;
 
-/** Replaces ids, times, addresses and secrets, alike wherever they stand in the value. */
-export function createNormaliser(now = Date.now()) {
+/** Replaces ids, times, addresses and secrets, alike wherever they stand in the value. `own` are the addresses of Berth itself. */
+export function createNormaliser(own: readonly string[], now = Date.now()) {
   const known = new Map<string, string>();
   const counts = new Map<string, number>();
   const number = (kind: string) => {
@@ -26,8 +28,15 @@ export function createNormaliser(now = Date.now()) {
     known.set(text, made);
     return made;
   };
-  /** Keeps the distance to the present, in whole seconds. */
-  const shift = (at: number) => NOW + Math.round((at - now) / 1000) * 1000;
+  /** Keeps the distance to the present, in whole seconds; of a full hour, the time of the day and the number of whole days. */
+  function shift(at: number): number {
+    if (at % HOUR !== 0) return NOW + Math.round((at - now) / 1000) * 1000;
+    const isFirst = new Date(at).getUTCDate() === 1 && at % DAY === 0;
+    if (isFirst && at > now) return Date.parse("2026-02-01T00:00:00.000Z");
+    const days = Math.floor((at - now) / DAY);
+    const first = NOW - (NOW % DAY) + (at % DAY);
+    return (first > NOW ? first : first + DAY) + days * DAY;
+  }
   const isNear = (at: number) => Math.abs(at - now) < 11 * YEAR;
 
   function text(value: string): string {
@@ -40,6 +49,10 @@ export function createNormaliser(now = Date.now()) {
       )
       .replace(/\b20\d\d-\d\d-\d\d(?!T)\b/g, (day) =>
         isNear(Date.parse(day)) ? new Date(shift(Date.parse(day))).toISOString().slice(0, 10) : day,
+      )
+      // A fake of this machine stands for a service elsewhere: a private address would be refused.
+      .replace(/\bhttps?:\/\/127\.0\.0\.1:\d+/g, (origin) =>
+        own.includes(origin) ? origin : "https://www.example.com",
       )
       .replace(/\b(?:localhost|127\.0\.0\.1|berth\.example):\d+/g, "localhost:3000")
       // No example names a foreign address; the first part of its name stays.

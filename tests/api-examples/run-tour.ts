@@ -11,6 +11,7 @@ import { models } from "./scenarios/models.ts";
 import { money } from "./scenarios/money.ts";
 import { operation } from "./scenarios/operation.ts";
 import { reach } from "./scenarios/reach.ts";
+import { correctSchedules } from "./schedule-times.ts";
 import { createTour, type Side } from "./tour.ts";
 import { openWorld } from "./world.ts";
 
@@ -45,6 +46,7 @@ export async function runTour(): Promise<TourResult> {
       }
     }
     refused.push(...tour.refused);
+    await correctSchedules(recorded[side]);
   }
   return { documents, recorded, refused, broken };
 }

@@ -59,11 +59,13 @@ export function createTour(
 
   async function send(on: Side, operation: string, options: CallOptions): Promise<StepAnswer> {
     const [method = "", template = ""] = operation.split(" ");
-    const parameters: Record<string, string> = { ...options.path, ...options.query };
+    // In the order of the path, in which the ids of the example are numbered.
+    const parameters: Record<string, string> = {};
     const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
-      parameters[name] ??= name === "id" ? tour.agentId : "unknown";
+      parameters[name] = options.path?.[name] ?? (name === "id" ? tour.agentId : "unknown");
       return encodeURIComponent(parameters[name]);
     });
+    Object.assign(parameters, options.path, options.query);
     const query = new URLSearchParams(options.query).toString();
     const { as = tour.owner, body, file, events } = options;
     const headers = new Headers({ "user-agent": "berth-tests/1.0", ...options.headers });
@@ -113,7 +115,7 @@ export function createTour(
     const isBetter = !known || (known.status >= 400 && status < 400);
     const isAnotherForm = known && known.status < 400 && status < 400 && isStream && known.type !== example.type;
     if (!isBetter && !isAnotherForm) return;
-    const normaliser = createNormaliser();
+    const normaliser = createNormaliser([berth.web, berth.backend]);
     const shown: RecordedExample = {
       ...example,
       ...(example.parameters && { parameters: normaliser.value(example.parameters, false) as Record<string, string> }),

@@ -17,7 +17,7 @@ export interface TestServerOptions {
   /** Added to: no rate limits, log level `error`, and the folder. */
   env?: Record<string, string>;
   /** Added to the built-in plugins. */
-  plugins?: Plugin<unknown>[];
+  plugins?: readonly Plugin<unknown>[];
   /** Setting sections that replace built-in ones of the same name, such as a registry with one more row. */
   sections?: SettingsSection[];
   /** The folder, which is kept. Default: a new one, which is removed afterwards. */
@@ -64,9 +64,11 @@ export async function openServer({
   };
 }
 
-async function built(kernel: RunningKernel, plugins: Plugin<unknown>[]): Promise<App> {
+async function built(kernel: RunningKernel, plugins: readonly Plugin<unknown>[]): Promise<App> {
   try {
-    return createApp(kernel, plugins);
+    const app = createApp(kernel, plugins);
+    await app.prepareExternal();
+    return app;
   } catch (error) {
     await kernel.close();
     throw error;

@@ -3183,6 +3183,7 @@ export const translation = {
       "Give a whole number.": "Gib eine ganze Zahl an.",
       "Give a number of at least {n}.": "Gib eine Zahl ab {n} an.",
       "Give a number of at most {n}.": "Gib eine Zahl bis {n} an.",
+      "Give a number from {from} to {to}.": "Gib eine Zahl von {from} bis {to} an.",
       "Give true or false.": "Gib true oder false an.",
       "Give a list.": "Gib eine Liste an.",
       "Give a list of at least {n} items.": "Gib eine Liste von mindestens {n} Einträgen an.",
@@ -3252,7 +3253,8 @@ export const translation = {
       "Name one of your agents by its id.": "Nenne einen deiner Agenten mit seiner Kennung.",
       // What is wrong with an address.
       "This address is not allowed: {text}.": "Diese Adresse ist nicht erlaubt: {text}.",
-      "it leads into a private or reserved network": "Sie führt in ein privates oder reserviertes Netz",
+      "it leads into a private or reserved network. The operator can allow that network with OUTBOUND_ALLOW":
+        "Sie führt in ein privates oder reserviertes Netz. Der Betreiber kann das Netz mit OUTBOUND_ALLOW erlauben",
       "only https is": "nur https geht",
       "only http and https are": "nur http und https gehen",
       "it holds a user name or password": "Sie enthält einen Namen oder ein Passwort",
@@ -3487,6 +3489,7 @@ export const translation = {
         "Diese Zeitzone gibt es nicht. Nimm einen Namen wie Europe/Berlin.",
       "An agent of another host has a url.": "Ein Agent auf einem anderen Server braucht eine url.",
       'This was ignored: it belongs into "{name}".': "Das wurde übergangen: Es gehört in „{name}“.",
+      "This was ignored: there is no such field here.": "Das wurde übergangen: Dieses Feld gibt es hier nicht.",
       'This was ignored: there is no such field here. Is "{name}" meant?':
         "Das wurde übergangen: Dieses Feld gibt es hier nicht. Ist „{name}“ gemeint?",
       "An MCP server has either a url or a command.": "Ein MCP-Server hat entweder eine Adresse oder einen Befehl.",
@@ -3977,8 +3980,8 @@ export const translation = {
       "Commands that agents may have started as MCP servers over stdio. They run as the user of Berth. `name=command argument …` fixes the arguments; of a command alone, each agent chooses them: name no interpreter and no `npx` like that.":
         "Befehle, die Agenten als MCP-Server starten dürfen. Sie laufen als der Benutzer von Berth. `Name=Befehl Argument …` legt die Argumente fest; bei einem Befehl allein wählt sie jeder Agent: Nenne so keinen Interpreter und kein `npx`.",
       "Files of third-party plugins.": "Dateien fremder Erweiterungen.",
-      "Private networks that addresses given by users may reach all the same.":
-        "Private Netze, die Adressen von Nutzern trotzdem erreichen dürfen.",
+      "Private networks that addresses given by users may reach all the same. A network has no port: 127.0.0.1 opens every service on this machine to every user.":
+        "Private Netze, die Adressen von Nutzern trotzdem erreichen dürfen. Ein Netz hat keinen Port: 127.0.0.1 öffnet jedem Nutzer jeden Dienst auf dieser Maschine.",
       "What `/api/ai/*` and `/v1/*` may spend a day on the operator's keys for callers without an account; 0 turns such use off.":
         "Was `/api/ai/*` und `/v1/*` am Tag auf Schlüssel des Betreibers für Aufrufer ohne Konto ausgeben dürfen; 0 schaltet diese Nutzung ab.",
       "Whether `/v1` of the web port serves callers without an account, within `AI_PUBLIC_BUDGET_USD_PER_DAY`; otherwise they get 401.":

@@ -89,6 +89,16 @@ export const entriesOf = ({ paths }: ApiDocument): Entry[] =>
     })),
   );
 
+/** What the search looks in: the place, the texts of the operation and of its tag. */
+export function searchTextOf({ tags }: ApiDocument, { method, path, operation, tag }: Entry): string {
+  const { summary, operationId, description = "" } = operation;
+  const about = tags.find(({ name }) => name === tag)?.description ?? "";
+  return `${method} ${path} ${summary} ${operationId} ${description} ${tag} ${about}`.toLowerCase();
+}
+
+/** The word without an English ending, so that "streaming" finds "streamed". */
+export const stemOf = (word: string) => (word.length > 5 ? word.replace(/(?:ing|ed|es|s)$/, "") : word);
+
 /** The name of the component that a reference points at. */
 export const nameOf = (reference: string) => reference.split("/").at(-1) ?? "";
 

@@ -1,7 +1,7 @@
 // The page of the API at /swagger: shows the operation that the address names, beside a searchable list of all.
 import { useEffect, useMemo, useState } from "react";
 import { createRoot } from "react-dom/client";
-import { type ApiDocument, type Entry, entriesOf } from "./api-document.ts";
+import { type ApiDocument, type Entry, entriesOf, searchTextOf, stemOf } from "./api-document.ts";
 import { CredentialBox } from "./credential-box.tsx";
 import { OperationView } from "./operation-view.tsx";
 import "../tokens.css";
@@ -52,13 +52,15 @@ interface ListProps {
 function Navigation({ api, entries, current }: ListProps & { current: Entry | undefined }) {
   const [query, setQuery] = useState("");
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = ({ method, path, operation }: Entry) => {
-    const text = `${method} ${path} ${operation.summary} ${operation.operationId}`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  };
+  const texts = useMemo(() => new Map(entries.map((entry) => [entry, searchTextOf(api, entry)])), [api, entries]);
+  const matches = (entry: Entry) => words.every((word) => texts.get(entry)?.includes(stemOf(word)));
   const found = words.length === 0 ? entries : entries.filter(matches);
   // On a phone the list is closed; a chosen operation closes it.
-  const [isOpen, setOpen] = useState(() => matchMedia("(min-width: 56rem)").matches);
+  const [isOpen, setOpen] = useState(isWide);
+  const id = current?.operation.operationId;
+  useEffect(() => {
+    if (id !== undefined && !isWide()) setOpen(false);
+  }, [id]);
   return (
     <nav aria-label="Operations">
       <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -88,16 +90,21 @@ function Navigation({ api, entries, current }: ListProps & { current: Entry | un
   );
 }
 
+const isWide = () => matchMedia("(min-width: 56rem)").matches;
+
 function OperationList({ entries, current }: { entries: Entry[]; current?: Entry | undefined }) {
   return (
     <ul className="operations">
       {entries.map((entry) => {
-        const { method, operation } = entry;
+        const { method, path, operation } = entry;
         return (
           <li key={operation.operationId}>
             <a href={`#${operation.operationId}`} aria-current={entry === current ? "page" : undefined}>
               <span className={`method ${method.toLowerCase()}`}>{method}</span>
-              <span className={operation.deprecated ? "old" : undefined}>{inline(operation.summary)}</span>
+              <span>
+                <span className={operation.deprecated ? "old" : undefined}>{inline(operation.summary)}</span>
+                <span className="place">{path}</span>
+              </span>
             </a>
           </li>
         );

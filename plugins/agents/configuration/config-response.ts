@@ -7,7 +7,7 @@ import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
 import { configSchema } from "./config-schema.ts";
 
 const WARNINGS_DESCRIPTION =
-  "What was accepted and has no effect: each with its path. Left out if there is nothing to name";
+  "What was accepted and has no effect: each with its path, which for a key of the configuration begins in the configuration. Left out if there is nothing to name";
 /** What has no effect, in an answer. Left out if there is nothing to name. */
 export const warningsField = t.Optional(
   t.Array(t.Object({ path: t.String(), message: t.String() }), {

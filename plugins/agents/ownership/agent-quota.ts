@@ -39,7 +39,7 @@ export async function quotaError(
     return new AppError(
       402,
       "SUBSCRIPTION_REQUIRED",
-      "Provisioning an agent needs an active subscription. Choose a plan first.",
+      "An agent needs an active subscription, and this account has none. Ask the operator of this service for a plan.",
     );
   }
   const text = `Your plan has room for ${limit} ${limit === 1 ? "agent" : "agents"}. Remove one, or choose a larger plan.`;

@@ -19,6 +19,14 @@ export const SCOPES = ["read", "write", "chat"] as const;
 /** What a route requires. API keys have some scopes, sessions all of them. */
 export type Scope = (typeof SCOPES)[number];
 
+/** Throws for a scope that doesn't exist, such as a misspelt one of a route: no key could ever have it. */
+export function requireKnownScopes(...scopes: readonly unknown[]): void {
+  for (const scope of scopes) {
+    if (!SCOPES.some((known) => known === scope))
+      throw new Error(`There is no scope "${String(scope)}". The scopes are ${SCOPES.join(", ")}.`);
+  }
+}
+
 /** An API key without its text. Times are epoch ms. */
 export interface ApiKey {
   id: string;

@@ -337,10 +337,11 @@ describe("fields that users may not set", () => {
   test("are ignored in every body", async () => {
     const { client } = await joined();
     const before = await settings(client);
-    expect((await client.post("/api/settings", wish)).body).toEqual(before);
-    expect((await client.patch("/api/settings", { ...wish, email: newEmail() })).body).toEqual(before);
+    const withoutWarnings = ({ body }: { body: unknown }): object => Object.assign({}, body, { warnings: undefined });
+    expect(withoutWarnings(await client.post("/api/settings", wish))).toEqual(before);
+    expect(withoutWarnings(await client.patch("/api/settings", { ...wish, email: newEmail() }))).toEqual(before);
     const named = await client.post("/api/settings", { ...wish, name: "Ada K", notifications: { agent: false } });
-    expect(named.body).toEqual({ ...before, name: "Ada K" });
+    expect(withoutWarnings(named)).toEqual({ ...before, name: "Ada K" });
     const change = { ...wish, currentPassword: password, newPassword: "another password" };
     expect((await client.post("/api/settings/password", change)).status).toBe(200);
     expect(await settings(client)).toEqual({ ...before, name: "Ada K" });

@@ -155,7 +155,9 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
           operationId: "deleteAccount",
           description:
             "Stops and removes its agents, ends its sessions and keys, and can't be undone. An account without a " +
-            "password needs a session younger than ten minutes. Can be repeated after a failure.",
+            "password needs a session younger than ten minutes. Can be repeated after a failure. What stays: events with the address and name, " +
+            "which webhooks of admins read, for 30 days; entries of the audit log for two years; mails that were sent; counts of requests by network " +
+            "address until they run out; and backups that the operator has made.",
           ...documentErrors({
             401: "BAD_CREDENTIALS",
             403: "RECENT_SIGN_IN_REQUIRED",

@@ -74,6 +74,6 @@ export function createFirstAdmin({ database, config, users, oneTimeLinks }: Deps
 const invalidFirstAdminLink = (cause?: unknown) =>
   invalidLink(
     cause,
-    "This link was used already, is too old, or there is an account by now. Restart Berth: without an account it " +
-      "prints a new link.",
+    "This link was used already, is too old, or there is an account by now. Without an account, Berth prints a new link when it " +
+      "starts. With one, run `berth user admin EMAIL` on its machine: it makes an account an admin.",
   );

@@ -74,7 +74,8 @@ export function signUpRoutes(services: AuthServices) {
           tags,
           summary: "Create the first admin account with the link that Berth prints at start",
           description:
-            "While no account is an admin, each start prints a link with a token. The token works once; the account that it makes is an admin.",
+            "While there is no account, each start prints a link with a token. The token works once; the account that it makes is an admin. " +
+            "Any sign-up ends the link. Then the operator makes an account an admin with `berth user admin EMAIL`, on the machine of the service.",
           operationId: "createFirstAdmin",
           ...documentErrors({ 400: [...accountErrors[400], "INVALID_LINK"], 409: "USER_EXISTS" }),
         },

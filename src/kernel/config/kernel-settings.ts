@@ -111,7 +111,10 @@ const requestVariables = {
 
 const extensionVariables = {
   PLUGINS: listOf(absolutePath, "Files of third-party plugins."),
-  OUTBOUND_ALLOW: listOf(network, "Private networks that addresses given by users may reach all the same."),
+  OUTBOUND_ALLOW: listOf(
+    network,
+    "Private networks that addresses given by users may reach all the same. A network has no port: 127.0.0.1 opens every service on this machine to every user.",
+  ),
 };
 
 const operationVariables = {

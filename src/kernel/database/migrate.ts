@@ -1,4 +1,4 @@
-// Migrates the schema: applies each migration once, in one batch with the row that records it.
+// Migrates the schema, or the tables of a third-party plugin: applies each migration once, in one batch with the row that records it.
 
 import type { Migration } from "../../../migrations/index.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -11,8 +11,20 @@ interface DatabaseAccess {
   write(statements: Statement[]): Promise<unknown>;
 }
 
-const CREATE_MIGRATIONS_TABLE =
-  "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID";
+/** Where the applied ones are recorded, and what to say if there is one that is not in the manifest. */
+interface Ledger {
+  table: string;
+  /** Before each recorded name. */
+  prefix: string;
+  newer(name: string): string;
+}
+
+const BERTH: Ledger = {
+  table: "migrations",
+  prefix: "",
+  newer: (name) =>
+    `The database was written by a newer version of Berth (it has ${name}). Use that version, or restore a backup made before.`,
+};
 
 /**
  * Applies the missing migrations in order. Throws `DatabaseNewer`, with nothing changed, if the database has a migration
@@ -20,35 +32,53 @@ const CREATE_MIGRATIONS_TABLE =
  *
  * @returns the names of the applied ones
  */
-export async function migrate(access: DatabaseAccess, manifest: readonly Migration[], log: Log): Promise<string[]> {
-  const alreadyApplied = await readApplied(access);
+export const migrate = (access: DatabaseAccess, manifest: readonly Migration[], log: Log): Promise<string[]> =>
+  applyMissing(access, manifest, log, BERTH);
+
+/** As `migrate`, for the tables of a third-party plugin. */
+export const migratePlugin = (access: DatabaseAccess, plugin: string, manifest: readonly Migration[], log: Log) =>
+  applyMissing(access, manifest, log, {
+    table: "plugin_migrations",
+    // Encoded, so that the prefix of no plugin begins with that of another.
+    prefix: `${encodeURIComponent(plugin)}/`,
+    newer: (name) =>
+      `The database has the migration ${name} of the plugin ${plugin}, which its file doesn't list. Use the newer file, or restore a backup made before.`,
+  });
+
+async function applyMissing(
+  access: DatabaseAccess,
+  manifest: readonly Migration[],
+  log: Log,
+  ledger: Ledger,
+): Promise<string[]> {
+  const { table, prefix } = ledger;
+  const createTable = `CREATE TABLE IF NOT EXISTS ${table} (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID`;
+  const alreadyApplied = await readApplied(access, ledger);
   const known = new Set(manifest.map((migration) => migration.name));
   const unknownMigration = [...alreadyApplied].find((name) => !known.has(name));
-  if (unknownMigration !== undefined) {
-    throw new DatabaseNewer(
-      `The database was written by a newer version of Berth (it has ${unknownMigration}). Use that version, or restore a backup made before.`,
-    );
-  }
+  if (unknownMigration !== undefined) throw new DatabaseNewer(ledger.newer(unknownMigration));
   const missing = manifest.filter((migration) => !alreadyApplied.has(migration.name));
   for (const { name, sql } of missing) {
-    const steps = [CREATE_MIGRATIONS_TABLE, ...splitStatements(sql)].map(
-      (text): Statement => ({ sql: text, args: [] }),
-    );
-    steps.push({ sql: "INSERT INTO migrations (name, applied_at) VALUES (?, ?)", args: [name, Date.now()] });
+    const steps = [createTable, ...splitStatements(sql)].map((text): Statement => ({ sql: text, args: [] }));
+    steps.push({
+      sql: `INSERT INTO ${table} (name, applied_at) VALUES (?, ?)`,
+      args: [prefix + name, Date.now()],
+    });
     try {
       await access.write(steps);
     } catch (error) {
       // Another process on the same server may have applied it first.
-      if (!(await readApplied(access)).has(name)) throw error;
+      if (!(await readApplied(access, ledger)).has(name)) throw error;
     }
-    log.debug("a migration was applied", { migration: name });
+    log.debug("a migration was applied", { migration: prefix + name });
   }
   return missing.map((migration) => migration.name);
 }
 
-async function readApplied(access: DatabaseAccess): Promise<Set<string>> {
-  const migrationsTable = await access.read("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'");
-  if (migrationsTable.rows.length === 0) return new Set();
-  const { rows } = await access.read("SELECT name FROM migrations");
-  return new Set(Array.from(rows, (row) => String(row[0])));
+async function readApplied(access: DatabaseAccess, { table, prefix }: Ledger): Promise<Set<string>> {
+  const found = await access.read(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '${table}'`);
+  if (found.rows.length === 0) return new Set();
+  const { rows } = await access.read(`SELECT name FROM ${table}`);
+  const names = Array.from(rows, (row) => String(row[0]));
+  return new Set(names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length)));
 }

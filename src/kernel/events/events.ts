@@ -36,6 +36,10 @@ export interface EventFilter {
 }
 
 export interface Events {
+  /** Names further types of events, so that readers can choose them. Throws for a name that is not `noun.verb`. */
+  declareTypes(types: readonly string[]): void;
+  /** The types that plugins have declared beside those of Berth. */
+  readonly declaredTypes: readonly string[];
   /** Makes the statement that records an event, for the batch of its cause. */
   recordStatement(type: string, details: EventDetails): Statement;
   /**
@@ -52,6 +56,7 @@ export interface Events {
   prune(): Promise<number>;
 }
 
+const TYPE_NAME = /^[a-z][a-z0-9-]{0,30}\.[a-z][a-z0-9_-]{0,30}$/;
 const RETENTION_MS = 30 * DAY;
 const SELECT_LATEST: Statement = { sql: "SELECT max(seq) AS seq FROM events", args: [] };
 const PRUNE_BATCH_SIZE = 2_000;
@@ -61,6 +66,7 @@ const SHARED_POLL_MS = SECOND;
 export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; now?: () => number }): Events {
   const { database, jobs, log, now = Date.now } = deps;
   const listeners = new Set<(event: Event) => void>();
+  const declaredTypes: string[] = [];
   const sharedFollower = database.file === undefined ? createSharedFollower() : undefined;
 
   function notifyListeners(event: Event): void {
@@ -74,6 +80,13 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
   }
 
   const events: Events = {
+    declareTypes(types) {
+      const wrong = types.find((type) => !TYPE_NAME.test(type));
+      if (wrong !== undefined)
+        throw new Error(`the event type ${wrong} is not a noun and a verb, such as tide.entered.`);
+      declaredTypes.push(...types);
+    },
+    declaredTypes,
     recordStatement(type, { userId = null, agentId = null, data }) {
       const id = Bun.randomUUIDv7();
       const createdAt = now();

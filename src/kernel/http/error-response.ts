@@ -148,7 +148,8 @@ interface Problem {
 interface Rules {
   error?: unknown;
   type?: string;
-  anyOf?: { const?: unknown }[];
+  const?: unknown;
+  anyOf?: Rules[];
   minLength?: number;
   maxLength?: number;
   minimum?: number;
@@ -162,13 +163,21 @@ function issueMessage({ message = "", schema, value }: Problem, where: string): 
   const { error, type, anyOf, ...rules } = (schema ?? {}) as Rules;
   if (typeof error === "string") return error;
   if (value === undefined) return "This field is required.";
-  if (anyOf) {
-    const choices = anyOf.map((choice) => choice.const);
-    return choices.includes(undefined) ? "This value is not one of those allowed." : `One of: ${choices.join(", ")}.`;
-  }
+  if (anyOf) return choiceProblem(anyOf, value) ?? "This value is not one of those allowed.";
   return (
     typeProblem(type, value) ?? limitProblem(rules, value) ?? (message ? `${message}.` : `The ${where} is not valid.`)
   );
+}
+
+/** The choices, or what is wrong for the type that the value has, or should have. */
+function choiceProblem(anyOf: readonly Rules[], value: unknown): string | undefined {
+  const choices = anyOf.map((choice) => (choice.type === "null" ? "null" : choice.const));
+  if (!choices.includes(undefined)) return `One of: ${choices.join(", ")}.`;
+  const types = anyOf.filter(({ type }) => type !== undefined && type !== "null");
+  // Elysia takes a number as text, too, and lists both. The number has the limits.
+  const wanted = types.find(({ type }) => type === "integer" || type === "number") ?? types[0];
+  if (wanted === undefined || types.some(({ type }) => type === "object")) return undefined;
+  return typeProblem(wanted.type, value) ?? limitProblem(wanted, value);
 }
 
 function typeProblem(type: string | undefined, value: unknown): string | undefined {
@@ -190,6 +199,8 @@ function limitProblem(rules: Rules, value: unknown): string | undefined {
     if (value.length > maxLength) return `Give a text of at most ${maxLength} characters.`;
   }
   if (typeof value === "number") {
+    const isRange = Number.isFinite(minimum) && Number.isFinite(maximum);
+    if (isRange && (value < minimum || value > maximum)) return `Give a number from ${minimum} to ${maximum}.`;
     if (value < minimum) return `Give a number of at least ${minimum}.`;
     if (value > maximum) return `Give a number of at most ${maximum}.`;
   }

@@ -14,6 +14,18 @@ export type RouteGuard = (context: { request: Request; params: Record<string, st
 
 type HookContext = { request: Request; params: unknown };
 
+/** The hooks that `guarded` and its like have made. */
+const guardHooks = new WeakSet<object>();
+
+/** Whether a route, with these hooks in Elysia's `routes`, has a guard. */
+export function hasGuard({ transform }: { readonly transform?: unknown }): boolean {
+  const hooks: unknown[] = [transform].flat();
+  return hooks.some((hook) => {
+    const made: unknown = typeof hook === "object" && hook !== null ? Reflect.get(hook, "fn") : hook;
+    return typeof made === "function" && guardHooks.has(made);
+  });
+}
+
 /**
  * Hooks for a route macro: the guards run in order, before the body is read and before anything is validated,
  * so that an unauthorized caller learns nothing about the rules for the body.
@@ -41,6 +53,7 @@ function guardedReading(
     requireType(request);
     context.authorizedBy = runGuards;
   };
+  guardHooks.add(runGuards);
   // The fields are passed one by one: Elysia reads this function's source, and for a context that is passed on as a
   // whole it would parse cookies, query and headers.
   const readAndRecheck = async ({ request, params }: HookContext) => {
@@ -59,9 +72,9 @@ function guardedReading(
   };
   const hooks = { parse: [runGuards, readAndRecheck], transform: runGuards };
   // Elysia runs `introspect` when it adds the route. Its type would hide what the macros give to handlers.
-  const introspect = (route: { detail?: Record<string, unknown>; body?: unknown }) => {
+  const introspect = (route: { detail?: Record<string, unknown>; body?: unknown; response?: unknown }) => {
     ownDetail(route);
-    findIgnoredFields = createIgnoredFieldFinder(route.body);
+    findIgnoredFields = createIgnoredFieldFinder(route.body, route.response);
   };
   const withDetail: typeof hooks = Object.assign({ introspect }, hooks);
   return withDetail;

@@ -36,6 +36,10 @@ const body = t.Object({
   name: t.String({ minLength: 1 }),
   count: t.Optional(t.Number()),
   mood: t.Optional(t.Union([t.Literal("calm"), t.Literal("rough")])),
+  stars: t.Optional(t.Integer({ minimum: 1, maximum: 5 })),
+  depth: t.Optional(t.Number({ minimum: 0 })),
+  note: t.Optional(t.Union([t.String({ maxLength: 3 }), t.Null()])),
+  wind: t.Optional(t.Union([t.Literal("calm"), t.Null()])),
   list: t.Optional(t.Array(t.Object({ role: t.String({ error: "A role is text." }) }))),
 });
 
@@ -264,10 +268,15 @@ describe("a body", () => {
 
   test("can't change prototypes, and unknown fields are removed", async () => {
     const text = '{"name":"Ada","__proto__":{"count":1},"constructor":{"prototype":{"count":1}},"isAdmin":true}';
-    expect((await send({ path: "/probe/body", body: text })).body).toEqual({ name: "Ada" });
+    const { body } = await send({ path: "/probe/body", body: text });
+    const warnings = ["constructor", "isAdmin"].map((path) => ({
+      path,
+      message: "This was ignored: there is no such field here.",
+    }));
+    expect(body).toEqual({ name: "Ada", warnings });
     expect(Reflect.get({}, "count")).toBeUndefined();
-    for (const body of ["[]", "null", "1", '"x"', '[{"name":"Ada"}]']) {
-      expectRefusal(await send({ path: "/probe/body", body }), 400, "INVALID_INPUT");
+    for (const other of ["[]", "null", "1", '"x"', '[{"name":"Ada"}]']) {
+      expectRefusal(await send({ path: "/probe/body", body: other }), 400, "INVALID_INPUT");
     }
   });
 
@@ -296,6 +305,25 @@ describe("invalid input", () => {
       { path: "name", message: "This field is required." },
       { path: "mood", message: "One of: calm, rough." },
     ]);
+  });
+
+  test("limits are named, also of a type that may be null or is written as text", async () => {
+    const issuesOf = async (fields: object) => {
+      const body = JSON.stringify({ name: "a", ...fields });
+      const { issues } = expectRefusal(await send({ path: "/probe/body", body }), 400, "INVALID_INPUT");
+      return issues?.map(({ path, message }) => `${path}: ${message}`);
+    };
+    expect(await issuesOf({ stars: 9, depth: -1 })).toEqual([
+      "stars: Give a number from 1 to 5.",
+      "depth: Give a number of at least 0.",
+    ]);
+    expect(await issuesOf({ stars: 2.5 })).toEqual(["stars: Give a whole number."]);
+    expect(await issuesOf({ stars: "nine" })).toEqual(["stars: Give a whole number."]);
+    expect(await issuesOf({ note: "long", wind: "storm" })).toEqual([
+      "note: Give a text of at most 3 characters.",
+      "wind: One of: calm, null.",
+    ]);
+    expect(await issuesOf({ note: 7 })).toEqual(["note: Give a text."]);
   });
 
   test("an object that can't be turned into text is refused like any other", async () => {

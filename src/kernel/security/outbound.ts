@@ -96,7 +96,9 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
     const refused = addresses.find((address) => !isAllowedAddress(address));
     if (refused !== undefined) {
       log?.warn("an outbound address was refused", { host: url.hostname, address: refused });
-      throw addressNotAllowed("it leads into a private or reserved network");
+      throw addressNotAllowed(
+        "it leads into a private or reserved network. The operator can allow that network with OUTBOUND_ALLOW",
+      );
     }
     if (
       httpsOnly &&

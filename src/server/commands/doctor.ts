@@ -1,11 +1,32 @@
 // Runs `berth doctor`: prints what is set and what is wrong. It also asks the providers of sign-in, and with CLUSTER_URL the
 // cluster's engine.
-import { environment } from "../../kernel/config/config.ts";
-import { doctorReport } from "../doctor.ts";
+import { existsSync } from "node:fs";
+import { environment, inspectConfig } from "../../kernel/config/config.ts";
+import { StartError } from "../../kernel/errors.ts";
+import { type DoctorOptions, doctorReport } from "../doctor.ts";
+
+/**
+ * Loads the plugins of PLUGINS, and those that the command line names as for `serve`, for the settings that they define. The report
+ * itself names files of PLUGINS that are missing.
+ */
+async function inspectPlugins(files: readonly string[]): Promise<NonNullable<DoctorOptions["external"]>> {
+  const { plugins: listed = [] } = inspectConfig(environment()).config ?? {};
+  const plugins = [...listed.filter((file) => existsSync(file)), ...files];
+  if (plugins.length === 0) return { settings: [], findings: [] };
+  const { loadExternalPlugins } = await import("../external-plugins.ts");
+  try {
+    const { settings } = await loadExternalPlugins(plugins);
+    return { settings, findings: [] };
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return { settings: [], findings: [{ name: "PLUGINS", severity: "error", message: error.message }] };
+  }
+}
 
 /** Returns the exit code: 0, or 1 if the start would be refused. */
-export async function doctorCommand(all: boolean): Promise<number> {
-  const { text, exitCode } = doctorReport(environment(), process.cwd(), { all });
+export async function doctorCommand(all: boolean, plugins: readonly string[]): Promise<number> {
+  const external = await inspectPlugins(plugins);
+  const { text, exitCode } = doctorReport(environment(), process.cwd(), { all, external });
   process.stdout.write(text);
   if (exitCode !== 0) return exitCode;
   const { loadAllSettings } = await import("../settings.ts");

@@ -80,7 +80,7 @@ const formatAddresses = ({ web, backend }: RunningServer["addresses"]) =>
 
 /** Describes the next steps for a new operator. */
 async function nextSteps(running: RunningServer): Promise<string> {
-  const { config, firstAdmin, defaultModel, place } = running;
+  const { config, firstAdmin, defaultModel, place, plugins } = running;
   const addresses = addressesForPeople(running);
   const program = programName();
   const references = [addresses.web, addresses.backend].filter(Boolean).map((origin) => `${origin}/swagger`);
@@ -97,6 +97,7 @@ async function nextSteps(running: RunningServer): Promise<string> {
     ["API", references.join("   ")],
     ...(place === undefined ? [] : [["Cluster", place, `${program} cluster status shows all of it`]]),
     ...(model ? [["Model", model.label, ...(model.demo ? [hint] : [])]] : []),
+    ...(plugins.length > 0 ? [["Plugins", plugins.join(", ")]] : []),
     ["Data", config.dataDir],
     ...(firstAdmin.kind === "link"
       ? [["First admin", firstAdmin.link, "opens once, makes the first admin account"]]

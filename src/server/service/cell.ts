@@ -1,9 +1,9 @@
 // Opens a cell: the kernel over one database, and the app over it, with their work begun. It has no listeners.
 import type { Config, Environment } from "../../kernel/config/config.ts";
 import { type KernelSeams, openKernel, type RunningKernel } from "../../kernel/kernel.ts";
-import type { Plugin } from "../../kernel/plugin.ts";
 import { type App, createApp } from "../app.ts";
 import { createCommandHandlers, type RunCommand, runCommandOf } from "../control-socket.ts";
+import type { ExternalPlugins } from "../external-plugins.ts";
 
 export interface OpenCell {
   readonly kernel: RunningKernel;
@@ -15,8 +15,7 @@ export interface CellOptions {
   config: Config;
   /** For what runs in a process of its own. */
   env: Environment;
-  /** Third-party plugins. */
-  external: readonly Plugin<unknown>[];
+  external: ExternalPlugins;
   seams?: KernelSeams;
 }
 
@@ -31,8 +30,9 @@ export async function openCell({ config, env, external, seams }: CellOptions): P
   let app: App | undefined;
   try {
     await yieldToEventLoop();
-    app = createApp(kernel, external);
-    registerInstance(app, env);
+    app = createApp(kernel, external.plugins);
+    registerInstance(app, env, external);
+    await app.prepareExternal();
     await kernel.keyRotation.requireKeys();
     await yieldToEventLoop();
     if (config.role !== "web") {
@@ -63,10 +63,10 @@ export async function runAll(steps: readonly (() => unknown)[]): Promise<void> {
 }
 
 /** Registers the work that plugins can't do themselves. Imported at its first use, since few admins need it. */
-function registerInstance({ instance }: App, env: Environment): void {
+function registerInstance({ instance }: App, env: Environment, { settings }: ExternalPlugins): void {
   const startedAt = Date.now();
   instance.registerSettingsReport(async () =>
-    (await import("../settings-report.ts")).settingsReport(env, process.cwd(), startedAt),
+    (await import("../settings-report.ts")).settingsReport(env, process.cwd(), startedAt, settings),
   );
   instance.registerDatabaseBackup(async (target, signal) =>
     (await import("../backup-process.ts")).backUpInProcess(env, target, signal),

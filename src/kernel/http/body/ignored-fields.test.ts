@@ -15,16 +15,39 @@ const messages = (body: unknown) => find?.(body)?.map(({ path, message }) => `${
 
 describe("a field that the route does not know", () => {
   test("is named, with the place where it belongs or the name that is meant", () => {
-    expect(messages({ name: "a", approvals: {}, modle: "b", purple: 1, ["__proto__"]: 2 })).toEqual([
+    expect(messages({ name: "a", approvals: {}, modle: "b", purple: 1 })).toEqual([
       'approvals: This was ignored: it belongs into "config".',
       'modle: This was ignored: there is no such field here. Is "model" meant?',
+      "purple: This was ignored: there is no such field here.",
     ]);
   });
 
-  test("is not named if nothing tells what is meant, such as an id that a client sends back", () => {
-    for (const body of [{ id: "1", createdAt: "now" }, { constructor: 1 }, { ["x".repeat(500)]: 1 }, { md: 1 }]) {
-      expect(messages(body)).toBeUndefined();
+  test("is named also if nothing tells what is meant", () => {
+    expect(messages({ name: "a", purple: 1 })).toEqual(["purple: This was ignored: there is no such field here."]);
+    expect(messages({ name: "a", md: 1, constructor: 1 })).toHaveLength(2);
+  });
+
+  test("is not named if the answer has it, such as an id that a client sends back", () => {
+    const item = t.Object({ id: t.String(), createdAt: t.String(), owner: t.Object({ email: t.String() }) });
+    const answers = [
+      { 201: item },
+      { 200: t.Object({ items: t.Array(item), count: t.Number() }) },
+      { 200: t.Union([t.Object({ item }), t.Null()]) },
+      item,
+    ];
+    for (const answer of answers) {
+      const found = createIgnoredFieldFinder(t.Object({ name: t.String() }), answer);
+      expect(found?.({ id: "1", createdAt: "now" })).toBeUndefined();
+      expect(found?.({ id: "1", purple: 1 })).toEqual([
+        { path: "purple", message: "This was ignored: there is no such field here." },
+      ]);
     }
+    const refusing = createIgnoredFieldFinder(t.Object({ name: t.String() }), { 400: item });
+    expect(refusing?.({ owner: "Ada" })).toHaveLength(1);
+  });
+
+  test("is not named if all resources have it, nor with a name too long to be one", () => {
+    expect(messages({ name: "a", id: 1, createdAt: 1, updatedAt: 1, ["x".repeat(500)]: 1 })).toBeUndefined();
   });
 
   test("is one of twenty at most", () => {

@@ -30,6 +30,9 @@ export async function readJsonBody({ request }: { request: Request }): Promise<u
   if (text.trim() === "") return {};
   if (request.headers.get("content-type") === null) throw jsonTypeMissing();
   const value = text.length > LONG_TEXT ? await parseLongJson(text) : parseJson(text);
+  // A copy of the body, which validation may make, would inherit from it values that no schema has checked.
+  if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__"))
+    Reflect.deleteProperty(value, "__proto__");
   if (/length|\\u/.test(text) && claimedLength(value) > MAX_CLAIMED_LENGTH) {
     throw invalidInput({ path: "", message: "An object has a `length` as if it were a very long list." });
   }
