@@ -12,12 +12,12 @@ import { eventually } from "./support/eventually.ts";
  * it hardly changes these. A change that needs more says in its commit what for; one that needs less lowers them.
  */
 const BUDGETS = {
-  /** Chunks of the bundle that are loaded. */
-  modules: 53,
+  /** Chunks of the bundle that are loaded. More parts that are loaded late divide the rest into more chunks, which costs next to nothing. */
+  modules: 65,
   /** Functions whose code is read. */
-  functions: 8_250,
-  objects: 112_200,
-  heapBytes: 14_600_000,
+  functions: 8_060,
+  objects: 111_400,
+  heapBytes: 14_300_000,
 };
 
 interface HeapStats {

@@ -271,7 +271,7 @@ export interface CreatedAgent {
     /** ISO 8601 */
     createdAt: string;
   };
-  /** What was accepted and has no effect: each with its path. Left out if there is nothing to name */
+  /** What was accepted and has no effect: each with its path, which for a key of the configuration begins in the configuration. Left out if there is nothing to name */
   warnings?: Warning[];
 }
 
@@ -291,7 +291,7 @@ export interface AgentChange {
 export interface ConfiguredAgent {
   agent: AgentDetail;
   status: "updated";
-  /** What was accepted and has no effect: each with its path. Left out if there is nothing to name */
+  /** What was accepted and has no effect: each with its path, which for a key of the configuration begins in the configuration. Left out if there is nothing to name */
   warnings?: Warning[];
 }
 
@@ -300,7 +300,7 @@ export interface ConfigAnswer {
   /** Any JSON object of up to 64 KiB, without secrets. These are the keys that Berth reads; others are stored. */
   config: AgentConfig;
   status: "updated";
-  /** What was accepted and has no effect: each with its path. Left out if there is nothing to name */
+  /** What was accepted and has no effect: each with its path, which for a key of the configuration begins in the configuration. Left out if there is nothing to name */
   warnings?: Warning[];
 }
 
