@@ -169,6 +169,6 @@ describe("random input", () => {
   ])("hostile input %# takes no time", (markdown) => {
     const started = performance.now();
     toMessageParts(markdown);
-    expect(performance.now() - started).toBeLessThan(1500);
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });

@@ -3900,7 +3900,8 @@ export const translation = {
         "Wie viele Mails eines Absenders ein Agent in einer Stunde höchstens annimmt; die anderen bleiben im Postfach.",
       "Most open connections of one address that is no trusted proxy. Unset: a quarter of the limit of open files, at most 4096.":
         "Wie viele Verbindungen eine Adresse höchstens hat, die kein vertrauter Proxy ist. Ohne Angabe ein Viertel der erlaubten offenen Dateien, höchstens 4096.",
-      "Foreign origins that browsers may call from.": "Fremde Websites, von denen Browser aufrufen dürfen.",
+      "Foreign origins that browsers may call from. Those of the same site may use the visitor's session.":
+        "Fremde Websites, von denen Browser aufrufen dürfen. Solche derselben Site dürfen die Sitzung des Besuchers benutzen.",
       "Subscription of each new account, such as `starter:7d`.": "Abo jedes neuen Kontos, etwa `starter:7d`.",
       "Key for provider {n}.": "Schlüssel für Anbieter {n}.",
       "OpenAI-compatible address of provider {n}.": "OpenAI-kompatible Adresse von Anbieter {n}.",

@@ -507,7 +507,7 @@ describe("files of messages", () => {
     const stored = await uploadService().listUsed(copy.id);
     expect(stored).toHaveLength(11);
     expect(new Set(stored.map(({ name, type, kind }) => `${name} ${type} ${kind}`))).toEqual(
-      new Set(["passwd application/octet-stream null", "passwd application/octet-stream document"]),
+      new Set(["passwd text/plain null", "passwd text/plain document"]),
     );
     reply.files = Array.from({ length: 11 }, () => evil);
     expect(await rejectionOf(make(JSON.stringify(all)))).toMatchObject({ status: 400 });
