@@ -35,7 +35,6 @@ import { createReauthenticate } from "./sign-in/reauthentication.ts";
 import { sweepUsedOnceStatement } from "./sign-in/replay-protection.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
 import { createSignIn } from "./sign-in/sign-in.ts";
-import { signInMethodRoutes } from "./sign-in-methods/routes.ts";
 import { createEmailVerification } from "./sign-up/email-verification.ts";
 import { emailVerificationRoutes } from "./sign-up/email-verification-routes.ts";
 import { createFirstAdmin } from "./sign-up/first-admin.ts";
@@ -106,10 +105,10 @@ export const auth = plugin("auth", ({ kernel, use }) => {
   const sessions = createSessions(kernel);
   const keys = createApiKeys(kernel);
   const passwords = createPasswords();
-  const oneTimeLinks = createOneTimeLinks(kernel.database);
-  const linkedAccounts = createLinkedAccounts(kernel.database);
+  const oneTimeLinks = createOneTimeLinks(kernel);
+  const linkedAccounts = createLinkedAccounts(kernel);
   const twoFactor = createTwoFactor({ ...kernel, users });
-  const signIn = createSignIn({ users, passwords, twoFactor, limits: kernel.limits });
+  const signIn = createSignIn({ cells: kernel.cells, users, passwords, twoFactor, limits: kernel.limits });
   const mails = createMails(kernel);
   const firstAdmin = createFirstAdmin({ ...kernel, users, oneTimeLinks });
   const identities = createIdentities({ ...kernel, users, sessions, keys, tokens: kernel.backend.tokens });
@@ -163,6 +162,9 @@ export const auth = plugin("auth", ({ kernel, use }) => {
   const adminGroups = createAdminGroups(services);
   const oauth = createOAuth(services, adminGroups);
   const walletProofs = createWalletProofs(kernel, mainnet);
+  const loadDeviceCells = () => import("./device/device-cells.ts");
+  kernel.cells?.answer("device.look", async (text) => (await loadDeviceCells()).look(kernel.database, text));
+  kernel.cells?.answer("device.take", async (text) => (await loadDeviceCells()).take(kernel.database, text));
   const web = new Elysia({ name: "auth.web" })
     .use(openRoutes)
     .use(signUpRoutes(services))
@@ -170,7 +172,6 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     .use(passwordResetRoutes(services, createPasswordReset(services)))
     .use(signInRoutes(services))
     .use(oauthRoutes(services, oauth))
-    .use(signInMethodRoutes(services, { oauth, walletProofs, chainId: mainnet.id }))
     .use(settingsRoutes(services, deletion))
     .use(referralRoutes(services))
     .use(sessionsRoutes(services))
@@ -183,6 +184,12 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     web,
     lateRoutes: {
       web: [
+        async () =>
+          (await import("./sign-in-methods/routes.ts")).signInMethodRoutes(services, {
+            oauth,
+            walletProofs,
+            chainId: mainnet.id,
+          }),
         async () => {
           const [{ deviceRoutes }, { createDeviceSignIns }] = await Promise.all([
             import("./device/routes.ts"),
@@ -200,7 +207,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     service: {
       administration: createAdministration({ ...services, deletion }),
       users,
-      placeholderAccounts: createPlaceholderAccounts(users),
+      placeholderAccounts: createPlaceholderAccounts(kernel, users),
       mails: services.mails,
       identities,
       hasSessionCookie: sessions.hasCookie,
