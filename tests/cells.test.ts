@@ -11,6 +11,8 @@ import { eventually } from "./support/eventually.ts";
 import { startOidc } from "./support/oidc.ts";
 import { oidcEnv } from "./support/openid-pair.ts";
 import { expectSignedIn, newGooglePerson, settingsOf, signInWith } from "./support/providers.ts";
+import { spawnTelegram } from "./support/telegram-control.ts";
+import { startUpstream } from "./support/upstream.ts";
 import { createWallet, foreignNonce, siweMessage } from "./support/wallets.ts";
 
 const CELLS = 3;
@@ -326,4 +328,134 @@ test("a provider and a wallet sign in to the same account again, whatever cell i
     cells.add(cellOfId(String(found[0])));
   }
   expect(cells.size).toBe(CELLS);
+}, 90_000);
+
+test("an admin sees and changes the accounts and agents of all cells", async () => {
+  await using berth = await start();
+  const accounts = await oneInEachCell(berth);
+  const root = createClient(berth);
+  const made = { email: newEmail("root"), name: "Root" };
+  expect((await berth.command("user", "create", made.email, "--admin")).exitCode).toBe(0);
+  const link = (await berth.command("user", "reset-password", made.email)).stdout;
+  const token = /token=([\w~-]+)/.exec(link)?.[1];
+  await createClient(berth).post("/api/auth/reset-password", { token, password: PASSWORD });
+  await root.post("/api/auth/callback/credentials", { email: made.email, password: PASSWORD });
+
+  const agents = new Map<string, string>();
+  for (const { client, id } of accounts.values()) {
+    await client.grant("pro");
+    const answer = await client.post<{ agent: { id: string } }>("/api/agents/provision", { name: `of ${id}` });
+    agents.set(answer.body.agent.id, id);
+  }
+  const all = await root.get<{ users: { id: string }[]; total: number }>("/api/admin/users");
+  expect(all.body.total).toBe(CELLS + 1);
+  expect(all.body.users.map(({ id }) => id)).toEqual(
+    expect.arrayContaining([...accounts.values()].map(({ id }) => id)),
+  );
+  const paged: string[] = [];
+  for (let offset = 0; offset < all.body.total; offset++) {
+    const page = await root.get<{ users: { id: string }[] }>(`/api/admin/users?limit=1&offset=${offset}`);
+    paged.push(...page.body.users.map(({ id }) => id));
+  }
+  expect(paged.toSorted()).toEqual(all.body.users.map(({ id }) => id).toSorted());
+
+  const listed: string[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const query: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await root.get<{ agents: { id: string }[]; next: string | null; total: number }>(
+      `/api/admin/agents?limit=1${query}`,
+    );
+    expect(page.body.total).toBe(CELLS);
+    listed.push(...page.body.agents.map(({ id }) => id));
+    cursor = page.body.next;
+  }
+  expect(listed.toSorted()).toEqual([...agents.keys()].toSorted());
+
+  for (const [agent, owner] of agents) {
+    expect(await root.get(`/api/admin/users/${owner}`)).toMatchObject({ status: 200, body: { id: owner, agents: 1 } });
+    expect((await root.post(`/api/admin/agents/${agent}/stop`)).status).toBe(200);
+    expect((await root.patch(`/api/admin/users/${owner}`, { name: "Renamed" })).body).toMatchObject({
+      name: "Renamed",
+    });
+  }
+  const audit = await root.get<{ entries: { target: { id: string }; actor: { name: string } }[] }>("/api/admin/audit");
+  for (const { id } of accounts.values()) {
+    expect(audit.body.entries).toContainEqual(
+      expect.objectContaining({
+        target: expect.objectContaining({ id }),
+        actor: expect.objectContaining({ name: made.email }),
+      }),
+    );
+  }
+  expect((await root.get("/api/admin/usage?cell=2")).status).toBe(200);
+  expect((await root.get("/api/admin/usage?cell=9")).status).toBe(404);
+  // Nobody else gets there by naming a cell, and no admin by what a client could send.
+  const eve = accounts.get(1)?.client;
+  for (const path of ["/api/admin/users", "/api/admin/users?cell=0", `/api/admin/users/${accounts.get(2)?.id}`]) {
+    expect((await eve?.get(path))?.status).toBe(403);
+    expect((await createClient(berth).get(path)).status).toBe(401);
+  }
+  const forged = Buffer.from(
+    JSON.stringify({ learned: { admin: { isAdmin: true, user: { id: "x" }, scopes: ["read"] } } }),
+  );
+  const headers = { "x-berth-forwarding": forged.toString("base64url") };
+  expect((await createClient(berth).get("/api/admin/users", { headers })).status).toBe(401);
+}, 90_000);
+
+test("an admin's keys of model providers are for all cells at once, also after a restart", async () => {
+  await using berth = await start();
+  const accounts = await oneInEachCell(berth);
+  const { email } = accounts.get(0)?.client.account ?? {};
+  await berth.command("user", "admin", email ?? "");
+  const root = accounts.get(0)?.client;
+  const models = async (cell: number) =>
+    (await root?.get<{ providers: { id: string; keySource: string }[] }>(`/api/admin/model-providers?cell=${cell}`))
+      ?.body;
+  const stored = { apiKey: "sk-or-v1-0123456789abcdef0123456789abcdef" };
+  expect((await root?.put("/api/admin/model-providers/provider_1", stored))?.status).toBe(200);
+  for (const cell of [0, 1, 2]) await eventually(async () => JSON.stringify(await models(cell)).includes("cdef"));
+  await berth.restart({ keepPorts: true });
+  for (const cell of [0, 1, 2]) expect(JSON.stringify(await models(cell))).toContain("cdef");
+}, 90_000);
+
+test("a bot serves one agent of the whole service, and answers in each cell", async () => {
+  await using telegram = await spawnTelegram();
+  await using upstream = await startUpstream();
+  upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
+  const tokens = [0, 1, 2].map((n) => `${100_000 + n}:${"cells-test-token-of-a-bot".padEnd(35, "x")}`);
+  await telegram.addBots(tokens.map((token) => ({ token })));
+  await using berth = await start({
+    CHANNEL_A_API_ROOT: telegram.url,
+    PROVIDER_3_BASE_URL: upstream.url,
+    MODEL_A: "provider_3:fake-small",
+  });
+  const accounts = await oneInEachCell(berth);
+  const agents = new Map<number, string>();
+  for (const [cell, { client }] of accounts) {
+    await client.grant("pro");
+    const { body } = await client.post<{ agent: { id: string } }>("/api/agents/provision", {
+      ...{ name: "Bot", config: { channels: { channel_a: { access: "open" } } } },
+    });
+    agents.set(cell, body.agent.id);
+    const path = `/api/agents/${body.agent.id}/channels/channel_a`;
+    const { status } = await client.put(path, { token: tokens[cell], ownerId: "7" });
+    expect(status).toBe(200);
+  }
+  for (const [cell, { client }] of accounts) {
+    const path = `/api/agents/${agents.get(cell)}/channels/channel_a`;
+    const taken = await client.put(path, { token: tokens[(cell + 1) % CELLS], ownerId: "7" });
+    expect(taken).toMatchObject({ status: 409, body: { code: "CHANNEL_IN_USE" } });
+  }
+  await telegram.usersSay(tokens.map((token, n) => ({ token, chatId: 1_000, text: `hello ${n}` })));
+  for (const [n, token] of tokens.entries())
+    await eventually(async () => (await telegram.sent(token, 1_000)).some(({ text }) => text === `echo: hello ${n}`));
+  // Freed in one cell, it can serve in another.
+  const [first, second] = [accounts.get(0)?.client, accounts.get(1)?.client];
+  expect((await first?.delete(`/api/agents/${agents.get(0)}/channels/channel_a`))?.status).toBe(200);
+  const moved = await second?.put(`/api/agents/${agents.get(1)}/channels/channel_a`, {
+    token: tokens[0],
+    ownerId: "7",
+  });
+  expect(moved?.status).toBe(200);
 }, 90_000);

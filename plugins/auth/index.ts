@@ -10,7 +10,6 @@ import { chains } from "../chains/index.ts";
 import { createAccountReclaim } from "./account-reclaim.ts";
 import { createAdministration } from "./administration/administration.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
-import { apiKeyRoutes } from "./api-keys/routes.ts";
 import type { AuthServices } from "./auth-services.ts";
 import { revokeDeviceSignInsStatement, sweepDeviceSignInsStatement } from "./device/device-rows.ts";
 import { createIdentities } from "./identities.ts";
@@ -27,7 +26,6 @@ import { passwordResetRoutes } from "./password/routes.ts";
 import { createPlaceholderAccounts } from "./placeholder-accounts.ts";
 import { createSessions } from "./sessions.ts";
 import { createDeletion } from "./settings/account-deletion.ts";
-import { referralRoutes } from "./settings/referral-routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { sessionsRoutes } from "./settings/sessions-routes.ts";
 import { createExternalTokens } from "./sign-in/external-tokens.ts";
@@ -40,7 +38,6 @@ import { emailVerificationRoutes } from "./sign-up/email-verification-routes.ts"
 import { createFirstAdmin } from "./sign-up/first-admin.ts";
 import { signUpRoutes } from "./sign-up/routes.ts";
 import { createSignUpPolicy } from "./sign-up/sign-up-policy.ts";
-import { twoFactorRoutes } from "./two-factor/routes.ts";
 import { createTwoFactor } from "./two-factor/two-factor.ts";
 import { createUsers } from "./users.ts";
 import { walletRoutes } from "./wallet/routes.ts";
@@ -173,10 +170,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     .use(signInRoutes(services))
     .use(oauthRoutes(services, oauth))
     .use(settingsRoutes(services, deletion))
-    .use(referralRoutes(services))
     .use(sessionsRoutes(services))
-    .use(apiKeyRoutes(services))
-    .use(twoFactorRoutes(services))
     .use(walletRoutes(services, walletProofs))
     .use(pageRoutes(kernel, { hasAccounts, oneTimeLinks }));
 
@@ -184,6 +178,9 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     web,
     lateRoutes: {
       web: [
+        async () => (await import("./api-keys/routes.ts")).apiKeyRoutes(services),
+        async () => (await import("./settings/referral-routes.ts")).referralRoutes(services),
+        async () => (await import("./two-factor/routes.ts")).twoFactorRoutes(services),
         async () =>
           (await import("./sign-in-methods/routes.ts")).signInMethodRoutes(services, {
             oauth,

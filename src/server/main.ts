@@ -70,7 +70,7 @@ const COMMANDS: Record<string, Command> = {
     flags: ["json", "plugin"],
     // For the processes that the service starts.
     flagHelp: { plugin: "" },
-    arguments: 2,
+    arguments: 3,
     run: async (commandArgs, flags) =>
       (await import("./commands/cells.ts")).cellsCommand(commandArgs, listFlag(flags.plugin), flags.json === true),
   },

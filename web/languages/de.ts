@@ -4319,10 +4319,13 @@ export const translation = {
     UNAUTHORIZED: "Melde dich zuerst an.",
     ALREADY_IMPORTED: "Dieser Agent wurde schon übernommen.",
     CELL_AWAY: "Ein Teil dieses Dienstes startet gerade. Versuche es in ein paar Sekunden noch einmal.",
+    SET_IN_FIRST_CELL:
+      "Schlüssel und Standardmodelle liegen in Zelle 0, für alle Zellen. Ändere sie als Admin mit einem Konto dort, oder setze sie in der Umgebung.",
     CLAIM_ELSEWHERE:
       "Dieser Agent und dein Konto liegen in verschiedenen Teilen dieses Dienstes, und Agenten können noch nicht umziehen. Lege ihn noch einmal an, während du angemeldet bist.",
     BACKUP_BY_COMMAND:
       "Eine Sicherung von hier hätte nur einen Teil der Konten. Führe auf dem Rechner berth backup DATEI aus; das kopiert alle Zellen.",
+    CELL_NOT_FOUND: "Diese Zelle gibt es nicht.",
     CELL_MOVED: "Das zieht gerade auf einen anderen Rechner um. Versuche es in ein paar Sekunden noch einmal.",
     FILES_UNAVAILABLE:
       "Dateien lassen sich gerade nicht speichern oder lesen. Versuche es in ein paar Sekunden noch einmal.",

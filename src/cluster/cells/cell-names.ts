@@ -6,6 +6,8 @@ import type { Directory } from "./directory.ts";
 
 export interface CellNamesDeps {
   here: number;
+  /** How many cells there are. */
+  count: number;
   directory: Pick<Directory, "find" | "reserve" | "confirm">;
   leastLoaded(): Promise<number>;
   ask(cell: number, question: string, text: string): Promise<string>;
@@ -19,14 +21,14 @@ export interface CellNames extends Cells {
   answerTo(question: string, text: string): Promise<string>;
 }
 
-export function createCellNames({ here, directory, leastLoaded, ask, log }: CellNamesDeps): CellNames {
+export function createCellNames({ here, count, directory, leastLoaded, ask, log }: CellNamesDeps): CellNames {
   const kinds = new Map<string, (name: string) => Promise<boolean>>();
   const answers = new Map<string, (text: string) => Promise<string>>();
   /** Names of writes under way, with how many there are. */
   const inUse = new Map<string, number>();
   const keyOf = ({ kind, name }: Name) => `${kind} ${name}`;
 
-  function count(names: readonly Name[], by: 1 | -1): void {
+  function track(names: readonly Name[], by: 1 | -1): void {
     for (const key of names.map(keyOf)) {
       const next = (inUse.get(key) ?? 0) + by;
       if (next > 0) inUse.set(key, next);
@@ -37,6 +39,7 @@ export function createCellNames({ here, directory, leastLoaded, ask, log }: Cell
 
   return {
     here,
+    others: Array.from({ length: count }, (_, cell) => cell).filter((cell) => cell !== here),
     marks: createMarks(here),
     find: directory.find,
     leastLoaded,
@@ -47,7 +50,7 @@ export function createCellNames({ here, directory, leastLoaded, ask, log }: Cell
     knows: async (name) => inUse.has(keyOf(name)) || uses(name),
 
     async using(names, write) {
-      count(names, 1);
+      track(names, 1);
       try {
         const refused = await directory.reserve(here, names);
         if (refused) throw new NameTaken(refused.taken, refused.cell);
@@ -58,7 +61,7 @@ export function createCellNames({ here, directory, leastLoaded, ask, log }: Cell
           .catch((error: unknown) => log.warn("a name was not confirmed; the directory will ask", { error }));
         return result;
       } finally {
-        count(names, -1);
+        track(names, -1);
       }
     },
 

@@ -42,6 +42,13 @@ const MAX_HOPS = 4;
 
 type Name = "web" | "backend";
 
+interface Answer {
+  /** Undefined: the request became a WebSocket. */
+  response: Response | undefined;
+  /** The request, with its body unless the cell has read it. */
+  unread: Request;
+}
+
 export function createCellRouter({ count, agentsDomain, local, own, grants, addressOf, changed }: CellRouterDeps) {
   async function route(name: Name, request: Request, server: WebServer): Promise<Response | undefined> {
     // What only the processes of cells tell each other is not taken from a client.
@@ -51,24 +58,26 @@ export function createCellRouter({ count, agentsDomain, local, own, grants, addr
     if (answer) return answer;
     const marked = cellOfRequest(request, agentsDomain);
     let cell = marked < count ? marked : 0;
-    let response = cell === 0 ? await local[name].fetch(request, server) : await send(cell, name, request, server);
+    let { response, unread } =
+      cell === 0 ? await serve(name, request, server) : await send(cell, name, request, server);
     for (let hop = 1; ; hop++) {
       const next = response?.headers.get(ELSEWHERE_HEADER);
       if (!response || next === null || next === undefined) return response;
       if (hop === MAX_HOPS || Number(next) >= count) return failure(noSuchCell());
       cell = Number(next);
       const forwarding = decodeForwarding(response.headers.get(FORWARDING_HEADER) ?? "");
-      const again = await repeat(request, response);
-      response =
+      const again = await repeat(unread, response);
+      const ofClient = withClient(server, clientOf(request, server), request);
+      ({ response, unread } =
         cell === 0
-          ? await serveAgain(name, again, request, server, forwarding)
-          : await send(cell, name, again, withClient(server, clientOf(request, server), request), forwarding);
+          ? await serve(name, again, ofClient, forwarding)
+          : await send(cell, name, again, ofClient, forwarding));
     }
   }
 
-  function serveAgain(name: Name, again: Request, request: Request, server: WebServer, forwarding: Forwarding) {
-    setForwarding(again, forwarding);
-    return local[name].fetch(again, withClient(server, clientOf(request, server), request));
+  async function serve(name: Name, request: Request, server: WebServer, forwarding?: Forwarding): Promise<Answer> {
+    if (forwarding) setForwarding(request, forwarding);
+    return { response: await local[name].fetch(request, server), unread: request };
   }
 
   async function send(
@@ -77,11 +86,12 @@ export function createCellRouter({ count, agentsDomain, local, own, grants, addr
     request: Request,
     server: WebServer,
     forwarding?: Forwarding,
-  ): Promise<Response | undefined> {
+  ): Promise<Answer> {
     if (forwarding) request.headers.set(FORWARDING_HEADER, encodeForwarding(forwarding));
     const grant = { surface, clientAddress: clientOf(request, server) };
     const isSocket = request.headers.get("upgrade")?.toLowerCase() === "websocket";
     const sending = isSocket ? undefined : prepareRelay(request, grants);
+    const answer = (response: Response | undefined) => ({ response, unread: sending?.request() ?? request });
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
       const node = addressOf(cell);
@@ -89,11 +99,11 @@ export function createCellRouter({ count, agentsDomain, local, own, grants, addr
         const outcome = sending
           ? await sending.send(node, grant)
           : await relaySocket({ request, server, node, grants, grant });
-        if (outcome === "upgraded") return undefined;
-        if (outcome instanceof Response) return outcome;
-        if (outcome === "broken") return failure(broken());
+        if (outcome === "upgraded") return answer(undefined);
+        if (outcome instanceof Response) return answer(outcome);
+        if (outcome === "broken") return answer(failure(broken()));
       }
-      if (performance.now() >= deadline) return failure(cellAway());
+      if (performance.now() >= deadline) return answer(failure(cellAway()));
       await changed(LOOK_MS);
     }
   }
@@ -108,10 +118,13 @@ export function createCellRouter({ count, agentsDomain, local, own, grants, addr
 
 const clientOf = (request: Request, server: WebServer) => server.requestIP(request)?.address ?? "";
 
-/** The same request, with the body that the first cell has read. */
-async function repeat({ url, method, headers, signal }: Request, response: Response): Promise<Request> {
-  const body = method === "GET" || method === "HEAD" ? undefined : await response.arrayBuffer();
-  return new Request(url, { method, headers, signal, ...(body && { body }) });
+/** The same request, with the body that the first cell has read and sent back; one that it did not read is still there. */
+async function repeat(request: Request, response: Response): Promise<Request> {
+  const { url, method, headers, signal } = request;
+  if (method === "GET" || method === "HEAD") return new Request(url, { method, headers, signal });
+  const read = await response.arrayBuffer();
+  const body = read.byteLength > 0 || request.bodyUsed ? read : await request.arrayBuffer();
+  return new Request(url, { method, headers, signal, ...(body.byteLength > 0 && { body }) });
 }
 
 const noSuchCell = () => new AppError(500, "INTERNAL", "No part of this service takes this request.");

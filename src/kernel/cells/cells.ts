@@ -14,6 +14,8 @@ export interface Name {
 export interface Cells {
   /** The number of this cell. */
   readonly here: number;
+  /** The numbers of the others. */
+  readonly others: readonly number[];
   readonly marks: Marks;
   /** The cell that has a name, or has reserved it. */
   find(name: Name): Promise<number | undefined>;

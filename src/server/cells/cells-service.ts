@@ -59,7 +59,7 @@ export async function openCellsService(options: CellOptions, count: number): Pro
           usedInFirst: (name) => namesHere().uses(name),
           log,
         });
-        const names = createCellNames({ here: 0, directory, leastLoaded: async () => loads.next(), ask, log });
+        const names = createCellNames({ here: 0, count, directory, leastLoaded: async () => loads.next(), ask, log });
         open = { directory, names };
         return names;
       },
@@ -88,7 +88,7 @@ export async function openCellsService(options: CellOptions, count: number): Pro
       cell,
       startCellProcess({
         cell,
-        command: [...programCommand(), "cells", "run", String(cell), ...plugins],
+        command: [...programCommand(), "cells", "run", String(cell), String(count), ...plugins],
         env: cellEnvironment(config, env, key, cell),
         handlers: {
           find: async (name: Name) => (await names.find(name)) ?? null,

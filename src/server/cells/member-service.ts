@@ -20,6 +20,7 @@ export async function openMemberService(options: CellOptions, link: ParentLink):
   const log = createLog(config.log).child({ cell: link.cell });
   const names = createCellNames({
     here: link.cell,
+    count: link.count,
     directory: link.directory,
     leastLoaded: link.leastLoaded,
     ask: link.ask,

@@ -15,7 +15,7 @@ export interface CellSide {
 export type ParentLink = ReturnType<typeof openParentLink>;
 
 /** Throws StartError if this process was not started by another one of this program. */
-export function openParentLink(cell: number) {
+export function openParentLink(cell: number, count: number) {
   const send = process.send?.bind(process);
   if (!send) throw new StartError("A cell is started by the service: set CELLS, then run serve.");
   let side: CellSide | undefined;
@@ -34,6 +34,7 @@ export function openParentLink(cell: number) {
   process.once("disconnect", () => process.exit(1));
   return {
     cell,
+    count,
     serve(given: CellSide) {
       side = given;
     },

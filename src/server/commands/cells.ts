@@ -1,12 +1,13 @@
-// Runs `berth cells`, which shows the cells of this machine, and `berth cells run N`, with which the service starts one.
+// Runs `berth cells`, which shows the cells of this machine, and `berth cells run N COUNT`, with which the service starts one.
 import { environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import type { CellState } from "../cells/cell-commands.ts";
 import { loadAllSettings } from "../settings.ts";
 import { runCommand } from "./run-command.ts";
 
-export async function cellsCommand([name, number]: string[], plugins: string[], asJson: boolean): Promise<number> {
-  if (name === "run" && /^[1-9]\d*$/.test(number ?? "")) return runCell(Number(number), plugins);
+export async function cellsCommand([name, ...numbers]: string[], plugins: string[], asJson: boolean): Promise<number> {
+  const [cell = 0, count = 0] = numbers.map(Number);
+  if (name === "run" && cell > 0 && cell < count) return runCell(cell, count, plugins);
   if (name !== undefined) {
     process.stderr.write(`Usage: ${programName()} cells [--json]\n`);
     return 2;
@@ -17,9 +18,9 @@ export async function cellsCommand([name, number]: string[], plugins: string[], 
 }
 
 /** Returns -1: the process runs until a signal, or until the service that started it ends. */
-async function runCell(cell: number, plugins: string[]): Promise<number> {
+async function runCell(cell: number, count: number, plugins: string[]): Promise<number> {
   const { openParentLink } = await import("../cells/parent-link.ts");
-  const parent = openParentLink(cell);
+  const parent = openParentLink(cell, count);
   const { serve } = await import("../serve.ts");
   const running = await serve({ env: environment(), plugins, parent });
   const stop = () =>
