@@ -3,6 +3,7 @@
 import {
   decodeForwarding,
   ELSEWHERE_HEADER,
+  elsewhereOf,
   encodeForwarding,
   FORWARDING_HEADER,
   type Forwarding,
@@ -47,6 +48,8 @@ interface Answer {
   response: Response | undefined;
   /** The request, with its body unless the cell has read it. */
   unread: Request;
+  /** The cell that it is for, if that is another one. */
+  next: number | undefined;
 }
 
 export function createCellRouter({ count, agentsDomain, local, own, grants, addressOf, changed }: CellRouterDeps) {
@@ -58,17 +61,16 @@ export function createCellRouter({ count, agentsDomain, local, own, grants, addr
     if (answer) return answer;
     const marked = cellOfRequest(request, agentsDomain);
     let cell = marked < count ? marked : 0;
-    let { response, unread } =
+    let { response, unread, next } =
       cell === 0 ? await serve(name, request, server) : await send(cell, name, request, server);
     for (let hop = 1; ; hop++) {
-      const next = response?.headers.get(ELSEWHERE_HEADER);
-      if (!response || next === null || next === undefined) return response;
-      if (hop === MAX_HOPS || Number(next) >= count) return failure(noSuchCell());
-      cell = Number(next);
+      if (!response || next === undefined) return response;
+      if (hop === MAX_HOPS || next >= count) return failure(noSuchCell());
+      cell = next;
       const forwarding = decodeForwarding(response.headers.get(FORWARDING_HEADER) ?? "");
       const again = await repeat(unread, response);
       const ofClient = withClient(server, clientOf(request, server), request);
-      ({ response, unread } =
+      ({ response, unread, next } =
         cell === 0
           ? await serve(name, again, ofClient, forwarding)
           : await send(cell, name, again, ofClient, forwarding));
@@ -77,7 +79,8 @@ export function createCellRouter({ count, agentsDomain, local, own, grants, addr
 
   async function serve(name: Name, request: Request, server: WebServer, forwarding?: Forwarding): Promise<Answer> {
     if (forwarding) setForwarding(request, forwarding);
-    return { response: await local[name].fetch(request, server), unread: request };
+    const response = await local[name].fetch(request, server);
+    return { response, unread: request, next: response && elsewhereOf(response) };
   }
 
   async function send(
@@ -91,7 +94,10 @@ export function createCellRouter({ count, agentsDomain, local, own, grants, addr
     const grant = { surface, clientAddress: clientOf(request, server) };
     const isSocket = request.headers.get("upgrade")?.toLowerCase() === "websocket";
     const sending = isSocket ? undefined : prepareRelay(request, grants);
-    const answer = (response: Response | undefined) => ({ response, unread: sending?.request() ?? request });
+    const answer = (response: Response | undefined): Answer => {
+      const next = response?.headers.get(ELSEWHERE_HEADER);
+      return { response, unread: sending?.request() ?? request, next: next ? Number(next) : undefined };
+    };
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
       const node = addressOf(cell);

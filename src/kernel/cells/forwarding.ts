@@ -26,12 +26,23 @@ export const encodeForwarding = (forwarding: Forwarding) =>
 export const decodeForwarding = (header: string): Forwarding =>
   JSON.parse(Buffer.from(header, "base64url").toString()) as Forwarding;
 
+/** Known in this process alone: an answer of somebody else that is passed on (a model's, a server's) can't be taken for one. */
+const proof = crypto.randomUUID();
+
 /** The answer that sends a request on, with its body as it came. */
 export function elsewhereResponse(
   cell: number,
   forwarding: Forwarding,
   body: string | Uint8Array<ArrayBuffer> | undefined,
 ): Response {
-  const headers = { [ELSEWHERE_HEADER]: String(cell), [FORWARDING_HEADER]: encodeForwarding(forwarding) };
+  const headers = { [ELSEWHERE_HEADER]: `${cell} ${proof}`, [FORWARDING_HEADER]: encodeForwarding(forwarding) };
   return new Response(body ?? null, { status: 421, headers });
+}
+
+/** The cell that an answer of this process sends a request on to. Of any other answer, headers of these names are removed. */
+export function elsewhereOf({ headers }: Response): number | undefined {
+  const [cell = "", given] = headers.get(ELSEWHERE_HEADER)?.split(" ") ?? [];
+  if (given === proof) return Number(cell);
+  for (const name of [ELSEWHERE_HEADER, FORWARDING_HEADER]) if (headers.has(name)) headers.delete(name);
+  return undefined;
 }

@@ -3,7 +3,13 @@ import { createCellNames } from "../../cluster/cells/cell-names.ts";
 import { failure } from "../../cluster/relay/failure.ts";
 import { createRelayGrants, RELAY_HEADER, requestLine } from "../../cluster/relay/grants.ts";
 import { withClient } from "../../cluster/relay/with-client.ts";
-import { decodeForwarding, FORWARDING_HEADER, setForwarding } from "../../kernel/cells/forwarding.ts";
+import {
+  decodeForwarding,
+  ELSEWHERE_HEADER,
+  elsewhereOf,
+  FORWARDING_HEADER,
+  setForwarding,
+} from "../../kernel/cells/forwarding.ts";
 import { forbidden, StartError } from "../../kernel/errors.ts";
 import type { Surface } from "../../kernel/http/surface.ts";
 import { createVault } from "../../kernel/security/vault.ts";
@@ -48,7 +54,10 @@ export async function openMemberService(options: CellOptions, link: ParentLink):
         setForwarding(request, decodeForwarding(forwarding));
         request.headers.delete(FORWARDING_HEADER);
       }
-      return app[grant.surface].fetch(request, withClient(server, grant.clientAddress));
+      const response = await app[grant.surface].fetch(request, withClient(server, grant.clientAddress));
+      const cell = response && elsewhereOf(response);
+      if (cell !== undefined) response?.headers.set(ELSEWHERE_HEADER, String(cell));
+      return response;
     },
   };
 
