@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { cellOfId, cellOfToken } from "../src/kernel/cells/marks.ts";
 import { newEmail, PASSWORD } from "./support/accounts.ts";
-import { CELLS, folderOf, oneInEachCell, startCells } from "./support/cells.ts";
-import { createClient } from "./support/client.ts";
+import { CELLS, folderOf, oneInEachCell, startCells, statesOf } from "./support/cells.ts";
+import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { openGateway } from "./support/gateway-client.ts";
 import { startOidc } from "./support/oidc.ts";
@@ -270,4 +270,27 @@ test("each cell shows its metrics, to those who may read them", async () => {
     expect((await read(path)).status).toBe(403);
     expect((await read(path, "another")).status).toBe(403);
   }
+}, 60_000);
+
+test("SIGTERM, also to all processes at once, lets turns of every cell finish", async () => {
+  await using upstream = await startUpstream();
+  await using berth = await startCells({ PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" });
+  const accounts = await oneInEachCell(berth);
+  const agents: [Client, string][] = [];
+  for (const { client } of accounts.values()) {
+    await client.grant("pro");
+    const { body } = await client.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Slow" });
+    agents.push([client, body.agent.id]);
+  }
+  upstream.script(() => ({ text: "finished", delayMs: 1_500 }));
+  const before = upstream.open;
+  const answers = agents.map(([client, agentId]) =>
+    client.post<{ reply: string }>("/api/chat", { message: "Take your time", agentId }),
+  );
+  await eventually(() => upstream.open === before + CELLS);
+  for (const { cell, pid } of await statesOf(berth)) if (cell > 0) process.kill(pid, "SIGTERM");
+  expect(await berth.stop()).toBe(0);
+  expect(berth.output().stderr).not.toContain("the process of a cell ended");
+  for (const answer of await Promise.all(answers))
+    expect(answer).toMatchObject({ status: 200, body: { reply: "finished" } });
 }, 60_000);

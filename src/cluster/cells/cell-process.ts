@@ -107,7 +107,8 @@ export function startCellProcess({ cell, command, env, handlers, log, onChange }
       clearTimeout(timer);
       const running = current?.process;
       if (!running) return;
-      running.kill("SIGTERM");
+      // Not by a signal: a terminal and a service manager send theirs to all processes, and this one decides when a cell ends.
+      current?.calls.call("stop").catch(() => undefined);
       const killer = setTimeout(() => running.kill("SIGKILL"), graceMs + EXTRA_MS);
       await running.exited;
       clearTimeout(killer);

@@ -19,6 +19,7 @@ export function openParentLink(cell: number, count: number) {
   const send = process.send?.bind(process);
   if (!send) throw new StartError("A cell is started by the service: set CELLS, then run serve.");
   let side: CellSide | undefined;
+  let stop: () => void = () => process.exit(0);
   const open = () => {
     if (!side) throw new StartError("This cell is not open yet.");
     return side;
@@ -28,6 +29,7 @@ export function openParentLink(cell: number, count: number) {
     answer: (asked: Parameters<CellSide["answer"]>[0]) => open().answer(asked),
     command: (command: Parameters<CellSide["command"]>[0]) => open().command(command),
     load: () => open().load(),
+    stop: () => stop(),
   });
   process.on("message", receive);
   // The service was killed. Its next start needs the lock of this cell's database.
@@ -37,6 +39,10 @@ export function openParentLink(cell: number, count: number) {
     count,
     serve(given: CellSide) {
       side = given;
+    },
+    /** Sets what ends this process in good order, once it serves. */
+    onStop(given: () => void) {
+      stop = given;
     },
     ready: (address: string) => call<void>("ready", { address }),
     directory: {

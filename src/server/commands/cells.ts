@@ -21,6 +21,8 @@ export async function cellsCommand([name, ...numbers]: string[], plugins: string
 async function runCell(cell: number, count: number, plugins: string[]): Promise<number> {
   const { openParentLink } = await import("../cells/parent-link.ts");
   const parent = openParentLink(cell, count);
+  // The service ends its cells, once their last requests are answered.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
   const { serve } = await import("../serve.ts");
   const running = await serve({ env: environment(), plugins, parent });
   const stop = () =>
@@ -28,8 +30,7 @@ async function runCell(cell: number, count: number, plugins: string[]): Promise<
       () => process.exit(0),
       () => process.exit(1),
     );
-  process.once("SIGTERM", stop);
-  process.once("SIGINT", stop);
+  parent.onStop(stop);
   await parent.ready(running.addresses.backend ?? "");
   return -1;
 }
