@@ -6,6 +6,7 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { beside } from "./beside.ts";
 import { bots } from "./bots.ts";
+import { cells } from "./cells.ts";
 import { cluster } from "./cluster.ts";
 import { compare } from "./compare/compare.ts";
 import { MEASURES } from "./compare/measures.ts";
@@ -52,6 +53,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   growth,
   crowd,
   endurance,
+  cells,
   cluster,
   recall,
   consolePages,

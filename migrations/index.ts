@@ -76,6 +76,8 @@ import agentsToReconcile from "./0106_agents_to_reconcile.sql" with { type: "tex
 import apiResponses from "./0110_api_responses.sql" with { type: "text" };
 import deviceSignIns from "./0120_device_sign_ins.sql" with { type: "text" };
 import adminGroups from "./0135_admin_groups.sql" with { type: "text" };
+import places from "./0140_places.sql" with { type: "text" };
+import deviceCells from "./0141_device_cells.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -158,4 +160,6 @@ export const migrations: readonly Migration[] = [
   { name: "0110_api_responses", sql: apiResponses },
   { name: "0120_device_sign_ins", sql: deviceSignIns },
   { name: "0135_admin_groups", sql: adminGroups },
+  { name: "0140_places", sql: places },
+  { name: "0141_device_cells", sql: deviceCells },
 ];

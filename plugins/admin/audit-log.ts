@@ -58,12 +58,12 @@ export interface AuditLog {
 const RETENTION_MS = 731 * DAY;
 const PRUNE_BATCH_SIZE = 2_000;
 
-export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog {
+export function createAuditLog({ database, marks }: Pick<Kernel, "database" | "marks">): AuditLog {
   const db = database.drizzle;
 
   function insertStatement(actor: Actor, { action, target, details }: AuditedChange): Statement {
     const row = {
-      id: Bun.randomUUIDv7(),
+      id: marks.newId(),
       at: Date.now(),
       actorKind: actor.kind,
       actorId: actor.id,

@@ -12,10 +12,10 @@ export type { Actor } from "./audit-log.ts";
 export type { Commands } from "./commands.ts";
 
 export const admin = plugin("admin", (host) => {
-  const { database, idempotency, jobs } = host.kernel;
+  const { idempotency, jobs, cells } = host.kernel;
   const authService = host.use(auth);
   const agentService = host.use(agents);
-  const auditLog = createAuditLog({ database });
+  const auditLog = createAuditLog(host.kernel);
 
   authService.onFirstAdminCreated((user, request) => {
     const { address, id: requestId } = contextOf(request);
@@ -31,6 +31,12 @@ export const admin = plugin("admin", (host) => {
     const details = { isAdmin: { from: !isAdmin, to: isAdmin }, provider, groups };
     return auditLog.recorderFor(actor)({ action: isAdmin ? "user.promote" : "user.demote", user, details });
   });
+  if (cells) {
+    const deps = { administration: authService.administration, auditLog, cells };
+    const lists = async () => (await import("./admin-lists.ts")).createAdminLists(deps);
+    cells.answer("admin.users", async (text) => JSON.stringify(await (await lists()).usersHere(JSON.parse(text))));
+    cells.answer("admin.audit", async (text) => JSON.stringify(await auditLog.list(JSON.parse(text))));
+  }
   jobs.every("admin.prune-audit", DAY, () => auditLog.prune());
 
   return {
@@ -42,7 +48,13 @@ export const admin = plugin("admin", (host) => {
     lateRoutes: {
       web: [
         async () =>
-          (await import("./web-routes.ts")).adminRoutes({ authService, agents: agentService, auditLog, idempotency }),
+          (await import("./web-routes.ts")).adminRoutes({
+            authService,
+            agents: agentService,
+            auditLog,
+            idempotency,
+            cells,
+          }),
       ],
     },
   };

@@ -8,6 +8,7 @@ import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents } from "../agents/index.ts";
 import type { auth, Identity, User } from "../auth/index.ts";
+import { createAdminLists } from "./admin-lists.ts";
 import type { AuditLog } from "./audit-log.ts";
 import {
   auditList,
@@ -32,7 +33,7 @@ import { resolvePeriodEnd } from "./subscription-input.ts";
 const PAGE = 50;
 const MAX_PAGE = 200;
 
-interface Deps extends Pick<Kernel, "idempotency"> {
+interface Deps extends Pick<Kernel, "idempotency" | "cells"> {
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agents>, "count">;
   auditLog: AuditLog;
@@ -45,7 +46,14 @@ function readTime(path: string, text: string | undefined): number | undefined {
   return at;
 }
 
-export function adminRoutes({ authService: { administration, identities }, agents, auditLog, idempotency }: Deps) {
+export function adminRoutes({
+  authService: { administration, identities },
+  agents,
+  auditLog,
+  idempotency,
+  cells,
+}: Deps) {
+  const { listUsers, listAudit } = createAdminLists({ administration, auditLog, cells });
   const tags = ["Admin"];
   const conflictErrors = ["ACCOUNT_CHANGING"];
   const notFoundErrors = { 404: "USER_NOT_FOUND" };
@@ -76,8 +84,8 @@ export function adminRoutes({ authService: { administration, identities }, agent
       "/api/admin/users",
       async ({ query }) => {
         const range = page(query);
-        const { users, total } = await administration.list({ query: query.query, status: query.status, ...range });
-        return { users: users.map((user) => toUserItem(user, administration)), total, ...range };
+        const { items, total } = await listUsers({ query: query.query, status: query.status, ...range });
+        return { users: items, total, ...range };
       },
       {
         admin: true,
@@ -277,7 +285,7 @@ export function adminRoutes({ authService: { administration, identities }, agent
         const range = page(rest);
         const times = { from: readTime("from", from), to: readTime("to", to) };
         const filter = { user, actor, action, kind, ...times, before: cursor, ...range };
-        const { entries, total, hasMore } = await auditLog.list(filter);
+        const { entries, total, hasMore } = await listAudit(filter);
         return {
           entries: entries.map(toAuditItem),
           total,

@@ -1,5 +1,6 @@
 // Test support: the services of agents over a real database, and users with subscriptions.
 
+import { createMarks } from "../../src/kernel/cells/create-marks.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents } from "../../src/kernel/events/events.ts";
 import { createJobs } from "../../src/kernel/jobs/jobs.ts";
@@ -30,7 +31,11 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
   const logs = createLogStore({ database, log, hooks });
   const configs = createConfigStore({ database, config, events, log: silent, hooks, logs });
   const credentials = createCredentialStore({ database, vault, keyRotation, config, log, agents, hooks });
-  const provision = createProvisioner({ database, events, agents, configs, logs: { add: () => undefined } });
+  const provision = createProvisioner({
+    ...{ database, events, agents, configs },
+    marks: createMarks(0),
+    logs: { add: () => undefined },
+  });
 
   /** Inserts a user, with a subscription if a plan is given; returns the user's id. */
   async function owner(plan?: Plan, { status = "active", endsIn = DAY } = {}): Promise<string> {

@@ -30,7 +30,7 @@ async function member(emailVerified: boolean) {
   const client = createClient(server.web);
   const id = await client.join();
   const { email } = client.account;
-  const { token, statements } = createOneTimeLinks(server.kernel.database).issue("reset-password", {
+  const { token, statements } = createOneTimeLinks(server.kernel).issue("reset-password", {
     userId: id,
     email,
     lifetimeMs: 60_000,

@@ -1,5 +1,6 @@
 // Authenticates requests: by session cookie or API key on both surfaces, on the backend also by service token.
 
+import type { Cells } from "../../src/kernel/cells/cells.ts";
 import { type Config, isLoopbackHost } from "../../src/kernel/config/config.ts";
 import { AppError, forbidden, unauthorized } from "../../src/kernel/errors.ts";
 import {
@@ -11,6 +12,7 @@ import { contextOf, createRequestMemo, isLocalRequest } from "../../src/kernel/h
 import { trustedOrigins } from "../../src/kernel/http/trusted-origins.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { type ApiKeys, looksLikeApiKey, SCOPES, type Scope } from "./api-keys/api-keys.ts";
+import { sendToCell, sentAdmin } from "./cells/sent-admin.ts";
 import {
   bearerOf,
   type Caller,
@@ -57,6 +59,7 @@ const ALL_SCOPES: ReadonlySet<Scope> = new Set(SCOPES);
 
 interface Deps {
   config: Config;
+  cells: Cells | undefined;
   users: Users;
   sessions: Sessions;
   keys: Pick<ApiKeys, "find">;
@@ -74,7 +77,7 @@ interface Credential {
   scopes: ReadonlySet<Scope>;
 }
 
-export function createIdentities({ config, users, sessions, keys, tokens, limits }: Deps): Identities {
+export function createIdentities({ config, cells, users, sessions, keys, tokens, limits }: Deps): Identities {
   const { emails: adminEmails } = config.of(adminSettings);
   const identityByRequest = createRequestMemo<Identity>();
   const origins = trustedOrigins(config, "web");
@@ -142,9 +145,21 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
     return identity;
   }
 
-  const authenticateAdmin = async (request: Request) =>
-    requireAdmin(await authenticate(request, scopeForMethod(request)));
-  const authenticateAdminSession = async (request: Request) => requireAdmin(await authenticateSession(request));
+  async function authenticateAdmin(request: Request): Promise<Identity> {
+    const sent = cells && sentAdmin(request);
+    if (sent) return sent;
+    const identity = requireAdmin(await authenticate(request, scopeForMethod(request)));
+    if (cells) sendToCell(cells, request, identity);
+    return identity;
+  }
+
+  async function authenticateAdminSession(request: Request): Promise<SessionIdentity> {
+    const sent = cells && sentAdmin(request);
+    if (sent?.session) return { ...sent, session: sent.session };
+    const identity = requireAdmin(await authenticateSession(request));
+    if (cells) sendToCell(cells, request, identity);
+    return identity;
+  }
 
   async function authorize(request: Request, action: string, scope = scopeForMethod(request)): Promise<Caller> {
     const bearer = bearerOf(request);

@@ -10,7 +10,6 @@ import { chains } from "../chains/index.ts";
 import { createAccountReclaim } from "./account-reclaim.ts";
 import { createAdministration } from "./administration/administration.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
-import { apiKeyRoutes } from "./api-keys/routes.ts";
 import type { AuthServices } from "./auth-services.ts";
 import { revokeDeviceSignInsStatement, sweepDeviceSignInsStatement } from "./device/device-rows.ts";
 import { createIdentities } from "./identities.ts";
@@ -27,7 +26,6 @@ import { passwordResetRoutes } from "./password/routes.ts";
 import { createPlaceholderAccounts } from "./placeholder-accounts.ts";
 import { createSessions } from "./sessions.ts";
 import { createDeletion } from "./settings/account-deletion.ts";
-import { referralRoutes } from "./settings/referral-routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { sessionsRoutes } from "./settings/sessions-routes.ts";
 import { createExternalTokens } from "./sign-in/external-tokens.ts";
@@ -35,13 +33,11 @@ import { createReauthenticate } from "./sign-in/reauthentication.ts";
 import { sweepUsedOnceStatement } from "./sign-in/replay-protection.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
 import { createSignIn } from "./sign-in/sign-in.ts";
-import { signInMethodRoutes } from "./sign-in-methods/routes.ts";
 import { createEmailVerification } from "./sign-up/email-verification.ts";
 import { emailVerificationRoutes } from "./sign-up/email-verification-routes.ts";
 import { createFirstAdmin } from "./sign-up/first-admin.ts";
 import { signUpRoutes } from "./sign-up/routes.ts";
 import { createSignUpPolicy } from "./sign-up/sign-up-policy.ts";
-import { twoFactorRoutes } from "./two-factor/routes.ts";
 import { createTwoFactor } from "./two-factor/two-factor.ts";
 import { createUsers } from "./users.ts";
 import { walletRoutes } from "./wallet/routes.ts";
@@ -106,10 +102,10 @@ export const auth = plugin("auth", ({ kernel, use }) => {
   const sessions = createSessions(kernel);
   const keys = createApiKeys(kernel);
   const passwords = createPasswords();
-  const oneTimeLinks = createOneTimeLinks(kernel.database);
-  const linkedAccounts = createLinkedAccounts(kernel.database);
+  const oneTimeLinks = createOneTimeLinks(kernel);
+  const linkedAccounts = createLinkedAccounts(kernel);
   const twoFactor = createTwoFactor({ ...kernel, users });
-  const signIn = createSignIn({ users, passwords, twoFactor, limits: kernel.limits });
+  const signIn = createSignIn({ cells: kernel.cells, users, passwords, twoFactor, limits: kernel.limits });
   const mails = createMails(kernel);
   const firstAdmin = createFirstAdmin({ ...kernel, users, oneTimeLinks });
   const identities = createIdentities({ ...kernel, users, sessions, keys, tokens: kernel.backend.tokens });
@@ -163,6 +159,9 @@ export const auth = plugin("auth", ({ kernel, use }) => {
   const adminGroups = createAdminGroups(services);
   const oauth = createOAuth(services, adminGroups);
   const walletProofs = createWalletProofs(kernel, mainnet);
+  const loadDeviceCells = () => import("./device/device-cells.ts");
+  kernel.cells?.answer("device.look", async (text) => (await loadDeviceCells()).look(kernel.database, text));
+  kernel.cells?.answer("device.take", async (text) => (await loadDeviceCells()).take(kernel.database, text));
   const web = new Elysia({ name: "auth.web" })
     .use(openRoutes)
     .use(signUpRoutes(services))
@@ -170,12 +169,8 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     .use(passwordResetRoutes(services, createPasswordReset(services)))
     .use(signInRoutes(services))
     .use(oauthRoutes(services, oauth))
-    .use(signInMethodRoutes(services, { oauth, walletProofs, chainId: mainnet.id }))
     .use(settingsRoutes(services, deletion))
-    .use(referralRoutes(services))
     .use(sessionsRoutes(services))
-    .use(apiKeyRoutes(services))
-    .use(twoFactorRoutes(services))
     .use(walletRoutes(services, walletProofs))
     .use(pageRoutes(kernel, { hasAccounts, oneTimeLinks }));
 
@@ -183,6 +178,15 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     web,
     lateRoutes: {
       web: [
+        async () => (await import("./api-keys/routes.ts")).apiKeyRoutes(services),
+        async () => (await import("./settings/referral-routes.ts")).referralRoutes(services),
+        async () => (await import("./two-factor/routes.ts")).twoFactorRoutes(services),
+        async () =>
+          (await import("./sign-in-methods/routes.ts")).signInMethodRoutes(services, {
+            oauth,
+            walletProofs,
+            chainId: mainnet.id,
+          }),
         async () => {
           const [{ deviceRoutes }, { createDeviceSignIns }] = await Promise.all([
             import("./device/routes.ts"),
@@ -200,7 +204,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     service: {
       administration: createAdministration({ ...services, deletion }),
       users,
-      placeholderAccounts: createPlaceholderAccounts(users),
+      placeholderAccounts: createPlaceholderAccounts(kernel, users),
       mails: services.mails,
       identities,
       hasSessionCookie: sessions.hasCookie,

@@ -1,6 +1,7 @@
 // One-time links: validity, single use, and what is stored of them.
 
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { createMarks } from "../../src/kernel/cells/create-marks.ts";
 import { HOUR } from "../../src/kernel/util/time.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { insertUser } from "../../tests/support/records.ts";
@@ -10,7 +11,7 @@ let store: TestDatabase;
 let links: OneTimeLinks;
 beforeAll(async () => {
   store = await fileDatabase();
-  links = createOneTimeLinks(store.database);
+  links = createOneTimeLinks({ database: store.database, marks: createMarks(0) });
 });
 afterAll(() => store?.remove());
 afterEach(() => setSystemTime());

@@ -2,6 +2,7 @@
 import { and, eq, gt, lte, type SQL } from "drizzle-orm";
 import { type Database, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
+import type { Kernel } from "../../src/kernel/plugin.ts";
 import { randomToken, sha256Hex } from "../../src/kernel/util/tokens.ts";
 import { authLinks } from "./schema.ts";
 
@@ -43,7 +44,10 @@ export interface OneTimeLinks {
 export const invalidLink = (cause?: unknown, text = "This link was used already or is too old. Ask for a new one.") =>
   new AppError(400, "INVALID_LINK", text, {}, { cause });
 
-export function createOneTimeLinks({ drizzle }: Pick<Database, "drizzle">): OneTimeLinks {
+export function createOneTimeLinks({
+  database: { drizzle },
+  marks,
+}: Pick<Kernel, "marks"> & { database: Pick<Database, "drizzle"> }): OneTimeLinks {
   const hasKind = (kind: OneTimeLinkKind) => eq(authLinks.kind, kind);
   const isValid = (kind: OneTimeLinkKind, token: string) =>
     and(hasKind(kind), eq(authLinks.tokenHash, sha256Hex(token)), gt(authLinks.expiresAt, Date.now()));
@@ -55,7 +59,7 @@ export function createOneTimeLinks({ drizzle }: Pick<Database, "drizzle">): OneT
 
   return {
     issue(kind, { userId, email, lifetimeMs }) {
-      const token = randomToken();
+      const token = marks.token(randomToken());
       const row = {
         tokenHash: sha256Hex(token),
         kind,

@@ -1,6 +1,7 @@
 // Creates placeholder accounts, which own agents provisioned without an account until a user claims them. Sign-in to
 // one is impossible: it has no password, and its address receives no mail.
 import type { Statement } from "../../src/kernel/database/database.ts";
+import type { Kernel } from "../../src/kernel/plugin.ts";
 import { PLACEHOLDER_DOMAIN } from "./email.ts";
 import { generateReferralCode, type Users } from "./users.ts";
 
@@ -18,13 +19,19 @@ const DELETE = "DELETE FROM users WHERE id = ?1 AND email LIKE ?2";
 export const isPlaceholderAccount = ({ email }: { email: string }) => email.endsWith(PLACEHOLDER_DOMAIN);
 
 /** Records no events: `user.created` and `user.deleted` are about people. */
-export function createPlaceholderAccounts(users: Pick<Users, "invalidate">): PlaceholderAccounts {
+export function createPlaceholderAccounts(
+  { marks }: Pick<Kernel, "marks">,
+  users: Pick<Users, "invalidate">,
+): PlaceholderAccounts {
   return {
     createStatements(name) {
-      const id = Bun.randomUUIDv7();
+      const id = marks.newId();
       // Independent of the id, which API responses show.
       const email = `${crypto.randomUUID()}${PLACEHOLDER_DOMAIN}`;
-      return { id, statements: [{ sql: INSERT, args: [id, email, name, generateReferralCode(), Date.now()] }] };
+      return {
+        id,
+        statements: [{ sql: INSERT, args: [id, email, name, marks.label(generateReferralCode()), Date.now()] }],
+      };
     },
     deleteStatement: (id) => ({ sql: DELETE, args: [id, `%${PLACEHOLDER_DOMAIN}`], after: () => users.invalidate(id) }),
   };

@@ -3,6 +3,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { createMarks } from "../../src/kernel/cells/create-marks.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { createLog } from "../../src/kernel/telemetry/log.ts";
@@ -34,7 +35,7 @@ const SPLIT = { ROLE: "web", DATABASE_URL: "http://127.0.0.1:1", SECRET_KEY: "1"
 /** The sessions service of one process. */
 function sessionsOf(env: Record<string, string> = {}, database = store.database): Sessions {
   const config = loadConfig({ DATA_DIR: store.dir, ...env }, { cwd: store.dir });
-  return createSessions({ database, config, vault, log });
+  return createSessions({ database, config, vault, log, marks: createMarks(0) });
 }
 const revoke = (sessions: Sessions, id: string) => store.database.write([sessions.revokeStatement(userId, id)]);
 const pairOf = (cookie: string) => cookie.split(";")[0] ?? "";

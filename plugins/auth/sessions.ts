@@ -1,6 +1,7 @@
 // Sign-in sessions: revocable database rows, referenced by a signed JWT in a cookie. Verified cookies are kept in a
 // bounded cache.
 import { and, desc, eq, gt, lte, ne, notInArray, type SQL, sql } from "drizzle-orm";
+import { withoutMark } from "../../src/kernel/cells/marks.ts";
 import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { AppError, unauthorized } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
@@ -86,9 +87,9 @@ interface SessionToken {
 
 const ALGORITHM = "HS256";
 
-type Deps = Pick<Kernel, "database" | "config" | "vault" | "log">;
+type Deps = Pick<Kernel, "database" | "config" | "vault" | "log" | "marks">;
 
-export function createSessions({ database, config, vault, log }: Deps): Sessions {
+export function createSessions({ database, config, vault, log, marks }: Deps): Sessions {
   const secure = config.baseUrl.startsWith("https:");
   const cookieName = secure ? "__Host-berth_session" : "berth_session";
   const cookieAttributes = `Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
@@ -111,7 +112,7 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
 
   async function cookieFor(session: Session, before: number): Promise<string> {
     const { sign } = await sessionToken();
-    const value = await sign({ sub: session.id, exp: Math.floor(session.expiresAt / 1000) });
+    const value = marks.token(await sign({ sub: session.id, exp: Math.floor(session.expiresAt / 1000) }));
     cacheSession(value, session, before);
     return `${cookieName}=${value}; Max-Age=${SESSION_LIFETIME / 1000}; ${cookieAttributes}`;
   }
@@ -124,7 +125,7 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
 
   async function load(value: string): Promise<Session | undefined> {
     const { verify } = await sessionToken();
-    const claims = await verify(value, { algorithms: [ALGORITHM] });
+    const claims = await verify(withoutMark(value), { algorithms: [ALGORITHM] });
     if (claims === false || typeof claims.sub !== "string" || claims.exp === undefined) return undefined;
     const before = revocations;
     const [session] = await selectById.execute({ id: claims.sub });
@@ -200,7 +201,7 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
     async start(userId, client, evidence) {
       const now = Date.now();
       const session = {
-        id: Bun.randomUUIDv7(),
+        id: marks.newId(),
         userId,
         ...client,
         createdAt: now,

@@ -1,6 +1,7 @@
 // Users and subscriptions: creation, updates, and a cache that is never stale.
 
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
+import { createMarks } from "../../src/kernel/cells/create-marks.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents } from "../../src/kernel/events/events.ts";
 import { createJobs } from "../../src/kernel/jobs/jobs.ts";
@@ -15,7 +16,8 @@ const usersOf = (env: Record<string, string> = {}): Users => {
   const { database } = store;
   const config = loadConfig({ DATA_DIR: store.dir, ...env }, { cwd: store.dir });
   const jobs = createJobs({ database, log: silent });
-  return createUsers({ database, config, events: createEvents({ database, log: silent, jobs }) });
+  const events = createEvents({ database, log: silent, jobs });
+  return createUsers({ database, config, events, marks: createMarks(0), cells: undefined });
 };
 const SPLIT = { ROLE: "web", DATABASE_URL: "http://127.0.0.1:1", SECRET_KEY: "1".repeat(64) };
 beforeAll(async () => {

@@ -2,9 +2,12 @@
 
 import { and, eq, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
+import { NameTaken, usingNames } from "../../src/kernel/cells/cells.ts";
+import { LABEL_ALPHABET, REFERRAL_CODE_LENGTH } from "../../src/kernel/cells/marks.ts";
 import { isUniqueViolation, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
+import { emailName } from "./cells/account-names.ts";
 import { PLACEHOLDER_DOMAIN } from "./email.ts";
 import { subscriptions, users } from "./schema.ts";
 import { trialSettings } from "./settings.ts";
@@ -140,7 +143,13 @@ export const userExists = () =>
 
 const MAX_CACHED_USERS = 10_000;
 
-export function createUsers({ database, config, events }: Pick<Kernel, "database" | "config" | "events">): Users {
+export function createUsers({
+  database,
+  config,
+  events,
+  marks,
+  cells,
+}: Pick<Kernel, "database" | "config" | "events" | "marks" | "cells">): Users {
   const { signupTrial } = config.of(trialSettings);
   // With split roles another process may write the same rows: then nothing is cached.
   const cache = ownsDatabase({ config, database }) ? new Map<string, User>() : undefined;
@@ -157,6 +166,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
     .prepare();
 
   type Row = Awaited<ReturnType<typeof selectById.execute>>[number];
+  cells?.registerNames("email", async (email) => (await selectByEmail.execute({ email })).length > 0);
 
   /** Incremented by each invalidation: a row whose read began before it is not cached. */
   let invalidations = 0;
@@ -202,7 +212,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
       { email, name, passwordHash, emailVerified = false, isAdmin = false, ...optional },
       extraStatements = () => [],
     ) {
-      const id = Bun.randomUUIDv7();
+      const id = marks.newId();
       const now = Date.now();
       const user = { id, email, name: name?.trim().normalize("NFC") || email };
       const row = {
@@ -213,7 +223,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
         plan: signupTrial?.plan ?? "free",
         credits: optional.credits ?? 0,
         twoFactorEnabled: false,
-        referralCode: generateReferralCode(),
+        referralCode: marks.label(generateReferralCode()),
         notifications: "{}",
         locale: optional.locale ?? "en",
         referredBy: optional.referredBy ?? null,
@@ -222,14 +232,16 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
       };
       const created = { ...user, plan: row.plan, createdAt: new Date(now).toISOString() };
       try {
-        await database.write([
-          statement(database.drizzle.insert(users).values(row)),
-          events.recordStatement("user.created", { userId: id, data: created }),
-          ...trialStatements(id, now),
-          ...extraStatements(user),
-        ]);
+        await usingNames(cells, [emailName(email)], () =>
+          database.write([
+            statement(database.drizzle.insert(users).values(row)),
+            events.recordStatement("user.created", { userId: id, data: created }),
+            ...trialStatements(id, now),
+            ...extraStatements(user),
+          ]),
+        );
       } catch (error) {
-        if (!isUniqueViolation(error, "users.email")) throw error;
+        if (!isUniqueViolation(error, "users.email") && !(error instanceof NameTaken)) throw error;
         throw userExists();
       }
       return user;
@@ -261,6 +273,6 @@ const ANY_OWNED_ACCOUNT = `SELECT 1 FROM users WHERE email NOT LIKE '%${PLACEHOL
 
 /** A new referral code: twelve letters and digits, without those that look alike. */
 export function generateReferralCode(): string {
-  const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
-  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => alphabet[byte % alphabet.length]).join("");
+  const bytes = crypto.getRandomValues(new Uint8Array(REFERRAL_CODE_LENGTH));
+  return Array.from(bytes, (byte) => LABEL_ALPHABET[byte % LABEL_ALPHABET.length]).join("");
 }

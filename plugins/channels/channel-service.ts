@@ -1,7 +1,8 @@
 // Connects and disconnects bots: stores a token whose platform has confirmed it, and unregisters webhooks.
 import type { ReceiveMode } from "../../channels/definition.ts";
 import type { ChannelId } from "../../channels/port.ts";
-import { channelDefinition } from "../../channels/registry.ts";
+import { channelDefinition, isChannelId } from "../../channels/registry.ts";
+import { type Name, usingNames } from "../../src/kernel/cells/cells.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
@@ -76,6 +77,8 @@ export interface ChannelService {
   connectStatements(agentId: string, verified: readonly VerifiedToken[]): Statement[];
   /** 409 `CHANNEL_IN_USE` if a batch failed because one of these bots serves another agent, else the error itself. */
   toInUseError(error: unknown, verified: readonly VerifiedToken[]): Promise<unknown>;
+  /** Does the write that connects them; pass its error to `toInUseError`. */
+  usingBots<T>(verified: readonly VerifiedToken[], write: () => Promise<T>): Promise<T>;
   /** The agents that have some of these bots and no others, with exactly these tokens. */
   findAgentsByTokens(verified: readonly VerifiedToken[]): Promise<string[]>;
   /** Forgets the bot and its token; false if there was none. */
@@ -97,7 +100,13 @@ const RETRY_REFUSALS: Readonly<Record<string, [code: string, message: string]>> 
 
 const UNREGISTER_TIMEOUT_MS = 3_000;
 
-interface Deps extends Pick<Kernel, "database" | "log"> {
+/** A bot serves one agent of the whole service. */
+const botName = ({ channel, bot }: Pick<VerifiedToken, "channel" | "bot">): Name => ({
+  kind: "bot",
+  name: `${channel} ${bot.id}`,
+});
+
+interface Deps extends Pick<Kernel, "database" | "log" | "cells"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "credentials" | "recheckOwnership">;
   adapters: Adapters;
   connections: ConnectionStore;
@@ -108,8 +117,13 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
 }
 
 export function createChannelService(deps: Deps): ChannelService {
-  const { database, agents, adapters, connections, openConnections, pairings, supervisor, inAgentQueue, log } = deps;
+  const { database, agents, adapters, connections, openConnections, pairings, supervisor, inAgentQueue, log, cells } =
+    deps;
   const tokens = createTokenChecks({ adapters, connections, agents });
+  cells?.registerNames("bot", async (name) => {
+    const [channel = "", ...botId] = name.split(" ");
+    return isChannelId(channel) && (await connections.findAgentByBot(channel, botId.join(" "))) !== undefined;
+  });
 
   /** Stores a connection. The caller's rights are checked again, because the platform may have taken long to answer. */
   async function store(
@@ -119,10 +133,12 @@ export function createChannelService(deps: Deps): ChannelService {
   ): Promise<void> {
     await agents.recheckOwnership(agentId, caller.userId);
     try {
-      await database.write([
-        ...credentialStillValidStatements(caller),
-        connections.putStatement(agentId, channel, bot, token, ownerId),
-      ]);
+      await usingNames(cells, [botName({ channel, bot })], () =>
+        database.write([
+          ...credentialStillValidStatements(caller),
+          connections.putStatement(agentId, channel, bot, token, ownerId),
+        ]),
+      );
     } catch (error) {
       const reason = toUnauthorized(await connections.toInUseError(error, [{ channel, bot }]));
       if (reason instanceof AppError || (await agents.find(agentId))) throw reason;
@@ -188,6 +204,7 @@ export function createChannelService(deps: Deps): ChannelService {
   return {
     verifyTokens: tokens.verify,
     toInUseError: connections.toInUseError,
+    usingBots: (verified, write) => usingNames(cells, verified.map(botName), write),
     findAgentsByTokens: connections.findAgentsByTokens,
 
     connectStatements(agentId, verified) {

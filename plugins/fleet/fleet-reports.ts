@@ -28,6 +28,7 @@ import type {
   providersResponse,
   usageResponse,
 } from "./model.ts";
+import { agentsOfAllCells } from "./reports/cell-agents.ts";
 import type { FleetCounts, Queue } from "./reports/counts.ts";
 import { dayOf, isoOrNull, monthStart } from "./reports/days.ts";
 import type { FleetAgents } from "./reports/fleet-agents.ts";
@@ -35,7 +36,7 @@ import type { FleetJobs } from "./reports/fleet-jobs.ts";
 import type { FleetUsageReport } from "./reports/fleet-usage.ts";
 import type { Overview } from "./reports/overview.ts";
 
-export interface ReportDeps extends Pick<Kernel, "config" | "database"> {
+export interface ReportDeps extends Pick<Kernel, "config" | "database" | "cells"> {
   ai: Pick<ServiceOf<typeof aiPlugin>, "providerReports">;
   channels: Pick<ServiceOf<typeof channelsPlugin>, "fleet">;
   lifecycle: Pick<ServiceOf<typeof lifecyclePlugin>, "runtimeVersions">;
@@ -49,6 +50,8 @@ export interface ReportDeps extends Pick<Kernel, "config" | "database"> {
   usage: FleetUsageReport;
   backups: DatabaseBackups;
 }
+
+type AgentsQuery = Static<typeof agentsQuery>;
 
 const PAGE = 50;
 const MAX_PAGE = 200;
@@ -64,7 +67,7 @@ export const toBackupItem = ({ createdAt, ...backup }: DatabaseBackup) => ({
 export type FleetReports = ReturnType<typeof createFleetReports>;
 
 export function createFleetReports(deps: ReportDeps) {
-  const { config, database, ai, channels, lifecycle, agents, counts, figures, jobs, usage, backups } = deps;
+  const { config, database, cells, ai, channels, lifecycle, agents, counts, figures, jobs, usage, backups } = deps;
 
   /** The agents that match, where that number is known; undefined otherwise. */
   async function countAgents({ query, status, owner }: Static<typeof agentsQuery>): Promise<number | null> {
@@ -76,6 +79,20 @@ export function createFleetReports(deps: ReportDeps) {
     }
     const { agents: totals } = await counts();
     return status === undefined ? totals.total : totals[status];
+  }
+
+  async function agentsHere(query: AgentsQuery): Promise<Static<typeof agentsResponse>> {
+    const { limit, sort = "created", ...filter } = query;
+    const [page, total] = await Promise.all([
+      agents.list({ ...filter, sort, limit: readLimit(limit, PAGE, MAX_PAGE) }),
+      countAgents(query),
+    ]);
+    const items = page.agents.map(({ lastActivityAt, createdAt, ...agent }) => ({
+      ...agent,
+      lastActivityAt: isoOrNull(lastActivityAt),
+      createdAt: new Date(createdAt).toISOString(),
+    }));
+    return { agents: items, total, next: page.next };
   }
 
   return {
@@ -100,19 +117,9 @@ export function createFleetReports(deps: ReportDeps) {
       };
     },
 
-    async agents(query: Static<typeof agentsQuery>): Promise<Static<typeof agentsResponse>> {
-      const { limit, sort = "created", ...filter } = query;
-      const [page, total] = await Promise.all([
-        agents.list({ ...filter, sort, limit: readLimit(limit, PAGE, MAX_PAGE) }),
-        countAgents(query),
-      ]);
-      const items = page.agents.map(({ lastActivityAt, createdAt, ...agent }) => ({
-        ...agent,
-        lastActivityAt: isoOrNull(lastActivityAt),
-        createdAt: new Date(createdAt).toISOString(),
-      }));
-      return { agents: items, total, next: page.next };
-    },
+    agentsHere,
+    /** Of all cells, one after the other. */
+    agents: (query: AgentsQuery) => (cells ? agentsOfAllCells(cells, query, agentsHere) : agentsHere(query)),
 
     async usage({ by = "day", user, ...dates }: Static<typeof fleetUsageQuery>): Promise<Static<typeof usageResponse>> {
       const range = parseDayRange(dates, Date.now());

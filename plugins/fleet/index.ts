@@ -58,6 +58,9 @@ export const fleet = plugin("fleet", (host) => {
     }),
   );
 
+  kernel.cells?.answer("fleet.agents", async (text) =>
+    JSON.stringify(await (await routes()).agentsHere(JSON.parse(text))),
+  );
   kernel.jobs.every("fleet.sum-usage", DAY, async () => {
     const today = dayOf(Date.now());
     await dailySums.ensure(today - SUMMED_DAYS, today);

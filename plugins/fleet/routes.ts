@@ -10,7 +10,7 @@ import type { lifecycle } from "../lifecycle/index.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import type { FigureRecorder } from "./figures/figures.ts";
 import { createFleetActions } from "./fleet-actions.ts";
-import { createFleetReports } from "./fleet-reports.ts";
+import { createFleetReports, type FleetReports } from "./fleet-reports.ts";
 import type { DatabaseBackups } from "./instance/database-backups.ts";
 import type { Runs } from "./instance/runs.ts";
 import type { SettingsReport } from "./instance/settings-report.ts";
@@ -38,7 +38,7 @@ interface Deps extends Kernel {
   backups: DatabaseBackups;
 }
 
-export function createRoutes(deps: Deps): { web: AnyElysia; backend: AnyElysia } {
+export function createRoutes(deps: Deps): { web: AnyElysia; backend: AnyElysia } & Pick<FleetReports, "agentsHere"> {
   const { identities } = deps;
   const usage = createFleetUsage(deps);
   const parts = { ...deps, counts: createFleetCounts({ ...deps, usage }), storage: createStorageReport(deps) };
@@ -51,6 +51,7 @@ export function createRoutes(deps: Deps): { web: AnyElysia; backend: AnyElysia }
   });
   const actions = createFleetActions(deps);
   return {
+    agentsHere: reports.agentsHere,
     web: webRoutes({ ...deps, identities, reports }),
     backend: backendRoutes({ guards: identities.guards, reports, actions }),
   };

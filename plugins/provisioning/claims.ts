@@ -33,8 +33,13 @@ const EXPIRED = "SELECT holder_id, agent_id FROM claims WHERE expires_at <= ? OR
 const hashOf = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest("hex");
 
 /** Tokens are derived from the root key, so that a link can be shown again without being stored. */
-export function createClaims({ database, config, vault }: Pick<Kernel, "database" | "config" | "vault">): Claims {
-  const tokenOf = (holderId: string) => vault.sign("claim", holderId);
+export function createClaims({
+  database,
+  config,
+  vault,
+  marks,
+}: Pick<Kernel, "database" | "config" | "vault" | "marks">): Claims {
+  const tokenOf = (holderId: string) => marks.token(vault.sign("claim", holderId));
   const urlOf = (token: string) => `${config.baseUrl}/claim?token=${token}`;
   const read = async (sql: string, args: (string | number)[]) => {
     const { rows } = await database.read(sql, args);

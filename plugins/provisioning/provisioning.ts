@@ -1,4 +1,5 @@
 // Makes an agent with its channels in one write. Without a session, a placeholder account owns it until it is claimed.
+import { cellOfToken } from "../../src/kernel/cells/marks.ts";
 import { GuardFailed } from "../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../src/kernel/errors.ts";
 import type { KeepStatements } from "../../src/kernel/http/idempotency.ts";
@@ -43,11 +44,11 @@ export interface Provisioning {
 
 const EXPIRY_BATCH_SIZE = 50;
 
-interface Deps extends Pick<Kernel, "config" | "database" | "log"> {
+interface Deps extends Pick<Kernel, "config" | "database" | "log" | "cells"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "provision" | "transfer" | "find" | "remove" | "credentials" | "views">;
   channels: Pick<
     ServiceOf<typeof channelsPlugin>,
-    "verifyTokens" | "connectStatements" | "toInUseError" | "findAgentsByTokens"
+    "verifyTokens" | "connectStatements" | "usingBots" | "toInUseError" | "findAgentsByTokens"
   >;
   streams: Pick<ServiceOf<typeof streamsPlugin>, "createStatements" | "streaming">;
   ai: Pick<ServiceOf<typeof aiPlugin>, "providerConfig">;
@@ -57,7 +58,7 @@ interface Deps extends Pick<Kernel, "config" | "database" | "log"> {
 }
 
 export function createProvisioning(deps: Deps): Provisioning {
-  const { config, database, log, agents, channels, streams, ai, placeholderAccounts, users, claims } = deps;
+  const { config, database, log, cells, agents, channels, streams, ai, placeholderAccounts, users, claims } = deps;
 
   async function make(
     caller: ProvisionCaller,
@@ -74,41 +75,42 @@ export function createProvisioning(deps: Deps): Provisioning {
     const userId = holder?.id ?? caller.userId;
     const provider = ai.providerConfig(aiProvider);
     let answer: ProvisionResponse | undefined;
+    const newAgent: Parameters<typeof agents.provision>[0] = {
+      userId,
+      // Limits do not apply to placeholder accounts, whose plan stays `free`.
+      isAdmin: caller.isAdmin || holder !== undefined,
+      name: agentNameOf(verified),
+      model: "custom",
+      config: JSON.stringify({ model: `${aiProvider}:${provider.model}` }),
+      tier: plan,
+      status: "active",
+      statementsBefore: holder?.statements ?? credentialStillValidStatements(caller),
+      statementsAfter(agentId, agentRow) {
+        const stream = streams.createStatements(agentId);
+        const url = agents.views.publicUrl(agentRow.subdomain);
+        const { streaming } = streams;
+        const responseParts = {
+          userId,
+          agentRow,
+          url,
+          provisionRequest,
+          provider,
+          stream: stream.addresses,
+          streaming,
+          claimUrl: claim?.url,
+        };
+        answer = toProvisionResponse(responseParts);
+        return [
+          ...channels.connectStatements(agentId, verified),
+          ...(apiKey === undefined ? [] : [agents.credentials.setStatement(agentId, aiProvider, apiKey, "apiKey")]),
+          ...stream.statements,
+          ...(claim ? [claim.insertStatement(agentId)] : []),
+          ...responseStatements({ status: 201, body: JSON.stringify(answer) }),
+        ];
+      },
+    };
     try {
-      await agents.provision({
-        userId,
-        // Limits do not apply to placeholder accounts, whose plan stays `free`.
-        isAdmin: caller.isAdmin || holder !== undefined,
-        name: agentNameOf(verified),
-        model: "custom",
-        config: JSON.stringify({ model: `${aiProvider}:${provider.model}` }),
-        tier: plan,
-        status: "active",
-        statementsBefore: holder?.statements ?? credentialStillValidStatements(caller),
-        statementsAfter(agentId, agentRow) {
-          const stream = streams.createStatements(agentId);
-          const url = agents.views.publicUrl(agentRow.subdomain);
-          const { streaming } = streams;
-          const responseParts = {
-            userId,
-            agentRow,
-            url,
-            provisionRequest,
-            provider,
-            stream: stream.addresses,
-            streaming,
-            claimUrl: claim?.url,
-          };
-          answer = toProvisionResponse(responseParts);
-          return [
-            ...channels.connectStatements(agentId, verified),
-            ...(apiKey === undefined ? [] : [agents.credentials.setStatement(agentId, aiProvider, apiKey, "apiKey")]),
-            ...stream.statements,
-            ...(claim ? [claim.insertStatement(agentId)] : []),
-            ...responseStatements({ status: 201, body: JSON.stringify(answer) }),
-          ];
-        },
-      });
+      await channels.usingBots(verified, () => agents.provision(newAgent));
     } catch (error) {
       throw await withClaimUrl(toUnauthorized(await channels.toInUseError(error, verified)), verified);
     }
@@ -136,6 +138,7 @@ export function createProvisioning(deps: Deps): Provisioning {
     responseStatements: KeepStatements,
   ): Promise<ClaimResponse> {
     const { userId, isAdmin } = caller;
+    if (cells && cellOfToken(token) !== cells.here) throw claimElsewhere();
     const found = await claims.find(token);
     const [agent, holder] = found ? await Promise.all([agents.find(found.agentId), users.byId(found.holderId)]) : [];
     // An agent whose placeholder account an admin has disabled can't be claimed.
@@ -185,3 +188,10 @@ function agentNameOf(verified: readonly VerifiedToken[]): string {
 
 const claimNotFound = () =>
   notFound("This link was used already, has expired or is invalid. Provision the agent again.", "CLAIM_NOT_FOUND");
+
+const claimElsewhere = () =>
+  new AppError(
+    409,
+    "CLAIM_ELSEWHERE",
+    "This agent and your account are in different parts of this service, and agents can't move between them yet. Provision the agent again while you are signed in.",
+  );

@@ -1,6 +1,8 @@
 // The web's routes of provisioning with channel tokens: open to anyone, limited by address, and forwarded to the
 // backend.
 import { Elysia } from "elysia";
+import { type Cells, isCountedElsewhere, placeNewAccount } from "../../src/kernel/cells/cells.ts";
+import { forwardingOf } from "../../src/kernel/cells/forwarding.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
@@ -25,6 +27,7 @@ import {
 } from "./model.ts";
 
 interface Deps {
+  cells: Cells | undefined;
   config: Config;
   backend: BackendTransport;
   identities: ServiceOf<typeof auth>["identities"];
@@ -34,7 +37,7 @@ interface Deps {
 /** Headers of the backend's answer that the caller needs. */
 const FORWARDED_HEADERS = ["idempotency-replayed"];
 
-export function webRoutes({ config, backend, identities, limits }: Deps) {
+export function webRoutes({ cells, config, backend, identities, limits }: Deps) {
   const provisionBody = createProvisionBody(config.of(providerSettings).registry);
   const tags = ["Channels"];
 
@@ -43,7 +46,7 @@ export function webRoutes({ config, backend, identities, limits }: Deps) {
     provisioning: (_: true) => ({
       ...guarded(async ({ request }) => {
         const identity = await identities.authenticateOptional(request, "write");
-        await limits.takeOrThrow("provision", contextOf(request).address);
+        if (!isCountedElsewhere(cells, request)) await limits.takeOrThrow("provision", contextOf(request).address);
         if (!identity) requireAnonymousAllowed(config);
         else await limits.takeOrThrow("provision", `user ${identity.user.id}`);
       }),
@@ -83,6 +86,7 @@ export function webRoutes({ config, backend, identities, limits }: Deps) {
     .post(
       "/api/provision",
       async ({ request, identity }) => {
+        if (!identity) await placeNewAccount(cells, forwardingOf(request));
         const answer = await forward(request, identity, PROVISION_ACTION);
         const remaining = limits.headers(limits.peek("provision", contextOf(request).address));
         for (const [name, value] of Object.entries(remaining))

@@ -343,7 +343,7 @@ test("a stranger's skills are gone when the owner of an address takes over the a
   const { userId, agentId } = stranger;
   const { email } = stranger.account;
   const link = { userId, email, lifetimeMs: 60_000 };
-  const { token, statements } = createOneTimeLinks(server.kernel.database).issue("reset-password", link);
+  const { token, statements } = createOneTimeLinks(server.kernel).issue("reset-password", link);
   await server.kernel.database.write(statements);
   const real = createClient(server.web);
   const answer = await real.post("/api/auth/reset-password", { token, password: "a new horse battery" });

@@ -19,7 +19,7 @@ export const social = plugin("social", (host) => {
   const gate = host.use(gating);
   const identityTokens = createIdentityTokens(settings, createIssuerKeys({ issuer: settings.issuer, log }));
   const sessions = createSocialSessions(kernel);
-  const socialAccounts = createSocialAccounts(database);
+  const socialAccounts = createSocialAccounts(kernel);
 
   onAccountReclaim((userId) => [socialAccounts.unlinkStatement(userId)]);
   onExternalToken(async (token) => {

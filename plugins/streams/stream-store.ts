@@ -38,7 +38,7 @@ export interface StreamStore {
 }
 
 const KEY_PATTERN = /^[0-9a-f]{64}$/;
-const ID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const ID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** Only texts of this form are put into a query or a path. */
 const isStreamId = (text: string) => ID_PATTERN.test(text);
@@ -50,9 +50,9 @@ const INSERT = `INSERT INTO live_streams (agent_id, id, key_hash, key_sealed, ac
   SELECT id, ?2, ?3, ?4, 0, ?5, ?5 FROM agents WHERE id = ?1 ON CONFLICT (agent_id) DO NOTHING`;
 const FIND_BY_AGENT = "SELECT id, key_sealed, active, since FROM live_streams WHERE agent_id = ?";
 
-type Deps = Pick<Kernel, "database" | "vault" | "keyRotation">;
+type Deps = Pick<Kernel, "database" | "vault" | "keyRotation" | "marks">;
 
-export function createStreamStore({ database, vault, keyRotation }: Deps): StreamStore {
+export function createStreamStore({ database, vault, keyRotation, marks }: Deps): StreamStore {
   keyRotation.registerColumn({
     label: "stream keys",
     table: "live_streams",
@@ -69,7 +69,7 @@ export function createStreamStore({ database, vault, keyRotation }: Deps): Strea
 
   function insertStatement(agentId: string): { row: StreamRow; statement: Statement } {
     const { key, hash, sealed } = newKey(agentId);
-    const [id, since] = [Bun.randomUUIDv7(), Date.now()];
+    const [id, since] = [marks.newId(), Date.now()];
     const statement = { sql: INSERT, args: [agentId, id, hash, sealed, since] };
     return { row: { id, agentId, key, active: false, since }, statement };
   }

@@ -2,7 +2,7 @@
 import { httpUrl, parser } from "../kernel/config/parsers.ts";
 import { defineSettings, type Finding, requireBoth } from "../kernel/config/section.ts";
 import { isLoopbackHost, isLoopbackUrl } from "../kernel/config/validation.ts";
-import { optional } from "../kernel/config/variable.ts";
+import { optional, withDefault } from "../kernel/config/variable.ts";
 import { type NatsAddress, parseNatsAddress } from "./nats/nats-address.ts";
 
 const natsAddress = parser<NatsAddress>(
@@ -10,9 +10,18 @@ const natsAddress = parser<NatsAddress>(
   parseNatsAddress,
 );
 
+const cellCount = parser("a whole number from 1 to 64", (text) =>
+  /^[1-9]\d?$/.test(text) && Number(text) <= 64 ? Number(text) : undefined,
+);
+
 export const clusterSettings = defineSettings({
   name: "cluster",
   variables: {
+    CELLS: withDefault(
+      cellCount,
+      "1",
+      "Parts into which this machine divides the service, each with its own process and database, so that it uses several processors. It can grow, but not shrink.",
+    ),
     CLUSTER_URL: optional(
       natsAddress,
       "NATS servers with JetStream (2.11 or newer) that make several machines one service. Unset: this machine is alone.",
@@ -23,18 +32,24 @@ export const clusterSettings = defineSettings({
       "How the other machines of a cluster reach this one's backend listener, such as `http://10.0.0.5:3001`.",
     ),
   },
-  build: ({ CLUSTER_URL: url, NODE_ADDRESS: address }) => ({
+  build: ({ CELLS: cells, CLUSTER_URL: url, NODE_ADDRESS: address }) => ({
+    cells,
     /** Undefined: this machine is alone. */
     url,
     /** Scheme, host and port; set whenever `url` is. */
     address: address && new URL(address).origin,
   }),
-  validate({ CLUSTER_URL: url, NODE_ADDRESS: address }, { kernel }) {
-    if (url === undefined)
-      return requireBoth({ NODE_ADDRESS: address, CLUSTER_URL: url }, "NODE_ADDRESS", "CLUSTER_URL");
+  validate({ CELLS: cells, CLUSTER_URL: url, NODE_ADDRESS: address }, { kernel }) {
     const findings: Finding[] = [];
     const error = (name: string, text: string) =>
       findings.push({ name, severity: "error", message: `${name}: ${text}` });
+    if (cells > 1) {
+      if (kernel.database.remote) error("CELLS", "needs databases in files; leave DATABASE_URL out.");
+      if (kernel.role !== "all") error("CELLS", `needs ROLE=all, found "${kernel.role}".`);
+      if (url !== undefined) error("CELLS", "is for one machine so far; leave it or CLUSTER_URL out.");
+    }
+    if (url === undefined)
+      return [...findings, ...requireBoth({ NODE_ADDRESS: address, CLUSTER_URL: url }, "NODE_ADDRESS", "CLUSTER_URL")];
     if (address === undefined)
       error("NODE_ADDRESS", "is missing; with CLUSTER_URL, the other machines need this one's address.");
     if (kernel.secretKey === undefined)

@@ -1,6 +1,8 @@
 // Builds the kernel's services from the configuration, and closes them in reverse order.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Cells } from "./cells/cells.ts";
+import { UNMARKED } from "./cells/marks.ts";
 import type { Config } from "./config/config.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database/database.ts";
 import { StartError } from "./errors.ts";
@@ -32,6 +34,8 @@ export interface KernelSeams {
   files?: SharedFiles;
   /** Registers metrics beside those of the kernel and the plugins. */
   onMetrics?: (metrics: Metrics) => void;
+  /** Makes what a cell knows of the others, over the kernel's database. */
+  cells?: (database: Database) => Cells;
 }
 
 /**
@@ -72,6 +76,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
     const jobs = createJobs({ database, log });
     const mail = createMailer({ config, jobs, vault, log, metrics });
     opened.push(mail);
+    const cells = seams.cells?.(database);
     const keyRotation = createKeyRotation({ database, vault, log });
     keyRotation.registerColumn(QUEUED_MAILS);
     return {
@@ -92,6 +97,8 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
         config.role === "web" ? config.backend.url : undefined,
       ),
       files: seams.files,
+      marks: cells?.marks ?? UNMARKED,
+      cells,
       close,
     };
   } catch (error) {

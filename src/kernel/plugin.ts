@@ -1,6 +1,8 @@
 // The plugin contract: what the kernel offers to a plugin, and every hook that a plugin can register.
 import type { AnyElysia } from "elysia";
 import type { Migration } from "../../migrations/index.ts";
+import type { Cells } from "./cells/cells.ts";
+import type { Marks } from "./cells/marks.ts";
 import type { Config } from "./config/config.ts";
 import type { Database } from "./database/database.ts";
 import type { Events } from "./events/events.ts";
@@ -41,6 +43,10 @@ export interface Kernel {
   readonly backend: BackendTransport;
   /** Where a cluster keeps files of the data folder; undefined on a single machine. */
   readonly files: SharedFiles | undefined;
+  /** Makes the ids that requests name, and marks tokens, so that each finds its cell. */
+  readonly marks: Marks;
+  /** The other cells of the service; undefined if this is the only one. */
+  readonly cells: Cells | undefined;
 }
 
 /** Whether this process alone writes the database. Only then may rows be cached. */

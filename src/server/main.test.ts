@@ -30,6 +30,8 @@ test("the version and the help go to standard output", async () => {
     "backup",
     "restore",
     "import",
+    "cells",
+    "cluster",
     "migrate",
     "openapi",
     "health",

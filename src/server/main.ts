@@ -64,6 +64,16 @@ const COMMANDS: Record<string, Command> = {
     arguments: 1,
     run: async ([path], flags) => (await import("./commands/import.ts")).importCommand(path, flags),
   },
+  cells: {
+    usage: "cells [--json]",
+    summary: "the parts into which CELLS divides the service on this machine",
+    flags: ["json", "plugin"],
+    // For the processes that the service starts.
+    flagHelp: { plugin: "" },
+    arguments: 3,
+    run: async (commandArgs, flags) =>
+      (await import("./commands/cells.ts")).cellsCommand(commandArgs, listFlag(flags.plugin), flags.json === true),
+  },
   cluster: {
     usage: "cluster COMMAND …",
     summary: "several machines as one service: status, join, leave, check, drain, undrain, forget, move",

@@ -1,9 +1,12 @@
 // Starts listeners first, then what they serve, and stops both in reverse.
 // The start yields to the event loop between its steps, so that /healthz responds meanwhile.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { clusterSettings } from "../cluster/settings.ts";
 import type { Config, Environment } from "../kernel/config/config.ts";
 import type { Log } from "../kernel/telemetry/log.ts";
+import type { ParentLink } from "./cells/parent-link.ts";
 import { type ConnectionLimits, connectionLimits, guardConnections } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { bind, type Listener } from "./connections/listener.ts";
@@ -17,6 +20,8 @@ export interface ServeOptions {
   env: Environment;
   /** Files of third-party plugins, in addition to those in PLUGINS. */
   plugins: string[];
+  /** In the process of a cell other than the first: the way to that one. */
+  parent?: ParentLink;
 }
 
 export interface RunningServer {
@@ -48,7 +53,7 @@ function releaseMemory(): void {
 const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Serves until `stop()`. Throws StartError or ConfigError if the start fails, with everything closed again. */
-export async function serve({ env, plugins }: ServeOptions): Promise<RunningServer> {
+export async function serve({ env, plugins, parent }: ServeOptions): Promise<RunningServer> {
   const initialConfig = loadAllSettings(env);
   const listeners: Listener[] = [];
   const listen = (
@@ -101,7 +106,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
   }
 
   try {
-    const web = initialConfig.role === "backend" ? undefined : listen("PORT", initialConfig.web);
+    const web = initialConfig.role === "backend" || parent ? undefined : listen("PORT", initialConfig.web);
     const backend = initialConfig.role === "web" ? undefined : listen("BACKEND_PORT", initialConfig.backend);
     const ports = { PORT: web && String(web.server.port), BACKEND_PORT: backend && String(backend.server.port) };
     // Port 0 takes a free port, on which the defaults of addresses depend.
@@ -114,7 +119,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
         : initialConfig;
     process.on("unhandledRejection", logUnhandledRejection);
     process.on("uncaughtException", exitAfterUncaughtException);
-    service = await openService({ config, env, external });
+    service = await openService({ config, env, external, pluginFiles: plugins }, parent);
     connectionGuard = startConnectionGuard(config, service, listeners);
     controlSocket = await listenOnControlSocket({ config, log: service.log }, service.runCommand);
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);
@@ -143,9 +148,14 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
   }
 }
 
-/** What belongs to a cluster is loaded only in one. */
-async function openService(options: CellOptions): Promise<Service> {
-  if (options.config.of(clusterSettings).url === undefined) return openLocalService(options);
+/** What belongs to a cluster, or to several cells, is loaded only in one. */
+async function openService(options: CellOptions, parent: ParentLink | undefined): Promise<Service> {
+  const { config } = options;
+  const { cells, url } = config.of(clusterSettings);
+  if (parent) return (await import("./cells/member-service.ts")).openMemberService(options, parent);
+  if (cells > 1) return (await import("./cells/cells-service.ts")).openCellsService(options, cells);
+  if (existsSync(join(config.dataDir, "cells"))) (await import("./cells/folders.ts")).requireAllCells(config, 1);
+  if (url === undefined) return openLocalService(options);
   return (await import("./cluster/cluster-service.ts")).openClusterService(options);
 }
 

@@ -3773,6 +3773,9 @@ export const translation = {
       "are off on a public address.": "sind auf einer öffentlichen Adresse aus.",
       "is this machine alone, but HOST ({host}) is not: set it to the address people use.":
         "ist nur dieser Rechner, HOST ({host}) aber nicht: Trag die Adresse ein, die Leute benutzen.",
+      "needs databases in files; leave DATABASE_URL out.": "braucht Datenbanken in Dateien; lass DATABASE_URL weg.",
+      "is for one machine so far; leave it or CLUSTER_URL out.":
+        "gibt es bisher nur auf einem Rechner; lass es oder CLUSTER_URL weg.",
       "is missing; with CLUSTER_URL, the other machines need this one's address.":
         "fehlt; mit CLUSTER_URL brauchen die anderen Rechner die Adresse von diesem.",
       "is missing; with CLUSTER_URL, all machines need the same one.":
@@ -3807,6 +3810,7 @@ export const translation = {
         'eine Liste mit Kommas, oder eine JSON-Liste wie ["cn=admins,ou=groups"]',
       "at least 16 characters, better 32 random ones": "mindestens 16 Zeichen, besser 32 zufällige",
       "a whole number from 0 to 65535": "eine ganze Zahl von 0 bis 65535",
+      "a whole number from 1 to 64": "eine ganze Zahl von 1 bis 64",
       "a whole number from 1 to 1000000": "eine ganze Zahl von 1 bis 1000000",
       "a whole number from 1 to 100000": "eine ganze Zahl von 1 bis 100000",
       "an IP address or a host name": "eine IP-Adresse oder ein Rechnername",
@@ -3846,6 +3850,8 @@ export const translation = {
       "Where a process with `ROLE=web` finds the backend.": "Wo ein Prozess mit `ROLE=web` das Backend findet.",
       "Which surfaces this process serves. Any role but `all` needs a remote `DATABASE_URL` and an explicit `SECRET_KEY`.":
         "Was dieser Prozess bedient. Jede Rolle außer `all` braucht eine entfernte `DATABASE_URL` und einen eigenen `SECRET_KEY`.",
+      "Parts into which this machine divides the service, each with its own process and database, so that it uses several processors. It can grow, but not shrink.":
+        "Teile, in die dieser Rechner den Dienst zerlegt, jeder mit eigenem Prozess und eigener Datenbank, damit er mehrere Prozessoren nutzt. Es können mehr werden, aber nicht weniger.",
       "NATS servers with JetStream (2.11 or newer) that make several machines one service. Unset: this machine is alone.":
         "NATS-Server mit JetStream (ab 2.11), die mehrere Rechner zu einem Dienst machen. Ohne sie ist dieser Rechner allein.",
       "How the other machines of a cluster reach this one's backend listener, such as `http://10.0.0.5:3001`.":
@@ -4313,6 +4319,14 @@ export const translation = {
     TURN_NOT_FOUND: "Diese Antwort gibt es nicht mehr.",
     UNAUTHORIZED: "Melde dich zuerst an.",
     ALREADY_IMPORTED: "Dieser Agent wurde schon übernommen.",
+    CELL_AWAY: "Ein Teil dieses Dienstes startet gerade. Versuche es in ein paar Sekunden noch einmal.",
+    SET_IN_FIRST_CELL:
+      "Schlüssel und Standardmodelle liegen in Zelle 0, für alle Zellen. Ändere sie als Admin mit einem Konto dort, oder setze sie in der Umgebung.",
+    CLAIM_ELSEWHERE:
+      "Dieser Agent und dein Konto liegen in verschiedenen Teilen dieses Dienstes, und Agenten können noch nicht umziehen. Lege ihn noch einmal an, während du angemeldet bist.",
+    BACKUP_BY_COMMAND:
+      "Eine Sicherung von hier hätte nur einen Teil der Konten. Führe auf dem Rechner berth backup DATEI aus; das kopiert alle Zellen.",
+    CELL_NOT_FOUND: "Diese Zelle gibt es nicht.",
     CELL_MOVED: "Das zieht gerade auf einen anderen Rechner um. Versuche es in ein paar Sekunden noch einmal.",
     FILES_UNAVAILABLE:
       "Dateien lassen sich gerade nicht speichern oder lesen. Versuche es in ein paar Sekunden noch einmal.",
@@ -4824,6 +4838,8 @@ export const translation = {
       BAD_CREDENTIALS: "E-Mail-Adresse oder Passwort stimmt nicht.",
       BOT_DETECTED: "Diese Anfrage sieht nach einem Programm aus. Öffne die Seite in einem Browser.",
       CODE_NOT_FOUND: "Mit diesem Code wartet kein Programm. Codes gelten einmal, für zehn Minuten.",
+      CLAIM_ELSEWHERE:
+        "Dieser Agent und dein Konto liegen in verschiedenen Teilen dieses Dienstes. Lege ihn noch einmal an, während du angemeldet bist.",
       CLAIM_NOT_FOUND: "Dieser Link gilt nicht, nicht mehr, oder wurde schon benutzt.",
       FOREIGN_ORIGIN: "Diese Anfrage kommt von einer anderen Seite. Öffne Berth unter seiner eigenen Adresse.",
       INTERNAL: "Bei uns ist etwas schiefgegangen. Versuch es später noch einmal.",

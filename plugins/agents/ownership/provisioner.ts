@@ -1,4 +1,5 @@
 // Provisions agents: creates an agent in one write, within the quota of its owner's subscription.
+import { LABEL_ALPHABET, SUBDOMAIN_RANDOM_LENGTH } from "../../../src/kernel/cells/marks.ts";
 import { GuardFailed, guard, isUniqueViolation, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError, type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -44,7 +45,7 @@ const INSERT = `INSERT INTO agents
 
 const TIERS = ["starter", "pro", "enterprise"];
 
-type Deps = Pick<Kernel, "database" | "events"> & {
+type Deps = Pick<Kernel, "database" | "events" | "marks"> & {
   agents: AgentStore;
   configs: ConfigStore;
   logs: Pick<LogStore, "add">;
@@ -55,7 +56,7 @@ type Deps = Pick<Kernel, "database" | "events"> & {
  * `SUBSCRIPTION_REQUIRED`, and 429 `AGENT_LIMIT_REACHED` with `current` and `limit`. Concurrent requests can't exceed
  * the quota, which is checked in the write.
  */
-export function createProvisioner({ database, events, agents, configs, logs }: Deps) {
+export function createProvisioner({ database, events, marks, agents, configs, logs }: Deps) {
   return async function provision(request: NewAgent): Promise<Agent> {
     const {
       userId,
@@ -77,8 +78,8 @@ export function createProvisioner({ database, events, agents, configs, logs }: D
     const tierHint = tier !== undefined && TIERS.includes(tier) ? tier : null;
 
     for (let attempt = 1; ; attempt++) {
-      const id = Bun.randomUUIDv7();
-      const subdomain = generateSubdomain(trimmedName);
+      const id = marks.newId();
+      const subdomain = marks.label(generateSubdomain(trimmedName));
       const now = Date.now();
       const insert: Statement = {
         sql: INSERT,
@@ -144,12 +145,11 @@ export function generateSubdomain(name: string): string {
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, 40)
     .replace(/^-|-$/g, "");
-  return `${slug || "agent"}-${randomLabel(6)}`;
+  return `${slug || "agent"}-${randomLabel(SUBDOMAIN_RANDOM_LENGTH)}`;
 }
 
 /** Random letters and digits, without those that look alike. */
 function randomLabel(length: number): string {
-  const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   const bytes = crypto.getRandomValues(new Uint8Array(length));
-  return Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join("");
+  return Array.from(bytes, (byte) => LABEL_ALPHABET[byte % LABEL_ALPHABET.length]).join("");
 }

@@ -102,6 +102,13 @@ export function createOperatorSettings({ environment, storedProviders, database 
     for (const listener of listeners) listener();
   }
 
+  async function load(): Promise<void> {
+    const hadAny = providers.size > 0;
+    setStored(await storedProviders.load());
+    if (hadAny || providers.size > 0) notify();
+  }
+  storedProviders.onChangedElsewhere(load);
+
   function change<T>(work: () => Promise<T>): Promise<T> {
     const done = lastChange.then(work);
     lastChange = done.catch(() => undefined);
@@ -140,10 +147,7 @@ export function createOperatorSettings({ environment, storedProviders, database 
       environment.isModelSet(choice) ? "environment" : chosen.has(choice) ? "stored" : "default",
     stored: (id) => providers.get(id),
 
-    async load() {
-      setStored(await storedProviders.load());
-      if (providers.size > 0) notify();
-    },
+    load,
 
     save: (id, wanted, auditStatement) =>
       change(async () => {

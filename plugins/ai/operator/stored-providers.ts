@@ -1,6 +1,7 @@
 // Stores the keys and addresses of model providers, sealed, and the default models that admins set in the running service.
 
 import type { Statement } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { ModelChoice, ProviderId } from "../settings.ts";
 
@@ -21,6 +22,8 @@ export interface StoredRows {
 }
 
 export interface StoredProviders {
+  /** The listener is called when cell 0 has changed something, if this is another cell. */
+  onChangedElsewhere(listener: () => Promise<void>): void;
   load(): Promise<StoredRows>;
   saveStatement(provider: ProviderId, stored: StoredProvider): Statement;
   removeStatement(provider: ProviderId): Statement;
@@ -43,12 +46,23 @@ const END_CHARACTERS = 4;
 /** The end by which people know a key. */
 export const keyEndOf = (key: string) => (key.length < LEAST_KEY ? undefined : key.slice(-END_CHARACTERS));
 
+interface RawRows {
+  providers: Record<string, unknown>[];
+  models: Record<string, unknown>[];
+}
+
+/** Asked of cell 0, which has what admins stored, for all cells. */
+const ROWS = "ai.stored-providers";
+/** Told to the others after a change. */
+const CHANGED = "ai.stored-providers-changed";
+
 export function createStoredProviders({
   database,
   vault,
   keyRotation,
   log,
-}: Pick<Kernel, "database" | "vault" | "keyRotation" | "log">): StoredProviders {
+  cells,
+}: Pick<Kernel, "database" | "vault" | "keyRotation" | "log" | "cells">): StoredProviders {
   keyRotation.registerColumn({
     label: "model provider keys",
     table: "model_providers",
@@ -68,13 +82,39 @@ export function createStoredProviders({
     }
   }
 
+  async function readHere(): Promise<RawRows> {
+    const [providers, models] = await Promise.all([
+      database.read("SELECT provider, sealed_key, key_end, base_url, updated_at FROM model_providers"),
+      database.read("SELECT choice, model FROM default_models"),
+    ]);
+    return { providers: providers.rows.map((row) => ({ ...row })), models: models.rows.map((row) => ({ ...row })) };
+  }
+  // Keys stay sealed on their way.
+  cells?.answer(ROWS, async () => JSON.stringify(await readHere()));
+  const readRows = async (): Promise<RawRows> =>
+    cells && cells.here !== 0 ? (JSON.parse(await cells.ask(0, ROWS, "")) as RawRows) : readHere();
+
+  /** One that is away reads them when it starts. */
+  const tellOthers = () => {
+    for (const cell of cells?.others ?? [])
+      cells
+        ?.ask(cell, CHANGED, "")
+        .catch((error: unknown) => log.debug("a cell was not told of a key", { cell, error }));
+  };
+  function requireFirst(): void {
+    if (cells && cells.here !== 0) throw setInFirstCell();
+  }
+
   return {
+    onChangedElsewhere(listener) {
+      cells?.answer(CHANGED, async () => {
+        await listener();
+        return "";
+      });
+    },
     async load() {
-      const [stored, chosen] = await Promise.all([
-        database.read("SELECT provider, sealed_key, key_end, base_url, updated_at FROM model_providers"),
-        database.read("SELECT choice, model FROM default_models"),
-      ]);
-      const providers = stored.rows.map(({ provider, sealed_key, key_end, base_url, updated_at }) => {
+      const rows = await readRows();
+      const providers = rows.providers.map(({ provider, sealed_key, key_end, base_url, updated_at }) => {
         const one: StoredProvider = {
           apiKey: sealed_key === null ? undefined : open(String(provider), String(sealed_key)),
           keyEnd: key_end === null ? undefined : String(key_end),
@@ -83,18 +123,31 @@ export function createStoredProviders({
         };
         return [String(provider), one] as const;
       });
-      const models = chosen.rows.map(({ choice, model }) => [String(choice), String(model)] as const);
+      const models = rows.models.map(({ choice, model }) => [String(choice), String(model)] as const);
       return { providers: new Map(providers), models: new Map(models) };
     },
     saveStatement(provider, { apiKey, keyEnd = null, baseUrl = null, updatedAt }) {
+      requireFirst();
       if (apiKey !== undefined) log.redactSecret(apiKey, "always");
       const sealed = apiKey === undefined ? null : vault.seal(apiKey, sealContext(provider));
-      return { sql: SAVE_SQL, args: [provider, sealed, keyEnd, baseUrl, updatedAt] };
+      return { sql: SAVE_SQL, args: [provider, sealed, keyEnd, baseUrl, updatedAt], after: tellOthers };
     },
-    removeStatement: (provider) => ({ sql: "DELETE FROM model_providers WHERE provider = ?", args: [provider] }),
-    modelStatement: (choice, model) =>
-      model === undefined
-        ? { sql: "DELETE FROM default_models WHERE choice = ?", args: [choice] }
-        : { sql: SAVE_MODEL_SQL, args: [choice, model, Date.now()] },
+    removeStatement(provider) {
+      requireFirst();
+      return { sql: "DELETE FROM model_providers WHERE provider = ?", args: [provider], after: tellOthers };
+    },
+    modelStatement(choice, model) {
+      requireFirst();
+      return model === undefined
+        ? { sql: "DELETE FROM default_models WHERE choice = ?", args: [choice], after: tellOthers }
+        : { sql: SAVE_MODEL_SQL, args: [choice, model, Date.now()], after: tellOthers };
+    },
   };
 }
+
+const setInFirstCell = () =>
+  new AppError(
+    409,
+    "SET_IN_FIRST_CELL",
+    "Keys and default models are kept in cell 0, for all cells. Change them as an admin whose account is there, or set them in the environment.",
+  );

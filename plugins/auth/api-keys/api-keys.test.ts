@@ -1,5 +1,6 @@
 // API keys: shown once, stored as hashes, revoked at once, and their use recorded without a write per request.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
+import { createMarks } from "../../../src/kernel/cells/create-marks.ts";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
@@ -202,6 +203,7 @@ describe("the service", () => {
       database: counting,
       config: role === "all" ? config : loadConfig(env, { cwd: server.dir }),
       log: silent,
+      marks: createMarks(0),
     });
     const newKey = { userId: user.id, name: "k", scopes: new Set(["read" as const]), direct: false, expiresAt: null };
     const { key } = await keys.create(newKey);

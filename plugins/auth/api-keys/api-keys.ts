@@ -66,7 +66,7 @@ export interface ApiKeys {
 }
 
 const KEY_PREFIX = "bk_";
-const KEY_PATTERN = /^bk_[\w-]{43}$/;
+const KEY_PATTERN = /^bk_[\w-]{43}(?:~[\w-]{2})?$/;
 export const MAX_KEYS_PER_USER = 50;
 const MAX_CACHED_KEYS = 10_000;
 /** The last use is stored at most this often per key. */
@@ -76,7 +76,12 @@ const LAST_USED_FLUSH_DELAY_MS = 5 * SECOND;
 /** Whether a bearer token has the prefix of API keys. */
 export const looksLikeApiKey = (token: string) => token.startsWith(KEY_PREFIX);
 
-export function createApiKeys({ database, config, log }: Pick<Kernel, "database" | "config" | "log">): ApiKeys {
+export function createApiKeys({
+  database,
+  config,
+  log,
+  marks,
+}: Pick<Kernel, "database" | "config" | "log" | "marks">): ApiKeys {
   const { drizzle } = database;
   const cache = ownsDatabase({ config, database }) ? new Map<string, ApiKey>() : undefined;
   const selectByHash = drizzle
@@ -114,11 +119,11 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
 
   return {
     async create({ scopes, ...fields }, extraStatements = () => []) {
-      const key = KEY_PREFIX + randomToken();
+      const key = marks.token(KEY_PREFIX + randomToken());
       const sorted = SCOPES.filter((scope) => scopes.has(scope));
       const apiKey: ApiKey = {
         ...fields,
-        id: Bun.randomUUIDv7(),
+        id: marks.newId(),
         prefix: key.slice(0, KEY_PREFIX.length + 6),
         scopes: new Set(sorted),
         lastUsedAt: null,

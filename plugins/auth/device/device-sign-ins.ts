@@ -1,6 +1,7 @@
 // Signs programs in with a code that a person approves in the browser (OAuth 2.0 Device Authorization Grant, RFC 8628).
 // The result is an API key, which the owner sees and revokes like any other.
 import type { Row } from "@libsql/client";
+import { requireHere } from "../../../src/kernel/cells/cells.ts";
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -9,6 +10,7 @@ import { randomToken, sha256Hex } from "../../../src/kernel/util/tokens.ts";
 import { type ApiKeys, MAX_KEYS_PER_USER, SCOPES, type Scope, tooManyKeys } from "../api-keys/api-keys.ts";
 import type { Mails } from "../mails/mails.ts";
 import type { Users } from "../users.ts";
+import { findOpen, OPEN, takeRow } from "./device-cells.ts";
 import { sweepDeviceSignInsStatement } from "./device-rows.ts";
 import { createUserCode, normalizeUserCode } from "./user-code.ts";
 
@@ -47,9 +49,7 @@ const APPROVED_MS = 2 * MINUTE;
 const LEEWAY_MS = SECOND;
 const KEY_LIFETIME_MS = 90 * DAY;
 
-const OPEN = "state = 'open' AND expires_at > ?2";
-
-interface Deps extends Pick<Kernel, "database"> {
+interface Deps extends Pick<Kernel, "database" | "cells"> {
   keys: Pick<ApiKeys, "create" | "listByUser">;
   users: Pick<Users, "byId">;
   mails: Pick<Mails, "apiKeyCreatedStatements">;
@@ -57,7 +57,7 @@ interface Deps extends Pick<Kernel, "database"> {
 
 export type DeviceSignIns = ReturnType<typeof createDeviceSignIns>;
 
-export function createDeviceSignIns({ database, keys, users, mails }: Deps) {
+export function createDeviceSignIns({ database, cells, keys, users, mails }: Deps) {
   /** Counts a poll, and lengthens the interval if it came too early. Whether it did. */
   async function isTooEarly(row: Row, now: number): Promise<boolean> {
     const isEarly = Number(row.polled_at ?? 0) + Number(row.interval_seconds) * SECOND - LEEWAY_MS > now;
@@ -126,6 +126,7 @@ export function createDeviceSignIns({ database, keys, users, mails }: Deps) {
       const sql = "SELECT * FROM device_sign_ins WHERE device_hash = ? AND expires_at > ?";
       const [row] = (await database.read(sql, [sha256Hex(deviceCode), now])).rows;
       if (!row || row.client !== client) return { error: "expired_token" };
+      if (row.cell !== null) requireHere(cells, Number(row.cell));
       if (row.state === "denied") {
         await database.write([deleteStatement(String(row.device_hash))]);
         return { error: "access_denied" };
@@ -144,32 +145,29 @@ export function createDeviceSignIns({ database, keys, users, mails }: Deps) {
         throw invalidInput({ path: "scopes", message: "Allow one thing at least that the program asks for." });
       if ((await keys.listByUser(userId)).length >= MAX_KEYS_PER_USER) throw tooManyKeys();
       const now = Date.now();
+      const userHash = sha256Hex(normalizeUserCode(typed));
+      await takeRow({ database, cells }, userHash);
       await settle({
         sql: `UPDATE device_sign_ins SET state = 'approved', user_id = ?3, scopes = ?4, direct = direct * ?5, expires_at = ?6
-          WHERE user_hash = ?1 AND ${OPEN}`,
-        args: [
-          sha256Hex(normalizeUserCode(typed)),
-          now,
-          userId,
-          JSON.stringify(granted),
-          direct ? 1 : 0,
-          now + APPROVED_MS,
-        ],
+          WHERE ${OPEN}`,
+        args: [userHash, now, userId, JSON.stringify(granted), direct ? 1 : 0, now + APPROVED_MS],
       });
     },
 
     /** Throws 404 `CODE_NOT_FOUND`. */
-    deny: (typed: string) =>
-      settle({
-        sql: `UPDATE device_sign_ins SET state = 'denied' WHERE user_hash = ?1 AND ${OPEN}`,
-        args: [sha256Hex(normalizeUserCode(typed)), Date.now()],
-      }),
+    async deny(typed: string): Promise<void> {
+      const userHash = sha256Hex(normalizeUserCode(typed));
+      await takeRow({ database, cells }, userHash);
+      await settle({
+        sql: `UPDATE device_sign_ins SET state = 'denied' WHERE ${OPEN}`,
+        args: [userHash, Date.now()],
+      });
+    },
   };
 
   /** What the code asks for. Throws 404 `CODE_NOT_FOUND`. */
   async function find(typed: string): Promise<DeviceSignIn> {
-    const sql = `SELECT * FROM device_sign_ins WHERE user_hash = ?1 AND ${OPEN}`;
-    const [row] = (await database.read(sql, [sha256Hex(normalizeUserCode(typed)), Date.now()])).rows;
+    const row = await findOpen({ database, cells }, sha256Hex(normalizeUserCode(typed)));
     if (!row) throw codeNotFound();
     return toSignIn(row);
   }

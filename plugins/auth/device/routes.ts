@@ -1,5 +1,6 @@
 // Routes of the sign-in of devices: the endpoints of RFC 8628 for programs, and for the page what a code asks for and the decision.
 import { Elysia, type TSchema } from "elysia";
+import { isCountedElsewhere } from "../../../src/kernel/cells/cells.ts";
 import { decodeBody } from "../../../src/kernel/http/body/json-body.ts";
 import {
   documentErrors,
@@ -41,14 +42,14 @@ const DESCRIPTIONS = {
 } as const;
 type Failure = keyof typeof DESCRIPTIONS;
 
-export function deviceRoutes({ kernel: { config, limits }, identities }: AuthServices, devices: DeviceSignIns) {
+export function deviceRoutes({ kernel: { config, limits, cells }, identities }: AuthServices, devices: DeviceSignIns) {
   const guards = new Elysia({ name: "auth.device-guards" }).macro({
     /** Open to programs, limited by address; the route reads the form. */
     deviceForm: (rule: "device-begin" | "device-poll") => ({
       ...guardedFile(async ({ request }) => {
         const context = contextOf(request);
         context.maxBodyBytes = MAX_FORM_BYTES;
-        await limits.takeOrThrow(rule, context.address);
+        if (!isCountedElsewhere(cells, request)) await limits.takeOrThrow(rule, context.address);
       }),
       detail: documentGuard([], { 429: "RATE_LIMITED" }),
     }),

@@ -1,7 +1,9 @@
 // Links the identity that a provider proved to an account, for the session that asked for it.
+import { NameTaken, usingNames } from "../../../src/kernel/cells/cells.ts";
 import { GuardFailed, isUniqueViolation } from "../../../src/kernel/database/database.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { credentialStillValidStatements, toUnauthorized } from "../caller-credential.ts";
+import { signInName } from "../cells/account-names.ts";
 import type { LinkTarget } from "./flows.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import type { ProviderIdentity } from "./provider.ts";
@@ -29,13 +31,16 @@ export function createIdentityLinking({ kernel, users, linkedAccounts, accounts 
       if (owner === userId) return;
       if (owner !== undefined) throw new OAuthFailure("ALREADY_LINKED");
       try {
-        await kernel.database.write([
-          ...credentialStillValidStatements({ userId, credentialId: sessionId }),
-          ...linkedAccounts.requireRoomStatements(userId),
-          ...accounts.linkStatements(user, identity),
-        ]);
+        await usingNames(kernel.cells, [signInName(identity)], () =>
+          kernel.database.write([
+            ...credentialStillValidStatements({ userId, credentialId: sessionId }),
+            ...linkedAccounts.requireRoomStatements(userId),
+            ...accounts.linkStatements(user, identity),
+          ]),
+        );
       } catch (error) {
-        if (isUniqueViolation(error, "linked_accounts.provider")) throw new OAuthFailure("ALREADY_LINKED");
+        if (isUniqueViolation(error, "linked_accounts.provider") || error instanceof NameTaken)
+          throw new OAuthFailure("ALREADY_LINKED");
         if (error instanceof GuardFailed && error.guard === "room") throw new OAuthFailure("TOO_MANY_SIGN_INS");
         if (error instanceof GuardFailed && error.guard === "user") throw new OAuthFailure("SIGN_IN_AGAIN");
         throw toUnauthorized(error);

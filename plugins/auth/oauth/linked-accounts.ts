@@ -1,6 +1,7 @@
 // Links accounts to other ways to sign in: providers and Ethereum wallets.
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { type Database, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { linkedAccounts } from "../schema.ts";
 
 /** More than anybody needs, so that lists stay short. */
@@ -42,8 +43,16 @@ export interface LinkedAccounts {
   listWalletAddresses(userId: string): Promise<string[]>;
 }
 
-export function createLinkedAccounts({ drizzle }: Pick<Database, "drizzle">): LinkedAccounts {
+export function createLinkedAccounts({
+  database: { drizzle },
+  cells,
+}: Pick<Kernel, "cells"> & { database: Pick<Database, "drizzle"> }): LinkedAccounts {
   const { provider, subject, userId, label, createdAt } = linkedAccounts;
+  cells?.registerNames("sign-in", async (name) => {
+    const [kind, ...rest] = name.split(" ");
+    const same = and(sql`${provider} = ${kind}`, eq(subject, rest.join(" ")));
+    return (await drizzle.select({ userId }).from(linkedAccounts).where(same).limit(1)).length > 0;
+  });
   return {
     async findUserId(account) {
       const same = and(eq(provider, account.provider), eq(subject, account.subject));

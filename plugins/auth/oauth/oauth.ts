@@ -1,6 +1,8 @@
 // Sign-in with providers: redirects to the provider, then signs in the identity it returns, or links it to the account
 // of the session that asked for it. With two-factor on, a sign-in requires a code first (see second-step.ts).
 
+import { Elsewhere } from "../../../src/kernel/cells/cells.ts";
+import type { Forwarding } from "../../../src/kernel/cells/forwarding.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
 import type { SignInEvidence } from "../sessions.ts";
@@ -12,7 +14,7 @@ import { createGithub } from "./github.ts";
 import { createIdentityLinking } from "./identity-linking.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import { createOpenid } from "./openid.ts";
-import type { Provider } from "./provider.ts";
+import type { Provider, ProviderIdentity } from "./provider.ts";
 import { createProviderAccounts } from "./provider-accounts.ts";
 import { createReachability, type Reachability } from "./reachability.ts";
 import { createSecondStep, type SecondStep } from "./second-step.ts";
@@ -29,6 +31,14 @@ export interface CallbackRequest extends SignInRequest {
   locale: string;
   /** The session of the browser, if it has one. */
   session?: LinkTarget | undefined;
+  /** What another cell has sent along with the request. */
+  forwarding?: Forwarding | undefined;
+}
+
+/** What a cell sends to the one that has the account: the provider answers a code only once. */
+interface LearnedIdentity {
+  identity: ProviderIdentity;
+  callbackUrl: string;
 }
 
 /**
@@ -54,7 +64,7 @@ export interface OAuth {
   /**
    * Completes a flow. Pushes `set-cookie` values to `cookies`, which are valid also if it throws. Throws OAuthFailure;
    * 404 `PROVIDER_NOT_CONFIGURED`, or `NOT_FOUND` for an unknown provider; 429 past the rate of failures of one
-   * address, or of new accounts.
+   * address, or of new accounts; `Elsewhere` for the cell that has the account.
    */
   finish(
     provider: string,
@@ -98,6 +108,23 @@ export function createOAuth(services: AuthServices, adminGroups: AdminGroups): O
     return { id, provider };
   }
 
+  /** Signs in an identity that the provider has proven. */
+  async function signIn(
+    { identity, callbackUrl }: LearnedIdentity,
+    callback: CallbackRequest,
+    cookies: { push(cookie: string): unknown },
+  ): Promise<CallbackResult> {
+    const { userId, codeRequiredTo } = await accounts.resolve(identity, callback);
+    if (!codeRequiredTo) {
+      await adminGroups.record(identity, userId, callback);
+      const { provider: kind, subject } = identity;
+      const evidence = { linkedAccount: { provider: kind, subject }, twoFactor: false };
+      return { location: callbackUrl, signedIn: { userId, evidence } };
+    }
+    cookies.push(await secondStep.begin({ userId, identity, mustLink: codeRequiredTo === "link", callbackUrl }));
+    return { location: CODE_PAGE };
+  }
+
   return {
     async start(providerId, callbackUrl, linkTo) {
       const { id, provider } = requireProvider(providerId);
@@ -117,6 +144,11 @@ export function createOAuth(services: AuthServices, adminGroups: AdminGroups): O
 
     async finish(providerId, callback, cookies) {
       const { id, provider } = requireProvider(providerId);
+      const learned = callback.forwarding?.learned as LearnedIdentity | undefined;
+      if (learned) {
+        cookies.push(flows.clearCookie);
+        return signIn(learned, callback, cookies);
+      }
       const responseUrl = new URL(redirectUri(id) + callback.search);
       const flow = flows.find(callback.cookies, id, responseUrl.searchParams.get("state"));
       // A forged response must not end an open flow: the cookie is cleared only when the state matches.
@@ -133,16 +165,15 @@ export function createOAuth(services: AuthServices, adminGroups: AdminGroups): O
         limits.refund("sign-in-ip", callback.address);
         return { location: `${LINKS_PAGE}?linked=${id}` };
       }
-      const { userId, codeRequiredTo } = await accounts.resolve(identity, callback);
-      limits.refund("sign-in-ip", callback.address);
-      if (!codeRequiredTo) {
-        await adminGroups.record(identity, userId, callback);
-        const { provider: kind, subject } = identity;
-        const evidence = { linkedAccount: { provider: kind, subject }, twoFactor: false };
-        return { location: callbackUrl, signedIn: { userId, evidence } };
+      try {
+        const result = await signIn({ identity, callbackUrl }, callback, cookies);
+        limits.refund("sign-in-ip", callback.address);
+        return result;
+      } catch (error) {
+        if (!(error instanceof Elsewhere)) throw error;
+        limits.refund("sign-in-ip", callback.address);
+        throw new Elsewhere(error.cell, { ...error.forwarding, learned: { identity, callbackUrl } });
       }
-      cookies.push(await secondStep.begin({ userId, identity, mustLink: codeRequiredTo === "link", callbackUrl }));
-      return { location: CODE_PAGE };
     },
   };
 }

@@ -1,5 +1,7 @@
 // Maps a provider identity to an account: the linked one, else the one with the same address, else a new one.
 import { and, eq, isNull } from "drizzle-orm";
+import { NameTaken, placeNewAccount, requireNameHere, usingNames } from "../../../src/kernel/cells/cells.ts";
+import type { Forwarding } from "../../../src/kernel/cells/forwarding.ts";
 import {
   GuardFailed,
   guard,
@@ -9,9 +11,10 @@ import {
 } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
+import { emailName, signInName } from "../cells/account-names.ts";
 import { requireEmail } from "../email.ts";
 import { users as userTable } from "../schema.ts";
-import type { User } from "../users.ts";
+import type { AccountSummary, User } from "../users.ts";
 import { toSingleLine } from "./linked-accounts.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import type { ProviderIdentity } from "./provider.ts";
@@ -31,12 +34,14 @@ interface Visitor {
   address: string;
   /** Two letters: the language of mails if an account is created. */
   locale: string;
+  /** What another cell has sent along with the request. */
+  forwarding?: Forwarding | undefined;
 }
 
 export interface ProviderAccounts {
   /**
    * Finds, links or creates the account. Throws OAuthFailure `EMAIL_NOT_VERIFIED` or `ACCOUNT_DISABLED`, and 429 past
-   * the rate of sign-ups of the client's address.
+   * the rate of sign-ups of the client's address, and `Elsewhere` for the cell that has the account, or is to have it.
    */
   resolve(identity: ProviderIdentity, visitor: Visitor): Promise<ResolvedAccount>;
   /**
@@ -64,7 +69,7 @@ export function createProviderAccounts({
   twoFactor,
   signUpPolicy,
 }: Deps): ProviderAccounts {
-  const { database, limits } = kernel;
+  const { database, limits, cells } = kernel;
 
   /** Undefined if the account changed in the meantime: then try again. */
   async function tryResolve(identity: ProviderIdentity, visitor: Visitor): Promise<ResolvedAccount | undefined> {
@@ -73,19 +78,24 @@ export function createProviderAccounts({
       const user = await users.byId(owner);
       return user && resolveExisting(user, "sign-in");
     }
+    const isLinkPlaced = await requireNameHere(cells, signInName(identity));
     const email = requireVerifiedEmail(identity);
     const user = await users.byEmail(email);
-    if (!user) return createAccount(email, identity, visitor);
+    if (!user) {
+      const isPlaced = (await requireNameHere(cells, emailName(email))) || isLinkPlaced;
+      if (!isPlaced) await placeNewAccount(cells, visitor.forwarding);
+      return createAccount(email, identity, visitor);
+    }
     const resolved = await resolveExisting(user, "link");
     // The provider has verified the address, so the visitor owns it: they reclaim the unverified account.
     if (!user.emailVerified) {
       // Two-factor may have stayed on (if an address was ever verified): `resolveExisting` then requires a code.
-      return (await tryWrite(user.id, reclaimStatements(user, identity)))
+      return (await tryLink(user.id, identity, reclaimStatements(user, identity)))
         ? resolveExisting(user, "sign-in")
         : undefined;
     }
     if (resolved.codeRequiredTo) return resolved;
-    return (await tryWrite(user.id, linkStatements(user, identity))) ? resolved : undefined;
+    return (await tryLink(user.id, identity, linkStatements(user, identity))) ? resolved : undefined;
   }
 
   async function resolveExisting(
@@ -134,11 +144,13 @@ export function createProviderAccounts({
     const account = { email, name: toSingleLine(identity.name), passwordHash: null, emailVerified: true, locale };
     try {
       return {
-        userId: (await users.create(account, ({ id }) => [linkedAccounts.linkStatement(identity, id), ...admission]))
-          .id,
+        userId: await usingNames(cells, [signInName(identity)], async () => {
+          const link = ({ id }: AccountSummary) => [linkedAccounts.linkStatement(identity, id), ...admission];
+          return (await users.create(account, link)).id;
+        }),
       };
     } catch (error) {
-      const hasRaced = error instanceof AppError && error.code === "USER_EXISTS";
+      const hasRaced = (error instanceof AppError && error.code === "USER_EXISTS") || error instanceof NameTaken;
       // An invitation that was used meanwhile is looked for again.
       if (hasRaced || error instanceof GuardFailed || isUniqueViolation(error, "linked_accounts.provider"))
         return undefined;
@@ -147,12 +159,13 @@ export function createProviderAccounts({
   }
 
   /** Writes the batch; returns false, with nothing written, if the account changed in the meantime. */
-  async function tryWrite(userId: string, statements: Statement[]): Promise<boolean> {
+  async function tryLink(userId: string, identity: ProviderIdentity, statements: Statement[]): Promise<boolean> {
     try {
-      await database.write(statements);
+      await usingNames(cells, [signInName(identity)], () => database.write(statements));
       return true;
     } catch (error) {
-      if (error instanceof GuardFailed || isUniqueViolation(error, "linked_accounts.provider")) {
+      const isLinked = isUniqueViolation(error, "linked_accounts.provider") || error instanceof NameTaken;
+      if (error instanceof GuardFailed || isLinked) {
         users.invalidate(userId);
         return false;
       }

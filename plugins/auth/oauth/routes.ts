@@ -1,5 +1,7 @@
 // The routes of sign-in with providers: redirect, callback, and the second step with a code.
 import { Elysia, t } from "elysia";
+import { Elsewhere } from "../../../src/kernel/cells/cells.ts";
+import { forwardingOf } from "../../../src/kernel/cells/forwarding.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
@@ -33,7 +35,7 @@ export function oauthRoutes(services: AuthServices, oauth: OAuth) {
     try {
       return redirect(await operation());
     } catch (error) {
-      if (error instanceof AppError && error.status === 404) throw error;
+      if (error instanceof Elsewhere || (error instanceof AppError && error.status === 404)) throw error;
       return redirect(`${failurePage}?error=${toFailureCode(error, provider)}`);
     }
   }
@@ -90,6 +92,7 @@ export function oauthRoutes(services: AuthServices, oauth: OAuth) {
           const callback = {
             ...response,
             address,
+            forwarding: forwardingOf(request),
             requestId,
             locale: preferredLanguage(headers.get("accept-language")),
             session: session && { userId: session.userId, sessionId: session.id },

@@ -1,5 +1,7 @@
 // The second step of a provider sign-in with two-factor on: a sealed cookie holds the identity until the code arrives.
 // Only then does a session start.
+import { requireHere } from "../../../src/kernel/cells/cells.ts";
+import { cellOfId } from "../../../src/kernel/cells/marks.ts";
 import { GuardFailed, isUniqueViolation } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
@@ -95,6 +97,7 @@ export function createSecondStep({
     async finish(cookies, totp, request) {
       const { address: from } = request;
       const pending = cookie.find(cookies);
+      if (pending) requireHere(kernel.cells, cellOfId(pending.userId));
       const user = pending && (await findAccount(pending));
       if (!user) throw signInExpired();
       // Counted before the check and refunded after it: else concurrent guesses would all pass the limit.

@@ -237,10 +237,7 @@ describe("the link", () => {
 
     const deleted = await withLink();
     const deleteUser = { sql: "DELETE FROM users WHERE id = ?", args: [deleted.id] };
-    await server.kernel.database.write([
-      createOneTimeLinks(server.kernel.database).orphanStatement(deleted.id),
-      deleteUser,
-    ]);
+    await server.kernel.database.write([createOneTimeLinks(server.kernel).orphanStatement(deleted.id), deleteUser]);
     users().invalidate(deleted.id);
     expectRefusal(await reset(deleted.token), 404, "USER_NOT_FOUND");
   });

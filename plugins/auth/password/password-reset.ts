@@ -3,6 +3,7 @@ import { GuardFailed, guard, type Statement } from "../../../src/kernel/database
 import { AppError } from "../../../src/kernel/errors.ts";
 import { HOUR } from "../../../src/kernel/util/time.ts";
 import type { AuthServices } from "../auth-services.ts";
+import { emailName } from "../cells/account-names.ts";
 import { isInternalEmail } from "../email.ts";
 import { invalidLink } from "../one-time-links.ts";
 import { requirePassword } from "./passwords.ts";
@@ -33,11 +34,12 @@ export interface PasswordReset {
 /** Registers a job handler: create it once. */
 export function createPasswordReset(services: AuthServices): PasswordReset {
   const { kernel, users, oneTimeLinks, mails, passwords, sessions, keys, accountReclaim } = services;
-  const { config, database, jobs, keyRotation, limits, vault } = kernel;
+  const { config, database, jobs, keyRotation, limits, vault, cells } = kernel;
 
   /** Issues and mails a link, if the address has an account that may reset its password. */
   async function resetLinkStatements(email: string): Promise<Statement[]> {
     const user = await users.byEmail(email);
+    if (!user) await askOther(email);
     if (!user || user.disabledAt !== null || isInternalEmail(email)) return [];
     // Limited per account, so that requests from many addresses can't flood its mailbox. Past the rate no mail is sent.
     if (!limits.take("forgot-password", `password ${user.id}`).allowed) return [];
@@ -49,6 +51,16 @@ export function createPasswordReset(services: AuthServices): PasswordReset {
     return [...statements, ...mails.resetPasswordStatements(user, `${config.baseUrl}/reset-password?token=${token}`)];
   }
 
+  /** If another cell has the address, it makes the link. In the job, because the duration of the request must not reveal it. */
+  async function askOther(email: string): Promise<void> {
+    const cell = await cells?.find(emailName(email));
+    if (cells && cell !== undefined && cell !== cells.here) await cells.ask(cell, JOB, email);
+  }
+
+  cells?.answer(JOB, async (email) => {
+    await database.write([jobs.enqueueStatement(JOB, vault.seal(email, JOB))]);
+    return "";
+  });
   keyRotation.registerColumn({
     label: "password requests",
     table: "jobs",

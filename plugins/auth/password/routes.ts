@@ -1,6 +1,8 @@
 // The routes of password reset: request a link, which gets the same response for every address, and use it.
 
 import { Elysia } from "elysia";
+import { requireHere } from "../../../src/kernel/cells/cells.ts";
+import { cellOfToken } from "../../../src/kernel/cells/marks.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { requireEmailSyntax } from "../email.ts";
@@ -10,9 +12,9 @@ import { createBotDetection } from "../visitors/bot-detection.ts";
 import { visitorGuards } from "../visitors/visitor-guards.ts";
 import type { PasswordReset } from "./password-reset.ts";
 
-export function passwordResetRoutes({ kernel: { config, limits } }: AuthServices, reset: PasswordReset) {
+export function passwordResetRoutes({ kernel }: AuthServices, reset: PasswordReset) {
   return new Elysia({ name: "auth.password-reset" })
-    .use(visitorGuards({ botDetection: createBotDetection(config.of(signInSettings)), limits }))
+    .use(visitorGuards({ botDetection: createBotDetection(kernel.config.of(signInSettings)), kernel }))
     .post(
       "/api/auth/forgot-password",
       async ({ body }) => {
@@ -35,6 +37,7 @@ export function passwordResetRoutes({ kernel: { config, limits } }: AuthServices
     .post(
       "/api/auth/reset-password",
       async ({ body }) => {
+        requireHere(kernel.cells, cellOfToken(body.token));
         await reset.complete(body.token, body.password);
         return { message: "Your new password is set. Sign in with it." };
       },

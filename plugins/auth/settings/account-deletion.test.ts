@@ -100,7 +100,7 @@ describe("deleting an account", () => {
     const { client, id, email } = await joined();
     const { kernel } = server;
     const issued = (["reset-password", "verify-email"] as const).map((kind) =>
-      createOneTimeLinks(kernel.database).issue(kind, { userId: id, email, lifetimeMs: MINUTE }),
+      createOneTimeLinks(kernel).issue(kind, { userId: id, email, lifetimeMs: MINUTE }),
     );
     await kernel.database.write(issued.flatMap(({ statements }) => statements));
     expect((await remove(client)).status).toBe(200);

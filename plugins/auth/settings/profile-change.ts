@@ -1,8 +1,10 @@
 // Changes the name, email address and notification settings of a user.
 import { sql } from "drizzle-orm";
+import { NameTaken, usingNames } from "../../../src/kernel/cells/cells.ts";
 import { GuardFailed, guard, isUniqueViolation } from "../../../src/kernel/database/database.ts";
 import { AppError, type Issue, invalidInput, unauthorized } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
+import { emailName } from "../cells/account-names.ts";
 import { normalizeEmail, requireEmail } from "../email.ts";
 import { users as userTable } from "../schema.ts";
 import type { EmailVerification } from "../sign-up/email-verification.ts";
@@ -32,12 +34,12 @@ export type ChangeProfile = (userId: string, change: ProfileChange) => Promise<U
 const NO_CODE: PresentedCode = { code: undefined, from: "" };
 
 type Deps = Pick<AuthServices, "users" | "oneTimeLinks" | "mails" | "twoFactor"> &
-  Pick<AuthServices["kernel"], "database" | "events"> & {
+  Pick<AuthServices["kernel"], "database" | "events" | "cells"> & {
     verification: Pick<EmailVerification, "sendLinkStatements">;
   };
 
 export function createProfileChange(deps: Deps): ChangeProfile {
-  const { users, oneTimeLinks, mails, twoFactor, database, events, verification } = deps;
+  const { users, oneTimeLinks, mails, twoFactor, database, events, cells, verification } = deps;
 
   /**
    * Writes one batch. It aborts if the address has changed, or for a new address the second factor, since they were
@@ -71,7 +73,7 @@ export function createProfileChange(deps: Deps): ChangeProfile {
       ...verification.sendLinkStatements(next),
     );
     // The address gives access by password reset, so changing it requires the second factor like a sign-in.
-    return twoFactor.verifyIfEnabled(id, presentedCode, statements);
+    return usingNames(cells, [emailName(email)], () => twoFactor.verifyIfEnabled(id, presentedCode, statements));
   }
 
   return async function change(userId, requested) {
@@ -88,7 +90,7 @@ export function createProfileChange(deps: Deps): ChangeProfile {
       try {
         await writeChange(current, next, notifications, requested.presentedCode ?? NO_CODE);
       } catch (error) {
-        if (isUniqueViolation(error, "users.email")) {
+        if (isUniqueViolation(error, "users.email") || error instanceof NameTaken) {
           throw new AppError(409, "EMAIL_IN_USE", "Another account has this email address.");
         }
         if (!(error instanceof GuardFailed)) throw error;

@@ -1,9 +1,11 @@
 // The ways into an account beside its password: lists them, links a wallet, removes one unless it is the last.
+import { NameTaken, usingNames } from "../../../src/kernel/cells/cells.ts";
 import { GuardFailed, guard, isUniqueViolation } from "../../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import { sha256Hex } from "../../../src/kernel/util/tokens.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { credentialStillValidStatements, toUnauthorized } from "../caller-credential.ts";
+import { namesOfWallet } from "../cells/account-names.ts";
 import { WALLET_EMAIL_DOMAIN } from "../email.ts";
 import type { SessionIdentity } from "../identity.ts";
 import { describeOrigin } from "../oauth/configured-providers.ts";
@@ -83,15 +85,18 @@ export function createSignInMethods(deps: Deps): SignInMethods {
       const known = (await list(user)).find(({ id }) => id === idOf(wallet));
       if (known) return known;
       try {
-        await database.write([
-          ...credentialStillValidStatements({ userId: user.id, credentialId }),
-          ...useStatements,
-          ...linkedAccounts.requireRoomStatements(user.id),
-          linkedAccounts.linkStatement(wallet, user.id),
-          ...mails.signInMethodAddedStatements(user, wallet),
-        ]);
+        await usingNames(kernel.cells, namesOfWallet(wallet), () =>
+          database.write([
+            ...credentialStillValidStatements({ userId: user.id, credentialId }),
+            ...useStatements,
+            ...linkedAccounts.requireRoomStatements(user.id),
+            linkedAccounts.linkStatement(wallet, user.id),
+            ...mails.signInMethodAddedStatements(user, wallet),
+          ]),
+        );
       } catch (error) {
-        if (isUniqueViolation(error, "linked_accounts.provider")) throw alreadyLinked(error);
+        if (isUniqueViolation(error, "linked_accounts.provider") || error instanceof NameTaken)
+          throw alreadyLinked(error);
         if (error instanceof GuardFailed && error.guard === "room") throw tooMany(error);
         if (error instanceof GuardFailed && error.guard !== "credential") throw invalidNonce();
         throw toUnauthorized(error);

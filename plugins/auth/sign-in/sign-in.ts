@@ -1,7 +1,10 @@
 // Sign-in with email and password. A wrong password and an unknown address get the same response, and guesses are
 // limited.
+import { requireNameHere } from "../../../src/kernel/cells/cells.ts";
 import { AppError, forbidden } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { emailName } from "../cells/account-names.ts";
 import { normalizeEmail } from "../email.ts";
 import type { Passwords } from "../password/passwords.ts";
 import type { SignInEvidence } from "../sessions.ts";
@@ -19,7 +22,8 @@ export interface SignIn {
   /**
    * The user of these credentials, and the evidence for a session. Throws as `checkPassword`; with the correct password
    * also 403 `ACCOUNT_DISABLED` and, if two-factor is on, 401 `TOTP_REQUIRED` without a code and 401 `INVALID_TOTP` for
-   * a wrong one, which counts as a failure like a wrong password.
+   * a wrong one, which counts as a failure like a wrong password;
+   * `Elsewhere` if another cell has the address.
    */
   withPassword(credentials: Credentials, address: string): Promise<{ user: User; evidence: SignInEvidence }>;
   /**
@@ -34,13 +38,14 @@ export interface SignIn {
 const PASSWORD_CHECK_COST = 2;
 
 interface Deps {
+  cells: Kernel["cells"];
   users: Users;
   passwords: Passwords;
   twoFactor: Pick<TwoFactor, "verifyIfEnabled">;
   limits: RateLimiter;
 }
 
-export function createSignIn({ users, passwords, twoFactor, limits }: Deps): SignIn {
+export function createSignIn({ cells, users, passwords, twoFactor, limits }: Deps): SignIn {
   /** Counts the attempt as a failure; `refundAttempt` undoes that. */
   async function attempt(email: string, user: User | undefined, password: string, address: string) {
     const attemptKey = `${email}|${address}`;
@@ -74,7 +79,9 @@ export function createSignIn({ users, passwords, twoFactor, limits }: Deps): Sig
 
     async withPassword({ email: emailText, password, totp }, address) {
       const email = normalizeEmail(emailText);
-      const { user, refundAttempt } = await attempt(email, await users.byEmail(email), password, address);
+      const found = await users.byEmail(email);
+      if (!found) await requireNameHere(cells, emailName(email));
+      const { user, refundAttempt } = await attempt(email, found, password, address);
       // Read after the password check, during which two-factor may have been turned on.
       const hasTwoFactor = await twoFactor
         .verifyIfEnabled(user.id, { code: totp, from: address })

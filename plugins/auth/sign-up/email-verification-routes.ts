@@ -1,5 +1,7 @@
 // The routes of email verification: verify with the token of the mailed link, and request another link.
 import { Elysia, t } from "elysia";
+import { requireHere } from "../../../src/kernel/cells/cells.ts";
+import { cellOfToken } from "../../../src/kernel/cells/marks.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
@@ -9,7 +11,7 @@ import { isInternalEmail } from "../email.ts";
 import { messageResponse, verifyEmailBody } from "../model.ts";
 
 export function emailVerificationRoutes({ kernel, identities, verification }: AuthServices) {
-  const { database, limits } = kernel;
+  const { database, limits, cells } = kernel;
 
   return new Elysia({ name: "auth.email-verification" })
     .use(openRoutes)
@@ -17,6 +19,7 @@ export function emailVerificationRoutes({ kernel, identities, verification }: Au
     .post(
       "/api/auth/verify-email",
       async ({ body, request }) => {
+        requireHere(cells, cellOfToken(body.token));
         const session = (await identities.identify(request))?.session;
         return { ok: true as const, ...(await verification.verify(body.token, session?.userId)) };
       },

@@ -1,6 +1,7 @@
 // The routes that create an account: sign-up, and the first admin account.
 
 import { Elysia } from "elysia";
+import { forwardingOf } from "../../../src/kernel/cells/forwarding.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { preferredLanguage } from "../../../src/kernel/pages/language.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
@@ -17,17 +18,17 @@ const accountErrors = { 400: ["INVALID_EMAIL", "INVALID_PASSWORD", "PASSWORD_TOO
 
 export function signUpRoutes(services: AuthServices) {
   const { kernel, passwords, firstAdmin, startSession } = services;
-  const { config, idempotency, limits } = kernel;
+  const { config, idempotency } = kernel;
   const signUp = createSignUp({ ...services, referrals: createReferrals(services) });
 
   return new Elysia({ name: "auth.sign-up" })
-    .use(visitorGuards({ botDetection: createBotDetection(config.of(signInSettings)), limits }))
+    .use(visitorGuards({ botDetection: createBotDetection(config.of(signInSettings)), kernel }))
     .post(
       "/api/register",
       ({ body, request }) =>
         idempotency.respond({ request }, async (keep) => {
           const locale = preferredLanguage(request.headers.get("accept-language"));
-          const created = await signUp({ ...body, locale }, (created) =>
+          const created = await signUp({ ...body, locale, forwarding: forwardingOf(request) }, (created) =>
             keep({ status: 201, body: JSON.stringify(created) }),
           );
           return Response.json(created, { status: 201 });

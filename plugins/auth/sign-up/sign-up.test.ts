@@ -167,15 +167,16 @@ describe("a referral code", () => {
     const { users } = app.accounts;
     const mails = createMails(kernel);
     const signUp = createSignUp({
+      kernel,
       users,
       referrals: createReferrals({ users, mails }),
       verification: createEmailVerification({
         ...kernel,
         users,
         mails,
-        oneTimeLinks: createOneTimeLinks(kernel.database),
+        oneTimeLinks: createOneTimeLinks(kernel),
         keys: createApiKeys(kernel),
-        linkedAccounts: createLinkedAccounts(kernel.database),
+        linkedAccounts: createLinkedAccounts(kernel),
         twoFactor: createTwoFactor({ ...kernel, users }),
       }),
       signUpPolicy: { admit: async () => [] },

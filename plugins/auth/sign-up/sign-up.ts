@@ -1,5 +1,9 @@
 // Sign-up: creates the account, its referral credits and its verification mail in one batch.
+import { placeNewAccount, requireNameHere } from "../../../src/kernel/cells/cells.ts";
+import type { Forwarding } from "../../../src/kernel/cells/forwarding.ts";
 import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { cellOfBrought, emailName } from "../cells/account-names.ts";
 import { requireEmail } from "../email.ts";
 import { type Passwords, requirePassword } from "../password/passwords.ts";
 import type { AccountSummary, Users } from "../users.ts";
@@ -17,11 +21,14 @@ export interface Registration {
   invitation?: string | undefined;
   /** Two letters: the language of mails. */
   locale: string;
+  /** What another cell has sent along with the request. */
+  forwarding?: Forwarding | undefined;
 }
 
 /**
  * Creates the account; `extraStatements` join its batch. Throws 400 `INVALID_EMAIL`, `INVALID_PASSWORD`,
- * `PASSWORD_TOO_COMMON` or `INVALID_REFERRAL_CODE`, 403 `SIGN_UP_CLOSED`, and 409 `USER_EXISTS`.
+ * `PASSWORD_TOO_COMMON` or `INVALID_REFERRAL_CODE`, 403 `SIGN_UP_CLOSED`, 409 `USER_EXISTS`, and `Elsewhere` for the cell where the
+ * account is to be.
  */
 export type SignUp = (
   registration: Registration,
@@ -29,6 +36,7 @@ export type SignUp = (
 ) => Promise<AccountSummary>;
 
 interface Deps {
+  kernel: Pick<Kernel, "cells">;
   users: Users;
   passwords: Passwords;
   referrals: Referrals;
@@ -36,9 +44,21 @@ interface Deps {
   signUpPolicy: Pick<SignUpPolicy, "admit">;
 }
 
-export function createSignUp({ users, passwords, referrals, verification, signUpPolicy }: Deps): SignUp {
-  return async ({ email: text, password, name, referralCode, invitation, locale }, extraStatements = () => []) => {
+export function createSignUp({
+  kernel: { cells },
+  users,
+  passwords,
+  referrals,
+  verification,
+  signUpPolicy,
+}: Deps): SignUp {
+  return async (
+    { email: text, password, name, referralCode, invitation, locale, forwarding },
+    extraStatements = () => [],
+  ) => {
     const email = requireEmail(text);
+    const isPlaced = await requireNameHere(cells, emailName(email));
+    if (!isPlaced) await placeNewAccount(cells, forwarding, cellOfBrought({ invitation, referralCode }));
     const admission = await signUpPolicy.admit(email, { invitation });
     await requirePassword(password, { email });
     const code = referralCode?.trim();

@@ -1,9 +1,10 @@
 // Route macros for requests without an identity: rate limits per address, and bot detection.
 import { Elysia } from "elysia";
+import { isCountedElsewhere } from "../../../src/kernel/cells/cells.ts";
 import { documentGuard } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import { guarded, type RouteGuard } from "../../../src/kernel/http/route-guards.ts";
-import type { RateLimiter } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { BotDetection } from "./bot-detection.ts";
 
 /**
@@ -13,15 +14,15 @@ import type { BotDetection } from "./bot-detection.ts";
  */
 export function visitorGuards({
   botDetection,
-  limits,
+  kernel: { limits, cells },
 }: {
   botDetection: BotDetection;
-  limits: Pick<RateLimiter, "takeOrThrow">;
+  kernel: Pick<Kernel, "limits" | "cells">;
 }) {
   const rateLimited =
     (rule: string): RouteGuard =>
     ({ request }) =>
-      limits.takeOrThrow(rule, contextOf(request).address);
+      isCountedElsewhere(cells, request) ? undefined : limits.takeOrThrow(rule, contextOf(request).address);
   return new Elysia({ name: "auth.visitors" }).macro({
     visitor: (rule: string) => ({ ...guarded(rateLimited(rule)), detail: documentGuard([]) }),
     human: (rule: string) => {

@@ -1,5 +1,6 @@
 // The routes of Sign-In with Ethereum: request a nonce, then send the signed message.
 import { Elysia, t } from "elysia";
+import { forwardingOf } from "../../../src/kernel/cells/forwarding.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
@@ -62,7 +63,7 @@ export function walletRoutes(services: AuthServices, walletProofs: WalletProofs)
       "/api/auth/callback/wallet",
       async ({ body, request }) => {
         const locale = preferredLanguage(request.headers.get("accept-language"));
-        const visitor = { address: contextOf(request).address, locale };
+        const visitor = { address: contextOf(request).address, locale, forwarding: forwardingOf(request) };
         const { account, evidence } = await wallet.signInWithProof(body, visitor);
         const { id, email, name } = account;
         await services.startSession(request, id, evidence);

@@ -1,7 +1,10 @@
 // Sign-In with Ethereum: resolves or creates the account of the wallet that signed a message.
-import { GuardFailed, isUniqueViolation } from "../../../src/kernel/database/database.ts";
+import { Elsewhere, NameTaken, placeNewAccount, requireNameHere, usingNames } from "../../../src/kernel/cells/cells.ts";
+import type { Forwarding } from "../../../src/kernel/cells/forwarding.ts";
+import { GuardFailed, isUniqueViolation, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError, forbidden } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
+import { namesOfWallet } from "../cells/account-names.ts";
 import { WALLET_EMAIL_DOMAIN } from "../email.ts";
 import type { SignInEvidence } from "../sessions.ts";
 import { isTotpRequired } from "../two-factor/two-factor.ts";
@@ -20,6 +23,8 @@ interface Visitor {
   address: string;
   /** Two letters: the language of mails if an account is created. */
   locale: string;
+  /** What another cell has sent along with the request. */
+  forwarding?: Forwarding | undefined;
 }
 
 /** The account of the wallet, and the evidence for a session. */
@@ -51,7 +56,7 @@ export function createWalletSignIn({
   signUpPolicy,
   walletProofs,
 }: Deps): WalletSignIn {
-  const { limits } = kernel;
+  const { limits, cells } = kernel;
 
   /**
    * The account of this wallet: the one it is linked to, else the one with its internal email address, else a new one.
@@ -66,23 +71,27 @@ export function createWalletSignIn({
     const email = `${subject}${WALLET_EMAIL_DOMAIN}`;
     const linkedUserId = await linkedAccounts.findUserId(wallet);
     const user = linkedUserId === undefined ? await users.byEmail(email) : await users.byId(linkedUserId);
+    const names = namesOfWallet(wallet);
     if (!user) {
+      const isPlaced = (await Promise.all(names.map((name) => requireNameHere(cells, name)))).includes(true);
+      if (!isPlaced) await placeNewAccount(cells, from.forwarding);
       const name = `${address.slice(0, 6)}…${address.slice(-4)}`;
       const newUser = { email, name, passwordHash: null, locale: from.locale };
       // Keys cost nothing: without this limit one machine could create any number of accounts and trials.
       await limits.takeOrThrow("sign-up", from.address);
       const admission = await signUpPolicy.admit(email, {});
-      const account = await users.create(newUser, ({ id }) => [
-        ...useStatements,
-        linkedAccounts.linkStatement(wallet, id),
-        ...admission,
-      ]);
+      const account = await usingNames(cells, names, () =>
+        users.create(newUser, ({ id }) => [...useStatements, linkedAccounts.linkStatement(wallet, id), ...admission]),
+      );
       return { account, evidence: { linkedAccount: wallet, twoFactor: false } };
     }
     if (user.disabledAt !== null) throw forbidden("ACCOUNT_DISABLED", "This account was disabled. Ask the operator.");
-    const extraStatements =
-      linkedUserId === undefined ? [...useStatements, linkedAccounts.linkStatement(wallet, user.id)] : useStatements;
-    const hasTwoFactor = await twoFactor.verifyIfEnabled(user.id, { code: totp, from: from.address }, extraStatements);
+    const verify = (statements: Statement[]) =>
+      twoFactor.verifyIfEnabled(user.id, { code: totp, from: from.address }, [...useStatements, ...statements]);
+    const hasTwoFactor =
+      linkedUserId === undefined
+        ? await usingNames(cells, names, () => verify([linkedAccounts.linkStatement(wallet, user.id)]))
+        : await verify([]);
     return { account: user, evidence: { linkedAccount: wallet, twoFactor: hasTwoFactor } };
   }
 
@@ -102,7 +111,8 @@ export function createWalletSignIn({
         return result;
       } catch (error) {
         if (error instanceof GuardFailed) throw invalidNonce();
-        if (isTotpRequired(error) || isRateLimited(error)) limits.refund("sign-in-ip", from.address);
+        if (isTotpRequired(error) || isRateLimited(error) || error instanceof Elsewhere)
+          limits.refund("sign-in-ip", from.address);
         throw error;
       }
     },
@@ -113,4 +123,6 @@ export function createWalletSignIn({
 const isRateLimited = (error: unknown) => error instanceof AppError && error.status === 429;
 
 const isConcurrentSignIn = (error: unknown) =>
-  isUniqueViolation(error, "linked_accounts.provider") || (error instanceof AppError && error.code === "USER_EXISTS");
+  isUniqueViolation(error, "linked_accounts.provider") ||
+  error instanceof NameTaken ||
+  (error instanceof AppError && error.code === "USER_EXISTS");

@@ -3,6 +3,7 @@ import type { Row } from "@libsql/client";
 import { and, asc, eq, gt, inArray, isNull, notInArray, or, sql } from "drizzle-orm";
 import type { BotIdentity, ChannelId } from "../../../channels/port.ts";
 import { isChannelId } from "../../../channels/registry.ts";
+import { NameTaken } from "../../../src/kernel/cells/cells.ts";
 import { isUniqueViolation, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -55,9 +56,9 @@ const AGENTS_BY_TOKENS = `WITH given AS (SELECT value ->> 'channel' AS channel, 
   WHERE agent_id IN (SELECT agent_id FROM channel_connections JOIN given ON bot_id = bot AND channel_connections.channel = given.channel)
   GROUP BY agent_id HAVING count(g.bot) = count(*) ORDER BY agent_id`;
 
-type Deps = Pick<Kernel, "database" | "vault" | "keyRotation">;
+type Deps = Pick<Kernel, "database" | "vault" | "keyRotation" | "marks">;
 
-export function createConnectionStore({ database, vault, keyRotation }: Deps): ConnectionStore {
+export function createConnectionStore({ database, vault, keyRotation, marks }: Deps): ConnectionStore {
   const place = ({ callback_id }: Row) => sealContextOf(String(callback_id));
   const where = { table: "channel_connections", keyColumns: ["callback_id"], sealed: "callback_secret" };
   keyRotation.registerColumn({ label: "channels", ...where, sealContext: place });
@@ -81,7 +82,7 @@ export function createConnectionStore({ database, vault, keyRotation }: Deps): C
     (await selectOf.execute({ agentId })).filter(({ channel }) => isChannelId(channel));
 
   const putStatement: ConnectionStore["putStatement"] = (agentId, channel, bot, token, ownerId) => {
-    const callbackId = randomToken(24);
+    const callbackId = marks.token(randomToken(24));
     const row = {
       botId: bot.id,
       botUsername: bot.username,
@@ -100,7 +101,7 @@ export function createConnectionStore({ database, vault, keyRotation }: Deps): C
   };
 
   const toInUseError: ConnectionStore["toInUseError"] = async (error, bots) => {
-    if (!isUniqueViolation(error, "channel_connections.bot_id")) return error;
+    if (!isUniqueViolation(error, "channel_connections.bot_id") && !(error instanceof NameTaken)) return error;
     const one = ({ channel, bot }: (typeof bots)[number]) =>
       and(eq(channelColumn, channel), eq(connections.botId, bot.id));
     const taken = await db

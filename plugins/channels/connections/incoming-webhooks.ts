@@ -16,7 +16,7 @@ import { urlKeyOf } from "./webhook-urls.ts";
 /** The action in the service token of a forwarded post. */
 export const RECEIVE_ACTION = "channel.receive";
 /** A callback's id, followed by a key if the address proves the sender. */
-const CALLBACK_PATTERN = /^([\w-]{32})([\w-]{32})?$/;
+const CALLBACK_PATTERN = /^([\w-]{32}(?:~[\w-]{2})?)([\w-]{32})?$/;
 /** Headers that the backend does not need or must not get. */
 const UNFORWARDED_HEADERS = ["authorization", "cookie", "host", "connection", "content-length", "transfer-encoding"];
 

@@ -27,13 +27,33 @@ const FORGOTTEN_AFTER_MS = 90 * DAY;
 const SELECT = "SELECT name, redirect_uris FROM oauth_clients WHERE id = ?";
 const INSERT = "INSERT INTO oauth_clients (id, name, redirect_uris, used_at) VALUES (?, ?, ?, ?)";
 
-export function createClients({ database, outbound }: Pick<Kernel, "database" | "outbound">) {
-  async function findRegistered(id: string): Promise<OAuthClient | undefined> {
+/** Asks cell 0, where programs register themselves, because they have no account. */
+const QUESTION = "oauth.client";
+
+export function createClients({ database, outbound, cells }: Pick<Kernel, "database" | "outbound" | "cells">) {
+  async function findHere(id: string): Promise<OAuthClient | undefined> {
     const [row] = (await database.read(SELECT, [id])).rows;
     if (!row) return undefined;
     const redirectUris = JSON.parse(String(row.redirect_uris)) as string[];
     return { id, name: String(row.name), redirectUris, verifiedHost: undefined };
   }
+
+  async function findRegistered(id: string): Promise<OAuthClient | undefined> {
+    if (!cells || cells.here === 0) return findHere(id);
+    const text = await cells.ask(0, QUESTION, id);
+    return text === "" ? undefined : (JSON.parse(text) as OAuthClient);
+  }
+  cells?.answer(QUESTION, async (id) => {
+    const client = await findHere(id);
+    // Somebody decides about it: it is in use.
+    if (client) await database.write([usedStatement(client)]);
+    return client ? JSON.stringify(client) : "";
+  });
+
+  const usedStatement = ({ id }: Pick<OAuthClient, "id">) => ({
+    sql: "UPDATE oauth_clients SET used_at = ? WHERE id = ?",
+    args: [Date.now(), id],
+  });
 
   /** Reads the document at the address that is the client's id. */
   async function findDocument(url: URL): Promise<OAuthClient> {
@@ -74,10 +94,7 @@ export function createClients({ database, outbound }: Pick<Kernel, "database" | 
       return client;
     },
 
-    usedStatement: ({ id }: OAuthClient) => ({
-      sql: "UPDATE oauth_clients SET used_at = ? WHERE id = ?",
-      args: [Date.now(), id],
-    }),
+    usedStatement,
     sweepStatement: () => ({
       sql: "DELETE FROM oauth_clients WHERE used_at < ?",
       args: [Date.now() - FORGOTTEN_AFTER_MS],

@@ -1,5 +1,7 @@
 // Stores what accounts have allowed to apps, and the codes and tokens of it. Secrets are stored as hashes.
 import type { Row } from "@libsql/client";
+import { requireHere } from "../../../src/kernel/cells/cells.ts";
+import { cellOfToken } from "../../../src/kernel/cells/marks.ts";
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -56,7 +58,7 @@ const LIST = `SELECT ${COLUMNS} FROM connected_apps AS a WHERE a.user_id = ? AND
 export const looksLikeAccessToken = (token: string) => token.startsWith(ACCESS_PREFIX);
 export const SECRET_PATTERN = /(?<![A-Za-z0-9])b(?:at|rt|ac)_[\w-]{6,}/g;
 
-export function createConnectedApps({ database }: Pick<Kernel, "database">) {
+export function createConnectedApps({ database, marks, cells }: Pick<Kernel, "database" | "marks" | "cells">) {
   async function findSecret(secret: string, kind: "code" | "access" | "refresh"): Promise<Row | undefined> {
     return (await database.read(SELECT_SECRET, [sha256Hex(secret), kind, Date.now()])).rows[0];
   }
@@ -76,7 +78,10 @@ export function createConnectedApps({ database }: Pick<Kernel, "database">) {
   async function exchange(secret: string, found: Row): Promise<TokenPair> {
     const app = toApp(found);
     const now = Date.now();
-    const tokens = { accessToken: ACCESS_PREFIX + randomToken(), refreshToken: `brt_${randomToken()}` };
+    const tokens = {
+      accessToken: marks.token(ACCESS_PREFIX + randomToken()),
+      refreshToken: marks.token(`brt_${randomToken()}`),
+    };
     try {
       await database.write([
         {
@@ -110,7 +115,7 @@ export function createConnectedApps({ database }: Pick<Kernel, "database">) {
     ): Promise<string> {
       const id = Bun.randomUUIDv7();
       const now = Date.now();
-      const secret = `bac_${randomToken()}`;
+      const secret = marks.token(`bac_${randomToken()}`);
       const args = [id, userId, clientId, name, host, JSON.stringify([...scopes]), Number(trusted), now, now + CODE_MS];
       try {
         await database.write([
@@ -131,6 +136,7 @@ export function createConnectedApps({ database }: Pick<Kernel, "database">) {
 
     /** Throws OAuthFailure `invalid_grant`. */
     async exchangeCode(given: { code: string; clientId: string; redirectUri: string | undefined; verifier: string }) {
+      requireHere(cells, cellOfToken(given.code));
       const found = await findSecret(given.code, "code");
       if (found?.client_id !== given.clientId) throw invalidGrant("This code is not valid, or it has expired.");
       const isSent = given.redirectUri === undefined || given.redirectUri === found.redirect_uri;
@@ -141,6 +147,7 @@ export function createConnectedApps({ database }: Pick<Kernel, "database">) {
 
     /** Throws OAuthFailure `invalid_grant`. */
     async refresh(given: { token: string; clientId: string }): Promise<TokenPair> {
+      requireHere(cells, cellOfToken(given.token));
       const found = await findSecret(given.token, "refresh");
       if (found?.client_id !== given.clientId) throw invalidGrant("This token is not valid, or it has expired.");
       return exchange(given.token, found);
@@ -148,6 +155,7 @@ export function createConnectedApps({ database }: Pick<Kernel, "database">) {
 
     /** Ends the connection that an access or refresh token belongs to, if it is this client's (RFC 7009). */
     async revoke(token: string, clientId: string): Promise<void> {
+      requireHere(cells, cellOfToken(token));
       const kind = looksLikeAccessToken(token) ? "access" : "refresh";
       const found = await findSecret(token, kind);
       if (found?.client_id !== clientId) return;

@@ -1,5 +1,6 @@
 // Routes of connected apps: OAuth's endpoints for the apps, and for their owners the consent, the list and the end.
 import { Elysia } from "elysia";
+import { isCountedElsewhere } from "../../../src/kernel/cells/cells.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
 import { decodeBody } from "../../../src/kernel/http/body/json-body.ts";
 import {
@@ -29,7 +30,7 @@ import { hostOf } from "./redirect-uris.ts";
 import { APP_SCOPES } from "./scopes.ts";
 import type { TokenEndpoint } from "./token-endpoint.ts";
 
-interface Deps extends Pick<Kernel, "limits"> {
+interface Deps extends Pick<Kernel, "limits" | "cells"> {
   identities: Pick<ServiceOf<typeof auth>["identities"], "guards">;
   addresses: Pick<Addresses, "originFor">;
   authorization: Authorization;
@@ -44,14 +45,14 @@ const refusals = documentErrors({
 });
 const FORM = "A form (application/x-www-form-urlencoded). Errors are those of OAuth: `error` and `error_description`.";
 
-export function oauthRoutes({ identities, limits, addresses, authorization, apps, endpoint }: Deps) {
+export function oauthRoutes({ identities, limits, cells, addresses, authorization, apps, endpoint }: Deps) {
   const guards = new Elysia({ name: "mcp-server.oauth-guards" }).macro({
     /** Open to programs, limited by address; the body is read as it comes. */
     oauthForm: (_: true) => ({
       ...guardedFile(async ({ request }) => {
         const context = contextOf(request);
         context.maxBodyBytes = MAX_FORM_BYTES;
-        await limits.takeOrThrow("oauth-token", context.address);
+        if (!isCountedElsewhere(cells, request)) await limits.takeOrThrow("oauth-token", context.address);
       }),
       detail: documentGuard([], { 429: "RATE_LIMITED" }),
     }),

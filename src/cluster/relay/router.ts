@@ -8,6 +8,7 @@ import { failure } from "./failure.ts";
 import { RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
 import { isMoved, MOVED_HEADER, prepareRelay, type Sending } from "./relay.ts";
 import { relaySocket } from "./relay-socket.ts";
+import { withClient } from "./with-client.ts";
 
 export interface RouterDeps {
   /** Of this node. */
@@ -129,19 +130,6 @@ export function createRouter(deps: RouterDeps): Router {
       return inFlight;
     },
   };
-}
-
-/** The server as the owner's surface sees it: the client's address is that at the first node. */
-function withClient(server: WebServer, address: string, of?: Request): WebServer {
-  return new Proxy(server, {
-    get(target, name) {
-      if (name === "requestIP") return () => ({ address, port: 0, family: address.includes(":") ? "IPv6" : "IPv4" });
-      // A request that was read to be sent on is another object than the one that the server knows.
-      if (name === "timeout" && of) return (_: Request, seconds: number) => target.timeout(of, seconds);
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }
 
 const moved = () => {

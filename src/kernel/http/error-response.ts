@@ -1,5 +1,7 @@
 // Turns every thrown error into one JSON shape with `error`, `message` and `code`, and logs the unexpected ones.
 import { Elysia, type ValidationError } from "elysia";
+import { Elsewhere } from "../cells/cells.ts";
+import { elsewhereResponse } from "../cells/forwarding.ts";
 import { errorBody, toPublicError } from "../error-body.ts";
 import { AppError, type Issue, invalidInput } from "../errors.ts";
 import { prefersHtml } from "../pages/accept.ts";
@@ -44,6 +46,10 @@ export function errorResponse(
   log: Log,
   { secretPaths = [], errorFormats = [] }: ErrorPaths = {},
 ): Response {
+  if (thrown instanceof Elsewhere) {
+    const { bodyText, bodyBytes } = contextOf(request);
+    return elsewhereResponse(thrown.cell, thrown.forwarding, bodyText ?? bodyBytes);
+  }
   const error = toPublicError(thrown);
   const { status, body } = errorBody(error);
   if (status >= 500 || error !== thrown) {

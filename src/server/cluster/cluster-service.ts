@@ -15,6 +15,7 @@ import { StartError } from "../../kernel/errors.ts";
 import { createVault } from "../../kernel/security/vault.ts";
 import { createLog } from "../../kernel/telemetry/log.ts";
 import { programCommand } from "../backup-process.ts";
+import { createBell } from "../service/bell.ts";
 import { type CellOptions, findFirstAdmin, type OpenCell } from "../service/cell.ts";
 import type { Service } from "../service/service.ts";
 import { createClusterCell, HAND_OVER_MS } from "./cluster-cell.ts";
@@ -141,24 +142,5 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     stop: async () => undefined,
     stopJobs: async () => undefined,
     close: () => engine.close(),
-  };
-}
-
-/** Wakes all who wait for the next change, or for some time. */
-function createBell() {
-  const waiting = new Set<() => void>();
-  return {
-    ring() {
-      for (const resolve of waiting) resolve();
-      waiting.clear();
-    },
-    wait: (ms: number) =>
-      new Promise<void>((resolve) => {
-        waiting.add(resolve);
-        setTimeout(() => {
-          waiting.delete(resolve);
-          resolve();
-        }, ms);
-      }),
   };
 }

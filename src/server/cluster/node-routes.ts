@@ -27,7 +27,7 @@ export function createNodeRoutes({ config, figures, state }: NodeRouteDeps): Rou
       return Response.json({ status: "error", error: text, message: text, code: "NOT_READY", parts }, { status: 503 });
     }
     if (path === "/metrics" && surface === "backend" && !isHere) {
-      if (!isAllowed(request, config)) {
+      if (!mayReadMetrics(request, config)) {
         return failure(forbidden("METRICS_CLOSED", "Metrics need METRICS_TOKEN as the bearer token."));
       }
       if (!metrics) {
@@ -40,7 +40,8 @@ export function createNodeRoutes({ config, figures, state }: NodeRouteDeps): Rou
   };
 }
 
-function isAllowed(request: Request, { metricsToken, backend }: Config): boolean {
+/** Whether a request may read metrics: with METRICS_TOKEN, or without one where only this machine reaches the listener. */
+export function mayReadMetrics(request: Request, { metricsToken, backend }: Config): boolean {
   if (metricsToken === undefined) return isLoopbackHost(backend.host);
   const hash = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
   return timingSafeEqual(hash(request.headers.get("authorization") ?? ""), hash(`Bearer ${metricsToken}`));

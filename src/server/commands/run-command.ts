@@ -1,7 +1,8 @@
 // Runs one command in the service over its control socket or, when no service runs, on the database.
 import { userInfo } from "node:os";
+import { clusterSettings } from "../../cluster/settings.ts";
 import type { Config } from "../../kernel/config/config.ts";
-import { AppError } from "../../kernel/errors.ts";
+import { AppError, StartError } from "../../kernel/errors.ts";
 import { openKernel } from "../../kernel/kernel.ts";
 import { createApp } from "../app.ts";
 import { dispatch, socketPath } from "../control-socket.ts";
@@ -18,6 +19,8 @@ export async function runCommand(config: Config, name: string, args: Record<stri
     if (!response.ok) throw new AppError(response.status, body.code ?? "FAILED", body.error ?? "The command failed.");
     return body;
   }
+  if (config.of(clusterSettings).cells > 1)
+    throw new StartError("With CELLS, commands go through the running service, which knows all cells. Start it first.");
   const kernel = await openKernel(config);
   try {
     return await dispatch(createApp(kernel).commands, name, argsWithOperator);

@@ -16,6 +16,8 @@ export interface CellOptions {
   /** For what runs in a process of its own. */
   env: Environment;
   external: ExternalPlugins;
+  /** Files of third-party plugins that the command line names, beside PLUGINS. */
+  pluginFiles: readonly string[];
   seams?: KernelSeams;
 }
 

@@ -1,0 +1,117 @@
+// Runs a cell in a process of its own, and starts it again when it ends: with growing delays, while the others go on.
+import { StartError } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/telemetry/log.ts";
+import { type CallHandlers, type Calls, cellAway, createCalls } from "./calls.ts";
+
+export interface CellProcessDeps {
+  cell: number;
+  /** How the process is started. */
+  command: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  /** What the cell may call here. */
+  handlers: CallHandlers;
+  log: Log;
+  /** The cell has begun or ended to answer. */
+  onChange(): void;
+}
+
+export interface CellProcess {
+  readonly cell: number;
+  /** Where it answers; undefined while it does not. */
+  readonly address: string | undefined;
+  readonly pid: number | undefined;
+  readonly call: Calls["call"];
+  /** Resolves when it answers for the first time. Throws StartError if it ends again and again. */
+  readonly started: Promise<void>;
+  /** Ends the process and does not start it again. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const FIRST_DELAY_MS = 100;
+const MAX_DELAY_MS = 5_000;
+/** A killed service leaves cells that end a moment later, and until then hold the locks of their databases. */
+const START_MS = 15_000;
+/** How long a process that was told to end may take beyond its grace. */
+const EXTRA_MS = 3_000;
+
+export function startCellProcess({ cell, command, env, handlers, log, onChange }: CellProcessDeps): CellProcess {
+  const started = Promise.withResolvers<void>();
+  // Whoever waits for it hears of a failure.
+  started.promise.catch(() => undefined);
+  const beganAt = performance.now();
+  let hasStarted = false;
+  let isStopping = false;
+  let delayMs = FIRST_DELAY_MS;
+  let address: string | undefined;
+  let current: { process: ReturnType<typeof spawn>; calls: Calls } | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function spawn(calls: () => Calls) {
+    return Bun.spawn([...command], {
+      env,
+      ipc: (message) => calls().receive(message),
+      serialization: "json",
+      stdio: ["ignore", "inherit", "inherit"],
+      onExit: (_, code, signal) => void ended(code, signal),
+    });
+  }
+
+  function begin(): void {
+    const calls: Calls = createCalls((message) => process.send(message), {
+      ...handlers,
+      ready(at: { address: string }) {
+        address = at.address;
+        delayMs = FIRST_DELAY_MS;
+        hasStarted = true;
+        started.resolve();
+        onChange();
+      },
+    });
+    const process = spawn(() => calls);
+    current = { process, calls };
+  }
+
+  function ended(code: number | null, signal: number | string | null): void {
+    current?.calls.end();
+    current = undefined;
+    address = undefined;
+    onChange();
+    if (isStopping) return;
+    if (!hasStarted && performance.now() - beganAt > START_MS) {
+      started.reject(new StartError(`Cell ${cell} can't start (code ${code}). Its output is above.`));
+      return;
+    }
+    const inMs = delayMs;
+    delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
+    if (hasStarted) log.error("the process of a cell ended; it is started again", { cell, code, signal, inMs });
+    timer = setTimeout(begin, inMs);
+  }
+
+  begin();
+  return {
+    cell,
+    get address() {
+      return address;
+    },
+    get pid() {
+      return current?.process.pid;
+    },
+    call: async (name, args) => {
+      if (!current) throw cellAway();
+      return current.calls.call(name, args);
+    },
+    started: started.promise,
+
+    async stop(graceMs) {
+      isStopping = true;
+      clearTimeout(timer);
+      const running = current?.process;
+      if (!running) return;
+      // Not by a signal: a terminal and a service manager send theirs to all processes, and this one decides when a cell ends.
+      current?.calls.call("stop").catch(() => undefined);
+      const killer = setTimeout(() => running.kill("SIGKILL"), graceMs + EXTRA_MS);
+      await running.exited;
+      clearTimeout(killer);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+// Runs a command of the command line in the cell that it concerns, or in all of them.
+import { emailName } from "../../../plugins/auth/cells/account-names.ts";
+import { normalizeEmail } from "../../../plugins/auth/email.ts";
+import type { Cells } from "../../kernel/cells/cells.ts";
+import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
+import type { RunCommand } from "../control-socket.ts";
+
+/** What an operator sees of a cell. */
+export interface CellState {
+  cell: number;
+  pid: number | undefined;
+  accounts: number;
+  agents: number;
+  state: "ok" | "starting";
+}
+
+interface Deps {
+  count: number;
+  states(): Promise<CellState[]>;
+  cells: Pick<Cells, "find" | "leastLoaded">;
+  /** Runs it in one cell. */
+  runIn(cell: number, ...command: Parameters<RunCommand>): Promise<unknown>;
+}
+
+interface Page {
+  users: unknown[];
+  total: number;
+}
+
+export function createCellCommands({ count, states, cells, runIn }: Deps): RunCommand {
+  const all = Array.from({ length: count }, (_, cell) => cell);
+
+  /** The accounts of one cell after the other, as if they were one list. */
+  async function listUsers({ offset: text = "0", ...args }: Readonly<Record<string, string>>): Promise<Page> {
+    const offset = Number(text);
+    let users: unknown[] | undefined;
+    let total = 0;
+    for (const cell of all) {
+      // Once the page is found, only the lengths of the other lists are asked for.
+      const from = users ? Number.MAX_SAFE_INTEGER : Math.max(0, offset - total);
+      const page = (await runIn(cell, "user.list", { ...args, offset: String(from) })) as Page;
+      total += page.total;
+      if (!users && offset < total) users = page.users;
+    }
+    return { users: users ?? [], total };
+  }
+
+  async function cellOf(name: string, args: Readonly<Record<string, string>>): Promise<number> {
+    const email = args.email === undefined ? undefined : normalizeEmail(args.email);
+    const found = email === undefined ? undefined : await cells.find(emailName(email));
+    if (found !== undefined) return found;
+    // Admins and invitations are in the first cell.
+    return name === "user.create" && args.admin !== "true" ? cells.leastLoaded() : 0;
+  }
+
+  /** Every cell has secrets of its own under the same keys. */
+  async function rotateKeys(args: Readonly<Record<string, string>>): Promise<Record<string, KeyRotationResult>> {
+    const sums: Record<string, KeyRotationResult> = {};
+    for (const cell of all) {
+      const results = (await runIn(cell, "vault.rotate", args)) as Record<string, KeyRotationResult>;
+      for (const [label, { resealed, unreadable }] of Object.entries(results)) {
+        const sum = sums[label] ?? { resealed: 0, unreadable: 0 };
+        sums[label] = { resealed: sum.resealed + resealed, unreadable: sum.unreadable + unreadable };
+      }
+    }
+    return sums;
+  }
+
+  return async (name, args) => {
+    if (name === "cells.list") return states();
+    if (name === "user.list") return listUsers(args);
+    if (name === "vault.rotate") return rotateKeys(args);
+    return runIn(await cellOf(name, args), name, args);
+  };
+}

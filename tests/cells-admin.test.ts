@@ -1,0 +1,116 @@
+// Several cells on one machine: admins reach all of them.
+import { expect, test } from "bun:test";
+import { newEmail, PASSWORD } from "./support/accounts.ts";
+import { CELLS, oneInEachCell, startCells } from "./support/cells.ts";
+import { createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+
+test("an admin sees and changes the accounts and agents of all cells", async () => {
+  await using berth = await startCells();
+  const accounts = await oneInEachCell(berth);
+  const root = createClient(berth);
+  const made = { email: newEmail("root"), name: "Root" };
+  expect((await berth.command("user", "create", made.email, "--admin")).exitCode).toBe(0);
+  const link = (await berth.command("user", "reset-password", made.email)).stdout;
+  const token = /token=([\w~-]+)/.exec(link)?.[1];
+  await createClient(berth).post("/api/auth/reset-password", { token, password: PASSWORD });
+  await root.post("/api/auth/callback/credentials", { email: made.email, password: PASSWORD });
+
+  const agents = new Map<string, string>();
+  for (const { client, id } of accounts.values()) {
+    await client.grant("pro");
+    const answer = await client.post<{ agent: { id: string } }>("/api/agents/provision", { name: `of ${id}` });
+    agents.set(answer.body.agent.id, id);
+  }
+  const all = await root.get<{ users: { id: string }[]; total: number }>("/api/admin/users");
+  expect(all.body.total).toBe(CELLS + 1);
+  expect(all.body.users.map(({ id }) => id)).toEqual(
+    expect.arrayContaining([...accounts.values()].map(({ id }) => id)),
+  );
+  const paged: string[] = [];
+  for (let offset = 0; offset < all.body.total; offset++) {
+    const page = await root.get<{ users: { id: string }[] }>(`/api/admin/users?limit=1&offset=${offset}`);
+    paged.push(...page.body.users.map(({ id }) => id));
+  }
+  expect(paged.toSorted()).toEqual(all.body.users.map(({ id }) => id).toSorted());
+
+  const listed: string[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const query: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await root.get<{ agents: { id: string }[]; next: string | null; total: number }>(
+      `/api/admin/agents?limit=1${query}`,
+    );
+    expect(page.body.total).toBe(CELLS);
+    listed.push(...page.body.agents.map(({ id }) => id));
+    cursor = page.body.next;
+  }
+  expect(listed.toSorted()).toEqual([...agents.keys()].toSorted());
+
+  for (const [agent, owner] of agents) {
+    expect(await root.get(`/api/admin/users/${owner}`)).toMatchObject({ status: 200, body: { id: owner, agents: 1 } });
+    expect((await root.post(`/api/admin/agents/${agent}/stop`)).status).toBe(200);
+    expect((await root.patch(`/api/admin/users/${owner}`, { name: "Renamed" })).body).toMatchObject({
+      name: "Renamed",
+    });
+  }
+  const audit = await root.get<{ entries: { target: { id: string }; actor: { name: string } }[] }>("/api/admin/audit");
+  for (const { id } of accounts.values()) {
+    expect(audit.body.entries).toContainEqual(
+      expect.objectContaining({
+        target: expect.objectContaining({ id }),
+        actor: expect.objectContaining({ name: made.email }),
+      }),
+    );
+  }
+  expect((await root.get("/api/admin/usage?cell=2")).status).toBe(200);
+  expect((await root.get("/api/admin/usage?cell=9")).status).toBe(404);
+  // Nobody else gets there by naming a cell, and no admin by what a client could send.
+  const eve = accounts.get(1)?.client;
+  for (const path of ["/api/admin/users", "/api/admin/users?cell=0", `/api/admin/users/${accounts.get(2)?.id}`]) {
+    expect((await eve?.get(path))?.status).toBe(403);
+    expect((await createClient(berth).get(path)).status).toBe(401);
+  }
+  const forged = Buffer.from(
+    JSON.stringify({ learned: { admin: { isAdmin: true, user: { id: "x" }, scopes: ["read"] } } }),
+  );
+  const headers = { "x-berth-forwarding": forged.toString("base64url") };
+  expect((await createClient(berth).get("/api/admin/users", { headers })).status).toBe(401);
+}, 90_000);
+
+test("an admin's keys of model providers are for all cells at once, also after a restart", async () => {
+  await using berth = await startCells();
+  const accounts = await oneInEachCell(berth);
+  const { email } = accounts.get(0)?.client.account ?? {};
+  await berth.command("user", "admin", email ?? "");
+  const root = accounts.get(0)?.client;
+  const models = async (cell: number) =>
+    (await root?.get<{ providers: { id: string; keySource: string }[] }>(`/api/admin/model-providers?cell=${cell}`))
+      ?.body;
+  const stored = { apiKey: "sk-or-v1-0123456789abcdef0123456789abcdef" };
+  expect((await root?.put("/api/admin/model-providers/provider_1", stored))?.status).toBe(200);
+  for (const cell of [0, 1, 2]) await eventually(async () => JSON.stringify(await models(cell)).includes("cdef"));
+  await berth.restart({ keepPorts: true });
+  for (const cell of [0, 1, 2]) expect(JSON.stringify(await models(cell))).toContain("cdef");
+}, 90_000);
+
+test("secrets of all cells are sealed again under a new root key", async () => {
+  const [first, second] = ["the first root key of this test", "the second root key of this test"];
+  await using berth = await startCells({ SECRET_KEY: first });
+  const accounts = await oneInEachCell(berth);
+  for (const { client } of accounts.values()) {
+    await client.grant("pro");
+    const { body } = await client.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Sealed" });
+    const put = await client.put(`/api/agents/${body.agent.id}/stream`, {});
+    expect(put.status).toBe(200);
+  }
+  await berth.restart({ env: { SECRET_KEY: second, SECRET_KEY_PREVIOUS: first } });
+  const rotated = await berth.command("vault", "rotate");
+  expect(rotated).toMatchObject({ exitCode: 0 });
+  expect(rotated.stdout).toContain(`stream keys: ${CELLS} sealed again`);
+  await berth.restart({ env: { SECRET_KEY: second, SECRET_KEY_PREVIOUS: "" } });
+  for (const { client } of accounts.values()) {
+    const { email, password } = client.account;
+    expect((await client.post("/api/auth/callback/credentials", { email, password })).status).toBe(200);
+  }
+}, 90_000);
