@@ -13,11 +13,11 @@ import { eventually } from "./support/eventually.ts";
  */
 const BUDGETS = {
   /** Chunks of the bundle that are loaded. More parts that are loaded late divide the rest into more chunks, which costs next to nothing. */
-  modules: 65,
+  modules: 68,
   /** Functions whose code is read. */
-  functions: 8_060,
-  objects: 111_400,
-  heapBytes: 14_300_000,
+  functions: 8_100,
+  objects: 111_900,
+  heapBytes: 14_400_000,
 };
 
 interface HeapStats {
