@@ -466,3 +466,13 @@ describe("npm start", () => {
     expect(existsSync(join(copy.path, "node_modules"))).toBe(false);
   }, 60_000);
 });
+
+test("the start prints what docs/start.md shows", async () => {
+  const labelsIn = (text: string) =>
+    text.split("\n").flatMap((line) => /^ {2}(Berth is ready|[A-Z]\w*(?: \w+)?)(?=:| {2})/.exec(line)?.[1] ?? []);
+  const [, block = ""] = /```text\n(.*?)```/s.exec(readFileSync(join(root, "docs/start.md"), "utf8")) ?? [];
+  await using berth = await startBerth();
+  await eventually(() => berth.output().stdout.includes("Try it"));
+  expect(labelsIn(block)).toContain("Docs");
+  expect(labelsIn(berth.output().stdout)).toEqual(labelsIn(block));
+});

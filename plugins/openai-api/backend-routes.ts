@@ -53,6 +53,7 @@ export function backendRoutes({ ai, sources, listed, once, bodies, describe }: V
       async ({ body, request }) => {
         const { userId } = await callers.admit(request);
         const call = readApiCall(request, userId, () => parseEmbeddingsBody(body));
+        sources.refuse(call.body.model);
         return once({ request, userId, model: call.body.model }, () => ai.embeddings(call));
       },
       { v1: true, detail: documentation.embeddings },

@@ -18,7 +18,7 @@ interface Deps extends V1Service {
 }
 
 export function lateRoutes(service: Deps) {
-  const { ai, bodies, listed, once } = service;
+  const { ai, bodies, listed, once, sources } = service;
   const { callers } = ai;
   const responses = createResponses(service);
   const answerMessage = createMessages(service);
@@ -27,10 +27,9 @@ export function lateRoutes(service: Deps) {
     answer(await callers.admit(request));
 
   const answeringOnce = (body: unknown, request: Request, answer: (caller: ApiCaller) => Promise<Response>) =>
-    answering(request, (caller) => {
-      const { model } = Object(body) as { model?: unknown };
-      return once({ request, userId: caller.userId, model }, () => answer(caller));
-    });
+    answering(request, (caller) =>
+      once({ request, userId: caller.userId, model: modelOf(body) }, () => answer(caller)),
+    );
 
   async function findModel({ request }: { request: Request }) {
     const model = await listed.find(modelIn(request), await callers.admit(request));
@@ -82,25 +81,33 @@ export function lateRoutes(service: Deps) {
       ({ request }) =>
         answering(request, async ({ userId }) => {
           const { transcribe } = await ai.media();
-          return transcribe(await readForm(request), { userId, signal: request.signal });
+          const form = await readForm(request);
+          sources.refuse(form.get("model"));
+          return transcribe(form, { userId, signal: request.signal });
         }),
       { form: true, detail: d.transcriptions },
     )
     .post(
       "/v1/audio/speech",
       ({ body, request }) =>
-        answering(request, async ({ userId }) => (await ai.media()).speak(body, { userId, signal: request.signal })),
+        answering(request, async ({ userId }) => {
+          sources.refuse(modelOf(body));
+          return (await ai.media()).speak(body, { userId, signal: request.signal });
+        }),
       { v1: true, detail: d.speech },
     )
     .post(
       "/v1/images/generations",
       ({ body, request }) =>
-        answeringOnce(body, request, async ({ userId }) =>
-          (await ai.media()).paint(body, { userId, signal: request.signal }),
-        ),
+        answeringOnce(body, request, async ({ userId }) => {
+          sources.refuse(modelOf(body));
+          return (await ai.media()).paint(body, { userId, signal: request.signal });
+        }),
       { v1: true, detail: d.images },
     );
 }
+
+const modelOf = (body: unknown): unknown => (Object(body) as { model?: unknown }).model;
 
 /** The rest of the path: ids of some providers have slashes, which clients may encode. Throws 400. */
 function modelIn({ url }: Request): string {

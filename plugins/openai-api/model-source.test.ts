@@ -164,6 +164,18 @@ describe("chat completions", () => {
     expect(asked).toEqual([]);
   });
 
+  test("are not asked for vectors, pictures or speech, and their names reach no provider", async () => {
+    const client = openai();
+    const refused = { status: 400, param: "model", message: expect.stringContaining("answers in text") };
+    expect(await errorOf(client.embeddings.create({ model: MODEL, input: "Hi" }))).toMatchObject(refused);
+    expect(await errorOf(client.images.generate({ model: MODEL, prompt: "A boat" }))).toMatchObject(refused);
+    expect(await errorOf(client.audio.speech.create({ model: MODEL, input: "Hi", voice: "alloy" }))).toMatchObject(
+      refused,
+    );
+    const file = new File(["RIFF"], "voice.wav", { type: "audio/wav" });
+    expect(await errorOf(client.audio.transcriptions.create({ model: MODEL, file }))).toMatchObject(refused);
+  });
+
   test("refuse what they can't do, instead of leaving it out", async () => {
     const ask = (more: object) => openai().chat.completions.create({ model: MODEL, messages, ...more });
     expect(await errorOf(ask({ n: 2 }))).toMatchObject({ status: 400, param: "n" });

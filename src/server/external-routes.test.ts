@@ -69,7 +69,7 @@ describe("a route that would replace another stops the start", () => {
     ["/api/agents/", "GET /api/agents"],
     ["/api/agents/:agent", "GET /api/agents/:id"],
     ["/api/agents/:agent/buoys", undefined],
-    ["/api/:anything", "GET /api/skills"],
+    ["/api/:anything", "GET /api/keys"],
     ["/api/agents/*", "GET /api/agents/:id/stats"],
     ["/harbour/*", undefined],
   ])("GET %s", async (path, hidden) => {

@@ -4390,6 +4390,9 @@ export const translation = {
       "Diese Nachricht konnte auch nach mehreren Versuchen nicht beantwortet werden.",
     "This agent has used up its budget for this {text}. Raise the budget, or wait until {day} (UTC).":
       "Dieser Agent hat sein Budget für diesen {text} aufgebraucht. Erhöhe das Budget, oder warte bis zum {day} (UTC).",
+    "This call may cost more than this account has left of its plan and credits for this month.":
+      "Dieser Aufruf könnte mehr kosten, als dieses Konto von Tarif und Guthaben für diesen Monat übrig hat.",
+    "Ask for fewer tokens, or choose another model.": "Verlange weniger Tokens, oder wähle ein anderes Modell.",
     "This account has used up the model use that its plan includes for this month, and its credits.":
       "Dieses Konto hat aufgebraucht, was sein Tarif diesen Monat an Modellen enthält, und sein Guthaben.",
     "Take a larger plan, get credits, set a provider key of your own, or wait until {day}.":

@@ -190,8 +190,15 @@ const CREDIT_LEFT_SQL = `SELECT users.credits * ? - coalesce(credit_use.micro_us
 
 function balanceExceeded({ since, spent }: MonthlySpending, allowance: number, credit: number): AppError {
   const resetsAt = new Date(periodEnd("month", since)).toISOString();
+  // A call is refused by the most that it may cost.
+  const isLeft = spent < allowance || credit > 0;
   const message = [
-    "This account has used up the model use that its plan includes for this month, and its credits.",
+    ...(isLeft
+      ? [
+          "This call may cost more than this account has left of its plan and credits for this month.",
+          "Ask for fewer tokens, or choose another model.",
+        ]
+      : ["This account has used up the model use that its plan includes for this month, and its credits."]),
     `Take a larger plan, get credits, set a provider key of your own, or wait until ${resetsAt.slice(0, 10)}.`,
   ].join(" ");
   return new AppError(402, "BUDGET_EXCEEDED", message, {

@@ -177,7 +177,8 @@ const keyOf = (of: BudgetScope["of"], period: Period) => `${typeof of === "strin
 
 function budgetExceeded({ of, period, limit, spent, since }: BudgetRefusal): AppError {
   const resetsAt = new Date(periodEnd(period, since)).toISOString();
-  return new AppError(402, "BUDGET_EXCEEDED", refusalText(of, period, resetsAt.slice(0, 10)), {
+  const isLeft = spent < limit;
+  return new AppError(402, "BUDGET_EXCEEDED", refusalText(of, { period, isLeft, resetDate: resetsAt.slice(0, 10) }), {
     ...(of === "unpaid" && { budget: of }),
     period,
     limitUsd: limit / 1e6,
@@ -186,13 +187,22 @@ function budgetExceeded({ of, period, limit, spent, since }: BudgetRefusal): App
   });
 }
 
-function refusalText(of: BudgetScope["of"], period: Period, resetDate: string): string {
+interface RefusedPeriod {
+  period: Period;
+  /** Something is left of it, but less than the call may cost. */
+  isLeft: boolean;
+  resetDate: string;
+}
+
+function refusalText(of: BudgetScope["of"], { period, isLeft, resetDate }: RefusedPeriod): string {
   if (of === "unpaid") {
     return [
       "Unclaimed agents, trials and accounts without a paid subscription have together used up what this service spends on them in a day.",
       `Take a plan, get credits, set a provider key of your own, or wait until ${resetDate} (UTC).`,
     ].join(" ");
   }
+  if (of === "public" && isLeft)
+    return `This call may cost more than is left of the budget for public use for this ${period}. Ask for fewer tokens, or choose another model.`;
   if (of === "public") return `Public use of AI has used up its budget for this ${period}.`;
   return `This agent has used up its budget for this ${period}. Raise the budget, or wait until ${resetDate} (UTC).`;
 }

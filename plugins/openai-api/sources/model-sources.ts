@@ -1,4 +1,5 @@
 // The registry of model sources: finds the source that a model's id belongs to.
+import { invalidInput } from "../../../src/kernel/errors.ts";
 import type { ModelSource } from "./model-source.ts";
 
 export interface FoundSource {
@@ -12,12 +13,14 @@ export interface ModelSources {
   register(source: ModelSource): void;
   /** Undefined for a model of a provider. */
   sourceOf(model: unknown): FoundSource | undefined;
+  /** Throws 400 for a model of a source where only a provider's is taken: its name must not get to a provider. */
+  refuse(model: unknown): void;
   readonly all: readonly ModelSource[];
 }
 
 export function createModelSources(): ModelSources {
   const all: ModelSource[] = [];
-  return {
+  const sources: ModelSources = {
     all,
     register(source) {
       if (all.some(({ prefix }) => prefix === source.prefix)) {
@@ -32,5 +35,11 @@ export function createModelSources(): ModelSources {
       }
       return undefined;
     },
+    refuse(model) {
+      if (!sources.sourceOf(model)) return;
+      const message = "This model answers in text: call it at /v1/chat/completions, /v1/responses or /v1/messages.";
+      throw invalidInput({ path: "model", message });
+    },
   };
+  return sources;
 }

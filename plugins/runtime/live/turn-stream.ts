@@ -35,8 +35,21 @@ export interface FollowTurn {
 export function createTurnStream({ log, liveTurns, turnList, recallSuspended, heartbeatMs }: Deps) {
   const streams = createSseStreams({ log, heartbeatMs });
 
+  /** Turns of which is asked now whether they are over. */
+  const asked = new Map<string, Promise<StoredOutcome | undefined>>();
+
   /** Keeps a turn from now on; returns its outcome if it is over. Throws 404 `TURN_NOT_FOUND`. */
-  async function keep(agent: Agent, turnId: string): Promise<StoredOutcome | undefined> {
+  function keep(agent: Agent, turnId: string): Promise<StoredOutcome | undefined> {
+    const key = `${agent.id} ${turnId}`;
+    // Until then it is kept only in case it is not over: a reader that begins with it would be left without an end.
+    const earlier = asked.get(key);
+    if (earlier) return earlier;
+    const asking = findOrKeep(agent, turnId).finally(() => asked.delete(key));
+    asked.set(key, asking);
+    return asking;
+  }
+
+  async function findOrKeep(agent: Agent, turnId: string): Promise<StoredOutcome | undefined> {
     const key = { id: turnId, agentId: agent.id };
     if (liveTurns.source(key, undefined)) return undefined;
     // Kept from before the question whether the turn is over: so the answer can't come too early.

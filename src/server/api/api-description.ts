@@ -7,13 +7,11 @@ The first way: \`POST /api/register\`, sign in, \`POST /api/keys\`, \`POST /api/
 
 Five ways to talk to an agent:
 
-| Use | For |
-|---|---|
-| \`POST /api/agents/{id}/conversations\` | programs: many conversations, files, answers in the background, streams that are resumed |
-| \`POST /api/chat\` | one request, one reply, in the conversation of a topic |
-| \`POST /api/agents/{id}/chat\` | web pages with \`useChat\` of the AI SDK |
-| \`/v1/chat/completions\`, \`/v1/responses\`, \`/v1/messages\` | clients of OpenAI and Anthropic: the agent is the model \`agent:<subdomain>\` |
-| \`POST /api/agent\` | an older form of \`/api/chat\`, with sessions and actions |`,
+- \`POST /api/agents/{id}/conversations\` is for programs: many conversations, files, answers in the background, streams that are resumed.
+- \`POST /api/chat\` is one request and one reply, in the conversation of a topic.
+- \`POST /api/agents/{id}/chat\` is for web pages with \`useChat\` of the AI SDK.
+- \`/v1/chat/completions\`, \`/v1/responses\` and \`/v1/messages\` are for clients of OpenAI and Anthropic: the agent is the model \`agent:<subdomain>\`.
+- \`POST /api/agent\` is an older form of \`/api/chat\`, with sessions and actions.`,
   backend:
     "The AI layer, and the routes that change agents. Callers send a service token or their own session; the AI layer needs neither.",
 };

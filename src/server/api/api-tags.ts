@@ -40,7 +40,11 @@ const TAGS: Readonly<Record<string, TagRow>> = {
   Schedules: tag("Prompts that agents get at set times.", "schedules", "schedules"),
   Approvals: tag("Tool calls that wait for their owner's word.", "approvals", "approvals"),
   Channels: tag("Bots on messaging platforms, and who may talk to them.", "channels", "channels"),
-  "Public page": tag("Agents for visitors and for agents of other hosts.", "a2a", "agents of other hosts"),
+  "Public page": tag(
+    "Agents for visitors and for agents of other hosts.",
+    "gateway",
+    "the gateway and the public page",
+  ),
   Embed: tag("An agent's chat on sites of its owner.", "embed", "the chat on your site"),
   "Live streams": tag("Live video by RTMP and HLS.", "streams", "live streams"),
   Verification: tag("Proofs of who stands behind an agent.", "agents", "agents"),

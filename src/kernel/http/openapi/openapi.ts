@@ -38,10 +38,14 @@ export async function completeDocument(
   const shared: Record<string, ResponseObject> = {};
   const tags = new Set<string>();
   const schemes = new Set<string>();
+  const ids = new Set<string>();
   const paths: OpenApiDocument["paths"] = {};
   for (const [path, methods] of Object.entries(generated.paths)) {
     const operations = Object.entries(methods).map(([method, operation]) => {
       completeOperation(operation, method, path);
+      // Names of plugins' routes may come out alike, such as /api/tides and /api/tides/{port}: the longer name tells them apart.
+      if (ids.has(operation.operationId ?? "")) operation.operationId = generatedOperationId(method, path);
+      ids.add(operation.operationId ?? "");
       addErrorResponses(method, operation, shared);
       for (const tag of operation.tags ?? []) tags.add(tag);
       for (const scheme of (operation.security ?? []).flatMap(Object.keys)) schemes.add(scheme);
