@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf, isLocalRequest } from "../../../src/kernel/http/request-context.ts";
+import { nearestName } from "../../../src/kernel/util/nearest-name.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { SCOPES } from "./api-keys.ts";
 import { keyBody, keyList, newKey, parseExpiry, revokedKey, toKeyItem, toNewKey } from "./model.ts";
@@ -14,10 +15,10 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
     .post(
       "/api/keys",
       ({ identity: { user, session }, body, request }) => {
-        // A misspelt `scopes` would make a key that may do everything.
-        const [misspelt] = contextOf(request).ignoredFields ?? [];
-        if (misspelt)
-          throw invalidInput({ ...misspelt, message: misspelt.message.replace("This was ignored: t", "T") });
+        // Other unknown fields are ignored. Without `scopes` the key would be allowed to do everything.
+        const misspelt = contextOf(request).ignoredFields?.find(({ path }) => nearestName(path, ["scopes"], 2));
+        if (misspelt && body.scopes === undefined)
+          throw invalidInput({ path: misspelt.path, message: 'There is no such field here. Is "scopes" meant?' });
         const key = {
           userId: user.id,
           name: body.name.trim().normalize("NFC"),
