@@ -469,7 +469,7 @@ test("read-only fields are ignored", async () => {
   const account = { email: "eve@example.com", password: "correct horse battery", name: "Eve" };
   const made = await eve.post<{ id: string }>("/api/register", { ...account, ...wish });
   expect(made.status).toBe(201);
-  expect(Object.keys(Object(made.body)).sort()).toEqual(["email", "id", "name"]);
+  expect(Object.keys(Object(made.body)).sort()).toEqual(["email", "id", "name", "warnings"]);
   expect(made.body.id).not.toBe(NOBODY);
   await eve.post("/api/auth/callback/credentials", { ...account, ...wish });
   const settings = await eve.get<{ id: string }>("/api/settings");
