@@ -338,7 +338,7 @@ for (const mode of ["development", "production"]) {
       }
       const routes = [
         ["POST", "/api/chat", { message: "Hi" }, "mesage"],
-        ["POST", "/api/keys", { name: "script" }, "scoops"],
+        ["POST", "/api/keys", { name: "script" }, "expires_at"],
         ["POST", "/api/agents/:id/schedules", { prompt: "Hi", cron: "0 9 * * *" }, "time_zone"],
         ["POST", "/api/agents/:id/memories", { text: "The pier is closed." }, "texts"],
         ["POST", "/api/webhooks", { url: "https://example.com/hook" }, "descripton"],
