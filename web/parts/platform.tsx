@@ -27,10 +27,10 @@ const PLATFORMS: Readonly<Record<string, { Icon: LucideIcon; label: Text }>> = {
   channel_e: { Icon: Mail, label: text("Email") },
 };
 
-/** The platform's name for people; an unknown one's id. */
-export const platformName = (id: string): string => {
+/** The platform's name for people; an unknown one's given name, or id. */
+export const platformName = (id: string, givenName = id): string => {
   const known = PLATFORMS[id];
-  return known ? t(known.label) : id;
+  return known ? t(known.label) : givenName;
 };
 
 export function PlatformIcon({ id, className = "size-4" }: { id: string; className?: string }) {

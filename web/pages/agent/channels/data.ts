@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, path } from "../../../app/api.ts";
 import { useLive } from "../../../app/events.ts";
+import { platformName } from "../../../parts/platform.tsx";
 
 /** An item of `GET /api/channels`. */
 export interface ChannelKind {
@@ -82,11 +83,17 @@ export const connectionsKey = (agentId: string) => ["agent", agentId, "channels"
 export const accessKey = (agentId: string, channel: string) => [...connectionsKey(agentId), channel, "access"] as const;
 export const peopleKey = (agentId: string, channel: string) => [...connectionsKey(agentId), channel, "people"] as const;
 
+/** With the names of platforms in the reader's language. */
+const named = <Item extends { channel: string; label: string }>({ channels }: { channels: Item[] }) => ({
+  channels: channels.map((item) => ({ ...item, label: platformName(item.channel, item.label) })),
+});
+
 /** The channels there are, which change only with the version of Berth. */
 export const useChannelKinds = () =>
   useQuery({
     queryKey: ["channel-kinds"],
     queryFn: () => api.get<{ channels: ChannelKind[] }>("/api/channels"),
+    select: named<ChannelKind>,
     staleTime: Number.POSITIVE_INFINITY,
   });
 
@@ -101,6 +108,7 @@ export function useConnections(agentId: string) {
   return useQuery({
     queryKey,
     queryFn: () => api.get<{ channels: Connection[] }>(path`/api/agents/${agentId}/channels`),
+    select: named<Connection>,
     // A bot that is being connected, or is tried again, changes without an event each time.
     refetchInterval: ({ state: { data } }) => refetchDelay(data?.channels ?? []),
   });
