@@ -4012,6 +4012,7 @@ export const translation = {
       "There is no such channel.": "Diesen Kanal gibt es nicht.",
     },
     account: {
+      'There is no such field here. Is "scopes" meant?': "Dieses Feld gibt es hier nicht. Ist „scopes“ gemeint?",
       "Give the key a name: one line of at most 200 characters.":
         "Gib dem Schlüssel einen Namen: eine Zeile von höchstens 200 Zeichen.",
       "Scopes are one or more of read, write and chat.": "Rechte sind eins oder mehr von read, write und chat.",
