@@ -2,15 +2,16 @@
 import type { Tour } from "../tour.ts";
 import type { World } from "../world.ts";
 
-const MODEL = "provider_3:fake-small";
+/** Models that the program knows, so that a reader can send the examples with a key of their provider. */
+const MODEL = "gpt-5-mini";
 
 export async function models({ call }: Tour, { upstream }: World): Promise<void> {
   upstream.script(() => ({ text: "Ahoy!" }));
   const messages = [{ role: "user", content: "Ahoy!" }];
   await call("GET /v1/models");
-  await call("GET /v1/models/{id}", { path: { id: MODEL } });
+  await call("GET /v1/models/{id}", { path: { id: "provider_3:fake-small" } });
   await call("POST /v1/chat/completions", { body: { model: MODEL, messages } });
-  await call("POST /v1/embeddings", { body: { model: "provider_3:fake-embed", input: "Ahoy!" } });
+  await call("POST /v1/embeddings", { body: { model: "text-embedding-3-small", input: "Ahoy!" } });
   const { body: made } = await call("POST /v1/responses", { body: { model: MODEL, input: "Ahoy!", store: true } });
   const path = { id: made.id ?? "unknown" };
   await call("GET /v1/responses/{id}", { path });
