@@ -173,7 +173,7 @@ export interface ChannelDefinition<Settings = unknown> {
   mode(settings: Settings): ReceiveMode;
   /**
    * Makes the adapter. It is called when the first bot of the channel needs it, so import the adapter's code here: a service
-   * without bots loads none of it. The adapter has `listener`, `webhook` and `preview` as the capabilities say.
+   * without bots loads none of it. The capabilities say which of `listener`, `webhook` and `preview` the adapter has.
    */
   create(options: CreateChannelOptions<Settings>): ChannelAdapter | Promise<ChannelAdapter>;
 }

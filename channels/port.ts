@@ -28,7 +28,7 @@ export interface Binding {
   resume?: string;
 }
 
-/** How ids of senders begin for whom nobody vouches, so that they are never the ids of people who are known for sure. */
+/** The beginning of an id of a sender whom no trusted server has checked, so that it never equals the id of a checked one. */
 export const UNPROVEN = "unproven:";
 
 /** One message from a platform. */
@@ -45,7 +45,7 @@ export interface IncomingMessage {
      * A second id that the platform guarantees and people know, such as the phone number. Access lists may name either.
      */
     alternateId?: string;
-    /** Nobody vouches for who this is: such a sender is never an owner. The id begins with `UNPROVEN`. */
+    /** No trusted server has checked who this is, so this sender is never an owner. The id begins with `UNPROVEN`. */
     isUnproven?: true;
   };
   /** The sender's language as the platform names it, such as `de` or `pt-br`; left out where it does not. */

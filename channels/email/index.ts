@@ -91,7 +91,7 @@ export function createEmail({ log, resolveHost, perHour, traffic }: EmailOptions
 
     send,
 
-    // No `preview`: a sent mail can't be changed. Nobody sees that one is being written.
+    // No `preview`: a sent mail can't be changed. Mails have no sign that one is being written.
     typing: () => Promise.resolve(),
 
     async fetchFile(binding, { ref }, limit, signal) {

@@ -1,7 +1,7 @@
 // Recognizes mails that programs sent, which must not be answered: else two programs would write to each other for ever.
 import type { Headers } from "./headers.ts";
 
-/** Words at the beginning of addresses that nobody reads. */
+/** How addresses of programs begin, whose mailboxes have no reader. */
 const UNREAD = /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply|bounces?)(?:[+=.-]|@)/;
 
 /** Why a mail must not be answered; undefined for one of a person. RFC 3834 §2, and what programs do beside it. */

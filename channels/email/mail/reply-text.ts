@@ -1,7 +1,7 @@
 // Finds what a person has written in a mail: without quotes of earlier mails and without the signature.
 import { Parser } from "htmlparser2";
 
-/** Characters that are looked at: nobody writes more by hand, and the patterns for quotes take time. */
+/** Characters that are looked at. People write less by hand, and the patterns for quotes take time. */
 const MAX_CHARACTERS = 100_000;
 const MAX_HTML = 500_000;
 /** Elements inside of each other, after which the rest is not read. */

@@ -25,7 +25,7 @@ export interface PairingApproval {
   /**
    * Approves the sender of a code and welcomes them. With `asOwner` the sender becomes the owner of the bot: their messages
    * then count as the owner's, and by default nobody else may talk to it. Throws 404 `PAIRING_NOT_FOUND` if the code is
-   * unknown or expired, and 409 `UNPROVEN_SENDER` for an owner for whom nobody vouches.
+   * unknown or expired, and 409 `UNPROVEN_SENDER` for an owner whom no trusted server has checked.
    */
   approveCode(agentId: string, channel: ChannelId, code: string, asOwner: boolean): Promise<{ senderId: string }>;
   /** The same by the person's id, also without a request of theirs. 409 `TOO_MANY_PEOPLE`. */

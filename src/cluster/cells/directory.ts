@@ -1,6 +1,6 @@
 // Knows which cell has each name that must be unique in the whole service. Its table is in cell 0, whose unique index decides.
 //
-// A cell reserves a name, uses it in a write of its own, and confirms it. The three steps are kill-safe, because whoever holds
+// A cell reserves a name, uses it in a write of its own, and confirms it. The three steps are kill-safe, because the cell that holds
 // a row is asked before the row is given away: a cell that uses the name, or is about to, keeps it; one that was killed in
 // between knows nothing of it. So names need not be released either: what a cell no longer uses goes to the next that asks.
 import type { Name } from "../../kernel/cells/cells.ts";
