@@ -84,7 +84,7 @@ export function createPairingApproval(deps: Deps): PairingApproval {
     async approveCode(agentId, channel, code, asOwner) {
       const [waiting] = asOwner ? await pairings.listPending(agentId, channel, code) : [];
       if (waiting?.senderId.startsWith(UNPROVEN)) {
-        const text = "Nobody vouches for who this person is, so they can't be the owner. Approve them as a guest.";
+        const text = "It is not proven who this person is, so they can't be the owner. Approve them as a guest.";
         throw new AppError(409, "UNPROVEN_SENDER", text);
       }
       const approve = () => pairings.approve(agentId, channel, code, asOwner);
