@@ -61,7 +61,10 @@ export function createRouter(deps: RouterDeps): Router {
     if (grant.surface === "command") return (await command(request)) ?? moved();
     const surfaces = local();
     if (!surfaces) return moved();
-    return serve(surfaces[grant.surface], request, withClient(server, grant.clientAddress));
+    const response = await serve(surfaces[grant.surface], request, withClient(server, grant.clientAddress));
+    // Only a node can say that it has done nothing: a provider whose answer is passed on would be asked again and again.
+    if (response && isMoved(response)) response.headers.delete(MOVED_HEADER);
+    return response;
   }
 
   async function route(name: "web" | "backend", request: Request, server: WebServer): Promise<Response | undefined> {

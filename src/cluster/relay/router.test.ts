@@ -1,0 +1,73 @@
+// Tests how a node sends requests on to the owner, over real sockets.
+import { afterEach, describe, expect, test } from "bun:test";
+import { createVault } from "../../kernel/security/vault.ts";
+import { createRelayGrants } from "./grants.ts";
+import { MOVED_HEADER } from "./relay.ts";
+import { createRouter } from "./router.ts";
+
+let stack = new AsyncDisposableStack();
+afterEach(async () => {
+  await stack.disposeAsync();
+  stack = new AsyncDisposableStack();
+});
+
+interface Node {
+  address: string;
+  /** Requests that the cell's surface got here. */
+  served(): number;
+}
+
+/** Starts a node that owns the cell and answers with `answer`, or one that takes `owner` for the owner. */
+function startNode({ answer, owner }: { answer?: () => Response; owner?: () => string }): Node {
+  let served = 0;
+  const surface = (name: "web" | "backend") => ({
+    name,
+    fetch: () => {
+      served++;
+      return Promise.resolve(answer?.());
+    },
+    handle: () => Promise.reject(new Error("It is not asked from inside.")),
+  });
+  const vault = createVault({ key: "the key of the cluster" });
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request, server) => router.backend.fetch(request, server),
+  });
+  stack.defer(() => server.stop(true));
+  const address = `http://127.0.0.1:${server.port}`;
+  const router = createRouter({
+    address,
+    grants: createRelayGrants(vault),
+    local: () => (answer ? { web: surface("web"), backend: surface("backend") } : undefined),
+    owner: () => owner?.(),
+    own: () => Promise.resolve(undefined),
+    command: () => Promise.resolve(undefined),
+    onRelayed: () => undefined,
+    changed: () => Promise.resolve(),
+  });
+  return { address, served: () => served };
+}
+
+describe("an answer that says it has moved", () => {
+  test("is the answer if the owner's surface gave it: only a node can say so, and it is not asked again", async () => {
+    const owner = startNode({
+      answer: () => new Response("paid", { headers: { [MOVED_HEADER]: "1", "x-kept": "yes" } }),
+    });
+    const other = startNode({ owner: () => owner.address });
+    const response = await fetch(`${other.address}/v1/chat/completions`, { method: "POST", body: "{}" });
+    expect([response.status, await response.text(), response.headers.get("x-kept")]).toEqual([200, "paid", "yes"]);
+    expect(response.headers.get(MOVED_HEADER)).toBeNull();
+    expect(owner.served()).toBe(1);
+  });
+
+  test("is asked again at the next owner if the node said it: it has done nothing", async () => {
+    const owner = startNode({ answer: () => new Response("done") });
+    const former = startNode({});
+    const owners = [former.address, owner.address];
+    const other = startNode({ owner: () => owners.shift() ?? owner.address });
+    const response = await fetch(`${other.address}/api/agents`, { method: "POST", body: "{}" });
+    expect([response.status, await response.text()]).toEqual([200, "done"]);
+    expect(owner.served()).toBe(1);
+  });
+});
