@@ -61,13 +61,13 @@ const write = (sql: string, args: (string | number | null)[]) => opened.kernel.d
 const names = ({ body }: { body: Answer }) => body.agents.map(({ name }) => name);
 const today = () => Math.floor(Date.now() / DAY);
 
+/** A paid call, which the sums take up. */
 const addCost = (userId: string, agentId: string, microUsd: number, day = today()) =>
-  write("INSERT INTO usage_days VALUES (?, ?, ?, 'provider_1', 'm', 0, 1, 0, 0, 10, 10, ?, 0)", [
-    userId,
-    day,
-    agentId,
-    microUsd,
-  ]);
+  write(
+    `INSERT INTO usage (id, at, kind, user_id, agent_id, provider, model, input_tokens, output_tokens, cost_micro_usd, latency_ms, estimated)
+     VALUES (?, ?, 'turn', ?, ?, 'provider_1', 'm', 10, 10, ?, 5, 0)`,
+    [Bun.randomUUIDv7(), day * DAY, userId, agentId || null, microUsd],
+  );
 const addSession = (agentId: string, platform: string, at: number) =>
   write(
     "INSERT INTO sessions (id, agent_id, platform, message_count, created_at, last_activity_at) VALUES (?, ?, ?, 1, ?, ?)",
@@ -99,6 +99,7 @@ describe("GET /api/agents/overview", () => {
     await addSession(id, "public", 5_000);
     await addCost(ada.id, id, 1_500_000);
     await addCost(ada.id, id, 9_000_000, today() - 1);
+    await addCost(ada.id, "", 2_000_000);
     await addApproval(id, Date.now() + DAY);
     await addApproval(id, Date.now() - 1);
     await write(

@@ -10,7 +10,9 @@ export interface AgentCosts {
 }
 
 const TODAY = "FROM usage_days WHERE user_id = ?1 AND day = ?2 AND agent_id <> ''";
-const SUM = `SELECT coalesce(sum(cost_micro_usd), 0) AS cost ${TODAY}`;
+/** The account's sum is one row for each model; calls without an agent are taken off again. */
+const SUM = `SELECT (SELECT coalesce(sum(cost_micro_usd), 0) FROM usage_account_days WHERE user_id = ?1 AND day = ?2)
+  - (SELECT coalesce(sum(cost_micro_usd), 0) FROM usage_days WHERE user_id = ?1 AND day = ?2 AND agent_id = '') AS cost`;
 const OF_ALL = `SELECT agent_id, sum(cost_micro_usd) AS cost ${TODAY} GROUP BY agent_id`;
 const OF_SOME = `SELECT agent_id, sum(cost_micro_usd) AS cost ${TODAY}
   AND agent_id IN (SELECT value FROM json_each(?3)) GROUP BY agent_id`;
