@@ -43,7 +43,7 @@ ${sections.join("\n\n")}
 `;
 }
 
-const fenced = (text: string) => `\`\`\`text\n${text.trim()}\n\`\`\``;
+const fenced = (text: string) => `\`\`\`text tested-by: site/reference.test.ts\n${text.trim()}\n\`\`\``;
 
 interface Operation {
   summary?: string;

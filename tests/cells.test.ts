@@ -2,12 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { cellOfId, cellOfToken } from "../src/kernel/cells/marks.ts";
 import { newEmail, PASSWORD } from "./support/accounts.ts";
 import { startBerth } from "./support/berth.ts";
 import { copies, countAccounts, oneInEachCell, startCells, statesOf } from "./support/cells.ts";
 import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
+import { outputDifference } from "./support/shown-output.ts";
 
 test("accounts spread over the cells, and everything of an account is where it is", async () => {
   await using berth = await startCells();
@@ -56,6 +58,11 @@ test("accounts spread over the cells, and everything of an account is where it i
   const { stdout } = await berth.command("user", "list", "--json");
   const listed = (JSON.parse(stdout) as { email: string }[]).map(({ email }) => email);
   for (const { client } of accounts.values()) expect(listed).toContain(client.account.email);
+  // The page shows two cells.
+  const [shown] = testedBlocks(import.meta.path, "docs/cluster.md", 1);
+  const table = (await berth.command("cells")).stdout.trimEnd().split("\n");
+  expect(table).toHaveLength(4);
+  expect(outputDifference(shown.code, table.slice(0, 3).join("\n"))).toBeUndefined();
 }, 120_000);
 
 describe("a name", () => {

@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlink
 import { join, resolve } from "node:path";
 import { buildClient } from "../packages/client/build/build.ts";
 import { createClient } from "../packages/client/src/index.ts";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { openChromium } from "./support/chromium.ts";
 import type { Client } from "./support/client.ts";
@@ -128,10 +129,11 @@ declare const berth: ReturnType<typeof createClient>;
 declare const [agentId, file, show]: [string, File, (text: string) => void];
 void [BerthError, ConnectionError, createClient, berth, agentId, file, show];
 `;
-  const pages = ["docs/client.md", "packages/client/README.md"].map((path) => readFileSync(join(root, path), "utf8"));
-  const blocks = pages.flatMap((page) => [...page.matchAll(/```ts\b[^\n]*\n(.*?)```/gs)].map(([, code = ""]) => code));
-  expect(blocks.length).toBeGreaterThan(7);
-  const names = blocks.map((code, n) => {
+  const blocks = [
+    ...testedBlocks(import.meta.path, "docs/client.md", 7),
+    ...testedBlocks(import.meta.path, "packages/client/README.md", 1),
+  ];
+  const names = blocks.map(({ code }, n) => {
     writeFileSync(join(project.path, `block-${n}.ts`), code.startsWith("import") ? code : prelude + code);
     return `block-${n}.ts`;
   });

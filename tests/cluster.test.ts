@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { CLUSTER_KEY, type Cluster, startCluster } from "./support/cluster.ts";
@@ -11,6 +12,8 @@ import { eventually } from "./support/eventually.ts";
 import { openGateway } from "./support/gateway-client.ts";
 import { type AgentItem, member, provision } from "./support/members.ts";
 import { freePorts, startNats } from "./support/nats.ts";
+import { changed } from "./support/program.ts";
+import { outputDifference } from "./support/shown-output.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 /** The node that owns the cell, and another one. */
@@ -42,6 +45,12 @@ describe("two machines", () => {
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();
     await upstream?.stop();
+  });
+
+  test("are shown by `berth cluster status` as on docs/cluster.md, which has three of them and of NATS", async () => {
+    const [shown] = testedBlocks(import.meta.path, "docs/cluster.md", 1);
+    const ofTwo = changed(shown.code, { R3: "1 server", "4 min ago": "…" }).replace(/^10\.0\.0\.7.*\n/m, "");
+    expect(outputDifference(ofTwo, (await cluster.command("cluster", "status")).stdout)).toBeUndefined();
   });
 
   test("answer alike, whichever is asked: JSON, events and WebSockets", async () => {

@@ -2,11 +2,13 @@
 // connections, and never on a site that its owner has not named.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { focused, input, opener, panel, said, say } from "./support/embed-chat.ts";
 import { eventually } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
+import { changed } from "./support/program.ts";
 import { type Site, startSite, strictPolicy, stylesOf, visit } from "./support/sites.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
@@ -104,6 +106,26 @@ describe("on a page with a strict policy and hostile styles", () => {
     expect(await visitor.page.evaluate("globalThis.pressed ?? false")).toBe(false);
   }, 30_000);
 });
+
+test("the elements of docs/embed.md, under the policy that it shows, are a bubble and a frame", async () => {
+  const [bubble, frame, policy] = testedBlocks(import.meta.path, "docs/embed.md", 3);
+  const { subdomain } = await embed();
+  const own = { "https://berth.example.com": berth.web };
+  const directives = changed(policy.code, own);
+  site.headers = {
+    "content-security-policy": `default-src 'none'; ${directives}; require-trusted-types-for 'script'; trusted-types 'none'`,
+  };
+  site.body =
+    changed(bubble.code, { ...own, 'data-agent="harbour"': `data-agent="${subdomain}"` }) +
+    changed(frame.code, { ...own, "/embed/harbour": `/embed/${subdomain}` });
+  await using visitor = await visit(site.origin);
+  const { page } = visitor;
+  await page.frameLocator('iframe[title="Chat with Harbour"]').getByText("Ahoy!").waitFor();
+  await opener(page).click();
+  await say(page, "Hello there");
+  await said(page, "echo: Hello there").waitFor();
+  expect(visitor.complaints()).toEqual([]);
+}, 60_000);
 
 test("a site that is not named shows nothing, and its console says why", async () => {
   const agent = await embed({ origins: ["https://www.example.com"] });

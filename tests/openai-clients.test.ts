@@ -4,7 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, embedMany, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
+import { member } from "./support/members.ts";
+import { changed, withProgram } from "./support/program.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 const MODEL = "fake-small";
@@ -45,6 +48,30 @@ const asksForWeather = () =>
       ? `It is ${toolResults[0].content}.`
       : { toolCalls: [{ id: "call_1", name: "weather", arguments: { city: "Graz" } }] },
   );
+
+describe("docs/openai-api.md", () => {
+  const [program, error] = testedBlocks(import.meta.path, "docs/openai-api.md", 2);
+
+  test("shows a program that gets an answer, with a key of an account at the web", async () => {
+    const { body } = await (await member(berth)).post<{ key: string }>("/api/keys", { name: "sdk", scopes: ["chat"] });
+    const own = changed(program.code, {
+      "http://localhost:3000": berth.web,
+      "process.env.BERTH_KEY": JSON.stringify(body.key),
+      "gpt-5-mini": MODEL,
+      "const response": "export const response",
+    });
+    await withProgram<{ response: OpenAI.Responses.Response }>(own, ({ response }) => {
+      expect(response.output_text).toBe("echo: Hello");
+    });
+  });
+
+  test("shows an error as it is", async () => {
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(`${address()}/responses`, { method: "POST", headers, body: `{"model":"${MODEL}"}` });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject(JSON.parse(error.code));
+  });
+});
 
 describe("the openai package", () => {
   const client = () => new OpenAI({ apiKey: KEY, baseURL: address(), maxRetries: 0 });

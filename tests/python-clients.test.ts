@@ -1,9 +1,10 @@
 // The Python packages of OpenAI and Anthropic use /v1 of the web port. Skipped where they can't be installed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readPage } from "../site/page.ts";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { startApiUser } from "./support/api-user.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { member, provision } from "./support/members.ts";
+import { changed } from "./support/program.ts";
 import { pythonWith } from "./support/python.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
@@ -98,13 +99,12 @@ test.skipIf(!python)(
     const owner = await member(berth);
     const agent = await provision(owner);
     const { body } = await owner.post<{ key: string }>("/api/keys", { name: "python", scopes: ["chat"] });
-    const program =
-      readPage("docs/agents-as-models.md").blocks.find(({ language }) => language === "python")?.code ?? "";
-    const own = program
-      .replace("https://berth.example", berth.web)
-      .replace("bk_…", body.key)
-      .replace("agent:harbour", `agent:${agent.id}`);
-    expect(own).not.toBe(program);
+    const [program] = testedBlocks(import.meta.path, "docs/agents-as-models.md", 1);
+    const own = changed(program.code, {
+      "https://berth.example": berth.web,
+      "bk_…": body.key,
+      "agent:harbour": `agent:${agent.id}`,
+    });
     expect(await printed(`${own}\nprint(json.dumps(answer.choices[0].message.content))`)).toContain(
       "What did I ask you yesterday?",
     );

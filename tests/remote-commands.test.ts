@@ -3,12 +3,15 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parse } from "yaml";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, runBerth, startBerth } from "./support/berth.ts";
 import { openChromium } from "./support/chromium.ts";
 import type { Client } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { member } from "./support/members.ts";
 import { type Child, launch, temporaryDir } from "./support/process.ts";
+import { changed } from "./support/program.ts";
+import { outputDifference } from "./support/shown-output.ts";
 import { startTelegram, type Telegram } from "./support/telegram.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
@@ -75,7 +78,19 @@ describe("berth login", () => {
     await decide(code, true);
     expect(await child.exited).toBe(0);
     const { stdout } = child.output();
-    expect(stdout).toContain(`Signed in at ${berth.web} as ${ada.account.email}`);
+    const [shown] = testedBlocks(import.meta.path, "docs/remote-commands.md", 1);
+    const own = changed(shown.code, {
+      "$ berth login https://berth.example.com\n": "",
+      // The service calls itself localhost, without a BASE_URL.
+      "https://berth.example.com/device": "…/device",
+      "https://berth.example.com": berth.web,
+      "ada@example.com": ada.account.email,
+      "/home/ada/.config": join(home.path, "config"),
+      "WDJB-MJHT": code,
+      // The command that a reader can type, which has a path here.
+      "See: berth": "See: …",
+    });
+    expect(outputDifference(own, stdout)).toBeUndefined();
     const { key } = logins().logins[berth.web] ?? { key: "" };
     expect(stdout).not.toContain(key);
     expect(statSync(loginsFile()).mode & 0o777).toBe(0o600);

@@ -16,12 +16,15 @@ import {
   writeSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { runBerth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
-import { run, temporaryDir } from "./support/process.ts";
+import { launch, run, temporaryDir } from "./support/process.ts";
+import { changed } from "./support/program.ts";
 import { expectRefusal } from "./support/refusal.ts";
+import { outputDifference } from "./support/shown-output.ts";
 
 const root = resolve(import.meta.dir, "..");
 const path = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" };
@@ -465,14 +468,20 @@ describe("npm start", () => {
     expect(performance.now() - startedAt).toBeLessThan(15_000);
     expect(existsSync(join(copy.path, "node_modules"))).toBe(false);
   }, 60_000);
-});
 
-test("the start prints what docs/start.md shows", async () => {
-  const labelsIn = (text: string) =>
-    text.split("\n").flatMap((line) => /^ {2}(Berth is ready|[A-Z]\w*(?: \w+)?)(?=:| {2})/.exec(line)?.[1] ?? []);
-  const [, block = ""] = /```text\n(.*?)```/s.exec(readFileSync(join(root, "docs/start.md"), "utf8")) ?? [];
-  await using berth = await startBerth();
-  await eventually(() => berth.output().stdout.includes("Try it"));
-  expect(labelsIn(block)).toContain("Docs");
-  expect(labelsIn(berth.output().stdout)).toEqual(labelsIn(block));
+  test("serves, as README.md and docs/start.md say, and prints what docs/start.md shows", async () => {
+    const [command, shown] = testedBlocks(import.meta.path, "docs/start.md", 2);
+    const [same] = testedBlocks(import.meta.path, "README.md", 1);
+    expect(same.code).toBe(command.code);
+    const dir = temporaryDir();
+    const env = { PATH: process.env.PATH ?? path.PATH, HOME: dir.path, DATA_DIR: join(dir.path, "data"), ...quiet };
+    const child = launch({ command: ["bash", "-c", command.code], env, dir: root });
+    await eventually(() => child.output().stdout.includes("Try it"), { timeoutMs: 30_000, what: "it is ready" });
+    const { stdout } = child.output();
+    child.signal("SIGTERM");
+    await child.exited;
+    dir.remove();
+    const own = changed(shown.code, { "/home/ada/berth": dir.path, "./berth demo": "./dist/berth demo" });
+    expect(outputDifference(own, stdout.slice(stdout.indexOf("  Berth is ready")))).toBeUndefined();
+  }, 60_000);
 });

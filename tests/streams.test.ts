@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { testedBlocks } from "../site/tested-blocks.ts";
+import { runInShell } from "./docs/shell-session.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { openChromium } from "./support/chromium.ts";
 import type { Client } from "./support/client.ts";
@@ -67,6 +69,18 @@ test.concurrent("an agent has one stream, with addresses and a key that only its
   expectRefusal(await ada.delete(path), 404, "STREAM_NOT_FOUND");
   expectRefusal(await ada.post(`${path}/rotate`, {}), 404, "STREAM_NOT_FOUND");
 }, 30_000);
+
+test.concurrent("the command of docs/streams.md publishes a film, with pictures and sound", async () => {
+  const [block] = testedBlocks(import.meta.path, "docs/streams.md", 1);
+  const { stream, base, waitForState } = await createStream(berth, ada);
+  const film = "ffmpeg -v error -f lavfi -i testsrc=size=320x240:rate=25 -f lavfi -i sine -t 6 film.mp4";
+  const published = runInShell(`${film}\n${block.code}`, { RTMP: stream.rtmp });
+  await waitForState("active");
+  const { streams } = await probe(base, 1);
+  expect(streams.map(({ codec_name }) => codec_name)).toEqual(["h264", "aac"]);
+  await published;
+  await waitForState("idle");
+}, 60_000);
 
 test.concurrent("ffprobe plays the stream of ffmpeg; the playlist keeps a window, and no file is left on disk", async () => {
   const { stream, base, waitForState, read, logLines } = await createStream(berth, ada);

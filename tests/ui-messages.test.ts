@@ -8,11 +8,12 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
 } from "ai";
-import { readPage } from "../site/page.ts";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
+import { changed, withProgram } from "./support/program.ts";
 import { expectRefusal } from "./support/refusal.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
@@ -474,23 +475,7 @@ test("useChat in a React page sends, shows, and resumes when the page is loaded 
 });
 
 describe("the programs of docs/agents-as-models.md", () => {
-  /** Runs one of its blocks, changed as a reader would, and removes it. */
-  async function withProgram<Exports>(
-    block: number,
-    change: (code: string) => string,
-    use: (exports: Exports) => Promise<void>,
-  ): Promise<void> {
-    const blocks = readPage("docs/agents-as-models.md").blocks.filter(({ language }) => language === "ts");
-    const program = change(blocks[block]?.code ?? "");
-    expect(program).not.toBe(blocks[block]?.code ?? "");
-    const file = join(import.meta.dir, `../node_modules/.cache/program-${crypto.randomUUID()}.ts`);
-    await Bun.write(file, program);
-    try {
-      await use((await import(file)) as Exports);
-    } finally {
-      await Bun.file(file).delete();
-    }
-  }
+  const [hook, passing] = testedBlocks(import.meta.path, "docs/agents-as-models.md", 2);
   interface Hook {
     useAgent(agentId: string, chatId: string, messages: UIMessage[]): ReactChat;
     loadChat(agentId: string, chatId: string): Promise<UIMessage[]>;
@@ -499,16 +484,17 @@ describe("the programs of docs/agents-as-models.md", () => {
   /** A page of Berth's own origin has address and session by itself. */
   const ownPage = (code: string) => {
     const headers = JSON.stringify({ cookie: ada.cookie, origin: berth.web });
-    return code
-      .replace("api: `/api/", `headers: ${headers}, api: \`${berth.web}/api/`)
-      .replace("fetch(`/api/", `fetch(\`${berth.web}/api/`)
-      .replace("encodeURIComponent(chatId)}`)", `encodeURIComponent(chatId)}\`, { headers: ${headers} })`);
+    return changed(code, {
+      "api: `/api/": `headers: ${headers}, api: \`${berth.web}/api/`,
+      "fetch(`/api/": `fetch(\`${berth.web}/api/`,
+      "encodeURIComponent(chatId)}`)": `encodeURIComponent(chatId)}\`, { headers: ${headers} })`,
+    });
   };
 
   test(
     "a page loads its chat, talks to the agent, and reads both forms of errors",
     () =>
-      withProgram<Hook>(0, ownPage, async ({ useAgent, loadChat, errorText }) => {
+      withProgram<Hook>(ownPage(hook.code), async ({ useAgent, loadChat, errorText }) => {
         await openChat({ id: "of the page" }).chat.sendMessage({ text: "Before" });
         const messages = await loadChat(agentId, "of the page");
         const page = await renderHook(() => useAgent(agentId, "of the page", messages));
@@ -535,11 +521,11 @@ describe("the programs of docs/agents-as-models.md", () => {
 
   test("a server passes requests on with the key, and breaks off with Berth", async () => {
     const { body } = await ada.post<{ key: string }>("/api/keys", { name: "server", scopes: ["chat", "read"] });
-    const ownServer = (code: string) =>
-      code
-        .replace('"https://berth.example"', JSON.stringify(berth.web))
-        .replace("BERTH_KEY }", `BERTH_KEY = ${JSON.stringify(body.key)} }`);
-    await withProgram<{ passOn(request: Request): Promise<Response> }>(1, ownServer, async ({ passOn }) => {
+    const ownServer = changed(passing.code, {
+      '"https://berth.example"': JSON.stringify(berth.web),
+      "BERTH_KEY }": `BERTH_KEY = ${JSON.stringify(body.key)} }`,
+    });
+    await withProgram<{ passOn(request: Request): Promise<Response> }>(ownServer, async ({ passOn }) => {
       await using server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: passOn });
       const transport = new SDKS[7].Transport({ api: new URL(path(), server.url).href });
       const { chat, errors } = openChat({ id: "passed on", transport });

@@ -1,9 +1,12 @@
 // Spending on a real chain: ledger and chain agree, the policy holds, and each spend is made once, also over kills.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { testedBlocks } from "../site/tested-blocks.ts";
+import { runInShell } from "./docs/shell-session.ts";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
+import { changed } from "./support/program.ts";
 import { expectRefusal } from "./support/refusal.ts";
 import { type RpcProxy, startRpcProxy } from "./support/rpc-proxy.ts";
 import { deployToken, freshAddress, giveEther, type Token } from "./support/tokens.ts";
@@ -80,6 +83,19 @@ describe("a send", () => {
     expect(await ledger(ada)).toEqual([
       expect.objectContaining({ id: body.id, kind: "send", status: "confirmed", usd: "1.5", to, asset: usd.address }),
     ]);
+  });
+
+  test("by the command of docs/wallets.md pays once, however often it is run", async () => {
+    const [block] = testedBlocks(import.meta.path, "docs/wallets.md", 1);
+    const ada = await owner();
+    const to = freshAddress();
+    const { body } = await ada.client.post<{ key: string }>("/api/keys", { name: "shell" });
+    const code = changed(block.code, { "0x…": to });
+    for (let run = 0; run < 2; run++) {
+      const printed = await runInShell(code, { BASE: berth.web, KEY: body.key });
+      expect(JSON.parse(printed)).toMatchObject({ success: true, status: "confirmed", amount: "1.5" });
+    }
+    expect(await usd.balanceOf(to)).toBe(1_500_000n);
   });
 
   test.each([

@@ -1,9 +1,12 @@
 // Webhooks and the event stream of the compiled binary: every event arrives, also over kills.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
+import { freePorts } from "./support/nats.ts";
+import { changed, withProgram } from "./support/program.ts";
 import { isSignedWith, type Receiver, startReceiver, verify } from "./support/receiver.ts";
 import { expectRefusal } from "./support/refusal.ts";
 import { startSqld } from "./support/sqld.ts";
@@ -75,6 +78,29 @@ test("a user's endpoint gets the signed events of the user's own agents only", a
   expect(one && verify(one, secret)).toMatchObject({ type: "agent.created", data: { name: "Ada's" } });
   expect(one && isSignedWith(one, OPERATOR)).toBe(false);
   expect(receiver.received.filter(at("/ada")).some(({ body }) => body.includes("Bob's"))).toBe(false);
+});
+
+test("the receiver of docs/webhooks.md accepts what is signed with its secret, and nothing else", async () => {
+  const [program] = testedBlocks(import.meta.path, "docs/webhooks.md", 1);
+  const [port] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}/`;
+  const { body } = await ada.post<Webhook>("/api/webhooks", { url, types: ["agent.created"] });
+  const own = changed(program.code, {
+    "whsec_…": body.secret,
+    "Bun.serve({": `export const server = Bun.serve({ hostname: "127.0.0.1", port: ${port}, error: () => new Response(null, { status: 400 }),`,
+  });
+  await withProgram<{ server: Bun.Server<undefined> }>(own, async ({ server }) => {
+    await made(ada, "Signed");
+    const path = `/api/webhooks/${body.id}/deliveries`;
+    const answered = await eventually(async () => {
+      const { body } = await ada.get<{ deliveries: { lastStatus: number | null }[] }>(path);
+      return body.deliveries.find(({ lastStatus }) => lastStatus !== null);
+    });
+    expect(answered).toMatchObject({ status: "delivered", lastStatus: 204 });
+    expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(400);
+    await server.stop(true);
+  });
+  expect((await ada.delete(`/api/webhooks/${body.id}`)).status).toBe(200);
 });
 
 test("after a kill before delivery every event arrives with the same id", async () => {

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
-import { join } from "node:path";
+import { testedBlocks } from "../../site/tested-blocks.ts";
 import { MANIFEST, NEEDED_SCOPES } from "./manifest.ts";
 
-test("docs/slack.md has the manifest", async () => {
-  expect(await Bun.file(join(import.meta.dir, "../../docs/slack.md")).text()).toContain(
-    `\`\`\`json tested-by: channels/slack/manifest.test.ts\n${MANIFEST}\n\`\`\``,
-  );
+test("docs/slack.md has the manifest", () => {
+  const [block] = testedBlocks(import.meta.path, "docs/slack.md", 1);
+  expect(block.code).toBe(MANIFEST);
 });
 
 test("the manifest asks for every scope that connecting wants, and turns Socket Mode on", () => {

@@ -1,9 +1,9 @@
 // Runs the shell blocks and whole programs of every page of the documentation against the compiled binary, as a reader would:
-// in the order of the page, in one shell, in an empty folder.
+// in the order of the page, in one shell, in an empty folder. What the page shows of their output has to be what they print.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import Ajv from "ajv";
 import { type CodeBlock, readPage } from "../../site/page.ts";
 import { listedPages } from "../../site/pages.ts";
@@ -11,23 +11,23 @@ import type { Berth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { natsBinary } from "../support/nats.ts";
 import { run, temporaryDir } from "../support/process.ts";
+import { outputDifference } from "../support/shown-output.ts";
 import { openShell } from "./shell-session.ts";
 import { AFTER, BEFORE, SCRIPTS, withStandIns } from "./stand-ins.ts";
 import { binary, openWorld, preparePage, signInAsAda, type World } from "./world.ts";
 
-const SHELLS = ["sh", "bash"];
 /** Blocks whose second word is the name of their file. */
-const FILES = ["js", "ts", "json"];
-/** A block that begins with it starts the service, and the blocks behind it use that one. */
-const SERVE = /^\.\/(?:dist\/)?berth serve\b *(.*)$/m;
+const FILES = ["js", "ts", "json", "markdown"];
+/** A block that ends with it stops the service if one runs, does what is before it, and starts one that the blocks behind it use. */
+const SERVE = /^\.\/(?:dist\/)?berth(?:-old)? serve\b *(.*)$/m;
 
 const isRun = ({ reason, testedBy }: CodeBlock) => (reason ?? testedBy) === undefined;
 const pages = [...listedPages(), "README.md"]
   .map((path) => readPage(path))
   .map(({ path, blocks }) => ({ path, blocks: blocks.filter(isRun) }))
-  .filter(({ blocks }) => blocks.some(({ language }) => SHELLS.includes(language)));
+  .filter(({ blocks }) => blocks.some(({ language }) => language === "sh"));
 const startsItself = (blocks: readonly CodeBlock[]) => blocks.some((block) => isServe(block));
-const isServe = ({ language, code }: CodeBlock) => SHELLS.includes(language) && SERVE.test(code);
+const isServe = ({ language, code }: CodeBlock) => language === "sh" && SERVE.test(code);
 
 type Content = Record<string, { schema: object }>;
 interface ApiDocument {
@@ -84,7 +84,8 @@ describe("with a running service", () => {
         "pairing-code": `#!/bin/sh\nexec curl -s "${world.origin}/pairing-code?token=${botToken}"\n`,
       });
       const place = { origin: berth.web, backend: berth.backend, agent, botToken, otherBotToken: newBot() };
-      for (const block of blocks) await runBlock(block, shell, folder.path, (code) => withStandIns(code, place, world));
+      const runBlock = blockRunner(shell, folder.path, (code) => withStandIns(code, place, world));
+      for (const block of blocks) await runBlock(block);
     },
     60_000,
   );
@@ -111,11 +112,14 @@ describe("from an empty folder", () => {
         return withStandIns(code, { origin, backend, agent: "", botToken, otherBotToken: "" }, world);
       };
       SCRIPTS[path]?.(world);
+      const runBlock = blockRunner(shell, folder.path, resolve);
       try {
         for (const block of blocks) {
           const serve = isServe(block) ? SERVE.exec(block.code) : undefined;
-          if (!serve) await runBlock(block, shell, folder.path, resolve);
+          if (!serve) await runBlock(block);
           else {
+            if (own) await own.stop();
+            await runBlock({ ...block, code: block.code.slice(0, serve.index) });
             const settings = Object.fromEntries(
               [...block.code.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]),
             );
@@ -123,7 +127,6 @@ describe("from an empty folder", () => {
               .replace(/[&#].*$/, "")
               .split(" ")
               .filter(Boolean);
-            if (own) await own.stop();
             own = await world.start(folder.path, args, settings);
             // Readers have it at its own port, which `berth health` asks.
             await shell.run(`export PORT=${new URL(own.web).port}`);
@@ -175,18 +178,24 @@ describe("blocks that are no commands", () => {
   });
 });
 
-/** Runs a shell block, writes a block with a file's name to the page's folder, and runs a whole program. */
-async function runBlock(
-  { page, line, language, marks, code }: CodeBlock,
-  shell: ReturnType<typeof openShell>,
-  dir: string,
-  resolve: (code: string) => string,
-): Promise<void> {
-  const [name] = marks;
-  try {
-    if (SHELLS.includes(language)) await shell.run(resolve(code));
-    else if (name?.includes(".") && FILES.includes(language)) writeFileSync(join(dir, name), `${resolve(code)}\n`);
-  } catch (error) {
-    throw new Error(`${page}:${line}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
+/**
+ * Makes a function that takes the blocks of a page in turn: it runs a shell block, writes a block with a file's name to the page's
+ * folder, and compares a block of text with the output of the shell block before it.
+ */
+function blockRunner(shell: ReturnType<typeof openShell>, dir: string, resolve: (code: string) => string) {
+  let output = "";
+  return async ({ page, line, language, marks: [name], code }: CodeBlock): Promise<void> => {
+    try {
+      if (language === "sh") output = await shell.run(resolve(code));
+      else if (name?.includes(".") && FILES.includes(language)) {
+        mkdirSync(dirname(join(dir, name)), { recursive: true });
+        writeFileSync(join(dir, name), `${resolve(code)}\n`);
+      } else if (language === "text") {
+        const difference = outputDifference(resolve(code), output);
+        if (difference !== undefined) throw new Error(difference);
+      }
+    } catch (error) {
+      throw new Error(`${page}:${line}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
+  };
 }

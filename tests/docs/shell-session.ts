@@ -2,7 +2,8 @@
 
 import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { temporaryDir } from "../support/process.ts";
 
 /**
  * Stands before curl: an answer of 400 or more is an error, a stream that goes on is read for a moment, and no address but those
@@ -18,6 +19,17 @@ code=$?
 [ $code = 28 ] && [ $time = 2 ] && exit 0
 exit $code
 `;
+
+/** Runs one block in an empty folder; returns what it wrote. */
+export async function runInShell(code: string, env: Record<string, string>): Promise<string> {
+  const dir = temporaryDir();
+  try {
+    await using shell = openShell(dir.path, resolve(import.meta.dir, "../../dist/berth"), env);
+    return await shell.run(code);
+  } finally {
+    dir.remove();
+  }
+}
 
 export interface ShellSession extends AsyncDisposable {
   /** Runs a block; returns what it wrote. Throws with that if a command of it fails. */
@@ -39,7 +51,7 @@ export function openShell(
     chmodSync(join(bin, name), 0o755);
   }
   symlinkSync(process.execPath, join(bin, "bun"));
-  for (const path of [join(bin, "berth"), join(dir, "berth"), join(dir, "dist/berth")]) symlinkSync(binary, path);
+  for (const path of [".bin/berth", "berth", "berth-old", "dist/berth"]) symlinkSync(binary, join(dir, path));
   const path = `${bin}:/usr/local/bin:/usr/bin:/bin`;
   const shell = spawn("bash", ["--noprofile", "--norc"], {
     cwd: dir,

@@ -38,6 +38,7 @@ export function withStandIns(
     ["01a1…", agent],
     ["0x…", "0x000000000000000000000000000000000000dEaD"],
     ["sk-…", "sk-of-nobody-0123456789"],
+    ["eyJ…", world.identityToken],
   ];
   return pairs.reduce((text, [from, to]) => text.replaceAll(from, to), code);
 }

@@ -6,6 +6,7 @@ import { CARD_V3, OPENCLAW, pngOf } from "../../plugins/lifecycle/takeover/suppo
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
 import { pdfOf } from "../support/documents.ts";
+import { startIssuer } from "../support/jwks.ts";
 import { provision } from "../support/members.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { type Slack, startSlack } from "../support/slack.ts";
@@ -36,6 +37,8 @@ export interface World extends AsyncDisposable {
   /** Answers at /pairing-code?token=… with the code that a stranger of this bot gets. */
   origin: string;
   hooks: string;
+  /** A person's token of the social network. */
+  identityToken: string;
 }
 
 export async function openWorld(): Promise<World> {
@@ -43,6 +46,7 @@ export async function openWorld(): Promise<World> {
   const telegram = await startTelegram();
   const slack = await startSlack();
   const receiver = startReceiver();
+  const issuer = await startIssuer();
   const site = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -61,6 +65,8 @@ export async function openWorld(): Promise<World> {
     MODEL_A: "provider_3:fake-small",
     CHANNEL_A_API_ROOT: telegram.url,
     CHANNEL_D_API_ROOT: slack.url,
+    SOCIAL_ISSUER: issuer.url,
+    SOCIAL_AUDIENCE: issuer.audience,
     RATE_LIMITS: "off",
     BOT_DETECTION: "off",
     OUTBOUND_ALLOW: "127.0.0.1/32",
@@ -72,9 +78,11 @@ export async function openWorld(): Promise<World> {
     env,
     origin: site.url.origin,
     hooks: receiver.url,
+    identityToken: await issuer.token(),
     start: (dir, args = [], more = {}) => startBerth({ dir, args, env: { ...env, ...more } }),
     async [Symbol.asyncDispose]() {
       await site.stop(true);
+      await issuer.stop();
       await receiver[Symbol.asyncDispose]();
       await telegram[Symbol.asyncDispose]();
       await slack.stop();
@@ -112,7 +120,6 @@ export async function preparePage(client: Client, dir: string, name: string): Pr
     "card.png": pngOf({ ccv3: CARD_V3 }),
     "docs/tides.md": "# Tides\n\nHigh tide is at nine.\n",
     "config.json": JSON.stringify({ instructions: "You are a cheerful harbour master." }),
-    "release-notes/SKILL.md": SKILL,
     ...Object.fromEntries(Object.entries(OPENCLAW).map(([path, text]) => [`.openclaw/${path}`, text])),
   };
   for (const [path, content] of Object.entries(files)) {

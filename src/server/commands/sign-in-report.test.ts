@@ -1,5 +1,6 @@
 // What `berth doctor` says about the providers of sign-in, and about their settings.
 import { describe, expect, test } from "bun:test";
+import { testedBlocks } from "../../../site/tested-blocks.ts";
 import { startOidc } from "../../../tests/support/oidc.ts";
 import { oidcEnv } from "../../../tests/support/openid-pair.ts";
 import { loadConfig } from "../../kernel/config/config.ts";
@@ -30,9 +31,9 @@ describe("the providers", () => {
         ...oidcEnv("OIDC_3", gone, "Lighthouse"),
       }),
     );
+    const [shown] = testedBlocks(import.meta.path, "docs/sign-in.md", 1);
     expect(report.split("\n")).toEqual([
-      "Sign-in with Harbour ID (OIDC_ISSUER): the provider answers. Register https://berth.example/api/auth/callback/oidc there.",
-      "! Sign-in with Marina (OIDC_2_ISSUER): the provider can't be used now: its metadata names another issuer than the configuration.",
+      ...shown.code.split("\n"),
       "! Sign-in with Lighthouse (OIDC_3_ISSUER): the provider can't be used now: discovery: OAUTH_RESPONSE_IS_NOT_CONFORM.",
       "",
     ]);
