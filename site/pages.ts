@@ -51,6 +51,7 @@ export const SECTIONS: readonly Section[] = [
       ["docs/embed.md", "Embed on a site"],
       ["docs/gateway.md", "WebSocket and public page"],
       ["docs/gating.md", "Gates and identities"],
+      ["docs/verification.md", "Verification"],
     ],
   },
   {

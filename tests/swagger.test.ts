@@ -8,6 +8,7 @@ import type { Plugin } from "../src/kernel/plugin.ts";
 import { readExamples } from "../src/server/api/api-examples.ts";
 import { differences } from "./api-examples/check.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
+import { guideAt, pathPattern } from "./support/guides.ts";
 import { problemsOf, spectralProblemsOf } from "./support/openapi.ts";
 import { openPluginHost } from "./support/plugin-host.ts";
 
@@ -227,7 +228,7 @@ for (const side of SIDES) {
     test("has a description and a guide for each tag", async () => {
       const { tags = [] } = documents[side];
       for (const { name, description, externalDocs } of tags) {
-        const page = externalDocs?.url.split("/docs/")[1] ?? "";
+        const page = externalDocs?.url.split("/docs/")[1]?.replace(/#.*/, "") ?? "";
         const what = "add a row to src/server/api/api-tags.ts";
         expect({
           name,
@@ -240,6 +241,17 @@ for (const side of SIDES) {
           description: expect.stringMatching(/\.$/),
           isThere: true,
         });
+      }
+    });
+
+    test("has a guide for each tag that names a request of it", async () => {
+      const { tags = [] } = documents[side];
+      const operations = SIDES.flatMap((one) => operationsOf(documents[one]));
+      for (const { name, externalDocs } of tags) {
+        const guide = await guideAt(externalDocs?.url.split("/docs/")[1] ?? "");
+        const own = operations.filter(([, operation]) => operation.tags?.includes(name));
+        const isNamed = own.some(([route]) => pathPattern(route.split(" ")[1] ?? "").test(guide));
+        expect({ name, isNamed }).toEqual({ name, isNamed: true });
       }
     });
 

@@ -1,4 +1,5 @@
-// What the API documents say of their tags, with the guide of each, which the server has at /docs/<page> (docs/<page>.md).
+// What the API documents say of their tags, with the guide of each, which the server has at /docs/<page> (docs/<page>.md). A page may
+// have the anchor of a section. A test wants a request of the tag to be named there.
 import type { Tag } from "../../kernel/http/openapi/document.ts";
 
 interface TagRow {
@@ -47,7 +48,7 @@ const TAGS: Readonly<Record<string, TagRow>> = {
   ),
   Embed: tag("An agent's chat on sites of its owner.", "embed", "the chat on your site"),
   "Live streams": tag("Live video by RTMP and HLS.", "streams", "live streams"),
-  Verification: tag("Proofs of who stands behind an agent.", "agents", "agents"),
+  Verification: tag("Proofs of who stands behind an agent.", "verification", "verification"),
   Wallets: tag("Wallets of accounts, and spending within a policy.", "wallets", "wallets"),
   "Social identity and token gating": tag(
     "Sign-in with a social network, and access by a token balance.",
@@ -65,7 +66,7 @@ const TAGS: Readonly<Record<string, TagRow>> = {
     "openai-api",
     "clients of OpenAI and Anthropic",
   ),
-  Usage: tag("What accounts and agents use, cost and may spend.", "agents", "agents and their budgets"),
+  Usage: tag("What accounts and agents use, cost and may spend.", "operating#what-models-cost", "what models cost"),
   Webhooks: tag("Events for other services, by POST and as a stream.", "webhooks", "webhooks"),
   Account: tag("How far an account has come with the first run.", "api-tour", "a tour of the API"),
   Admin: tag("Accounts, subscriptions and model providers, for admins.", "operating", "operating Berth"),
