@@ -6,6 +6,7 @@ import type { DefaultTheme, UserConfig } from "vitepress";
 import { collectCodeStyles } from "./code-styles.ts";
 import { markdownRules, slugOf } from "./markdown.ts";
 import { DECISIONS, listedPages, nameOf, pathOf, type Row, root, SECTIONS, type Section, titleOf } from "./pages.ts";
+import { searchSections } from "./search.ts";
 
 /** The address of the site on the service. */
 export const BASE = "/docs/";
@@ -60,7 +61,7 @@ export const config: UserConfig<DefaultTheme.Config> = {
     ],
     outline: [2, 3],
     externalLinkIcon: true,
-    search: { provider: "local", options: { detailedView: false } },
+    search: { provider: "local", options: { detailedView: false, miniSearch: { _splitIntoSections: searchSections } } },
     notFound: {
       title: "There is no such page",
       quote: "It may have another name now. The search finds it by its words.",

@@ -6,6 +6,9 @@ import { listedPages, nameOf, titleOf } from "./pages.ts";
 
 type Token = ReturnType<MarkdownRenderer["parse"]>[number];
 
+/** Pages whose tables define something in each row: a setting, an error code, an event. Their rows have anchors. */
+const REFERENCES = ["configuration.md", "errors.md", "events.md"];
+
 const pathsByName = new Map(listedPages().map((path) => [nameOf(path), path]));
 
 /** The anchor of a heading, as code hosts make it: lower case, without punctuation, hyphens for spaces. */
@@ -28,6 +31,15 @@ export function markdownRules(md: MarkdownRenderer): void {
       if (align === undefined) continue;
       token.attrs = (token.attrs ?? []).filter(([name]) => name !== "style");
       token.attrJoin("class", `align-${align}`);
+    }
+  });
+  md.core.ruler.push("row-anchors", ({ tokens, env }) => {
+    if (!REFERENCES.includes(String(env.relativePath))) return;
+    for (const [at, token] of tokens.entries()) {
+      // A row begins with: tr_open, td_open, inline.
+      const [name] = tokens[at + 2]?.children ?? [];
+      if (token.type !== "tr_open" || tokens[at + 1]?.type !== "td_open") continue;
+      if (name?.type === "code_inline") token.attrSet("id", name.content);
     }
   });
   const { text } = md.renderer.rules;

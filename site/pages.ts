@@ -82,6 +82,7 @@ export const SECTIONS: readonly Section[] = [
       ["docs/agents.md", "Agent configuration"],
       ["docs/configuration.md", "Settings"],
       ["docs/events.md", "Events"],
+      ["docs/errors.md", "Error codes"],
       ["docs/cli.md", "Command line"],
     ],
   },

@@ -1,8 +1,9 @@
 // Writes the reference pages that are made from the program itself: `bun site/reference.ts`. A test fails when one is out of date.
 
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../tests/support/process.ts";
-import { root } from "./pages.ts";
+import { listedPages, root, titleOf } from "./pages.ts";
 
 interface ReferencePage {
   path: string;
@@ -13,6 +14,7 @@ interface ReferencePage {
 export const referencePages: readonly ReferencePage[] = [
   { path: "docs/cli.md", make: commandsPage },
   { path: "docs/api.md", make: apiPage },
+  { path: "docs/errors.md", make: errorsPage },
 ];
 
 /** What `berth` prints with these arguments. Run from source, because the texts are those of any build. */
@@ -47,6 +49,7 @@ const fenced = (text: string) => `\`\`\`text tested-by: site/reference.test.ts\n
 
 interface Operation {
   summary?: string;
+  responses?: Record<string, { "x-error-codes"?: string[] }>;
   tags?: string[];
   deprecated?: boolean;
 }
@@ -55,8 +58,19 @@ interface Document {
   paths: Record<string, Record<string, Operation>>;
 }
 
+let read: Promise<[web: Document, backend: Document]> | undefined;
+
+/** The API documents of both surfaces, which the program prints once for all pages. */
+function documents(): Promise<[web: Document, backend: Document]> {
+  read ??= Promise.all([output("openapi", "web"), output("openapi", "backend")]).then(([web, backend]) => [
+    JSON.parse(web),
+    JSON.parse(backend),
+  ]);
+  return read;
+}
+
 async function apiPage(): Promise<string> {
-  const [web, backend] = await Promise.all([output("openapi", "web"), output("openapi", "backend")]);
+  const [web, backend] = await documents();
   return `# API
 
 Everything that the console does is a request of the API. The service describes it itself, with schemas and every error: as a page at \`/swagger\`, and as an
@@ -67,8 +81,8 @@ OpenAPI 3.1 document at \`/swagger/json\`; \`berth openapi\` prints it without a
 - **Who calls.** A session (a cookie, or the same as a bearer token), or an API key: \`Authorization: Bearer bk_…\`, made under **Account → API keys** or
   by \`POST /api/keys\`. A key has scopes; a request without the one that it needs gets 403.
 - **Bodies** are JSON of at most 1 MiB. Fields that a route does not know are ignored, and named in \`warnings\` of the answer.
-- **Errors** have one shape: \`error\` and \`message\` for people, \`code\` for programs, \`issues\` with the places in a body. Each answer has an
-  \`x-request-id\`, under which the log has it.
+- **Errors** have one shape: \`error\` and \`message\` for people, \`code\` for programs, \`issues\` with the places in a body: [all codes](errors.md).
+  Each answer has an \`x-request-id\`, under which the log has it.
 - **Repetition.** With an \`Idempotency-Key\`, a POST that creates or spends is done once, and its answer is replayed for 24 hours.
 - **Limits.** 429 with \`Retry-After\`; the rates are in \`RATE_LIMITS\` ([settings](configuration.md)).
 - **Events** come [as a stream or by webhook](webhooks.md), chats also [over a WebSocket](gateway.md).
@@ -77,13 +91,58 @@ OpenAPI 3.1 document at \`/swagger/json\`; \`berth openapi\` prints it without a
 
 # Web API
 
-${operationsOf(JSON.parse(web))}
+${operationsOf(web)}
 
 # Backend API
 
-${operationsOf(JSON.parse(backend))}
+${operationsOf(backend)}
 `;
 }
+
+async function errorsPage(): Promise<string> {
+  const requests = new Map<string, { statuses: Set<string>; names: Set<string> }>();
+  for (const { paths } of await documents())
+    for (const [path, methods] of Object.entries(paths))
+      for (const [method, { responses = {} }] of Object.entries(methods))
+        for (const [status, response] of Object.entries(responses))
+          for (const code of response["x-error-codes"] ?? []) {
+            const { statuses, names } = requests.getOrInsertComputed(code, () => ({
+              statuses: new Set(),
+              names: new Set(),
+            }));
+            statuses.add(status);
+            names.add(`\`${method.toUpperCase()} ${path}\``);
+          }
+  const texts = GUIDES.map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+  const guides = (code: string) =>
+    texts
+      .filter(({ text }) => text.includes(`\`${code}\``))
+      .map(({ path }) => `[${titleOf(path)}](${path.replace("docs/", "")})`)
+      .join(", ");
+  const rows = [...requests]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([code, { statuses, names }]) => {
+      const [shown, more] = [[...names].slice(0, SHOWN_REQUESTS), names.size - SHOWN_REQUESTS];
+      const answers = `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+      return `| \`${code}\` | ${[...statuses].sort().join(", ")} | ${answers} | ${guides(code)} |`;
+    });
+  return `# Error codes
+
+An error has one shape everywhere: \`error\` and \`message\`, the same sentence for people, which says what happened and what to do; \`code\` for programs, which stays when the sentence
+changes; \`issues\` with the places in a body that are wrong. Under \`/v1\` the code is in [the form of OpenAI or Anthropic](openai-api.md#errors).
+
+<!-- made by \`bun site/reference.ts\` from the API documents of both surfaces -->
+
+| Code | Status | Requests that answer with it | More about it |
+|---|---|---|---|
+${rows.join("\n")}
+`;
+}
+
+/** The pages that people have written about Berth as it is. */
+const GUIDES = listedPages().filter((path) => /^docs\/[\w-]+\.md$/.test(path) && !/\/(api|errors)\.md$/.test(path));
+/** A code can be the answer of most requests. */
+const SHOWN_REQUESTS = 3;
 
 /** A table for each tag, in the order of the document. */
 function operationsOf({ tags = [], paths }: Document): string {

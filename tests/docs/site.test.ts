@@ -119,26 +119,35 @@ describe.each(views)("$theme, $width wide", (view) => {
   }, 60_000);
 });
 
-test("the search finds a page by a word on it, and leads there", async () => {
-  await page.emulate({ width: 1280, theme: "light", language: "en" });
-  await openPage(page, `${berth.web}/docs/`);
-  const click = (selector: string) => `document.querySelector(${JSON.stringify(selector)})?.click()`;
-  await eventually(
-    async () => {
-      await page.evaluate(click(".DocSearch-Button"));
-      return page.evaluate(`document.querySelector("#localsearch-input") !== null`);
-    },
-    { what: "the search opens" },
-  );
-  await page.evaluate(`(() => {
+test.each([
+  ["a word on it", "BotFather", "/docs/telegram", ""],
+  ["the name of a setting", "RTMP_PORT", "/docs/configuration", "#RTMP_PORT"],
+  ["an error code", "ADDRESS_NOT_ALLOWED", "/docs/errors", "#ADDRESS_NOT_ALLOWED"],
+])(
+  "the search finds a page by %s, first, and leads there",
+  async (_, words, path, anchor) => {
+    await page.emulate({ width: 1280, theme: "light", language: "en" });
+    await openPage(page, `${berth.web}/docs/`);
+    const click = (selector: string) => `document.querySelector(${JSON.stringify(selector)})?.click()`;
+    await eventually(
+      async () => {
+        await page.evaluate(click(".DocSearch-Button"));
+        return page.evaluate(`document.querySelector("#localsearch-input") !== null`);
+      },
+      { what: "the search opens" },
+    );
+    await page.evaluate(`(() => {
     const input = document.querySelector("#localsearch-input");
-    input.value = "BotFather";
+    input.value = ${JSON.stringify(words)};
     input.dispatchEvent(new Event("input", { bubbles: true }));
   })()`);
-  const result = `.VPLocalSearchBox a.result[href^="/docs/telegram"]`;
-  await eventually(() => page.evaluate(`document.querySelector(${JSON.stringify(result)}) !== null`), {
-    what: "the page about Telegram is found",
-  });
-  await page.evaluate(click(result));
-  await eventually(() => page.evaluate(`location.pathname === "/docs/telegram"`), { what: "its page opens" });
-}, 60_000);
+    const first = `.VPLocalSearchBox li:first-child a.result[href^="${path}${anchor}"]`;
+    await eventually(() => page.evaluate(`document.querySelector(${JSON.stringify(first)}) !== null`), {
+      what: `${path}${anchor} is the first result`,
+    });
+    await page.evaluate(click(first));
+    const isThere = anchor === "" ? "true" : `document.getElementById(${JSON.stringify(anchor.slice(1))}) !== null`;
+    await eventually(() => page.evaluate(`location.pathname === "${path}" && ${isThere}`), { what: "its page opens" });
+  },
+  60_000,
+);
