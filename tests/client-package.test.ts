@@ -1,5 +1,5 @@
 // The packed client in a project of its own: compiled by TypeScript, and run by Node, Bun, Deno and a browser against the binary.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildClient } from "../packages/client/build/build.ts";
@@ -8,8 +8,11 @@ import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { openChromium } from "./support/chromium.ts";
 import type { Client } from "./support/client.ts";
+import { pdfOf } from "./support/documents.ts";
+import { eventually } from "./support/eventually.ts";
 import { member, provision } from "./support/members.ts";
-import { bun, run, temporaryDir } from "./support/process.ts";
+import { bun, type Child, launch, run, temporaryDir } from "./support/process.ts";
+import { changed } from "./support/program.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 const root = resolve(import.meta.dir, "..");
@@ -52,7 +55,7 @@ beforeAll(async () => {
   berth = await startBerth({
     env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", CORS_ORIGINS: pages.url.origin },
   });
-  ada = await member(berth);
+  ada = await member(berth, "enterprise");
   ({ key } = (await ada.post<{ key: string }>("/api/keys", { name: "package" })).body);
 }, 120_000);
 afterAll(async () => {
@@ -123,17 +126,16 @@ test.each(["bundler", "nodenext"])(
   60_000,
 );
 
+const blocks = testedBlocks(import.meta.path, "docs/client.md", 7);
+const [readme] = testedBlocks(import.meta.path, "packages/client/README.md", 1);
+
 test("the code of the documentation is valid", async () => {
   const prelude = `import { BerthError, ConnectionError, createClient } from "@berth/client";
 declare const berth: ReturnType<typeof createClient>;
 declare const [agentId, file, show]: [string, File, (text: string) => void];
 void [BerthError, ConnectionError, createClient, berth, agentId, file, show];
 `;
-  const blocks = [
-    ...testedBlocks(import.meta.path, "docs/client.md", 7),
-    ...testedBlocks(import.meta.path, "packages/client/README.md", 1),
-  ];
-  const names = blocks.map(({ code }, n) => {
+  const names = [...blocks, readme].map(({ code }, n) => {
     writeFileSync(join(project.path, `block-${n}.ts`), code.startsWith("import") ? code : prelude + code);
     return `block-${n}.ts`;
   });
@@ -147,6 +149,78 @@ void [BerthError, ConnectionError, createClient, berth, agentId, file, show];
   );
   expect(compiled).toEqual({ exitCode: 0, stdout: "", stderr: "" });
 }, 60_000);
+
+describe("the code of docs/client.md", () => {
+  const [create, device, agents, chat, events, uploads, errors] = blocks;
+  const ownClient = () => JSON.stringify({ url: berth.web, key });
+
+  /** Starts a block as a program of the project, with an agent and what else is the reader's own. */
+  async function startBlock(code: string): Promise<{ child: Child; agentId: string }> {
+    const { id: agentId } = await provision(ada);
+    writeFileSync(join(project.path, "handbook.pdf"), pdfOf(["High tide is at nine."]));
+    const own = `import { readFileSync } from "node:fs";
+import { BerthError, ConnectionError, createClient } from "@berth/client";
+const berth = createClient(${ownClient()});
+const agentId = "${agentId}";
+const file = new File([readFileSync("handbook.pdf")], "handbook.pdf", { type: "application/pdf" });
+const show = (text: string) => console.log(text);
+`;
+    const name = `run-${crypto.randomUUID()}.ts`;
+    writeFileSync(join(project.path, name), code.startsWith("import") ? code : own + code);
+    return { child: launch({ command: [bun, name], env, dir: project.path }), agentId };
+  }
+  /** Runs it to its end; returns what it printed. */
+  async function printed(code: string): Promise<{ text: string; agentId: string }> {
+    const { child, agentId } = await startBlock(code);
+    expect({ exitCode: await child.exited, stderr: child.output().stderr }).toEqual({ exitCode: 0, stderr: "" });
+    return { text: child.output().stdout, agentId };
+  }
+  afterEach(async () => {
+    const { body } = await ada.get<{ agents: { id: string }[] }>("/api/agents");
+    for (const { id } of body.agents) expect((await ada.delete(`/api/agents/${id}`)).status).toBe(200);
+  });
+
+  test("makes an agent and talks to it, as the README does", async () => {
+    for (const { code } of [create, readme]) {
+      const own = changed(code, { '{ url: "https://berth.example.com", key: "bk_…" }': ownClient() });
+      expect((await printed(own)).text.replaceAll("\n", "")).toBe("echo: When is high tide?");
+    }
+  });
+
+  test("signs in with a code that a person approves", async () => {
+    const { child } = await startBlock(device.code);
+    const code = await eventually(() => /enter (\S+)/.exec(child.output().stdout)?.[1]);
+    expect((await ada.post("/api/auth/device/decision", { code, approved: true, scopes: ["read"] })).status).toBe(200);
+    expect(await child.exited).toBe(0);
+    expect(child.output().stdout.trim()).toEndWith(ada.account.email);
+  }, 20_000);
+
+  test("lists, changes and deletes agents", async () => {
+    const { text, agentId } = await printed(agents.code);
+    expect(text).toBe(`${agentId} Harbour running\n`);
+    expect((await ada.get(`/api/agents/${agentId}`)).status).toBe(404);
+  });
+
+  test("chats on in one conversation", async () => {
+    expect((await printed(chat.code)).text).toBe("echo: Good morning echo: And now?\n");
+  });
+
+  test("follows events and logs", async () => {
+    // Both go on for ever.
+    const own = changed(events.code, { '"41"': '"0"' }).replace(/show\(.*\);$/gm, "{ $& break; }");
+    expect((await printed(own)).text).toMatch(/^\d+ agent\.\w+\n.+\n$/);
+  });
+
+  test("sends a file, and gives one to the agent", async () => {
+    const { agentId } = await printed(uploads.code);
+    const { text } = await ada.get(`/api/agents/${agentId}/files`);
+    expect(text).toContain("handbook.pdf");
+  });
+
+  test("tells errors apart", async () => {
+    expect((await printed(errors.code)).text).toMatch(/^400 INVALID_INPUT temperature \S+\n$/);
+  });
+});
 
 test("and refuses what the API does not take", async () => {
   writeFileSync(
