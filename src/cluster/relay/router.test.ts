@@ -1,5 +1,6 @@
 // Tests how a node sends requests on to the owner, over real sockets.
 import { afterEach, describe, expect, test } from "bun:test";
+import type { SocketSession } from "../../kernel/http/web-sockets.ts";
 import { createVault } from "../../kernel/security/vault.ts";
 import { createRelayGrants } from "./grants.ts";
 import { MOVED_HEADER } from "./relay.ts";
@@ -29,10 +30,11 @@ function startNode({ answer, owner }: { answer?: () => Response; owner?: () => s
     handle: () => Promise.reject(new Error("It is not asked from inside.")),
   });
   const vault = createVault({ key: "the key of the cluster" });
-  const server = Bun.serve({
+  const server = Bun.serve<SocketSession>({
     port: 0,
     hostname: "127.0.0.1",
     fetch: (request, server) => router.backend.fetch(request, server),
+    websocket: { message: () => undefined },
   });
   stack.defer(() => server.stop(true));
   const address = `http://127.0.0.1:${server.port}`;
