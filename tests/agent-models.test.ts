@@ -275,6 +275,35 @@ describe("a client that goes", () => {
     expect(turns.body.turns.map(({ status }) => status)).toEqual(["running", "cancelled"]);
   });
 
+  test("with a used key and another body is refused, by each of the protocols", async () => {
+    const headers = (name: string) => ({ headers: { "idempotency-key": name } });
+    const refusal = { status: 409, code: "IDEMPOTENCY_MISMATCH" };
+    const chat = (content: string, more: object = {}) =>
+      openai().chat.completions.create({ model, messages: [user(content)], ...more }, headers("chat-once"));
+    await chat("One");
+    expect(await errorOf(chat("Two"))).toMatchObject(refusal);
+    expect(await errorOf(chat("One", { user: "eve" }))).toMatchObject(refusal);
+    const respond = (input: string) => openai().responses.create({ model, input }, headers("respond-once"));
+    await respond("One");
+    expect(await errorOf(respond("Two"))).toMatchObject(refusal);
+    const claude = new Anthropic({ apiKey: key, baseURL: berth.web, maxRetries: 0 });
+    const message = (content: string) =>
+      claude.messages.create({ model, max_tokens: 100, messages: [user(content)] }, headers("message-once"));
+    await message("One");
+    expect(await errorOf(message("Two"))).toMatchObject({
+      status: 409,
+      error: { error: { code: refusal.code } },
+    });
+    expect((await chat("One")).choices[0]?.message.content).toBe("echo: One");
+    expect(upstream.chats).toHaveLength(3);
+  });
+
+  test("may use a key again that was refused", async () => {
+    const headers = { "idempotency-key": "refused" };
+    expect(await errorOf(ask([assistant("I said")], {}, headers))).toMatchObject({ status: 400 });
+    expect(await ask([user("Ahoy")], {}, headers)).toBe("echo: Ahoy");
+  });
+
   test("with the same key is answered once, also after a kill in the middle of the answer", async () => {
     upstream.script({ pieces: ["Half ", "of it"], hangAfter: 3 });
     const headers = { "idempotency-key": "pay-once" };

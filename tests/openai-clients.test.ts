@@ -280,6 +280,11 @@ describe.skipIf(Bun.which("curl") === null)("curl", () => {
 
   test("lists models", async () => {
     const { text } = await curl(`${address()}/models`);
-    expect(JSON.parse(text).data).toContainEqual({ id: MODEL, object: "model", created: 0, owned_by: "provider_3" });
+    expect(JSON.parse(text).data).toContainEqual({
+      id: MODEL,
+      object: "model",
+      created: 1_700_000_000,
+      owned_by: "provider_3",
+    });
   });
 });

@@ -43,8 +43,10 @@ export function backendRoutes({ ai, sources, listed, once, bodies, describe }: V
         const caller = await callers.admit(request);
         const call = readApiCall(request, caller.userId, () => parseChatBody(body));
         const found = sources.sourceOf(call.body.model);
-        if (found) return answerOfSource({ found, caller, request, ...call });
-        return once({ request, userId: caller.userId, model: call.body.model }, () => ai.chat(call));
+        const { userId } = caller;
+        return once({ request, userId, body: call.body }, () =>
+          found ? answerOfSource({ found, caller, request, ...call }) : ai.chat(call),
+        );
       },
       { v1: true, detail: documentation.chat },
     )
@@ -54,7 +56,7 @@ export function backendRoutes({ ai, sources, listed, once, bodies, describe }: V
         const { userId } = await callers.admit(request);
         const call = readApiCall(request, userId, () => parseEmbeddingsBody(body));
         sources.refuse(call.body.model);
-        return once({ request, userId, model: call.body.model }, () => ai.embeddings(call));
+        return once({ request, userId, body: call.body }, () => ai.embeddings(call));
       },
       { v1: true, detail: documentation.embeddings },
     )

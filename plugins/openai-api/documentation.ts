@@ -41,10 +41,17 @@ const ONCE = { 409: ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] };
 const callErrors = { ...chatErrors, ...ONCE };
 const mediaErrors = { ...callErrors, 404: ["NO_MODELS", "PROVIDER_REFUSED"] };
 
-const modelItem = objectOf(
-  { id: text, object: { ...text, enum: ["model"] }, created: { type: "integer" }, owned_by: text },
-  ["id", "object", "created", "owned_by"],
-);
+const created = {
+  type: "integer" as const,
+  description:
+    "Unix time in seconds: when the model came out, as its provider says, or when the agent was made. Of a model whose date is not known, the date of Berth's own list of models",
+};
+const modelItem = objectOf({ id: text, object: { ...text, enum: ["model"] }, created, owned_by: text }, [
+  "id",
+  "object",
+  "created",
+  "owned_by",
+]);
 
 export const documentation = {
   models: {
@@ -91,6 +98,7 @@ export const documentation = {
       "Translated to a chat completion of the model's provider. It is stored for 30 days unless `store` is false, and `previous_response_id` continues it; without an account it is kept for an hour.",
     ...documentErrors({
       ...chatErrors,
+      ...ONCE,
       400: [...chatErrors[400], "PREVIOUS_RESPONSE_NOT_FOUND"],
       404: [...chatErrors[404], "UNKNOWN_ITEM"],
     }),

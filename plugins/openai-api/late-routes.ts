@@ -27,9 +27,7 @@ export function lateRoutes(service: Deps) {
     answer(await callers.admit(request));
 
   const answeringOnce = (body: unknown, request: Request, answer: (caller: ApiCaller) => Promise<Response>) =>
-    answering(request, (caller) =>
-      once({ request, userId: caller.userId, model: modelOf(body) }, () => answer(caller)),
-    );
+    answering(request, (caller) => once({ request, userId: caller.userId, body: Object(body) }, () => answer(caller)));
 
   async function findModel({ request }: { request: Request }) {
     const model = await listed.find(modelIn(request), await callers.admit(request));

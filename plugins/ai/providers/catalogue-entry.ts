@@ -28,6 +28,8 @@ export interface CatalogueEntry extends Model {
   readonly windowKnown: boolean;
   /** The task types are from the built-in row; otherwise they are guessed from name and window. */
   readonly curated: boolean;
+  /** When it came out, as Unix time in seconds, if its provider's list says it. */
+  readonly releasedAt?: number;
 }
 
 const LONG_WINDOW_TOKENS = 900_000;

@@ -6,6 +6,7 @@ import { silent } from "../../../tests/support/database.ts";
 import { startOllama } from "../../../tests/support/ollama.ts";
 import { parseEvents } from "../../../tests/support/sse.ts";
 import { startUpstream } from "../../../tests/support/upstream.ts";
+import { LIST_DATE } from "../../openai-api/sources/listed-models.ts";
 import { demoFetch } from "../demo/demo-provider.ts";
 import { providerSettings } from "../settings.ts";
 import { bodyOf, serveAi } from "../support.test.ts";
@@ -35,7 +36,7 @@ describe("without a key anywhere", () => {
     expect(body.timestamp).toMatch(noon);
     expect(await bodyOf(await berth.get("/v1/models"))).toEqual({
       object: "list",
-      data: [{ id: "demo", object: "model", created: 0, owned_by: "provider_1" }],
+      data: [{ id: "demo", object: "model", created: LIST_DATE, owned_by: "provider_1" }],
     });
     const health = await bodyOf(await berth.get("/api/ai/health"));
     expect(health).toMatchObject({ status: "healthy", demo: true });

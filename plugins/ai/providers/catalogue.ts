@@ -145,6 +145,7 @@ export function createCatalogue({ providers, database, log }: Deps): Catalogue {
       windowKnown: base.windowKnown || model.contextWindow !== undefined,
       tags: row ? base.tags : guessTaskTypes(model.id, contextWindow),
       available: true,
+      ...(model.releasedAt !== undefined && { releasedAt: model.releasedAt }),
     };
     return model.pricing ? withPricing(merged, model.pricing, true) : merged;
   }

@@ -16,6 +16,8 @@ export interface ListedModel {
   tools?: boolean;
   /** Turns text into vectors, and does not chat. */
   isEmbedding?: true;
+  /** When it came out, as Unix time in seconds; left out if the list does not say. */
+  releasedAt?: number;
 }
 
 const TIMEOUT_MS = 5_000;
@@ -84,6 +86,8 @@ function parseModel(item: unknown): ListedModel | undefined {
   if (inputs) model.inputs = inputs;
   const parameters = field(item, "supported_parameters");
   if (Array.isArray(parameters)) model.tools = parameters.includes("tools");
+  const releasedAt = secondsOf(field(item, "created") ?? field(item, "created_at"));
+  if (releasedAt !== undefined) model.releasedAt = releasedAt;
   const prices = field(item, "pricing");
   const input = fromUsdPerToken(field(prices, "prompt"));
   const output = fromUsdPerToken(field(prices, "completion"));
@@ -105,6 +109,12 @@ const SPECIAL_PRICES: readonly (readonly [string, keyof SpecialPrices])[] = [
 function specialPrices(prices: unknown): SpecialPrices {
   const found = SPECIAL_PRICES.map(([named, key]) => [key, fromUsdPerToken(field(prices, named))] as const);
   return Object.fromEntries(found.filter(([, price]) => price));
+}
+
+/** Of Unix time in seconds (OpenAI), or of a time as text (Anthropic, which gives the start of 1970 for one that is not known). */
+function secondsOf(time: unknown): number | undefined {
+  const seconds = typeof time === "string" ? Date.parse(time) / 1000 : time;
+  return typeof seconds === "number" && seconds > 0 && seconds < 1e11 ? Math.floor(seconds) : undefined;
 }
 
 function field(value: unknown, key: string): unknown {

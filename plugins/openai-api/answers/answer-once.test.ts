@@ -86,6 +86,17 @@ describe("a client with a wrong base URL", () => {
     });
   });
 
+  test.each(["web", "backend"] as const)("gets the answer of /v1 itself in OpenAI's form on the %s", async (side) => {
+    for (const method of ["GET", "POST"]) {
+      const headers = { authorization: `Bearer ${key}`, accept: "text/html", "user-agent": "Mozilla/5.0" };
+      const answer = await fetch(`${server[side]}/v1`, { method, headers });
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({
+        error: { message: expect.any(String), type: "not_found_error", code: "NOT_FOUND", param: null },
+      });
+    }
+  });
+
   test("is told that /v1 is there twice, in its own form and with the request's id", async () => {
     const ask = anthropic(`${server.web}/v1`).messages.create({ ...say("Hello"), max_tokens: 50 });
     expect(await errorOf(ask)).toMatchObject({

@@ -9,7 +9,7 @@ import { toSourceCaller } from "./source-answers.ts";
 export interface ListedModel {
   id: string;
   object: "model";
-  /** Unix time in seconds; 0 if nobody says. */
+  /** Unix time in seconds. */
   created: number;
   owned_by: string;
 }
@@ -19,7 +19,15 @@ export interface ProviderModel {
   readonly id: string;
   readonly provider: string;
   readonly available: boolean;
+  /** Unix time in seconds, if the provider says it. */
+  readonly releasedAt?: number;
 }
+
+/**
+ * Shown for a model whose date is not known, as Unix time in seconds: clients need a number here, and show 0 as a day in 1970. It is
+ * that of the built-in list of models, and the same in every answer.
+ */
+export const LIST_DATE = Date.UTC(2026, 0, 1) / 1000;
 
 interface Deps {
   /** The providers' models. */
@@ -33,10 +41,15 @@ export function createListedModels({ models, sources }: Deps) {
     const seen = new Set<string>();
     return (await models())
       .filter(({ available }) => available)
-      .map(({ id, provider }) => {
+      .map(({ id, provider, releasedAt = dateIn(id) ?? LIST_DATE }) => {
         const isDuplicate = seen.has(id);
         seen.add(id);
-        return { id: isDuplicate ? `${provider}:${id}` : id, object: "model", created: 0, owned_by: provider };
+        return {
+          id: isDuplicate ? `${provider}:${id}` : id,
+          object: "model",
+          created: releasedAt,
+          owned_by: provider,
+        };
       });
   }
 
@@ -79,10 +92,20 @@ const ofSource = ({ id, createdAt }: SourceModel): ListedModel => ({
   owned_by: "berth",
 });
 
-/** The list as Anthropic's clients read it; it has the fields of OpenAI's, too. */
+/** Of an id that ends with a date, such as `claude-haiku-4-5-20251001` and `gpt-4o-2024-05-13`; Unix time in seconds. */
+function dateIn(id: string): number | undefined {
+  const [, year, month, day] = /[-@](20\d\d)-?([01]\d)-?([0-3]\d)$/.exec(id) ?? [];
+  const time = Date.parse(`${year}-${month}-${day}T00:00:00Z`);
+  return Number.isNaN(time) ? undefined : time / 1000;
+}
+
+/**
+ * The list as Anthropic's clients read it; it has the fields of OpenAI's, too. A date that is not known is the start of 1970 there.
+ * https://docs.anthropic.com/en/api/models-list
+ */
 export const toAnthropicModel = (model: ListedModel) => ({
   ...model,
   type: "model" as const,
   display_name: model.id,
-  created_at: new Date(model.created * 1000).toISOString(),
+  created_at: new Date(model.created === LIST_DATE ? 0 : model.created * 1000).toISOString(),
 });

@@ -14,7 +14,7 @@ const UNKNOWN_ADDRESS = "NOT_FOUND";
 
 /** How an error is put, where a path follows the protocol of others, whose clients read no other form. */
 export interface ErrorFormat {
-  /** The start of the paths, such as `/v1/`. */
+  /** The start of the paths, such as `/v1/`, which `/v1` itself belongs to. */
   readonly prefix: string;
   /** The body in place of Berth's own, which has `message`, `code` and further fields. */
   body(error: { status: number; body: Readonly<Record<string, unknown>> }, request: Request): object;
@@ -64,7 +64,7 @@ export function errorResponse(
     else log.warn("request conflicted with another one", fields);
   }
   const path = errorFormats.length > 0 ? URL.parse(request.url)?.pathname : undefined;
-  const format = path === undefined ? undefined : errorFormats.find(({ prefix }) => path.startsWith(prefix));
+  const format = path === undefined ? undefined : errorFormats.find(({ prefix }) => `${path}/`.startsWith(prefix));
   const isUnknownAddress =
     !format && body.code === UNKNOWN_ADDRESS && (request.method === "GET" || request.method === "HEAD");
   if (isUnknownAddress && prefersHtml(request)) {

@@ -263,6 +263,33 @@ describe("a route", () => {
     expect(done).toBe(7);
   });
 
+  test("that finds its own answers has a key held to one body, also after a restart", async () => {
+    const hold = (content: string, work: () => Promise<unknown> = async () => ++done, key: string | null = "k1") =>
+      create().holdToOneBody({ request: request(key), userId: "u1" }, content, work);
+    expect(await Promise.all([hold("a"), hold("a")])).toEqual(expect.arrayContaining([1, 2]));
+    expect((await appErrorOf(hold("b"))).code).toBe("IDEMPOTENCY_MISMATCH");
+    expect(await hold("b", async () => ++done, null)).toBe(3);
+    expect((await appErrorOf(hold("a", undefined, "not valid"))).code).toBe("INVALID_INPUT");
+    expect(await hold("a")).toBe(4);
+    clock += 24 * HOUR;
+    expect(await hold("b")).toBe(5);
+    expect(JSON.stringify(await rows())).not.toContain('"body":"b"');
+  });
+
+  test("frees a held key when it refuses the first request, and keeps it when it fails", async () => {
+    const hold = (content: string, status?: number) =>
+      idempotency.holdToOneBody({ request: request("k1"), userId: "u1" }, content, async () => {
+        if (status !== undefined) throw new AppError(status, "NO", "No.");
+      });
+    expect((await appErrorOf(hold("a", 400))).code).toBe("NO");
+    expect((await appErrorOf(hold("b", 503))).code).toBe("NO");
+    expect((await appErrorOf(hold("c"))).code).toBe("IDEMPOTENCY_MISMATCH");
+    await hold("b");
+    // A later refusal does not undo what was begun.
+    expect((await appErrorOf(hold("b", 404))).code).toBe("NO");
+    expect(await rows()).toHaveLength(1);
+  });
+
   test("passes an event stream on", async () => {
     const stream = async () => new Response("data: x\n\n", { headers: { "content-type": "text/event-stream" } });
     const answer = await idempotency.respond({ request: request("k1"), userId: "u1" }, stream);

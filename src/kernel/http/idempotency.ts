@@ -50,10 +50,21 @@ export interface Idempotency {
    * `idempotency-replayed`. A response that streams events is passed on and not stored.
    */
   respond(
-    caller: { request: Request; userId?: string | undefined },
+    caller: Caller,
     produce: (keepStatements: KeepStatements) => Promise<Response>,
     options?: RunOptions,
   ): Promise<Response>;
+  /**
+   * Holds the request's key to one `content` (what of the body must not change) for 24 hours, and runs `work` each time: for work
+   * that finds its earlier answer by itself. An error below 500 of `work` frees the key, since nothing was begun.
+   * Throws as `run` does.
+   */
+  holdToOneBody<Result>(caller: Caller, content: string, work: () => Promise<Result>): Promise<Result>;
+}
+
+export interface Caller {
+  request: Request;
+  userId?: string | undefined;
 }
 
 export interface IdempotencyOptions {
@@ -138,9 +149,7 @@ export function createIdempotency({
   const idempotency: Idempotency = {
     async run(scope, key, bodyText, produce, { secretFields = [] } = {}) {
       if (key === null) return { ...(await produce(() => [])), replayed: false };
-      if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-        throw invalidInput({ path: "Idempotency-Key", message: "must be 1 to 255 visible ASCII characters" });
-      }
+      requireValidKey(key);
       // A keyed hash: bodies may hold passwords, which could be guessed from a plain hash.
       const bodyHash = vault.sign("idempotency", bodyText);
       const id = `${scope}\n${key}`;
@@ -169,11 +178,10 @@ export function createIdempotency({
     async respond({ request, userId }, produce, options) {
       const key = request.headers.get("idempotency-key");
       if (key === null) return produce(() => []);
-      const { address, bodyText = "", bodyBytes } = contextOf(request);
+      const { bodyText = "", bodyBytes } = contextOf(request);
       // A large body is hashed on another thread first.
       const content = bodyBytes ? await sha256(bodyBytes) : bodyText;
-      const caller = userId === undefined ? `address:${rateLimitKey(address)}` : `user:${userId}`;
-      const scope = `${caller} ${request.method} ${new URL(request.url).pathname}`;
+      const scope = scopeOf({ request, userId });
       let original: Response | undefined;
       const produceText = async (keepStatements: KeepStatements): Promise<SerializedResponse> => {
         original = await produce(keepStatements);
@@ -189,8 +197,56 @@ export function createIdempotency({
         throw error;
       }
     },
+
+    async holdToOneBody(caller, content, work) {
+      const key = caller.request.headers.get("idempotency-key");
+      if (key === null) return work();
+      requireValidKey(key);
+      const scope = scopeOf(caller);
+      const bodyHash = vault.sign("idempotency", await sha256(new TextEncoder().encode(content)));
+      const held = { status: HELD, body: "", bodyHash };
+      let isNew = false;
+      const stored =
+        (await find(scope, key)) ??
+        (await database
+          .write(insertStatements(scope, key, held, () => (isNew = true)))
+          .then(() => held)
+          .catch(async (error: unknown) => {
+            // A request at the same time was first.
+            const earlier = isUniqueViolation(error, "idempotency_keys.key") ? await find(scope, key) : undefined;
+            if (!earlier) throw error;
+            return earlier;
+          }));
+      if (stored.bodyHash !== bodyHash) throw idempotencyMismatch();
+      try {
+        return await work();
+      } catch (error) {
+        if (isNew && error instanceof AppError && error.status < 500) {
+          const args = [scope, key, HELD];
+          await database.write([
+            { sql: "DELETE FROM idempotency_keys WHERE scope = ? AND key = ? AND status = ?", args },
+          ]);
+        }
+        throw error;
+      }
+    },
   };
   return idempotency;
+}
+
+/** The status of a row that holds a key to a body, without a response. */
+const HELD = 0;
+
+/** The caller, method and path of a request. */
+function scopeOf({ request, userId }: Caller): string {
+  const { address } = contextOf(request);
+  const caller = userId === undefined ? `address:${rateLimitKey(address)}` : `user:${userId}`;
+  return `${caller} ${request.method} ${new URL(request.url).pathname}`;
+}
+
+function requireValidKey(key: string): void {
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return;
+  throw invalidInput({ path: "Idempotency-Key", message: "must be 1 to 255 visible ASCII characters" });
 }
 
 const sha256 = async (bytes: Uint8Array<ArrayBuffer>) =>
