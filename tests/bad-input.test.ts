@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
+import { undocumentedAnswers } from "./support/documented-statuses.ts";
 import { member, provision } from "./support/members.ts";
 import { rawRequest } from "./support/raw.ts";
 import { expectRefusal } from "./support/refusal.ts";
@@ -719,6 +720,13 @@ for (const mode of ["development", "production"]) {
         expect(checked).toBeGreaterThan(100);
       });
     });
+
+    // Once is enough: it takes seconds.
+    test.if(mode === "production")("headers that no client should send get documented answers", async () => {
+      const { found, sent } = await undocumentedAnswers(berth);
+      expect(found).toEqual([]);
+      expect(sent).toBeGreaterThan(1_000);
+    }, 60_000);
 
     test("none of these requests has logged an error", () => {
       const lines = berth.output().stderr.split("\n");

@@ -93,6 +93,17 @@ const operationsOf = (document: OpenApiDocument): [name: string, Operation][] =>
 const foreign = (text: string) =>
   text.match(/(?:https?:)?\/\/(?!localhost|127\.0\.0\.1|(?:\w+\.)?example\.com)[\w-]+\.[\w.-]+/g) ?? [];
 
+const NEEDS_EXAMPLE = /^(?:application\/json|application\/x-www-form-urlencoded|multipart\/form-data)$/;
+/** Operations whose success no scenario can show: a playlist is there while a camera sends. */
+const ONLY_REFUSED = { web: ["GET /live/{liveStreamId}/{file}"], backend: ["GET /api/live/{liveStreamId}/{file}"] };
+
+/** Names that say nothing by themselves. */
+const MEANINGLESS = new Set(
+  ["Body", "Bot", "Data", "Database", "Entry", "Info", "Item", "List", "Match", "Message", "Object", "Options"].concat(
+    ["Part", "Payload", "Record", "Request", "Response", "Result", "State", "Target", "Value"],
+  ),
+);
+
 /** The properties of an operation's JSON body, with their types; undefined if it has no body. */
 function bodyFields(document: OpenApiDocument, operation: Operation | undefined): string | undefined {
   const json = operation?.requestBody?.content?.["application/json"];
@@ -213,10 +224,36 @@ for (const side of SIDES) {
       expect(JSON.stringify(examples)).toContain('"name":"Harbour"');
     });
 
+    test("has an example of each JSON body, form and JSON answer, and no operation shows only refusals", async () => {
+      const lacking = operationsOf(documents[side]).flatMap(([name, { requestBody, responses = {} }]) => {
+        const answers = Object.entries(responses).filter(([status]) => status.startsWith("2"));
+        const media = [
+          ...Object.entries(requestBody?.content ?? {}).map(([type, one]) => ({ where: "body", type, one })),
+          ...answers.flatMap(([where, { content = {} }]) =>
+            Object.entries(content).map(([type, one]) => ({ where, type, one })),
+          ),
+        ];
+        return media
+          .filter(({ type, one }) => NEEDS_EXAMPLE.test(type) && !one.examples)
+          .map(({ where, type }) => `${name}: ${where}, ${type}`);
+      });
+      expect(lacking).toEqual([]);
+      const refused = Object.entries(await readExamples(side)).flatMap(([name, examples]) =>
+        examples.every(({ status }) => status >= 400) ? [name] : [],
+      );
+      expect(refused).toEqual(ONLY_REFUSED[side]);
+    });
+
     test("names schemas as people would", () => {
       const names = Object.keys(documents[side].components?.schemas ?? {});
+      const wordsOf = (name: string) => name.match(/[A-Z][a-z0-9]*/g) ?? [];
       const bad = names.filter(
-        (name) => !/^[A-Z][A-Za-z]*$/.test(name.replace(/2fa|Oauth2/i, "")) || /Answer/.test(name),
+        (name) =>
+          !/^[A-Z][A-Za-z]*$/.test(name.replace(/2fa|Oauth2/i, "")) ||
+          /Answer|EventData$/.test(name) ||
+          // No word twice, as in `DecideRequestRequest` and `DeleteResponseResponse`.
+          new Set(wordsOf(name)).size < wordsOf(name).length ||
+          MEANINGLESS.has(name),
       );
       expect(
         bad.map((name) => `${name}: give the schemas that share this name a \`title\` in the plugin's model.ts`),

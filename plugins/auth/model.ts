@@ -33,10 +33,13 @@ export const signUpBody = t.Object({
   website: t.Optional(t.Unknown({ description: "A honeypot for bots: leave it out or empty" })),
 });
 
-export const forgotPasswordBody = t.Object({
-  email: t.String({ maxLength: 320, error: "Give your email address." }),
-  website: t.Optional(t.Unknown({ description: "A honeypot for bots: leave it out or empty" })),
-});
+export const forgotPasswordBody = t.Object(
+  {
+    email: t.String({ maxLength: 320, error: "Give your email address." }),
+    website: t.Optional(t.Unknown({ description: "A honeypot for bots: leave it out or empty" })),
+  },
+  { title: "ForgottenPassword" },
+);
 
 /** The token of a one-time link. */
 const token = t.String({ minLength: 1, maxLength: 200, error: "Open the link from the mail." });

@@ -18,7 +18,7 @@ const bot = t.Object(
     id: t.String({ description: "the platform's id of the bot" }),
     username: t.String({ description: "the handle people see" }),
   },
-  { title: "Bot" },
+  { title: "ChannelBot" },
 );
 const link = t.Union([t.String({ description: "the address that people open to reach the bot" }), t.Null()]);
 const state = t.String({

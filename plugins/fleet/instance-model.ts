@@ -79,7 +79,7 @@ export const storageResponse = t.Object({
     kind: literals(["file", "server"]),
     bytes: nullable(t.Number()),
     logBytes: nullable(t.Number()),
-  }),
+  }, { title: "DatabaseSize" }),
   disk: t.Object({ totalBytes: t.Number(), freeBytes: t.Number() }, { title: "DiskSpace" }),
   backups: backupsResponse.properties.backups,
 });

@@ -72,7 +72,7 @@ export const overviewResponse = t.Object({
     kind: literals(["file", "server"]),
     bytes: nullable(t.Number()),
     logBytes: nullable(t.Number()),
-  }),
+  }, { title: "DatabaseSize" }),
   version: t.String(),
   startedAt: time,
 });

@@ -7,6 +7,29 @@ export const message = t.Any({
   examples: [{ jsonrpc: "2.0", id: 1, method: "tools/list" }],
 });
 
+/** A refusal by the library, which knows no other form. */
+const protocolError = t.Object(
+  {
+    jsonrpc: t.Literal("2.0"),
+    id: t.Union([t.String(), t.Number(), t.Null()]),
+    error: t.Object({ code: t.Integer(), message: t.String(), data: t.Optional(t.Unknown()) }),
+  },
+  { title: "McpError", description: "An error of JSON-RPC 2.0" },
+);
+const NOT_ACCEPTABLE = "The protocol's answers are not accepted: `accept` has to name application/json and text/event-stream.";
+
+/** For the API document: the errors in the form of the protocol. 400 is in Berth's form if the body is no JSON. */
+export const protocolErrors = {
+  400: {
+    description: "The body is no JSON (`INVALID_JSON`, `INVALID_TEXT`, `JSON_TOO_DEEP`), or no message of the protocol.",
+    "x-error-codes": ["INVALID_JSON", "INVALID_TEXT", "JSON_TOO_DEEP"],
+    content: {
+      "application/json": { schema: { anyOf: [{ $ref: "#/components/schemas/Error" }, protocolError] } },
+    },
+  },
+  406: { description: NOT_ACCEPTABLE, content: { "application/json": { schema: protocolError } } },
+};
+
 const list = t.Array(t.String());
 export const resourceMetadata = t.Object({
   resource: t.String(),

@@ -1,13 +1,13 @@
 // The web routes at fixed addresses: `/mcp` itself, the documents by which clients find it, and the page that asks for consent.
 import { Elysia } from "elysia";
 import { documentReplyOrStream, eventSchema } from "../../src/kernel/http/openapi/event-streams.ts";
-import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
 import { createAccountPage } from "../auth/index.ts";
 import type { Access } from "./access.ts";
 import { type Addresses, MCP_PATH, RESOURCE_METADATA_PATH } from "./addresses.ts";
 import consent from "./consent.htm" with { type: "text" };
-import { message, resourceMetadata, serverMetadata } from "./model.ts";
+import { message, protocolErrors, resourceMetadata, serverMetadata } from "./model.ts";
 import type { McpEndpoint } from "./tools/endpoint.ts";
 
 interface Deps {
@@ -65,12 +65,14 @@ export function webRoutes({ access, addresses, endpoint }: Deps) {
           description:
             "Streamable HTTP, without sessions. `Authorization: Bearer` holds an API key, or an access token of OAuth for an app " +
             "that you have connected. Its tools follow the scopes: `chat`, `read`, `write`.",
-          ...documentErrors({ 400: "INVALID_JSON" }),
-          ...documentReplyOrStream(
-            message,
-            eventSchema("McpEvent", "One message of the protocol.", () => ({ message })),
-            "The response",
-          ),
+          responses: {
+            ...documentReplyOrStream(
+              message,
+              eventSchema("McpEvent", "One message of the protocol.", () => ({ message })),
+              "The response",
+            ).responses,
+            ...protocolErrors,
+          },
         },
       })
       .get(MCP_PATH, async ({ request, caller }) => (await endpoint()).respond(request, undefined, caller), {

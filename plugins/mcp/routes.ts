@@ -158,7 +158,7 @@ export function webRoutes(deps: WebDeps) {
           operationId: "finishMcpSignIn",
           description: "Where the authorization server sends the owner's browser.",
           responses: { 302: { description: "To the agent's page, or to the sign-in page of this service" } },
-          ...documentErrors({ 404: "NOT_FOUND", 502: "BACKEND_UNAVAILABLE" }),
+          ...documentErrors({ 403: "SESSION_REQUIRED", 404: "NOT_FOUND", 502: "BACKEND_UNAVAILABLE" }),
         },
       },
     )

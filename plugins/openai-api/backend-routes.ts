@@ -68,13 +68,16 @@ export function backendRoutes({ ai, sources, listed, once, bodies, describe }: V
 
 const NO_STORE = { "cache-control": "no-store" };
 
+/** Of a caller without an account where the operator has closed public use, and of an API key without the scope `chat`. */
+export const V1_REFUSALS = { 401: "UNAUTHORIZED", 403: "MISSING_SCOPE" };
+
 /** For a route under /v1: its handler identifies the caller. */
 export const v1Routes = (bodies: V1Service["bodies"]) =>
   new Elysia({ name: "openai-api.v1" }).macro({
     v1: (_: true) => ({
       ...guarded(({ request }) => bodies.admit(request)),
       afterResponse: ({ request }: { request: Request }) => bodies.release(request),
-      detail: documentGuard([]),
+      detail: documentGuard([], V1_REFUSALS),
     }),
   });
 

@@ -1,4 +1,5 @@
 // What the API document says of the routes under /v1, on both surfaces alike.
+import { eventStream, passedEvent } from "../../src/kernel/http/openapi/event-streams.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import {
   cacheHeader,
@@ -17,9 +18,9 @@ type Properties = Record<string, object>;
 const text = { type: "string" as const };
 const object = { type: "object" as const, additionalProperties: true };
 const anyObject = { "application/json": { schema: object } };
-const events = { "text/event-stream": { schema: text } };
 
-const objectOf = (properties: Properties, required: readonly string[]) => ({
+const objectOf = (properties: Properties, required: readonly string[], title?: string) => ({
+  ...(title !== undefined && { title }),
   ...object,
   required: [...required],
   properties,
@@ -46,12 +47,11 @@ const created = {
   description:
     "Unix time in seconds: when the model came out, as its provider says, or when the agent was made. Of a model whose date is not known, the date of Berth's own list of models",
 };
-const modelItem = objectOf({ id: text, object: { ...text, enum: ["model"] }, created, owned_by: text }, [
-  "id",
-  "object",
-  "created",
-  "owned_by",
-]);
+const modelItem = objectOf(
+  { id: text, object: { ...text, enum: ["model"] }, created, owned_by: text },
+  ["id", "object", "created", "owned_by"],
+  "OpenAiModel",
+);
 
 export const documentation = {
   models: {
@@ -117,7 +117,10 @@ export const documentation = {
       ["model", "input"],
       "As OpenAI has it. Fields that can't be kept are refused.",
     ),
-    ...answerOf("The response, or its events", { ...anyObject, ...events }),
+    ...answerOf("The response, or its events", {
+      ...anyObject,
+      ...eventStream(passedEvent("ResponseEvent", "An event as OpenAI has it.")),
+    }),
   },
   storedResponse: {
     ...openAi,
@@ -133,11 +136,11 @@ export const documentation = {
     ...documentErrors({ 404: "RESPONSE_NOT_FOUND" }),
     ...answerOf("It is deleted", {
       "application/json": {
-        schema: objectOf({ id: text, object: text, deleted: { type: "boolean" as const } }, [
-          "id",
-          "object",
-          "deleted",
-        ]),
+        schema: objectOf(
+          { id: text, object: text, deleted: { type: "boolean" as const } },
+          ["id", "object", "deleted"],
+          "DeletedResponse",
+        ),
       },
     }),
   },
@@ -167,7 +170,10 @@ export const documentation = {
       ["model", "max_tokens", "messages"],
       "As Anthropic has it. Fields that can't be kept are refused.",
     ),
-    ...answerOf("The message, or its events", { ...anyObject, ...events }),
+    ...answerOf("The message, or its events", {
+      ...anyObject,
+      ...eventStream(passedEvent("MessageEvent", "An event as Anthropic has it.")),
+    }),
   },
   transcriptions: {
     ...openAi,

@@ -5,7 +5,7 @@ import { documentGuard } from "../../src/kernel/http/openapi/route-documentation
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { guardedFile } from "../../src/kernel/http/route-guards.ts";
 import type { ApiCaller } from "../ai/index.ts";
-import { v1Routes } from "./backend-routes.ts";
+import { V1_REFUSALS, v1Routes } from "./backend-routes.ts";
 import { documentation as d } from "./documentation.ts";
 import { createMessages } from "./messages/messages.ts";
 import type { ResponseKeeper } from "./responses/response-keeper.ts";
@@ -38,7 +38,7 @@ export function lateRoutes(service: Deps) {
     form: (_: true) => ({
       ...guardedFile(({ request }) => bodies.admit(request)),
       afterResponse: ({ request }: { request: Request }) => bodies.release(request),
-      detail: documentGuard([]),
+      detail: documentGuard([], V1_REFUSALS),
     }),
   });
 

@@ -22,7 +22,7 @@ export const chatReply = t.Object({
   reply: t.String(),
   timestamp: t.Number({ description: "epoch ms" }),
   files: sentFiles,
-});
+}, { title: "AgentReply" });
 
 export const newSession = t.Object({ sessionId: t.String(), status: t.String() });
 

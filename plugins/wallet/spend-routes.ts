@@ -141,7 +141,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, steps, 
       {
         signedIn: "write",
         body: payBody,
-        response: { 200: payResponse, 202: payResponse },
+        response: { 200: payResponse },
         detail: {
           tags,
           summary: "Fetch a URL, and pay for it if required (x402)",

@@ -19,6 +19,8 @@ export interface CallOptions {
   as?: Client | null;
   /** A form with this file, in place of a body. */
   file?: File;
+  /** The form's other fields. */
+  fields?: Record<string, string>;
   /** Reads this many server-sent events, or to the end of the stream. */
   events?: number;
 }
@@ -67,7 +69,7 @@ export function createTour(
     });
     Object.assign(parameters, options.path, options.query);
     const query = new URLSearchParams(options.query).toString();
-    const { as = tour.owner, body, file, events } = options;
+    const { as = tour.owner, body, file, fields = {}, events } = options;
     const headers = new Headers({ "user-agent": "berth-tests/1.0", ...options.headers });
     if (as?.cookie) headers.set("cookie", as.cookie);
     if (events !== undefined) headers.set("accept", "text/event-stream");
@@ -75,6 +77,7 @@ export function createTour(
     if (file) {
       const form = new FormData();
       form.set("file", file);
+      for (const [name, value] of Object.entries(fields)) form.set(name, value);
       sent = form;
     } else if (body !== undefined) {
       sent = typeof body === "string" ? body : JSON.stringify(body);
@@ -94,7 +97,8 @@ export function createTour(
       response = await takeEvents(answer.body, events ?? 100);
       abort.abort();
     } else {
-      const text = await answer.text();
+      // Bytes of a recording are no text.
+      const text = type.startsWith("audio/") ? await answer.arrayBuffer().then(() => "") : await answer.text();
       response = type.endsWith("json") && text !== "" ? JSON.parse(text) : text;
     }
     if (answer.status >= 400)
@@ -102,6 +106,7 @@ export function createTour(
     keep(on, operation, answer.status, {
       ...(Object.keys(parameters).length > 0 && { parameters }),
       ...(body !== undefined && shownBody(body, headers.get("content-type") ?? "")),
+      ...(file && { body: { file: file.name, ...fields }, bodyType: "multipart/form-data" }),
       status: answer.status,
       ...(type !== "" && response !== "" && { type, response }),
     });
@@ -110,10 +115,16 @@ export function createTour(
 
   /** The first answer that is no error is the example; an error only until there is another. */
   function keep(on: Side, operation: string, status: number, example: RecordedExample): void {
-    const [known] = recorded[on][operation] ?? [];
+    const known = recorded[on][operation] ?? [];
     const isStream = example.type === "text/event-stream";
-    const isBetter = !known || (known.status >= 400 && status < 400);
-    const isAnotherForm = known && known.status < 400 && status < 400 && isStream && known.type !== example.type;
+    const isBetter = known.every((one) => one.status >= 400) && (known.length === 0 || status < 400);
+    /** Another kind of request or answer than those that are known. */
+    const isAnotherForm =
+      status < 400 &&
+      known.length < MAX_EXAMPLES &&
+      known.every(
+        (one) => one.status !== status || one.type !== example.type || (one.bodyType ?? "") !== (example.bodyType ?? ""),
+      );
     if (!isBetter && !isAnotherForm) return;
     const normaliser = createNormaliser([berth.web, berth.backend]);
     const shown: RecordedExample = {
@@ -122,7 +133,7 @@ export function createTour(
       ...(example.body !== undefined && { body: normaliser.value(example.body, false) }),
       ...(example.response !== undefined && { response: normaliser.value(example.response, !isStream) }),
     };
-    recorded[on][operation] = isAnotherForm ? [...(recorded[on][operation] ?? []), shown].slice(0, 2) : [shown];
+    recorded[on][operation] = isBetter ? [shown] : [...known, shown];
   }
 
   const tour: Tour = {
@@ -147,6 +158,8 @@ function shownBody(body: unknown, type: string): Pick<RecordedExample, "body" | 
   return { body: isForm ? Object.fromEntries(new URLSearchParams(body)) : body, bodyType: type };
 }
 
+/** Of one operation. */
+const MAX_EXAMPLES = 3;
 /** The longest that a step may take. */
 const STEP_MS = 15_000;
 

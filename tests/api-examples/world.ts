@@ -29,12 +29,16 @@ export const WHATSAPP_APP = { id: "9001", secret: "the-operators-app-secret" };
 export interface World extends AsyncDisposable {
   readonly berth: Berth;
   readonly upstream: Upstream;
+  /** Stands for OpenAI, with names of its models, so that a reader can send the examples with a key of theirs. */
+  readonly openAi: Upstream;
   readonly telegram: Telegram;
   readonly whatsapp: WhatsApp;
   readonly providers: Providers;
   readonly social: SocialFixture;
   readonly attest: (address: Address) => Promise<unknown>;
   readonly mcp: TestMcpServer;
+  /** An MCP server that wants a sign-in. */
+  readonly guarded: TestMcpServer;
   readonly seller: Seller;
   /** The test chain with the tokens. */
   readonly chain: Anvil;
@@ -48,6 +52,7 @@ export interface World extends AsyncDisposable {
 export async function openWorld(): Promise<World> {
   await using opened = new AsyncDisposableStack();
   const upstream = opened.use(await startUpstream());
+  const openAi = opened.use(await startUpstream({ models: ["gpt-5-mini", "gpt-4o-mini", "text-embedding-3-small"] }));
   const [social, chain] = await Promise.all([openSocialFixture(), startAnvil({ chainId: 84_532 })]);
   opened.use(social);
   opened.use(chain);
@@ -77,6 +82,8 @@ export async function openWorld(): Promise<World> {
   opened.defer(() => page.stop(true));
   const mcp = startMcpServer({ tide: { description: "The tide at a harbour" } });
   opened.defer(() => mcp.stop());
+  const guarded = startMcpServer({ chart: { description: "The chart of a harbour" } }, { oauth: true });
+  opened.defer(() => guarded.stop());
   // Platforms post to the public address; a reverse proxy would forward that to the web listener.
   let webUrl = "";
   const webhookAddress = (url: string) => url.replace(BASE_URL, webUrl);
@@ -95,7 +102,7 @@ export async function openWorld(): Promise<World> {
         BASE_URL,
         SECRET_KEY: ROOT_KEY,
         PROVIDER_3_BASE_URL: upstream.url,
-        PROVIDER_5_BASE_URL: upstream.url,
+        PROVIDER_5_BASE_URL: openAi.url,
         MODEL_A: "provider_3:fake-small",
         CHANNEL_A_API_ROOT: telegram.url,
         CHANNEL_C_API_ROOT: whatsapp.url,
@@ -116,7 +123,7 @@ export async function openWorld(): Promise<World> {
   webUrl = berth.web;
   const kept = opened.move();
   return {
-    ...{ berth, upstream, telegram, whatsapp, providers, social, mcp, seller, chain, usd, gold },
+    ...{ berth, upstream, openAi, telegram, whatsapp, providers, social, mcp, guarded, seller, chain, usd, gold },
     page: page.url,
     attest: (address) => attesters.attestAccount(address),
     async admin() {

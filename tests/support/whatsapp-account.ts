@@ -36,6 +36,7 @@ export function createAccount(options: AccountOptions) {
   const { waba, numbers, secretOf } = options;
   /** The subscribed apps, each with its own callback address or undefined for the app's default. */
   const subscriptions = new Map<string, string | undefined>();
+  const verifyTokens = new Map<string, string>();
   const media = new Map<string, Media>();
   const history = new Map<string, { lane: string; change: Change }>();
   /** Whether a user can get messages, by user. */
@@ -141,6 +142,7 @@ export function createAccount(options: AccountOptions) {
     waba,
     numbers,
     subscriptions,
+    verifyTokens,
     media,
     hooks,
     sent,
@@ -230,6 +232,7 @@ export function createAccount(options: AccountOptions) {
       get subscriptions() {
         return [...subscriptions].map(([app, callback]) => ({ app, callback }));
       },
+      verifyTokenOf: (app) => verifyTokens.get(app),
     }),
   };
 }

@@ -145,6 +145,8 @@ export interface FakeAccount {
   /** Number of users' messages that the callback has not accepted. */
   pending(): number;
   readonly subscriptions: Subscription[];
+  /** With which the app's callback was subscribed. */
+  verifyTokenOf(app: string): string | undefined;
 }
 
 export interface WhatsAppStats {

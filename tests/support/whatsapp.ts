@@ -219,6 +219,7 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
       if (!(await proves(callback, verify))) throw new GraphRefusal(2200);
     }
     state.subscriptions.set(app, callback);
+    if (typeof verify === "string") state.verifyTokens.set(app, verify);
     return { success: true };
   }
 

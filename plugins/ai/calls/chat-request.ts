@@ -1,5 +1,6 @@
 // Checks chat requests by hand, since a schema would visit and copy every message.
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
+import { eventStream, passedEvent } from "../../../src/kernel/http/openapi/event-streams.ts";
 import { taskTypes } from "../providers/catalogue-entry.ts";
 
 /** The fields of a chat request that Berth reads; all others pass through unread. */
@@ -137,7 +138,7 @@ export const chatResponses = {
     headers: { "x-berth-model": { description: "provider_N:id that answered", schema: { type: "string" as const } } },
     content: {
       "application/json": { schema: { type: "object" as const, additionalProperties: true } },
-      "text/event-stream": { schema: { type: "string" as const } },
+      ...eventStream(passedEvent("ChatCompletionEvent", "A chunk as the provider sends it; at the end `[DONE]`.")),
     },
   },
 };

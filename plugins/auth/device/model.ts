@@ -54,7 +54,7 @@ export const askingDevice = t.Object({
   scopes: t.Array(scope),
   createdAt: t.String({ description: "ISO 8601" }),
   account: t.String({ description: "The address of the account that would be used" }),
-});
+}, { title: "DeviceRequest" });
 
 export const decisionBody = t.Object({
   code,
@@ -62,9 +62,9 @@ export const decisionBody = t.Object({
   scopes: t.Optional(
     t.Array(scope, { maxItems: 3, description: "What is granted of it", error: "Scopes are read, chat and write." }),
   ),
-});
+}, { title: "DeviceDecision" });
 
-export const decided = t.Object({ success: t.Literal(true), approved: t.Boolean() });
+export const decided = t.Object({ success: t.Literal(true), approved: t.Boolean() }, { title: "DecidedDevice" });
 
 /** The scopes of a space-separated text; undefined if one is unknown. */
 export function parseScopes(text: string | null): ReadonlySet<Scope> | undefined {

@@ -13,7 +13,7 @@ export const uiMessage = t.Object(
     }),
     parts: t.Array(part, { maxItems: 2_000, error: "A message has a list of parts." }),
   },
-  { additionalProperties: true, description: "A UIMessage" },
+  { title: "UiMessage", additionalProperties: true, description: "A UIMessage" },
 );
 
 /** An id of a conversation (`sess_…`), or any id that the client gives its chat. */

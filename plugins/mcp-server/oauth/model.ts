@@ -40,13 +40,13 @@ export const requestedApp = t.Object({
     }),
   ),
   account: t.String({ description: "The address of the account that is signed in" }),
-});
+}, { title: "AppRequest" });
 export const decisionBody = t.Object({
   request: query,
   approved: t.Boolean({ error: "Give true or false." }),
   scopes: t.Array(t.String({ maxLength: 20 }), { maxItems: 10, error: "Scopes are read, chat and write." }),
   trusted: t.Optional(t.Boolean({ description: "What the app writes counts as the account holder's own words" })),
-});
+}, { title: "AppDecision" });
 export const decided = t.Object({ redirect: t.String({ description: "Where the browser goes" }) });
 
 export const registrationBody = t.Object(

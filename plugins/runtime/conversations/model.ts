@@ -41,7 +41,10 @@ export const conversationItem = t.Object(
     createdAt: time("Its beginning"),
     lastActivityAt: time("Its latest message"),
     match: nullable(
-      t.Object({ seq: t.Integer(), text: t.String() }, { description: "The newest message that a search has found" }),
+      t.Object(
+        { seq: t.Integer(), text: t.String() },
+        { title: "FoundMessage", description: "The newest message that a search has found" },
+      ),
     ),
   },
   { title: "Conversation" },

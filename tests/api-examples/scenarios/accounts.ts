@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { Secret, TOTP } from "otpauth";
 import { createClient } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
-import { completeAtProvider, newGooglePerson } from "../../support/providers.ts";
+import { completeAtProvider, newGooglePerson, signInWith } from "../../support/providers.ts";
 import { createWallet, siweMessage } from "../../support/wallets.ts";
 import type { Tour } from "../tour.ts";
+import { withTwoFactor } from "../two-factor.ts";
 import { BASE_URL, type World } from "../world.ts";
 
 const PASSWORD = "correct horse battery";
@@ -129,7 +130,12 @@ async function signIns(
     path: { provider: "google" },
     query: Object.fromEntries(callback.searchParams),
   });
-  await call("POST /api/auth/two-factor", { as: null, body: { totp: "123456" } });
+  // The person's account is the one that the example's answer has signed in to.
+  await signInWith(browser, "google");
+  const { recoveryCodes } = await withTwoFactor(berth, browser);
+  const another = createClient(berth);
+  await signInWith(another, "google");
+  await call("POST /api/auth/two-factor", { as: another, body: { totp: recoveryCodes[0] } });
 }
 
 async function apps({ call }: Tour, eve: ReturnType<typeof createClient>): Promise<void> {
@@ -178,6 +184,28 @@ async function apps({ call }: Tour, eve: ReturnType<typeof createClient>): Promi
       "mcp-protocol-version": "2025-06-18",
     },
     body: { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
+  });
+  const version = "2026-07-28";
+  await call("POST /mcp", {
+    as: null,
+    headers: {
+      authorization: `Bearer ${tokens.access_token}`,
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": version,
+      "mcp-method": "tools/list",
+    },
+    body: {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/list",
+      params: {
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": version,
+          "io.modelcontextprotocol/clientInfo": { name: "desk", version: "1.0.0" },
+          "io.modelcontextprotocol/clientCapabilities": {},
+        },
+      },
+    },
   });
   await call("DELETE /api/connected-apps/{id}", { as: eve, path: { id: connected.apps[0]?.id ?? "unknown" } });
   await call("POST /api/oauth/revoke", {

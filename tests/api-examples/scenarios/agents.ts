@@ -71,22 +71,25 @@ async function talk(tour: Tour, { upstream }: World): Promise<void> {
 }
 
 async function memory({ call }: Tour): Promise<void> {
-  const { body } = await call("POST /api/agents/{id}/memories", { body: { text: "Ada loves lighthouses." } });
+  const text = "Ada loves lighthouses.";
+  const { body } = await call("POST /api/agents/{id}/memories", { body: { text } });
+  // What is known already is not stored again.
+  await call("POST /api/agents/{id}/memories", { body: { text } });
   const path = { memoryId: body.memory.id };
   await call("GET /api/agents/{id}/memories", { query: { query: "lighthouse" } });
   await call("PATCH /api/agents/{id}/memories/{memoryId}", { path, body: { pinned: true } });
   await call("DELETE /api/agents/{id}/memories/{memoryId}", { path });
 }
 
-async function skills(tour: Tour, { upstream, mcp, page }: World): Promise<void> {
+async function skills(tour: Tour, { upstream, mcp, guarded, page }: World): Promise<void> {
   const { call, agentId, owner } = tour;
   await call("GET /api/skills");
   const zip = zipOf({ "tea/SKILL.md": skillMd("tea", "Makes tea") });
   await call("POST /api/skills", { file: new File([zip], "tea.zip", { type: "application/zip" }) });
-  const id = "folder:tea";
-  await call("GET /api/skills/{id}", { path: { id } });
-  await call("GET /api/skills/{id}/file", { path: { id }, query: { path: "SKILL.md" } });
-  await call("PATCH /api/skills/{id}", { path: { id }, body: { trusted: true } });
+  const tea = { id: "folder:tea" };
+  await call("GET /api/skills/{id}", { path: tea });
+  await call("GET /api/skills/{id}/file", { path: tea, query: { path: "SKILL.md" } });
+  await call("PATCH /api/skills/{id}", { path: tea, body: { trusted: true } });
   await call("GET /api/agents/{id}/skills");
   await call("PUT /api/agents/{id}/skills/{skillId}", { path: { skillId: "clock" }, body: { enabled: true } });
   await call("GET /api/agents/{id}/web-search");
@@ -96,8 +99,8 @@ async function skills(tour: Tour, { upstream, mcp, page }: World): Promise<void>
     body: { value: "sk-the-owners-key" },
   });
   await call("POST /api/agents/{id}/credentials/compare", { body: { values: { provider_5: "sk-the-owners-key" } } });
-  await call("DELETE /api/skills/{id}", { path: { id } });
-  await call("POST /api/skills/{id}/restore", { path: { id }, body: {} });
+  await call("DELETE /api/skills/{id}", { path: tea });
+  await call("POST /api/skills/{id}/restore", { path: tea, body: {} });
 
   const made = await owner.post<{ agent: { id: string } }>("/api/agents", {
     name: "Tides",
@@ -112,11 +115,22 @@ async function skills(tour: Tour, { upstream, mcp, page }: World): Promise<void>
   });
   await call("DELETE /api/agents/{id}/mcp/{name}/sign-in", { path: { id: tides, name: "tides" } });
   await call("GET /api/mcp/client.json", { as: null });
-  await call("GET /api/mcp/callback", { query: { state: "the-state", code: "the-code" } });
-  await call("POST /api/agents/{id}/mcp/{name}/callback", {
-    path: { id: tides, name: "tides" },
-    body: { search: "?code=the-code&state=the-state" },
+  const charts = await owner.post<{ agent: { id: string } }>("/api/agents", {
+    name: "Charts",
+    config: { mcpServers: { charts: { url: guarded.url } } },
   });
+  const id = charts.body.agent.id;
+  const back = async () => {
+    await owner.post(`/api/agents/${id}/mcp/charts/test`, {});
+    const { body } = await owner.get<{ servers: { authorizeUrl: string | null }[] }>(`/api/agents/${id}/mcp`);
+    const answer = await fetch(body.servers[0]?.authorizeUrl ?? "", { redirect: "manual" });
+    return new URL(answer.headers.get("location") ?? "");
+  };
+  const query = Object.fromEntries((await back()).searchParams);
+  await call("GET /api/mcp/callback", { query });
+  await owner.delete(`/api/agents/${id}/mcp/charts/sign-in`);
+  const path = { id, name: "charts" };
+  await call("POST /api/agents/{id}/mcp/{name}/callback", { path, body: { search: (await back()).search } });
 
   upstream.script(({ toolResults, lastUser }) => {
     if (toolResults.at(-1)?.content.includes("was not run")) return "Then I don't.";
@@ -153,6 +167,7 @@ async function files({ call, agentId, owner }: Tour, { page }: World): Promise<v
   await call("GET /api/agents/{id}/uploads");
   await call("GET /api/agents/{id}/uploads/{uploadId}", { path });
   await call("DELETE /api/agents/{id}/uploads/{uploadId}", { path });
+  await call("POST /api/agents/{id}/files", { file });
   const { body: address } = await call("POST /api/agents/{id}/files", { body: { url: page.href, refresh: "day" } });
   const fileId = address.file.id;
   await eventually(
@@ -236,8 +251,14 @@ async function life(tour: Tour): Promise<void> {
     path: { userId: tour.agentId },
     body: { backupPath: backups[0]?.path ?? "" },
   });
-  await call("POST /api/deployments", { body: { agentId: tour.agentId, config: { instructions: "Be brief." } } });
-  await call("POST /api/agents/{id}/deploy", { body: { config: { instructions: "Be brief." } } });
+  const config = { instructions: "Be brief." };
+  // To an agent that is up, and to one that is stopped.
+  for (const isUp of [true, false]) {
+    if (!isUp) await tour.owner.post(`/api/agents/${tour.agentId}/stop`);
+    await call("POST /api/agents/{id}/deploy", { body: { config } });
+    if (!isUp) await tour.owner.post(`/api/agents/${tour.agentId}/stop`);
+    await call("POST /api/deployments", { body: { agentId: tour.agentId, config } });
+  }
   const { body: exported } = await call("GET /api/agents/{id}/export");
   await call("POST /api/agents/import/preview", { body: { ...exported, sessions: [] } });
   await call("POST /api/agents/import", {

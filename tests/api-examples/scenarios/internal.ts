@@ -41,12 +41,6 @@ export async function internal(tour: Tour, { upstream }: World): Promise<void> {
   await call("POST /api/agents/{id}/assistant/schedules", {
     body: { prompt: "Which ships come today?", cron: "0 8 * * *", trusted: true },
   });
-  const hook = { path: { channel: "channel_c", callbackId: "unknown" } };
-  await call(
-    "POST /api/hooks/{channel}/{callbackId}",
-    granted("channel.receive", { ...hook, body: { object: "test" } }),
-  );
-  await call("GET /api/hooks/{channel}/{callbackId}", granted("channel.receive", hook));
 }
 
 /** Cancels a message whose reply takes long. */

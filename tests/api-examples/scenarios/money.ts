@@ -34,12 +34,15 @@ export async function money(tour: Tour, world: World): Promise<void> {
   await call("POST /api/wallet/send", { ...as, body: transfer });
   await call("POST /api/wallet/trade", { ...as, body: { sell: "USDC", buy: world.gold.address, amount: "2" } });
   await call("POST /api/wallet/pay", { ...as, body: { url: `${world.seller.url}/news`, body: {}, maxAmount: "1" } });
+  // Above the owner's limit it waits for an approval.
   const waiting = async () => {
-    const { body } = await rich.post<{ id: string }>("/api/wallet/send", { ...transfer, amount: "7" });
+    const { body } = await call("POST /api/wallet/send", { ...as, body: { ...transfer, amount: "7" } });
     return { id: body.id ?? "unknown" };
   };
   await call("POST /api/wallet/spends/{id}/reject", { ...as, path: await waiting(), body: {} });
   await call("POST /api/wallet/spends/{id}/approve", { ...as, path: await waiting(), body: {} });
+  await call("PUT /api/wallet/policy", { ...as, body: { perTransaction: "10", perDay: "50", approvalAbove: "0.01" } });
+  await call("POST /api/wallet/trade", { ...as, body: { sell: "USDC", buy: world.gold.address, amount: "2" } });
   await call("GET /api/wallet/spends", as);
   const importer = createClient(tour.berth);
   await importer.join();

@@ -1,15 +1,18 @@
 // What operators and other services ask: health, models, accounts, the whole installation.
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
 import { type Client, createClient } from "../../support/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { CallOptions, Tour } from "../tour.ts";
+import { withTwoFactor } from "../two-factor.ts";
 import { asWebSurface, type World } from "../world.ts";
 
-export async function operation(tour: Tour, { admin, upstream }: World): Promise<void> {
+export async function operation(tour: Tour, { admin, upstream, openAi }: World): Promise<void> {
   const { call } = tour;
   await call("GET /healthz", { as: null });
   await call("GET /readyz", { as: null });
   await call("GET /api/setup");
-  upstream.script(() => ({ text: "Ahoy!" }));
+  for (const fake of [upstream, openAi]) fake.script(() => ({ text: "Ahoy!" }));
   await call("GET /metrics", { as: null });
   await call("GET /api/ai/health", { as: null });
   await call("GET /api/ai/models", { as: null });
@@ -17,12 +20,13 @@ export async function operation(tour: Tour, { admin, upstream }: World): Promise
   await call("POST /api/ai/models/select", { as: null, body: { taskType: "chat" } });
   await call("POST /api/ai/estimate-cost", {
     as: null,
-    body: { model: "provider_3:fake-small", inputTokens: 1000, outputTokens: 500 },
+    body: { model: "gpt-5-mini", inputTokens: 1000, outputTokens: 500 },
   });
-  const chat = { model: "provider_3:fake-small", messages: [{ role: "user", content: "Ahoy!" }] };
+  const chat = { model: "gpt-5-mini", messages: [{ role: "user", content: "Ahoy!" }] };
   await call("POST /api/ai/chat", { as: null, body: chat });
+  await call("POST /api/ai/chat", { as: null, body: { ...chat, stream: true }, events: 20 });
   await call("POST /v1/chat/completions", { as: null, body: chat });
-  await call("POST /v1/embeddings", { as: null, body: { model: "provider_3:fake-embed", input: "Ahoy!" } });
+  await call("POST /v1/embeddings", { as: null, body: { model: "text-embedding-3-small", input: "Ahoy!" } });
   await call("GET /v1/models", { as: null });
   const as = { as: await admin() };
   if (tour.side === "web") await people(tour, as.as);
@@ -38,8 +42,8 @@ export async function operation(tour: Tour, { admin, upstream }: World): Promise
   await call("GET /api/admin/versions", as);
   await call("POST /api/admin/agents/{id}/stop", { ...as, body: {} });
   await call("POST /api/admin/agents/{id}/start", { ...as, body: {} });
-  await call("POST /api/admin/jobs/{id}/retry", { ...as, path: { id: "unknown" }, body: {} });
-  await call("DELETE /api/admin/jobs/{id}", { ...as, path: { id: "unknown" } });
+  await call("POST /api/admin/jobs/{id}/retry", { ...as, path: { id: failedJob(tour) }, body: {} });
+  await call("DELETE /api/admin/jobs/{id}", { ...as, path: { id: failedJob(tour) } });
   await call("GET /api/admin/model-providers", as);
   const path = { provider: "provider_5" };
   const settings = { apiKey: "sk-the-operators-key" };
@@ -52,7 +56,7 @@ export async function operation(tour: Tour, { admin, upstream }: World): Promise
   await call("POST /api/admin/model-providers/{provider}/test", {
     ...inSession("model-providers"),
     path,
-    body: { ...settings, model: "fake-small" },
+    body: { ...settings, model: "gpt-5-mini" },
   });
   await call("PUT /api/admin/model-providers/{provider}", { ...inSession("model-providers"), path, body: settings });
   await call("DELETE /api/admin/model-providers/{provider}", { ...inSession("model-providers"), path });
@@ -62,6 +66,17 @@ export async function operation(tour: Tour, { admin, upstream }: World): Promise
     body: { model_b: "provider_3:fake-large" },
   });
   await backups(tour, as.as, inSession);
+}
+
+/** The id of a job that has failed too often: it takes a day until one has. */
+function failedJob({ berth }: Tour): string {
+  const id = Bun.randomUUIDv7();
+  using database = new Database(join(berth.dir, "data/berth.db"));
+  database.run(
+    "INSERT INTO jobs (id, kind, payload, state, run_at, attempt, max_attempts, last_error, created_at) VALUES (?, 'mail', 'null', 'failed', 1, 8, 8, 'The mail server is away.', 1)",
+    [id],
+  );
+  return id;
 }
 
 async function people({ call, berth }: Tour, admin: Client): Promise<void> {
@@ -76,7 +91,8 @@ async function people({ call, berth }: Tour, admin: Client): Promise<void> {
   await call("PUT /api/admin/users/{id}/subscription", { ...as, path, body: { plan: "pro", days: 30 } });
   await call("DELETE /api/admin/users/{id}/subscription", { ...as, path });
   await call("POST /api/admin/users/{id}/reset-password", { ...as, path, body: { delivery: "link" } });
-  await call("DELETE /api/admin/users/{id}/two-factor", { ...as, path });
+  const ada = await withTwoFactor(berth);
+  await call("DELETE /api/admin/users/{id}/two-factor", { ...as, path: { id: ada.id } });
   await call("GET /api/admin/audit", { ...as, query: { limit: "2" } });
   const leaver = createClient(berth);
   const id = await leaver.join();

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { eventually } from "../../support/eventually.ts";
 import { provision } from "../../support/members.ts";
 import type { Tour } from "../tour.ts";
-import { WHATSAPP_APP, type World } from "../world.ts";
+import { asWebSurface, WHATSAPP_APP, type World } from "../world.ts";
 
 export async function reach(tour: Tour, world: World): Promise<void> {
   const { call, agentId, owner } = tour;
@@ -80,7 +80,7 @@ async function channels({ call, on, side, agentId, owner }: Tour, { telegram }: 
   await call("POST /api/provision/claim", { body: { token: claim } });
 }
 
-async function hooks({ call, owner, side }: Tour, { whatsapp }: World): Promise<void> {
+async function hooks({ call, on, owner, side }: Tour, { whatsapp }: World): Promise<void> {
   const token = `EAAexampleToken${side}`;
   const account = whatsapp.addAccount(token, { waba: side === "web" ? "102290129340001" : "102290129340002" });
   const { id } = await provision(owner, "Pier", { channels: { channel_c: { access: "open" } } });
@@ -91,18 +91,23 @@ async function hooks({ call, owner, side }: Tour, { whatsapp }: World): Promise<
   const body = JSON.stringify({ object: "whatsapp_business_account", entry: [] });
   const signature = `sha256=${createHmac("sha256", WHATSAPP_APP.secret).update(body).digest("hex")}`;
   const post = { as: null, body, headers: { "content-type": "application/json", "x-hub-signature-256": signature } };
+  const challenge = (token: string) => ({
+    as: null,
+    query: { "hub.mode": "subscribe", "hub.verify_token": token, "hub.challenge": "1158201444" },
+  });
+  const verification = challenge(account.verifyTokenOf(WHATSAPP_APP.id) ?? "");
   await call("POST /hooks/{channel}/{callbackId}", { ...post, path });
-  await call("GET /hooks/{channel}/{callbackId}", {
-    as: null,
-    path,
-    query: { "hub.mode": "subscribe", "hub.verify_token": "unknown", "hub.challenge": "1158201444" },
-  });
+  await call("GET /hooks/{channel}/{callbackId}", { ...verification, path });
+  if (side === "backend") {
+    // As the web surface forwards it.
+    const { id: userId } = (await owner.get<{ id: string }>("/api/settings")).body;
+    const forwarded = asWebSurface({ userId, agentId: id, action: "channel.receive" });
+    const operation = "/api/hooks/{channel}/{callbackId}";
+    await on(side, `POST ${operation}`, { ...post, path, headers: { ...post.headers, ...forwarded } });
+    await on(side, `GET ${operation}`, { ...verification, path, headers: forwarded });
+  }
   await call("POST /hooks/{channel}", { ...post, path: { channel: "channel_c" } });
-  await call("GET /hooks/{channel}", {
-    as: null,
-    path: { channel: "channel_c" },
-    query: { "hub.mode": "subscribe", "hub.verify_token": "unknown", "hub.challenge": "1158201444" },
-  });
+  await call("GET /hooks/{channel}", { ...challenge("berth"), path: { channel: "channel_c" } });
 }
 
 async function streams({ call }: Tour): Promise<void> {

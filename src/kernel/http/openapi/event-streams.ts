@@ -28,12 +28,25 @@ function makeEventSchema(title: string, description: string, events: EventData) 
         event: t.Literal(event),
         data,
       },
-      { title: `${stem}${pascal(event)}Event` },
+      // An event with the name of its stream tells the state.
+      { title: `${stem}${pascal(event) === stem ? "State" : pascal(event)}Event` },
     ),
   );
   const [only, ...others] = kinds;
   return only && others.length === 0 ? { ...only, title, description } : { title, description, oneOf: kinds };
 }
+
+/** The schema of one event of a protocol of others, whose own documents say what is in `data`. */
+export const passedEvent = (title: string, description: string) => ({
+  title,
+  description,
+  type: "object" as const,
+  required: ["data"],
+  properties: {
+    event: { type: "string" as const, description: "Its name, if it has one" },
+    data: { description: "Sent as JSON, if it is no text" },
+  },
+});
 
 /** One entry of a response's `content`. */
 export const eventStream = (schema: object) => ({ "text/event-stream": { schema } });

@@ -47,7 +47,7 @@ function addExample(operation: Operation, example: RecordedExample, name: string
     if (value !== undefined) parameter.example ??= typedParameter(value, parameter.schema?.type);
   }
   if (body !== undefined) add(operation.requestBody?.content, bodyType, body);
-  if (type === undefined) return;
+  if (type === undefined || response === undefined) return;
   const content = operation.responses?.[status]?.content;
   // Of a stream, one event of each kind.
   if (type === EVENT_STREAM && Array.isArray(response)) {

@@ -109,9 +109,11 @@ function completeOperation(operation: Operation, method: string, path: string): 
 }
 
 /** Keeps only the fields of a Response Object: the generator copies the schema's fields into it. */
-function toResponseObject(status: string, { description, headers, content }: ResponseObject): ResponseObject {
+function toResponseObject(status: string, { description, headers, content, ...rest }: ResponseObject): ResponseObject {
+  const { "x-error-codes": codes } = rest;
   return {
     description: description ?? `${STATUS_CODES[status] ?? "Answer"}.`,
+    ...(codes ? { "x-error-codes": codes } : undefined),
     ...(headers ? { headers } : undefined),
     ...(content ? { content: normaliseMedia(content) } : undefined),
   };
