@@ -230,6 +230,9 @@ const berth = createClient({ url: "https://berth.example.com" });
 void berth.agents.create({ nam: "x" });
 void berth.agents.configure("a", { voice: "sometimes" });
 for await (const event of berth.chat("a", "Hi")) if (event.type === "delta") console.log(event.txt);
+void berth.agents.configure("a", { instruction: "Be brief." });
+void berth.agents.create({ name: "x", config: { budget: { usdPerDay: 1, usdPerYear: 1 } } });
+void berth.agents.create({ name: "x", config: { channels: { channel_a: { acess: "open" } } } });
 `,
   );
   const tsc = join(project.path, "node_modules/typescript/bin/tsc");
@@ -241,7 +244,7 @@ for await (const event of berth.chat("a", "Hi")) if (event.type === "delta") con
     60_000,
   );
   expect(exitCode).not.toBe(0);
-  expect([...stdout.matchAll(/wrong\.ts\((\d+),/g)].map(([, line]) => line)).toEqual(["3", "4", "5"]);
+  expect([...stdout.matchAll(/wrong\.ts\((\d+),/g)].map(([, line]) => line)).toEqual(["3", "4", "5", "6", "7", "8"]);
 }, 60_000);
 
 const deno = join(root, "node_modules/@deno/linux-x64-glibc/deno");

@@ -1,8 +1,10 @@
 // Defines the routes of an agent's statistics: the backend measures them, the web surface shows them by agent and by user.
+
 import { Elysia, type Static } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
 import { unwrap } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
+import { documentDeprecated } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
@@ -85,10 +87,13 @@ export function webRoutes({ config, backend, accounts, agents, agentStats }: Dep
     .get("/api/instance/:userId/stats", stats, {
       ownInstance: "read",
       response: { 200: statsResponse },
-      detail: {
-        tags: ["Life cycle"],
-        summary: "Show an agent's statistics, by its id or by the caller's user id",
-        description,
-      },
+      detail: documentDeprecated(
+        {
+          tags: ["Life cycle"],
+          summary: "Show an agent's statistics, by its id or by the caller's user id",
+          description,
+        },
+        "GET /api/agents/{id}/stats",
+      ),
     });
 }

@@ -4,7 +4,7 @@ import { AppError } from "../../src/kernel/errors.ts";
 import { unwrapJson } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
-import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { documentDeprecated, documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
@@ -85,7 +85,15 @@ export function webRoutes({ backend, idempotency, identities, agents }: Deps) {
   return new Elysia({ name: "gateway.web" })
     .use(agents.guards)
     .get("/api/agents/:id/token", show, { ownAgent: own, ...showRoute })
-    .get("/api/instance/:userId/token", show, { ownInstance: "write", ...showRoute })
+    .get("/api/instance/:userId/token", show, {
+      ownInstance: "write",
+      ...showRoute,
+      detail: documentDeprecated(showRoute.detail, "GET /api/agents/{id}/token"),
+    })
     .post("/api/agents/:id/token/rotate", rotate, { ownAgent: own, ...rotateRoute })
-    .post("/api/instance/:userId/token/rotate", rotate, { ownInstance: "write", ...rotateRoute });
+    .post("/api/instance/:userId/token/rotate", rotate, {
+      ownInstance: "write",
+      ...rotateRoute,
+      detail: documentDeprecated(rotateRoute.detail, "POST /api/agents/{id}/token/rotate"),
+    });
 }

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
-import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { documentDeprecated, documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { agentResponse, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
@@ -56,12 +56,15 @@ export function webRoutes({ backend, identities, agents }: Deps) {
       {
         ownInstance: "read",
         response: { 200: agentResponse },
-        detail: {
-          tags: ["Life cycle"],
-          summary: "An agent in detail, by its id or the caller's user id",
-          description:
-            "Under `/api/instance/` the path takes an agent's id, or the caller's user id for the newest agent that is not stopped.",
-        },
+        detail: documentDeprecated(
+          {
+            tags: ["Life cycle"],
+            summary: "An agent in detail, by its id or the caller's user id",
+            description:
+              "Under `/api/instance/` the path takes an agent's id, or the caller's user id for the newest agent that is not stopped.",
+          },
+          "GET /api/agents/{id}",
+        ),
       },
     );
   for (const operation of OPERATIONS) {
@@ -72,7 +75,7 @@ export function webRoutes({ backend, identities, agents }: Deps) {
       })
       .post(`/api/instance/:userId/${operation}`, (context) => forward(operation, context), {
         ownInstance: "write",
-        detail: detail(operation),
+        detail: documentDeprecated(detail(operation), `POST /api/agents/{id}/${operation}`),
       });
   }
   return web;

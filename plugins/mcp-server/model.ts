@@ -16,18 +16,19 @@ const protocolError = t.Object(
   },
   { title: "McpError", description: "An error of JSON-RPC 2.0" },
 );
-const NOT_ACCEPTABLE = "The protocol's answers are not accepted: `accept` has to name application/json and text/event-stream.";
+const json = (schema: object) => ({ "application/json": { schema } });
+const NOT_ACCEPTABLE =
+  "The protocol's answers are not accepted: `accept` has to name application/json and text/event-stream.";
 
 /** For the API document: the errors in the form of the protocol. 400 is in Berth's form if the body is no JSON. */
 export const protocolErrors = {
   400: {
-    description: "The body is no JSON (`INVALID_JSON`, `INVALID_TEXT`, `JSON_TOO_DEEP`), or no message of the protocol.",
+    description:
+      "The body is no JSON (`INVALID_JSON`, `INVALID_TEXT`, `JSON_TOO_DEEP`), or no message of the protocol.",
     "x-error-codes": ["INVALID_JSON", "INVALID_TEXT", "JSON_TOO_DEEP"],
-    content: {
-      "application/json": { schema: { anyOf: [{ $ref: "#/components/schemas/Error" }, protocolError] } },
-    },
+    content: json({ anyOf: [{ $ref: "#/components/schemas/Error" }, protocolError] }),
   },
-  406: { description: NOT_ACCEPTABLE, content: { "application/json": { schema: protocolError } } },
+  406: { description: NOT_ACCEPTABLE, content: json(protocolError) },
 };
 
 const list = t.Array(t.String());

@@ -73,7 +73,13 @@ export const installRequestDocs = {
       schema: {
         type: "object" as const,
         required: ["url"],
-        properties: { url: { type: "string" as const, description: "https address of a zip or a SKILL.md" } },
+        properties: {
+          url: {
+            type: "string" as const,
+            description: "https address of a zip or a SKILL.md",
+            examples: ["https://skills.example.com/tea/SKILL.md"],
+          },
+        },
       },
     },
   },

@@ -143,7 +143,6 @@ function printer(names: ReadonlyMap<string, string>) {
 
   function objectOf({ properties, required, additionalProperties }: Schema, indent: string): string {
     const members = isSchema(properties) ? Object.entries(properties) : [];
-    const isOpen = isSchema(additionalProperties) || additionalProperties === true;
     const others = isSchema(additionalProperties) ? print(additionalProperties, indent) : "unknown";
     if (members.length === 0) return `Record<string, ${others}>`;
     const inside = `${indent}  `;
@@ -158,7 +157,8 @@ function printer(names: ReadonlyMap<string, string>) {
         `${inside}${key}${isRequired ? "" : "?"}: ${print(member, inside)};`,
       ];
     });
-    if (isOpen) lines.push(`${inside}[key: string]: ${isSchema(additionalProperties) ? others : "unknown"};`);
+    // Where the API keeps any other name as well, the type doesn't: a misspelt one is to be an error of the compiler.
+    if (isSchema(additionalProperties)) lines.push(`${inside}[key: string]: ${others};`);
     return `{\n${lines.join("\n")}\n${indent}}`;
   }
   return print;

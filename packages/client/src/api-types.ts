@@ -123,7 +123,6 @@ export interface AgentConfig {
   };
   /** The time zone in which the agent tells times and in which schedules without one of their own run. */
   timezone?: string;
-  [key: string]: unknown;
 }
 
 /** An MCP server that an agent uses. */

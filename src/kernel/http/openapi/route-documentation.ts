@@ -36,3 +36,10 @@ export const documentResponse = (schema: TSchema, description: string) => ({
 export const documentRequestBody = (schema: TSchema) => ({
   requestBody: { content: { "application/json": { schema } } },
 });
+
+/** Marks a route as deprecated, in favour of another one that does the same. The route goes on working. */
+export const documentDeprecated = <Detail extends { description: string }>(detail: Detail, replacement: string) => ({
+  ...detail,
+  deprecated: true,
+  description: `${detail.description} Deprecated: use \`${replacement}\`, which does the same for the agent of this id.`,
+});
