@@ -75,11 +75,14 @@ export const storageResponse = t.Object({
     description: "What the data folder holds, the largest first",
   }),
   complete: t.Boolean({ description: "False if there were too many files to measure all" }),
-  database: t.Object({
-    kind: literals(["file", "server"]),
-    bytes: nullable(t.Number()),
-    logBytes: nullable(t.Number()),
-  }, { title: "DatabaseSize" }),
+  database: t.Object(
+    {
+      kind: literals(["file", "server"]),
+      bytes: nullable(t.Number()),
+      logBytes: nullable(t.Number()),
+    },
+    { title: "DatabaseSize" },
+  ),
   disk: t.Object({ totalBytes: t.Number(), freeBytes: t.Number() }, { title: "DiskSpace" }),
   backups: backupsResponse.properties.backups,
 });

@@ -68,11 +68,14 @@ export const overviewResponse = t.Object({
     failed: t.Integer({ description: "Given up" }),
   }),
   disk: t.Object({ totalBytes: t.Number(), freeBytes: t.Number() }, { title: "DiskSpace" }),
-  database: t.Object({
-    kind: literals(["file", "server"]),
-    bytes: nullable(t.Number()),
-    logBytes: nullable(t.Number()),
-  }, { title: "DatabaseSize" }),
+  database: t.Object(
+    {
+      kind: literals(["file", "server"]),
+      bytes: nullable(t.Number()),
+      logBytes: nullable(t.Number()),
+    },
+    { title: "DatabaseSize" },
+  ),
   version: t.String(),
   startedAt: time,
 });

@@ -15,14 +15,17 @@ export const turnBody = t.Composite([chatBody, t.Object({ platform: t.Union([t.L
 
 export type TurnBody = typeof turnBody.static;
 
-export const chatReply = t.Object({
-  inboxId: t.String(),
-  agentId: t.String(),
-  sessionId: t.String(),
-  reply: t.String(),
-  timestamp: t.Number({ description: "epoch ms" }),
-  files: sentFiles,
-}, { title: "AgentReply" });
+export const chatReply = t.Object(
+  {
+    inboxId: t.String(),
+    agentId: t.String(),
+    sessionId: t.String(),
+    reply: t.String(),
+    timestamp: t.Number({ description: "epoch ms" }),
+    files: sentFiles,
+  },
+  { title: "AgentReply" },
+);
 
 export const newSession = t.Object({ sessionId: t.String(), status: t.String() });
 

@@ -123,7 +123,8 @@ export function createTour(
       status < 400 &&
       known.length < MAX_EXAMPLES &&
       known.every(
-        (one) => one.status !== status || one.type !== example.type || (one.bodyType ?? "") !== (example.bodyType ?? ""),
+        (one) =>
+          one.status !== status || one.type !== example.type || (one.bodyType ?? "") !== (example.bodyType ?? ""),
       );
     if (!isBetter && !isAnotherForm) return;
     const normaliser = createNormaliser([berth.web, berth.backend]);

@@ -49,7 +49,8 @@ export async function undocumentedAnswers(berth: Berth): Promise<{ found: string
     };
     for (const group of [...METHODS, LAST]) {
       const ofGroup = operations.filter(({ name, method }) => group === (name === LAST ? LAST : method));
-      for (let at = 0; at < ofGroup.length; at += AT_ONCE) await Promise.all(ofGroup.slice(at, at + AT_ONCE).map(check));
+      for (let at = 0; at < ofGroup.length; at += AT_ONCE)
+        await Promise.all(ofGroup.slice(at, at + AT_ONCE).map(check));
     }
   }
   return { found, sent };

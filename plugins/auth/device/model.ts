@@ -45,24 +45,30 @@ const code = t.String({ minLength: 1, maxLength: 64, error: "Enter the code that
 
 export const codeBody = t.Object({ code });
 
-export const askingDevice = t.Object({
-  code: t.String({ description: "As the program shows it" }),
-  client: t.String({ description: "What the program calls itself; nobody vouches for it" }),
-  device: t.String({ description: "The machine that it names; may be empty" }),
-  address: t.String({ description: "Where its request came from" }),
-  isSameAddress: t.Boolean({ description: "This request comes from the same address" }),
-  scopes: t.Array(scope),
-  createdAt: t.String({ description: "ISO 8601" }),
-  account: t.String({ description: "The address of the account that would be used" }),
-}, { title: "DeviceRequest" });
+export const askingDevice = t.Object(
+  {
+    code: t.String({ description: "As the program shows it" }),
+    client: t.String({ description: "What the program calls itself; nobody vouches for it" }),
+    device: t.String({ description: "The machine that it names; may be empty" }),
+    address: t.String({ description: "Where its request came from" }),
+    isSameAddress: t.Boolean({ description: "This request comes from the same address" }),
+    scopes: t.Array(scope),
+    createdAt: t.String({ description: "ISO 8601" }),
+    account: t.String({ description: "The address of the account that would be used" }),
+  },
+  { title: "DeviceRequest" },
+);
 
-export const decisionBody = t.Object({
-  code,
-  approved: t.Boolean({ error: "Give true or false." }),
-  scopes: t.Optional(
-    t.Array(scope, { maxItems: 3, description: "What is granted of it", error: "Scopes are read, chat and write." }),
-  ),
-}, { title: "DeviceDecision" });
+export const decisionBody = t.Object(
+  {
+    code,
+    approved: t.Boolean({ error: "Give true or false." }),
+    scopes: t.Optional(
+      t.Array(scope, { maxItems: 3, description: "What is granted of it", error: "Scopes are read, chat and write." }),
+    ),
+  },
+  { title: "DeviceDecision" },
+);
 
 export const decided = t.Object({ success: t.Literal(true), approved: t.Boolean() }, { title: "DecidedDevice" });
 

@@ -27,26 +27,32 @@ const query = t.String({
   error: "Open the whole link of the app.",
 });
 export const requestBody = t.Object({ request: query });
-export const requestedApp = t.Object({
-  /** Set when the app made a mistake: the browser goes there at once. */
-  back: nullable(t.String({ description: "Where the browser goes at once, if the app has made a mistake" })),
-  app: nullable(
-    t.Object({
-      name: t.String(),
-      host: t.String({ description: "Where the browser goes afterwards" }),
-      verifiedHost: nullable(t.String({ description: "The site that vouches for the name, if one does" })),
-      isLocal: t.Boolean({ description: "The app runs on the person's own computer" }),
-      scopes: t.Array(scope),
-    }),
-  ),
-  account: t.String({ description: "The address of the account that is signed in" }),
-}, { title: "AppRequest" });
-export const decisionBody = t.Object({
-  request: query,
-  approved: t.Boolean({ error: "Give true or false." }),
-  scopes: t.Array(t.String({ maxLength: 20 }), { maxItems: 10, error: "Scopes are read, chat and write." }),
-  trusted: t.Optional(t.Boolean({ description: "What the app writes counts as the account holder's own words" })),
-}, { title: "AppDecision" });
+export const requestedApp = t.Object(
+  {
+    /** Set when the app made a mistake: the browser goes there at once. */
+    back: nullable(t.String({ description: "Where the browser goes at once, if the app has made a mistake" })),
+    app: nullable(
+      t.Object({
+        name: t.String(),
+        host: t.String({ description: "Where the browser goes afterwards" }),
+        verifiedHost: nullable(t.String({ description: "The site that vouches for the name, if one does" })),
+        isLocal: t.Boolean({ description: "The app runs on the person's own computer" }),
+        scopes: t.Array(scope),
+      }),
+    ),
+    account: t.String({ description: "The address of the account that is signed in" }),
+  },
+  { title: "AppRequest" },
+);
+export const decisionBody = t.Object(
+  {
+    request: query,
+    approved: t.Boolean({ error: "Give true or false." }),
+    scopes: t.Array(t.String({ maxLength: 20 }), { maxItems: 10, error: "Scopes are read, chat and write." }),
+    trusted: t.Optional(t.Boolean({ description: "What the app writes counts as the account holder's own words" })),
+  },
+  { title: "AppDecision" },
+);
 export const decided = t.Object({ redirect: t.String({ description: "Where the browser goes" }) });
 
 export const registrationBody = t.Object(

@@ -1,5 +1,6 @@
 // Reads the examples of the API document: requests that `npm run examples` has sent to the running program, and their answers.
 
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { RecordedExample, RecordedExamples } from "../../kernel/http/openapi/examples.ts";
 import backendFile from "./backend.examples.jsonl" with { type: "file" };
 import webFile from "./web.examples.jsonl" with { type: "file" };
@@ -12,16 +13,20 @@ interface Line {
 
 const FILES = { web: webFile, backend: backendFile };
 
-/** Reads a surface's examples. The text is not kept. */
+/** Reads a surface's examples, in steps, since all at once would block the event loop. The text is not kept. */
 export async function readExamples(surface: "web" | "backend"): Promise<RecordedExamples> {
   const found: RecordedExamples = {};
-  for (const line of (await Bun.file(FILES[surface]).text()).split("\n")) {
+  const lines = (await Bun.file(FILES[surface]).text()).split("\n");
+  for (const [index, line] of lines.entries()) {
+    if (index % LINES_AT_ONCE === 0) await yieldToEventLoop();
     if (line === "") continue;
     const { operation, examples } = JSON.parse(line) as Line;
     found[operation] = examples;
   }
   return found;
 }
+
+const LINES_AT_ONCE = 50;
 
 /** The text of a surface's file, in the order of the operations' names. */
 export const formatExamples = (recorded: RecordedExamples): string =>

@@ -136,7 +136,12 @@ function bodiesOf(document: OpenApiDocument): Body[] {
 function keyOf(schema: Schema): string | undefined {
   const isObject = schema.type === "object" && isSchema(schema.properties);
   if (schema.title === undefined && !(isObject && Object.keys(schema.properties ?? {}).length > 1)) return undefined;
-  return JSON.stringify(Object.entries(schema).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const key = keys.get(schema) ?? JSON.stringify(Object.entries(schema).sort(([a], [b]) => (a < b ? -1 : 1)));
+  keys.set(schema, key);
+  return key;
 }
+
+/** They are computed from whole schemas, and needed twice. */
+const keys = new WeakMap<Schema, string>();
 
 const ANONYMOUS_KEYWORDS = new Set(["items", "anyOf", "oneOf", "allOf", "prefixItems", "additionalProperties", "not"]);

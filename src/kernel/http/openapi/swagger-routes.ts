@@ -66,22 +66,26 @@ export function swaggerRoutes(
         },
       },
     };
-    // Each generator describes the routes of one app.
     return () => swagger(options);
   });
-  const generate = async (path: string, routes: AnyElysia["routes"] = []) => {
-    const app = new RouteList(routes).use((await makeGenerator())());
-    return app.handle(new Request(`http://localhost${path}`));
-  };
+
+  /** Describes these routes. The handler is called directly: an app that serves it would be compiled for each of them. */
+  async function describe(routes: AnyElysia["routes"]): Promise<OpenApiDocument> {
+    const generator = (await makeGenerator())();
+    new RouteList(routes).use(generator);
+    const handler: unknown = generator.routes.find(({ path }) => path === DOCUMENT_PATH)?.handler;
+    if (typeof handler !== "function") throw new Error("The document of @elysiajs/swagger has another path.");
+    // A copy: it holds the routes' own schemas, some of which are made only now.
+    return JSON.parse(JSON.stringify(handler()));
+  }
 
   async function generateDocument(): Promise<OpenApiDocument> {
-    const document = (await (await generate("/swagger/json")).json()) as OpenApiDocument;
+    const document = await describe([]);
     document.paths = {};
     for (const app of apps) {
       const { routes } = typeof app === "function" ? await app() : app;
       for (let at = 0; at < routes.length; at += ROUTES_AT_ONCE) {
-        const part = await generate("/swagger/json", routes.slice(at, at + ROUTES_AT_ONCE));
-        const described = (await part.json()) as OpenApiDocument;
+        const described = await describe(routes.slice(at, at + ROUTES_AT_ONCE));
         for (const [path, methods] of Object.entries(described.paths)) {
           document.paths[path] = { ...document.paths[path], ...methods };
         }
@@ -97,12 +101,18 @@ export function swaggerRoutes(
     const names = await reference.names();
     const script = names.find((name) => name.endsWith(".js")) ?? "";
     const style = names.find((name) => name.endsWith(".css")) ?? "";
-    return completePage(await (await generate("/swagger")).text(), { script, style });
+    const app = new RouteList([]).use((await makeGenerator())());
+    const original = await app.handle(new Request("http://localhost/swagger"));
+    return completePage(await original.text(), { script, style });
   });
   const document = createCompressedAsset(async () => {
     const completed = await completeDocument(await generateDocument(), securitySchemes, tags);
     await shareSchemas(completed);
-    if (examples) addExamples(completed, await examples());
+    if (examples) {
+      const recorded = await examples();
+      await yieldToEventLoop();
+      addExamples(completed, recorded);
+    }
     await yieldToEventLoop();
     return new TextEncoder().encode(JSON.stringify(completed));
   }, JSON_HEADERS);
@@ -117,10 +127,11 @@ export function swaggerRoutes(
   return new Elysia({ name: `swagger.${surfaceName}` })
     .use(openRoutes)
     .get("/swagger", pageResponse, undocumented)
-    .get("/swagger/json", ({ request }) => document.response(request), undocumented)
+    .get(DOCUMENT_PATH, ({ request }) => document.response(request), undocumented)
     .get("/swagger/:file", ({ request, params: { file } }) => reference.response(file, request), undocumented);
 }
 
+const DOCUMENT_PATH = "/swagger/json";
 /** Stands for the script's name, which holds a hash of its content, until the page is completed. */
 const SCRIPT = "swagger/script.js";
 /** How many routes the generator describes at a time: a few milliseconds of work. */
