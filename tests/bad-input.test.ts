@@ -593,6 +593,8 @@ for (const mode of ["development", "production"]) {
       const open = {
         web: [
           "get /schemas/agent.json",
+          "get /schemas/plans.json",
+          "post /api/billing/stripe",
           "post /api/auth/device",
           "post /api/auth/device/token",
           "get /api/embed/{agent}",

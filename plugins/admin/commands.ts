@@ -1,6 +1,6 @@
 // The commands `berth user …`, with which the operator of the machine manages accounts. They run in the server when
 // called over the control socket, else in the process of the command.
-import type { Administration, User } from "../auth/index.ts";
+import type { Administration, PlanTable, User } from "../auth/index.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { toInvitationResponse, toUserItem } from "./model.ts";
 import { requireDays, requirePlan, resolvePeriodEnd } from "./subscription-input.ts";
@@ -13,7 +13,7 @@ export type Commands = Readonly<Record<string, Command>>;
 const PAGE = 1_000;
 
 /** The commands by their names on the control socket. They throw the errors of `Administration`. */
-export function createCommands(administration: Administration, auditLog: AuditLog): Commands {
+export function createCommands(administration: Administration, auditLog: AuditLog, plans: PlanTable): Commands {
   const recorder = ({ operator = "" }) =>
     auditLog.recorderFor({ kind: "command", id: null, name: operator, address: null, requestId: null });
   const findAccount = ({ email = "" }) => administration.byEmail(email);
@@ -43,7 +43,7 @@ export function createCommands(administration: Administration, auditLog: AuditLo
     },
 
     async "user.grant"(args) {
-      const plan = requirePlan(args.plan ?? "");
+      const plan = requirePlan(args.plan ?? "", plans);
       const end = resolvePeriodEnd(args.days === undefined ? undefined : requireDays(args.days), undefined);
       const { id } = await findAccount(args);
       const subscription = { plan, status: "active" as const, currentPeriodEnd: end };

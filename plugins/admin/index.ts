@@ -5,6 +5,7 @@ import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { planSettings } from "../auth/settings.ts";
 import { createAuditLog } from "./audit-log.ts";
 import { createCommands } from "./commands.ts";
 
@@ -16,6 +17,7 @@ export const admin = plugin("admin", (host) => {
   const authService = host.use(auth);
   const agentService = host.use(agents);
   const auditLog = createAuditLog(host.kernel);
+  const plans = host.kernel.config.of(planSettings).table;
 
   authService.onFirstAdminCreated((user, request) => {
     const { address, id: requestId } = contextOf(request);
@@ -41,7 +43,7 @@ export const admin = plugin("admin", (host) => {
 
   return {
     service: {
-      commands: createCommands(authService.administration, auditLog),
+      commands: createCommands(authService.administration, auditLog, plans),
       /** The statement that records an admin's change of something else than an account. */
       auditStatement: auditLog.statementFor,
     },
@@ -52,6 +54,7 @@ export const admin = plugin("admin", (host) => {
             authService,
             agents: agentService,
             auditLog,
+            plans,
             idempotency,
             cells,
           }),

@@ -6,7 +6,6 @@ import {
   type Invitation,
   isActiveSubscription,
   newPassword,
-  PLANS,
   SUBSCRIPTION_STATUSES,
   type User,
 } from "../auth/index.ts";
@@ -75,7 +74,11 @@ export const userChangesBody = t.Object({
 });
 
 export const subscriptionBody = t.Object({
-  plan: literalUnion(PLANS),
+  plan: t.String({
+    maxLength: 32,
+    description: "One of `GET /api/plans`",
+    error: "Give the name of a plan, such as pro.",
+  }),
   status: t.Optional(literalUnion(SUBSCRIPTION_STATUSES)),
   days: t.Optional(
     t.Number({

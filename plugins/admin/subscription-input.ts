@@ -1,7 +1,7 @@
 // Validates plan and duration of a subscription, for the admin routes and the commands.
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
-import { PLANS, type Plan } from "../auth/index.ts";
+import type { PlanTable } from "../auth/index.ts";
 
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 36_500;
@@ -20,10 +20,9 @@ export function resolvePeriodEnd(days: number | undefined, currentPeriodEnd: str
 }
 
 /** The plan with this name. Throws 400 `UNKNOWN_PLAN`. */
-export function requirePlan(text: string): Plan {
-  const plan = PLANS.find((name) => name === text);
-  if (plan) return plan;
-  throw new AppError(400, "UNKNOWN_PLAN", `Unknown plan "${text}". Plans: ${PLANS.join(", ")}.`);
+export function requirePlan(text: string, { find, plans }: PlanTable): string {
+  if (find(text)) return text;
+  throw new AppError(400, "UNKNOWN_PLAN", `Unknown plan "${text}". Plans: ${plans.map(({ id }) => id).join(", ")}.`);
 }
 
 /** Parses the number of `--days`. Throws 400 `INVALID_DAYS`. */

@@ -7,7 +7,7 @@ import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents } from "../agents/index.ts";
-import type { auth, Identity, User } from "../auth/index.ts";
+import type { auth, Identity, PlanTable, User } from "../auth/index.ts";
 import { createAdminLists } from "./admin-lists.ts";
 import type { AuditLog } from "./audit-log.ts";
 import {
@@ -37,6 +37,7 @@ interface Deps extends Pick<Kernel, "idempotency" | "cells"> {
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agents>, "count">;
   auditLog: AuditLog;
+  plans: PlanTable;
 }
 
 function readTime(path: string, text: string | undefined): number | undefined {
@@ -50,6 +51,7 @@ export function adminRoutes({
   authService: { administration, identities },
   agents,
   auditLog,
+  plans,
   idempotency,
   cells,
 }: Deps) {
@@ -209,6 +211,10 @@ export function adminRoutes({
       async (context) => {
         const { params } = context;
         const { plan, status = "active", days, currentPeriodEnd } = context.body;
+        if (!plans.find(plan)) {
+          const known = plans.plans.map(({ id }) => id).join(", ");
+          throw invalidInput({ path: "plan", message: `There is no such plan. Plans: ${known}.` });
+        }
         const subscription = { plan, status, currentPeriodEnd: resolvePeriodEnd(days, currentPeriodEnd) };
         return detail(await administration.setSubscription(params.id, subscription, recorder(context)));
       },

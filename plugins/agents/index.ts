@@ -19,7 +19,7 @@ import { createLogStore } from "./logs/log-store.ts";
 import { createLogStream } from "./logs/log-stream.ts";
 import { createViews } from "./model.ts";
 import { createAccountDeletionHook } from "./ownership/account-deletion.ts";
-import { requireQuota } from "./ownership/agent-quota.ts";
+import { createAgentQuota } from "./ownership/agent-quota.ts";
 import { createOwnershipTransfer } from "./ownership/ownership-transfer.ts";
 import { createProvisioner } from "./ownership/provisioner.ts";
 import { createVerificationStore } from "./ownership/verification-store.ts";
@@ -69,8 +69,9 @@ export const agents = plugin("agents", (host) => {
   const logs = createLogStore({ ...kernel, hooks });
   const configs = createConfigStore({ ...kernel, hooks, logs });
   const credentials = createCredentialStore({ ...kernel, agents: agentStore, hooks });
-  const provision = createProvisioner({ ...kernel, agents: agentStore, configs, logs });
-  const ownershipTransfer = createOwnershipTransfer({ ...kernel, agents: agentStore, hooks, logs });
+  const quota = createAgentQuota(kernel);
+  const provision = createProvisioner({ ...kernel, agents: agentStore, quota, configs, logs });
+  const ownershipTransfer = createOwnershipTransfer({ ...kernel, agents: agentStore, quota, hooks, logs });
   const updateChecks: ((agentId: string) => boolean)[] = [];
   const isUpdating = (agentId: string) => updateChecks.some((predicate) => predicate(agentId));
   const guards = createAgentGuards(identities, agentStore, isUpdating);
@@ -110,7 +111,7 @@ export const agents = plugin("agents", (host) => {
       remove: agentStore.remove,
       provision,
       /** Throws the errors of `provision` for an owner who may not have one more agent. */
-      requireQuota: (owner: { userId: string; isAdmin: boolean }) => requireQuota(kernel.database, owner),
+      requireQuota: quota.require,
       transfer: ownershipTransfer.transfer,
       onTransfer: ownershipTransfer.onTransfer,
       settings: configs.settings,

@@ -9,12 +9,12 @@ import { createVault } from "../../src/kernel/security/vault.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { silent, type TestDatabase } from "../../tests/support/database.ts";
 import { insertUser, subscriptionStatement } from "../../tests/support/records.ts";
-import type { Plan } from "../auth/index.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
 import { createAgentStore } from "./agent-store.ts";
 import { createConfigStore } from "./configuration/config-store.ts";
 import { createCredentialStore } from "./credential-store.ts";
 import { createLogStore } from "./logs/log-store.ts";
+import { createAgentQuota } from "./ownership/agent-quota.ts";
 import { createProvisioner } from "./ownership/provisioner.ts";
 
 /** Every service of the plugin over this database; `backend` makes them as one of two processes that share it. */
@@ -33,12 +33,13 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
   const credentials = createCredentialStore({ database, vault, keyRotation, config, log, agents, hooks });
   const provision = createProvisioner({
     ...{ database, events, agents, configs },
+    quota: createAgentQuota({ database, config }),
     marks: createMarks(0),
     logs: { add: () => undefined },
   });
 
   /** Inserts a user, with a subscription if a plan is given; returns the user's id. */
-  async function owner(plan?: Plan, { status = "active", endsIn = DAY } = {}): Promise<string> {
+  async function owner(plan?: string, { status = "active", endsIn = DAY } = {}): Promise<string> {
     const id = await insertUser(database);
     if (plan) await database.write([subscriptionStatement(id, plan, Date.now() + endsIn, status)]);
     return id;

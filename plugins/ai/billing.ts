@@ -6,7 +6,7 @@ import { DAY } from "../../src/kernel/util/time.ts";
 import { type AgentStatsService, addCallsToHours } from "../agent-stats/index.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
-import { adminSettings } from "../auth/settings.ts";
+import { adminSettings, planSettings } from "../auth/settings.ts";
 import { cacheBackendRoutes, cacheWebRoutes } from "./cache/cache-routes.ts";
 import { createCachedCalls } from "./cache/cached-calls.ts";
 import { createResponseCache } from "./cache/response-cache.ts";
@@ -38,8 +38,9 @@ export function createBilling({ kernel, authService, agents, agentStats }: Deps)
   const { users, mails, administration } = authService;
   const { isAdmin } = administration;
   const { planMicroUsd: budgets, unpaidMicroUsd } = config.of(budgetSettings);
+  const { table: plans } = config.of(planSettings);
   const budgetNotices = createBudgetNotices({ database, events, log, metrics, users, mails, agents });
-  const accountAllowance = async (userId: string) => allowanceOf(await users.byId(userId), { budgets, isAdmin });
+  const accountAllowance = async (userId: string) => allowanceOf(await users.byId(userId), { plans, budgets, isAdmin });
   const balances = createAccountBalances({
     database,
     allowanceOf: accountAllowance,
@@ -89,8 +90,8 @@ export function createBilling({ kernel, authService, agents, agentStats }: Deps)
     turnCache: turnCaches.forTurn,
     backupRows: turnCaches.backupRows,
     agentCosts: createAgentCosts({ database, addUp }),
-    web: usageRoutes({ database, addUp, budgets, authService, agents, labelOf })
-      .use(usageDetailRoutes({ database, addUp, budgets, authService, agents }))
+    web: usageRoutes({ database, addUp, plans, budgets, authService, agents, labelOf })
+      .use(usageDetailRoutes({ database, addUp, plans, budgets, authService, agents }))
       .use(cacheWebRoutes({ backend, authService, agents, turnCaches })),
     backend: cacheBackendRoutes({ agents, turnCaches }),
   };

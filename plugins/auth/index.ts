@@ -24,6 +24,8 @@ import { createPasswordReset } from "./password/password-reset.ts";
 import { createPasswords } from "./password/passwords.ts";
 import { passwordResetRoutes } from "./password/routes.ts";
 import { createPlaceholderAccounts } from "./placeholder-accounts.ts";
+import { requirePlansInUse } from "./plans/plans-in-use.ts";
+import { plansSchemaRoute } from "./plans/schema-route.ts";
 import { createSessions } from "./sessions.ts";
 import { createDeletion } from "./settings/account-deletion.ts";
 import { settingsRoutes } from "./settings/routes.ts";
@@ -59,15 +61,19 @@ export {
 export { newPassword } from "./model.ts";
 export { createAccountPage } from "./pages/account-pages.ts";
 export { isPlaceholderAccount } from "./placeholder-accounts.ts";
+export { requireFeature } from "./plans/features.ts";
+export {
+  createPlanTable,
+  DEFAULT_PLANS,
+  FEATURES,
+  isActiveSubscription,
+  type Plan,
+  type PlanTable,
+  UNLIMITED,
+} from "./plans/plan-table.ts";
 export type { BeforeDeletion } from "./settings/account-deletion.ts";
 export type { Invitation } from "./sign-up/sign-up-policy.ts";
 export {
-  isActiveSubscription,
-  limitsOf,
-  PLAN_LIMITS,
-  PLANS,
-  type Plan,
-  type PlanLimits,
   SUBSCRIPTION_STATUSES,
   type User,
 } from "./users.ts";
@@ -172,6 +178,7 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     .use(settingsRoutes(services, deletion))
     .use(sessionsRoutes(services))
     .use(walletRoutes(services, walletProofs))
+    .use(plansSchemaRoute(kernel.config))
     .use(pageRoutes(kernel, { hasAccounts, oneTimeLinks }));
 
   return {
@@ -196,7 +203,10 @@ export const auth = plugin("auth", ({ kernel, use }) => {
         },
       ],
     },
-    start: adminGroups.dropStale,
+    async start() {
+      if (kernel.config.role !== "web") await requirePlansInUse(kernel);
+      await adminGroups.dropStale();
+    },
     stop: keys.close,
     rateLimitRules: RATE_LIMIT_RULES,
     secretPatterns: [/(?<![A-Za-z0-9])bk_[\w+/=-]{6,}/g, /(?<![A-Za-z0-9])bdc_[\w-]{6,}/g],

@@ -2,7 +2,8 @@
 import { type Static, t } from "elysia";
 import type { Identity } from "./identity.ts";
 import { MIN_PASSWORD_LENGTH } from "./password/length.ts";
-import { isActiveSubscription, NOTIFICATION_TOPICS, type NotificationTopic } from "./users.ts";
+import { isActiveSubscription } from "./plans/plan-table.ts";
+import { NOTIFICATION_TOPICS, type NotificationTopic } from "./users.ts";
 
 /** One line: no control characters, line breaks, or characters that change the direction of text. */
 export const name = t.String({

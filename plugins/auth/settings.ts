@@ -1,8 +1,9 @@
 // The settings of accounts: who is an admin, sign-in with providers, bot detection, and the trial of new accounts.
 
+import { resolve } from "node:path";
 import { anyText, email, httpUrl, oneOf, type Parser, parseDuration, parser } from "../../src/kernel/config/parsers.ts";
 import { programName } from "../../src/kernel/config/program-name.ts";
-import { defineSettings, requireBoth, warning } from "../../src/kernel/config/section.ts";
+import { defineSettings, error, requireBoth, warning } from "../../src/kernel/config/section.ts";
 import { listOf, optional, withDefault } from "../../src/kernel/config/variable.ts";
 import { WALLET_EMAIL_DOMAIN } from "./email.ts";
 import {
@@ -11,6 +12,8 @@ import {
   oidcVariables,
   validateOidcProviders,
 } from "./oauth/openid-settings.ts";
+import { DEFAULT_PLAN_TABLE } from "./plans/plan-table.ts";
+import { PLAN_ID, type PlansFile, readPlansFile } from "./plans/plans-file.ts";
 
 export const adminSettings = defineSettings({
   name: "admins",
@@ -104,21 +107,42 @@ export const signUpSettings = defineSettings({
 
 /** A subscription given to each new account. */
 interface Trial {
-  plan: "starter" | "pro" | "enterprise";
+  plan: string;
   durationMs: number;
 }
 
-const trial: Parser<Trial> = parser("PLAN:TIME, such as starter:7d (starter, pro, enterprise)", (text, context) => {
-  const [name = "", time = ""] = text.split(":");
-  const plan = oneOf("starter", "pro", "enterprise").parse(name, context);
+const trial: Parser<Trial> = parser("PLAN:TIME, such as starter:7d", (text) => {
+  const [plan = "", time = ""] = text.split(":");
   const durationMs = parseDuration(time);
-  return plan && durationMs ? { plan, durationMs } : undefined;
+  return PLAN_ID.test(plan) && plan !== "free" && durationMs ? { plan, durationMs } : undefined;
 });
 
-export const trialSettings = defineSettings({
-  name: "trial",
+const plansFile: Parser<PlansFile> = parser("the path of a JSON file", (text, { cwd }) =>
+  readPlansFile(resolve(cwd, text)),
+);
+
+export const planSettings = defineSettings({
+  name: "plans",
   variables: {
+    PLANS_FILE: optional(
+      plansFile,
+      "A `plans.json` with prices and limits of the plans, in place of the defaults; see [billing.md](billing.md).",
+    ),
     SIGNUP_TRIAL: optional(trial, "Subscription of each new account, such as `starter:7d`."),
   },
-  build: ({ SIGNUP_TRIAL }) => ({ signupTrial: SIGNUP_TRIAL }),
+  build: ({ PLANS_FILE, SIGNUP_TRIAL }) => ({
+    /** The file of the operator, if there is one. */
+    file: PLANS_FILE?.path,
+    table: PLANS_FILE?.table ?? DEFAULT_PLAN_TABLE,
+    signupTrial: SIGNUP_TRIAL,
+  }),
+  validate: ({ PLANS_FILE, SIGNUP_TRIAL }) => {
+    const findings = (PLANS_FILE?.problems ?? []).map((problem) => error("PLANS_FILE", problem));
+    const { plans } = PLANS_FILE?.table ?? DEFAULT_PLAN_TABLE;
+    const names = plans.map(({ id }) => id).filter((id) => id !== "free");
+    if (findings.length > 0 || !SIGNUP_TRIAL || names.includes(SIGNUP_TRIAL.plan)) return findings;
+    return [
+      error("SIGNUP_TRIAL", `names the plan "${SIGNUP_TRIAL.plan}", which there is not. Plans: ${names.join(", ")}.`),
+    ];
+  },
 });

@@ -8,7 +8,8 @@ import { createJobs } from "../../src/kernel/jobs/jobs.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import { insertUser } from "../../tests/support/records.ts";
-import { createUsers, isActiveSubscription, type Subscription, type Users } from "./users.ts";
+import { isActiveSubscription } from "./plans/plan-table.ts";
+import { createUsers, type Subscription, type Users } from "./users.ts";
 
 let store: TestDatabase;
 let users: Users;

@@ -10,40 +10,7 @@ import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { emailName } from "./cells/account-names.ts";
 import { PLACEHOLDER_DOMAIN } from "./email.ts";
 import { subscriptions, users } from "./schema.ts";
-import { trialSettings } from "./settings.ts";
-
-export const PLANS = ["free", "starter", "pro", "enterprise"] as const;
-export type Plan = (typeof PLANS)[number];
-
-export interface PlanLimits {
-  agents: number;
-  schedules: number;
-  /** Live streams at a time. */
-  streams: number;
-  skills: number;
-  /** Bytes of the skills' texts, in all their versions. */
-  skillBytes: number;
-  /** Bytes of the files that people send to agents. */
-  fileBytes: number;
-}
-
-const MIB = 1024 * 1024;
-/** What all agents of an account may have together, by its plan. An account without an active subscription has the first. */
-export const PLAN_LIMITS: Readonly<Record<Plan, PlanLimits>> = {
-  free: { agents: 0, schedules: 10, streams: 1, skills: 20, skillBytes: 20 * MIB, fileBytes: 100 * MIB },
-  starter: { agents: 1, schedules: 25, streams: 1, skills: 50, skillBytes: 100 * MIB, fileBytes: 1024 * MIB },
-  pro: { agents: 3, schedules: 100, streams: 3, skills: 200, skillBytes: 500 * MIB, fileBytes: 5 * 1024 * MIB },
-  enterprise: {
-    ...{ agents: 100, schedules: 1_000, streams: 20 },
-    ...{ skills: 1_000, skillBytes: 2048 * MIB, fileBytes: 20 * 1024 * MIB },
-  },
-};
-
-/** The limits of a plan; those of the first for one that this version does not have. */
-export const limitsOf = (plan: string | undefined): PlanLimits => {
-  const known = PLANS.find((one) => one === plan);
-  return PLAN_LIMITS[known ?? "free"];
-};
+import { planSettings } from "./settings.ts";
 
 export const SUBSCRIPTION_STATUSES = subscriptions.status.enumValues;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
@@ -132,12 +99,6 @@ export interface Users {
   invalidate(userId: string): void;
 }
 
-/** Whether it is active or trialing, and not past its end. `now` is epoch ms. */
-export const isActiveSubscription = (subscription: Subscription | null, now = Date.now()) =>
-  subscription !== null &&
-  (subscription.status === "active" || subscription.status === "trialing") &&
-  subscription.currentPeriodEnd > now;
-
 export const userExists = () =>
   new AppError(409, "USER_EXISTS", "An account with this email exists already. Sign in instead.");
 
@@ -150,7 +111,7 @@ export function createUsers({
   marks,
   cells,
 }: Pick<Kernel, "database" | "config" | "events" | "marks" | "cells">): Users {
-  const { signupTrial } = config.of(trialSettings);
+  const { signupTrial } = config.of(planSettings);
   // With split roles another process may write the same rows: then nothing is cached.
   const cache = ownsDatabase({ config, database }) ? new Map<string, User>() : undefined;
   const select = () =>

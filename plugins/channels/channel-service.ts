@@ -11,6 +11,7 @@ import { type AgentStatus, agentNotFound, type agents as agentsPlugin } from "..
 import { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "../auth/index.ts";
 import type { Pairings } from "./access/pairings.ts";
 import type { Adapters } from "./adapters.ts";
+import type { ChannelQuota } from "./channel-quota.ts";
 import type { ConnectionStatus } from "./connections/connection-states.ts";
 import type { Connection, ConnectionStore } from "./connections/connection-store.ts";
 import type { OpenConnection, OpenConnections } from "./connections/open-connections.ts";
@@ -38,7 +39,7 @@ export interface ConnectRequest extends SubmittedCredentials {
   ownerId?: string | undefined;
 }
 
-export interface ChannelService {
+export interface ChannelService extends ChannelQuota {
   /** The channels on which an agent has a bot, from the database. */
   listChannelIds(agentId: string): Promise<ChannelId[]>;
   list(agentId: string): Promise<ChannelState[]>;
@@ -59,7 +60,7 @@ export interface ChannelService {
   retry(agentId: string, channel: ChannelId): Promise<ChannelState>;
   /**
    * Checks the token with the platform, stores it and connects. 400 `INVALID_CHANNEL_TOKEN`,
-   * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed. The caller's rights are checked again after
+   * 409 `CHANNEL_IN_USE`, 429 `CHANNEL_LIMIT_REACHED`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed. The caller's rights are checked again after
    * the platform has answered (401, 404, 409 `OPERATION_IN_PROGRESS`).
    */
   connect(
@@ -110,6 +111,7 @@ interface Deps extends Pick<Kernel, "database" | "log" | "cells"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "credentials" | "recheckOwnership">;
   adapters: Adapters;
   connections: ConnectionStore;
+  quota: ChannelQuota;
   openConnections: OpenConnections;
   pairings: Pairings;
   supervisor: Supervisor;
@@ -117,8 +119,19 @@ interface Deps extends Pick<Kernel, "database" | "log" | "cells"> {
 }
 
 export function createChannelService(deps: Deps): ChannelService {
-  const { database, agents, adapters, connections, openConnections, pairings, supervisor, inAgentQueue, log, cells } =
-    deps;
+  const {
+    database,
+    agents,
+    adapters,
+    connections,
+    quota,
+    openConnections,
+    pairings,
+    supervisor,
+    inAgentQueue,
+    log,
+    cells,
+  } = deps;
   const tokens = createTokenChecks({ adapters, connections, agents });
   cells?.registerNames("bot", async (name) => {
     const [channel = "", ...botId] = name.split(" ");
@@ -132,14 +145,19 @@ export function createChannelService(deps: Deps): ChannelService {
     { channel, bot, token, ownerId }: TokenOfBot,
   ): Promise<void> {
     await agents.recheckOwnership(agentId, caller.userId);
+    const owner = (await agents.find(agentId))?.userId ?? caller.userId;
+    const room = await quota.roomStatements(owner, { agentId, channel, count: 1 });
     try {
       await usingNames(cells, [botName({ channel, bot })], () =>
         database.write([
           ...credentialStillValidStatements(caller),
+          ...room,
           connections.putStatement(agentId, channel, bot, token, ownerId),
         ]),
       );
     } catch (error) {
+      const limited = await quota.toLimitError(error, owner);
+      if (limited !== error) throw limited;
       const reason = toUnauthorized(await connections.toInUseError(error, [{ channel, bot }]));
       if (reason instanceof AppError || (await agents.find(agentId))) throw reason;
       throw agentNotFound();
@@ -202,6 +220,7 @@ export function createChannelService(deps: Deps): ChannelService {
   }
 
   return {
+    ...quota,
     verifyTokens: tokens.verify,
     toInUseError: connections.toInUseError,
     usingBots: (verified, write) => usingNames(cells, verified.map(botName), write),

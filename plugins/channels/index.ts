@@ -7,6 +7,7 @@ import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { planSettings } from "../auth/settings.ts";
 import { runtime } from "../runtime/index.ts";
 import { uploads } from "../uploads/index.ts";
 import { createAccessSettings } from "./access/access-settings.ts";
@@ -19,6 +20,7 @@ import { createPairings } from "./access/pairings.ts";
 import { createAdapters } from "./adapters.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
+import { createChannelQuota } from "./channel-quota.ts";
 import { createChannelService } from "./channel-service.ts";
 import { createConnectionLoop } from "./connections/connection-loop.ts";
 import { type ConnectionState, createConnectionStates } from "./connections/connection-states.ts";
@@ -46,7 +48,7 @@ export type { SubmittedToken, VerifiedToken } from "./token-checks.ts";
 export const channels = plugin("channels", (host) => {
   const { kernel } = host;
   const { log, metrics } = kernel;
-  const { identities } = host.use(auth);
+  const { identities, users, administration } = host.use(auth);
   const agentService = host.use(agents);
   const { guards } = agentService;
   const runtimeService = host.use(runtime);
@@ -84,6 +86,11 @@ export const channels = plugin("channels", (host) => {
     agents: agentService,
     adapters,
     connections,
+    quota: createChannelQuota({
+      users,
+      isAdmin: administration.isAdmin,
+      plans: kernel.config.of(planSettings).table,
+    }),
     openConnections,
     pairings,
     supervisor,

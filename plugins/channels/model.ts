@@ -30,6 +30,7 @@ const iso = { description: "ISO 8601" };
 export const CONNECT_ERRORS = {
   400: "INVALID_CHANNEL_TOKEN",
   409: ["CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
+  429: ["CHANNEL_LIMIT_REACHED"],
   502: "CHANNEL_UNREACHABLE",
 };
 

@@ -4,6 +4,7 @@ import { DAY } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { ai, createVectorIndex } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
+import { planSettings } from "../auth/settings.ts";
 import { documents } from "../documents/index.ts";
 import { skills } from "../skills/index.ts";
 import { createUploadFiles } from "../uploads/index.ts";
@@ -27,7 +28,7 @@ export const knowledge = plugin("knowledge", ({ kernel, use }) => {
   const { embedder } = use(ai);
   const vectors =
     embedder && createVectorIndex({ ...kernel, embedder }, { name: "knowledge_vectors", texts: PASSAGE_TEXTS });
-  const quotaFor = async (userId: string) => quotaOf(await users.byId(userId));
+  const quotaFor = async (userId: string) => quotaOf(await users.byId(userId), kernel.config.of(planSettings).table);
   const onChanged = (agentId: string) => skillService.invalidate(agentId);
   const indexing = createIndexing({
     ...kernel,

@@ -1,5 +1,6 @@
 // How many files an agent may have by its owner's plan, how many bytes together, and how many passages to search.
 import { AppError } from "../../src/kernel/errors.ts";
+import type { PlanTable, User } from "../auth/index.ts";
 
 export interface Quota {
   files: number;
@@ -9,17 +10,14 @@ export interface Quota {
 }
 
 const MIB = 1024 * 1024;
-/** Other plans get the first. The most passages are what one search answers within milliseconds. */
-const FREE: Quota = { files: 20, bytes: 50 * MIB, chunks: 2_000 };
-const QUOTAS: Readonly<Record<string, Quota>> = {
-  starter: { files: 100, bytes: 250 * MIB, chunks: 5_000 },
-  pro: { files: 500, bytes: 1024 * MIB, chunks: 10_000 },
-  enterprise: { files: 2_000, bytes: 5 * 1024 * MIB, chunks: 20_000 },
-};
+/** Admins have that of the largest plan. */
+export function quotaOf(owner: User | undefined, table: PlanTable): Quota {
+  const plan = owner?.isAdmin ? largestOf(table) : table.ofAccount(owner);
+  return { files: plan.knowledgeFiles, bytes: plan.knowledgeBytes, chunks: plan.knowledgePassages };
+}
 
-/** Admins have the largest. */
-export const quotaOf = (owner: { plan: string; isAdmin: boolean } | undefined): Quota =>
-  QUOTAS[owner?.isAdmin ? "enterprise" : (owner?.plan ?? "")] ?? FREE;
+const largestOf = ({ plans, of }: PlanTable) =>
+  plans.reduce((largest, plan) => (plan.knowledgePassages > largest.knowledgePassages ? plan : largest), of("free"));
 
 export const tooManyFiles = ({ files }: Quota) =>
   new AppError(

@@ -48,7 +48,13 @@ interface Deps extends Pick<Kernel, "config" | "database" | "log" | "cells"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "provision" | "transfer" | "find" | "remove" | "credentials" | "views">;
   channels: Pick<
     ServiceOf<typeof channelsPlugin>,
-    "verifyTokens" | "connectStatements" | "usingBots" | "toInUseError" | "findAgentsByTokens"
+    | "verifyTokens"
+    | "roomStatements"
+    | "toLimitError"
+    | "connectStatements"
+    | "usingBots"
+    | "toInUseError"
+    | "findAgentsByTokens"
   >;
   streams: Pick<ServiceOf<typeof streamsPlugin>, "createStatements" | "streaming">;
   ai: Pick<ServiceOf<typeof aiPlugin>, "providerConfig">;
@@ -73,6 +79,7 @@ export function createProvisioning(deps: Deps): Provisioning {
     const holder = caller.userId === "" ? placeholderAccounts.createStatements("Unclaimed agent") : undefined;
     const claim = holder && claims.issue(holder.id);
     const userId = holder?.id ?? caller.userId;
+    const room = holder ? [] : await channels.roomStatements(userId, { count: verified.length });
     const provider = ai.providerConfig(aiProvider);
     let answer: ProvisionResponse | undefined;
     const newAgent: Parameters<typeof agents.provision>[0] = {
@@ -84,7 +91,7 @@ export function createProvisioning(deps: Deps): Provisioning {
       config: JSON.stringify({ model: `${aiProvider}:${provider.model}` }),
       tier: plan,
       status: "active",
-      statementsBefore: holder?.statements ?? credentialStillValidStatements(caller),
+      statementsBefore: [...(holder?.statements ?? credentialStillValidStatements(caller)), ...room],
       statementsAfter(agentId, agentRow) {
         const stream = streams.createStatements(agentId);
         const url = agents.views.publicUrl(agentRow.subdomain);
@@ -112,6 +119,8 @@ export function createProvisioning(deps: Deps): Provisioning {
     try {
       await channels.usingBots(verified, () => agents.provision(newAgent));
     } catch (error) {
+      const limited = await channels.toLimitError(error, userId);
+      if (limited !== error) throw limited;
       throw await withClaimUrl(toUnauthorized(await channels.toInUseError(error, verified)), verified);
     }
     if (!answer) throw new Error("The agent was made, but there is no answer.");
@@ -150,13 +159,19 @@ export function createProvisioning(deps: Deps): Provisioning {
         agentId: id,
         from: found.holderId,
         to: { userId, isAdmin },
-        statementsBefore: [...credentialStillValidStatements(caller), ...claims.useStatements(token)],
+        statementsBefore: [
+          ...credentialStillValidStatements(caller),
+          ...claims.useStatements(token),
+          ...(await channels.roomStatements(userId, { agentId: id })),
+        ],
         statementsAfter: [
           placeholderAccounts.deleteStatement(found.holderId),
           ...responseStatements({ status: 200, body: JSON.stringify(answer) }),
         ],
       });
     } catch (error) {
+      const limited = await channels.toLimitError(error, userId);
+      if (limited !== error) throw limited;
       // Another account has claimed it meanwhile.
       throw error instanceof GuardFailed && error.guard === "claim" ? claimNotFound() : toUnauthorized(error);
     }

@@ -5,7 +5,7 @@ import { AppError, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { InvalidCron } from "../../src/kernel/util/cron/cron.ts";
 import type { Agent } from "../agents/index.ts";
-import { PLAN_LIMITS } from "../auth/index.ts";
+import { planSettings } from "../auth/settings.ts";
 import { TAINT, type Taint } from "../skills/index.ts";
 import {
   type DeliverTo,
@@ -72,12 +72,6 @@ export interface ScheduleStore {
   listConfigured(agentId: string): Promise<Schedule[]>;
 }
 
-/** Schedules per plan, of all agents of an account together; admins may have any number. */
-const PLAN_LIMIT = `CASE WHEN (SELECT is_admin OR admin_by_group FROM users WHERE id = ?1) THEN 1000000 ELSE coalesce(
-  (SELECT CASE plan ${Object.entries(PLAN_LIMITS)
-    .map(([plan, { schedules }]) => `WHEN '${plan}' THEN ${schedules}`)
-    .join(" ")} END FROM subscriptions
-    WHERE user_id = ?1 AND status IN ('active', 'trialing') AND current_period_end > ?2), ${PLAN_LIMITS.free.schedules}) END`;
 const OF_ACCOUNT =
   "(SELECT count(*) FROM agents JOIN schedules ON schedules.agent_id = agents.id WHERE agents.user_id = ?1)";
 const OF_AGENT = "(SELECT count(*) FROM schedules WHERE agent_id = ?3)";
@@ -89,11 +83,17 @@ export const wakeStatement = (jobs: Pick<Kernel["jobs"], "enqueueStatement">, id
 
 export const invalidSchedule = (path: string, message: string) => invalidInput({ path, message }, "INVALID_SCHEDULE");
 
-interface Deps extends Pick<Kernel, "database" | "jobs"> {
+interface Deps extends Pick<Kernel, "database" | "jobs" | "config"> {
   now: () => number;
 }
 
-export function createScheduleStore({ database, jobs, now }: Deps): ScheduleStore {
+export function createScheduleStore({ database, jobs, config, now }: Deps): ScheduleStore {
+  const { table } = config.of(planSettings);
+  const free = table.of("free").schedules;
+  /** Schedules per plan, of all agents of an account together; admins may have any number. */
+  const planLimit = `CASE WHEN (SELECT is_admin OR admin_by_group FROM users WHERE id = ?1) THEN 1000000 ELSE coalesce(
+    (SELECT ${table.limitSql("schedules", free)} FROM subscriptions
+      WHERE user_id = ?1 AND status IN ('active', 'trialing') AND current_period_end > ?2), ${free}) END`;
   const { drizzle } = database;
   const isOne = (agentId: string, id: string) => and(eq(schedules.agentId, agentId), eq(schedules.id, id));
 
@@ -114,7 +114,7 @@ export function createScheduleStore({ database, jobs, now }: Deps): ScheduleStor
   }
 
   async function limitError({ id, userId }: Agent): Promise<AppError> {
-    const sql = `SELECT ${OF_ACCOUNT} AS current, ${PLAN_LIMIT} AS allowed, ${OF_AGENT} AS own`;
+    const sql = `SELECT ${OF_ACCOUNT} AS current, ${planLimit} AS allowed, ${OF_AGENT} AS own`;
     const { rows } = await database.read(sql, [userId, now(), id]);
     const [current, allowed] = [Number(rows[0]?.current), Number(rows[0]?.allowed)];
     const extras =
@@ -142,7 +142,7 @@ export function createScheduleStore({ database, jobs, now }: Deps): ScheduleStor
     require,
 
     async requireWithinLimit(agent) {
-      const { rows } = await database.read(`SELECT ${OF_ACCOUNT} <= ${PLAN_LIMIT} AS ok`, [agent.userId, now()]);
+      const { rows } = await database.read(`SELECT ${OF_ACCOUNT} <= ${planLimit} AS ok`, [agent.userId, now()]);
       if (rows[0]?.ok !== 1) throw await limitError(agent);
     },
 
@@ -156,7 +156,7 @@ export function createScheduleStore({ database, jobs, now }: Deps): ScheduleStor
         .offset(offset),
 
     async room({ id, userId }) {
-      const sql = `SELECT min(${PLAN_LIMIT} - ${OF_ACCOUNT}, ${MAX_PER_AGENT} - ${OF_AGENT}) AS room`;
+      const sql = `SELECT min(${planLimit} - ${OF_ACCOUNT}, ${MAX_PER_AGENT} - ${OF_AGENT}) AS room`;
       const { rows } = await database.read(sql, [userId, now(), id]);
       return Number(rows[0]?.room);
     },
@@ -193,7 +193,7 @@ export function createScheduleStore({ database, jobs, now }: Deps): ScheduleStor
       const insert = statement(drizzle.insert(schedules).values(schedule));
       const limited: Statement = {
         sql: `INSERT INTO schedules (${COLUMNS.join(", ")}) SELECT ${COLUMNS.map((_, n) => `?${n + 4}`).join(", ")}
-          WHERE ${OF_ACCOUNT} < ${PLAN_LIMIT} AND ${OF_AGENT} < ${MAX_PER_AGENT}`,
+          WHERE ${OF_ACCOUNT} < ${planLimit} AND ${OF_AGENT} < ${MAX_PER_AGENT}`,
         args: [agent.userId, at, agent.id, ...insert.args],
       };
       const wake = schedule.nextRunAt === null ? [] : [wakeStatement(jobs, schedule.id, schedule.nextRunAt)];

@@ -3,13 +3,14 @@ import { AppError, invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
 import type { auth } from "../auth/index.ts";
+import { planSettings } from "../auth/settings.ts";
 import { folderSkillId, nameInId } from "./agent/folder-skill.ts";
 import type { FolderReader } from "./reading/folder-reader.ts";
 import { LIMITS } from "./reading/problems.ts";
 import { type InstalledSkills, skillNotFound } from "./store/installed-skills.ts";
 import { quotaOf } from "./store/quota.ts";
 
-interface Deps extends Pick<Kernel, "outbound"> {
+interface Deps extends Pick<Kernel, "outbound" | "config"> {
   installed: InstalledSkills;
   readFolder: FolderReader;
   users: Pick<ServiceOf<typeof auth>["users"], "byId">;
@@ -24,8 +25,9 @@ export interface SkillChanges {
 
 export type Installation = ReturnType<typeof createInstallation>;
 
-export function createInstallation({ outbound, installed, readFolder, users, onChanged }: Deps) {
-  const accountOf = async (userId: string) => ({ userId, quota: quotaOf((await users.byId(userId))?.plan) });
+export function createInstallation({ outbound, config, installed, readFolder, users, onChanged }: Deps) {
+  const { table } = config.of(planSettings);
+  const accountOf = async (userId: string) => ({ userId, quota: quotaOf(table.ofAccount(await users.byId(userId))) });
 
   /** Throws 404 `SKILL_NOT_FOUND`. */
   async function requireOwn(userId: string, id: string) {

@@ -1,23 +1,22 @@
 // Decides who may publish: the holder of a stream key whose agent is not stopped and whose owner's account is enabled.
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
-import { type auth, isActiveSubscription, isPlaceholderAccount, limitsOf, type User } from "../auth/index.ts";
+import { type auth, isPlaceholderAccount, type PlanTable, type User } from "../auth/index.ts";
 import type { Admission } from "./stream-driver.ts";
 import type { StreamStore } from "./stream-store.ts";
 
 interface Deps {
   users: Pick<ServiceOf<typeof auth>["users"], "byId">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
+  plans: PlanTable;
   rows: Pick<StreamStore, "findByKey">;
 }
 
 /** Streams that one user may publish at once. */
-function maxStreamsOf({ isAdmin, subscription }: User): number {
-  if (isAdmin) return Number.POSITIVE_INFINITY;
-  return limitsOf(subscription && isActiveSubscription(subscription) ? subscription.plan : undefined).streams;
-}
+const maxStreamsOf = (owner: User, plans: PlanTable): number =>
+  owner.isAdmin ? Number.POSITIVE_INFINITY : plans.ofAccount(owner).streams;
 
-export function createAdmission({ users, agents, rows }: Deps) {
+export function createAdmission({ users, agents, plans, rows }: Deps) {
   return async function admit(key: string): Promise<Admission> {
     const stream = await rows.findByKey(key);
     const agent = stream && (await agents.find(stream.agentId));
@@ -27,7 +26,7 @@ export function createAdmission({ users, agents, rows }: Deps) {
     if (agent.status === "stopped") return { refusal: "The agent is stopped. Start it first." };
     return {
       stream: { ...stream, userId: agent.userId },
-      maxStreams: maxStreamsOf(owner),
+      maxStreams: maxStreamsOf(owner, plans),
       isUnclaimed: isPlaceholderAccount(owner),
     };
   };

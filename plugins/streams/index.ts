@@ -3,6 +3,7 @@
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { planSettings } from "../auth/settings.ts";
 import { publicPage } from "../public-page/index.ts";
 import { createAdmission } from "./admission.ts";
 import { backendRoutes } from "./backend-routes.ts";
@@ -30,7 +31,7 @@ export const streams = plugin("streams", (host) => {
   const rows = createStreamStore(kernel);
   const stateRecorder = createStateRecorder({ ...kernel, agents: agentService, rows });
   const hooks = {
-    admit: createAdmission({ users, agents: agentService, rows }),
+    admit: createAdmission({ users, agents: agentService, plans: kernel.config.of(planSettings).table, rows }),
     onStarted: (stream: { id: string; agentId: string }) => stateRecorder.recordState(stream, "active"),
     onEnded: (stream: { id: string; agentId: string }, reason: string | undefined) =>
       stateRecorder.recordState(stream, "idle", reason),

@@ -6,6 +6,7 @@ import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { bracketNote } from "../../src/kernel/util/text/quoted-text.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
+import { planSettings } from "../auth/settings.ts";
 import { createReplyFiles, type NewReplyFile, type ReplyFile, type ReplyFileMaker } from "./reply-files.ts";
 import type { UploadedFile } from "./upload-body.ts";
 import { createUploadFiles } from "./upload-files.ts";
@@ -88,6 +89,7 @@ interface Deps extends Pick<Kernel, "database" | "config" | "files"> {
 
 export function createUploadService({ database, config, files: shared, agents, users }: Deps) {
   const files = createUploadFiles({ dataDir: config.dataDir, files: shared });
+  const { table: plans } = config.of(planSettings);
   const store = createUploadStore({ database });
 
   /** `more`: statements of the write that stores the upload. */
@@ -97,10 +99,10 @@ export function createUploadService({ database, config, files: shared, agents, u
     bytes: Uint8Array,
     more: Statement[] = [],
   ): Promise<void> {
-    const plan = (await users.byId(userId))?.plan;
+    const quota = plans.ofAccount(await users.byId(userId)).fileBytes;
     await files.write(agentId, upload.id, bytes);
     try {
-      await store.add({ userId, plan }, agentId, upload, more);
+      await store.add({ userId, quota }, agentId, upload, more);
     } catch (error) {
       await files.remove(agentId, [upload.id]);
       throw error;

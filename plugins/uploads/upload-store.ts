@@ -5,7 +5,6 @@ import { AppError } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { agentNotFound } from "../agents/index.ts";
-import { limitsOf } from "../auth/index.ts";
 
 export interface Upload {
   id: string;
@@ -61,17 +60,17 @@ export function createUploadStore({ database }: Pick<Kernel, "database">) {
     find,
 
     /**
-     * `more`: statements of the same write.
+     * `quota`: the bytes that the account may store. `more`: statements of the same write.
      * @throws AppError 413 `UPLOAD_QUOTA_EXCEEDED`, 404 `AGENT_NOT_FOUND`
      */
     async add(
-      owner: { userId: string; plan: string | undefined },
+      owner: { userId: string; quota: number },
       agentId: string,
       upload: Upload,
       more: readonly Statement[] = [],
     ): Promise<void> {
       const { id, name, type, size, createdAt } = upload;
-      const quota = limitsOf(owner.plan).fileBytes;
+      const { quota } = owner;
       const args = [owner.userId, id, name, type, size, createdAt, agentId, quota];
       try {
         await database.write([{ sql: INSERT, args }, guard(QUOTA_GUARD), ...more]);

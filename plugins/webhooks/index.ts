@@ -5,6 +5,7 @@ import { createOutbound } from "../../src/kernel/security/outbound.ts";
 import { HOUR, SECOND } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { planSettings } from "../auth/settings.ts";
 import { createDeliveries } from "./delivery/deliveries.ts";
 import { createDeliveryAttempt } from "./delivery/delivery-attempt.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
@@ -75,6 +76,7 @@ export const webhooks = plugin("webhooks", (host) => {
           (await import("./web-routes.ts")).webRoutes({
             ...kernel,
             identities,
+            plans: kernel.config.of(planSettings).table,
             endpoints,
             deliveries,
             eventAccess,

@@ -5,7 +5,7 @@ import { documentErrors } from "../../src/kernel/http/openapi/route-documentatio
 import { readFlag, readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import { eventStreamResponse } from "../../src/kernel/http/sse-streams.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
-import type { auth } from "../auth/index.ts";
+import { type auth, type PlanTable, requireFeature } from "../auth/index.ts";
 import type { Deliveries } from "./delivery/deliveries.ts";
 import { WAKE_JOB } from "./delivery/sender.ts";
 import type { Endpoint, EndpointChanges, Endpoints } from "./endpoints/endpoints.ts";
@@ -32,6 +32,7 @@ import {
 
 interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs" | "events"> {
   identities: ServiceOf<typeof auth>["identities"];
+  plans: PlanTable;
   endpoints: Endpoints;
   deliveries: Deliveries;
   eventAccess: Pick<EventAccess, "eventScopeOf">;
@@ -51,7 +52,8 @@ const PRIVATE_ADDRESS =
   "An address in a private network, such as `http://localhost:3000`, is refused (`ADDRESS_NOT_ALLOWED`) unless the operator of the service allows the network with `OUTBOUND_ALLOW`.";
 
 export function webRoutes(deps: Deps) {
-  const { outbound, idempotency, jobs, events, identities, endpoints, deliveries, eventAccess, eventFeed } = deps;
+  const { plans, outbound, idempotency, jobs, events, identities, endpoints, deliveries, eventAccess, eventFeed } =
+    deps;
   const tags = ["Webhooks"];
   const detail = { tags };
 
@@ -79,6 +81,7 @@ export function webRoutes(deps: Deps) {
         idempotency.respond(
           { request, userId: identity.user.id },
           async (keep) => {
+            requireFeature(plans, identity.user, "webhooks");
             await requireAllowedAddress(body.url);
             const newEndpoint = {
               userId: identity.user.id,
@@ -105,7 +108,11 @@ export function webRoutes(deps: Deps) {
           description:
             "An admin's webhook receives the events of all users, any other those of its owner's account and agents. " +
             `An API key needs both \`read\` and \`write\`.\n\n${SIGNATURE}\n\n${PRIVATE_ADDRESS}`,
-          ...documentErrors({ 400: ADDRESS_ERRORS, 409: ["WEBHOOK_LIMIT", ...IDEMPOTENCY_ERRORS] }),
+          ...documentErrors({
+            400: ADDRESS_ERRORS,
+            402: "FEATURE_NOT_IN_PLAN",
+            409: ["WEBHOOK_LIMIT", ...IDEMPOTENCY_ERRORS],
+          }),
         },
       },
     )

@@ -7,6 +7,7 @@ import { agents } from "../../plugins/agents/index.ts";
 import { ai } from "../../plugins/ai/index.ts";
 import { approvals } from "../../plugins/approvals/index.ts";
 import { auth } from "../../plugins/auth/index.ts";
+import { billing } from "../../plugins/billing/index.ts";
 import { chains } from "../../plugins/chains/index.ts";
 import { channels } from "../../plugins/channels/index.ts";
 import { clientChats } from "../../plugins/client-chats/index.ts";
@@ -97,6 +98,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   mcpServer,
   webhooks,
   admin,
+  billing,
   fleet,
   webConsole,
   documentation,

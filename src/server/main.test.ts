@@ -27,6 +27,7 @@ test("the version and the help go to standard output", async () => {
     "demo",
     "doctor",
     "user",
+    "ledger",
     "backup",
     "restore",
     "import",

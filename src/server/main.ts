@@ -45,6 +45,14 @@ const COMMANDS: Record<string, Command> = {
     arguments: 1,
     run: async (commandArgs) => (await import("./commands/vault.ts")).vaultCommand(commandArgs),
   },
+  ledger: {
+    usage: "ledger check [--json]",
+    summary: "prove that payments, credits and usage agree, also while the service runs",
+    flags: ["json"],
+    arguments: 2,
+    run: async (commandArgs, flags) =>
+      (await import("./commands/money/ledger.ts")).ledgerCommand(commandArgs, flags.json === true),
+  },
   backup: {
     usage: "backup FILE",
     summary: "write a consistent copy of the database, also while the service runs",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { budgetSettings, providerSettings } from "../../plugins/ai/settings.ts";
-import { adminSettings, signInSettings, trialSettings } from "../../plugins/auth/settings.ts";
+import { adminSettings, planSettings, signInSettings } from "../../plugins/auth/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
 import { gatingSettings } from "../../plugins/gating/settings.ts";
 import { socialSettings } from "../../plugins/social/settings.ts";
@@ -44,7 +44,7 @@ test("derived defaults follow BASE_URL", () => {
 
 describe("values with a special format", () => {
   test.each<[Environment, SettingsSection, object]>([
-    [{ SIGNUP_TRIAL: "starter:7d" }, trialSettings, { signupTrial: { plan: "starter", durationMs: 604_800_000 } }],
+    [{ SIGNUP_TRIAL: "starter:7d" }, planSettings, { signupTrial: { plan: "starter", durationMs: 604_800_000 } }],
     [
       { MODEL_A: "provider_3:llama3.2:1b" },
       providerSettings,

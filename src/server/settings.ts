@@ -7,7 +7,8 @@ import {
   pictureSettings,
   providerSettings,
 } from "../../plugins/ai/settings.ts";
-import { adminSettings, signInSettings, signUpSettings, trialSettings } from "../../plugins/auth/settings.ts";
+import { adminSettings, planSettings, signInSettings, signUpSettings } from "../../plugins/auth/settings.ts";
+import { billingSettings } from "../../plugins/billing/settings.ts";
 import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
 import { documentationSettings } from "../../plugins/documentation/settings.ts";
@@ -39,7 +40,8 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   signUpSettings,
   provisioningSettings,
   requests,
-  trialSettings,
+  planSettings,
+  billingSettings,
   providerSettings,
   embeddingSettings,
   audioSettings,

@@ -1,4 +1,5 @@
 // Everything that the requests of the scenarios meet: the running program, and in place of the outside world strict fakes.
+import { join } from "node:path";
 import { type Address, parseUnits } from "viem";
 import { createServiceTokens, type Grant } from "../../src/kernel/http/backend/service-tokens.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
@@ -7,10 +8,12 @@ import { deployAttesters } from "../support/attesters.ts";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Client, createClient } from "../support/client.ts";
 import { startMcpServer, type TestMcpServer } from "../support/mcp-server.ts";
+import { temporaryDir } from "../support/process.ts";
 import { type Providers, startProviders } from "../support/providers.ts";
 import { type Seller, startSeller } from "../support/seller.ts";
 import { openSocialFixture, type SocialFixture } from "../support/social.ts";
 import { compileContract } from "../support/solidity.ts";
+import { type FakeStripe, startStripe } from "../support/stripe.ts";
 import { startTelegram, type Telegram } from "../support/telegram.ts";
 import { deployToken, type Token } from "../support/tokens.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
@@ -40,6 +43,7 @@ export interface World extends AsyncDisposable {
   /** An MCP server that wants a sign-in. */
   readonly guarded: TestMcpServer;
   readonly seller: Seller;
+  readonly stripe: FakeStripe;
   /** The test chain with the tokens. */
   readonly chain: Anvil;
   readonly usd: Token;
@@ -87,6 +91,13 @@ export async function openWorld(): Promise<World> {
   // Platforms post to the public address; a reverse proxy would forward that to the web listener.
   let webUrl = "";
   const webhookAddress = (url: string) => url.replace(BASE_URL, webUrl);
+  const stripe = startStripe({ price_pro: { amount: 2_900, currency: "usd" } });
+  opened.defer(() => stripe.stop());
+  const plans = temporaryDir();
+  opened.defer(() => plans.remove());
+  const plansFile = join(plans.path, "plans.json");
+  const pro = { price: { amount: 29, currency: "usd" }, stripePrice: "price_pro" };
+  await Bun.write(plansFile, JSON.stringify({ plans: { pro } }));
   const telegram = await startTelegram({ webhookAddress });
   opened.defer(() => telegram.stop());
   const whatsapp = await startWhatsApp({ webhookAddress, https: true, webhookRetryMs: 20 });
@@ -99,6 +110,9 @@ export async function openWorld(): Promise<World> {
         ...social.env,
         ...attesters.env,
         ...providers.env,
+        ...stripe.env,
+        PLANS_FILE: plansFile,
+        CREDIT_PRICE: "usd:120",
         BASE_URL,
         SECRET_KEY: ROOT_KEY,
         PROVIDER_3_BASE_URL: upstream.url,
@@ -123,7 +137,22 @@ export async function openWorld(): Promise<World> {
   webUrl = berth.web;
   const kept = opened.move();
   return {
-    ...{ berth, upstream, openAi, telegram, whatsapp, providers, social, mcp, guarded, seller, chain, usd, gold },
+    ...{
+      berth,
+      upstream,
+      openAi,
+      telegram,
+      whatsapp,
+      providers,
+      social,
+      mcp,
+      guarded,
+      seller,
+      stripe,
+      chain,
+      usd,
+      gold,
+    },
     page: page.url,
     attest: (address) => attesters.attestAccount(address),
     async admin() {

@@ -1,6 +1,6 @@
 // Creates accounts on a server in the test's process, and changes them as an operator would.
 
-import type { auth, Plan } from "../../plugins/auth/index.ts";
+import type { auth } from "../../plugins/auth/index.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { type Client, createClient } from "./client.ts";
@@ -18,7 +18,7 @@ export async function verifyEmail({ app, kernel }: Pick<TestServer, "app" | "ker
 }
 
 /** Sets a subscription that starts now, as `berth user grant` does, but without an audit log entry. */
-export async function subscribe({ app }: WithAccounts, email: string, plan: Plan, days = 30): Promise<void> {
+export async function subscribe({ app }: WithAccounts, email: string, plan: string, days = 30): Promise<void> {
   const { administration } = app.accounts;
   const { id } = await administration.byEmail(email);
   const subscription = { plan, status: "active" as const, currentPeriodEnd: Date.now() + days * DAY };
@@ -29,7 +29,7 @@ export interface MemberOptions {
   /** Default: a new address. */
   email?: string;
   /** Default: no subscription. */
-  plan?: Plan;
+  plan?: string;
   /** Whether the address is verified. Default: no. */
   verified?: boolean;
 }

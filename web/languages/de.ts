@@ -1868,6 +1868,20 @@ export const translation = {
     "No agents of one's own": "Keine eigenen Agenten",
     "{n} agent": "{n} Agent",
     "{n} agents": "{n} Agenten",
+    "Card, invoices and cancelling": "Karte, Rechnungen und Kündigung",
+    "A payment has failed. The plan stays in force until {until}; update your card.":
+      "Eine Zahlung ging nicht. Der Tarif bleibt bis {until} in Kraft; ändere deine Karte.",
+    "It is cancelled, and ends on {end}.": "Er ist gekündigt und endet am {end}.",
+    "{plan} for {price} a month": "{plan} für {price} im Monat",
+    "{credits} for {price}": "{credits} für {price}",
+    "Buy credits": "Guthaben kaufen",
+    Invoices: "Rechnungen",
+    "Any number of agents": "Beliebig viele Agenten",
+    "{price} a month": "{price} im Monat",
+    "{n} day for nothing": "{n} Tag gratis",
+    "{n} days for nothing": "{n} Tage gratis",
+    "{n} connected bot": "{n} verbundener Bot",
+    "{n} connected bots": "{n} verbundene Bots",
     "Model use without a limit": "Modelle ohne Grenze",
     "{usd} of model use a month": "{usd} für Modelle im Monat",
     "Tokens in / out": "Tokens hinein / heraus",
@@ -4933,6 +4947,16 @@ Wenn du das nicht warst, wähle jetzt ein neues Passwort. Damit enden auch alle 
 
 --
 Diese Mail ging an {{email}}, weil sich etwas geändert hat, das dein Konto bei {{host}} schützt. Sicherheitsmails lassen sich in den Einstellungen deines Kontos abschalten.`,
+    "payment-failed": `Subject: Eine Zahlung für deinen Tarif {{plan}} ging nicht
+
+{{greeting}},
+
+eine Zahlung für den Tarif {{plan}} deines Kontos bei {{host}} ging nicht. Der Tarif bleibt bis zum {{until}} in Kraft. Hinterlege eine andere Karte, und die Zahlung wird noch einmal versucht.
+
+[Karte ändern]({{link}})
+
+--
+Diese Mail ging an {{email}}, weil eine Zahlung deines Kontos bei {{host}} nicht ging. Mails zur Abrechnung lassen sich in den Einstellungen deines Kontos abschalten.`,
     "plan-changed": `Subject: Dein Tarif ist jetzt {{plan}}
 
 {{greeting}},

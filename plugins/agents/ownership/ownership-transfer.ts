@@ -4,7 +4,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 import type { AgentStore } from "../agent-store.ts";
 import type { LogStore } from "../logs/log-store.ts";
-import { IS_WITHIN_QUOTA, quotaError } from "./agent-quota.ts";
+import type { AgentQuota } from "./agent-quota.ts";
 
 export interface OwnershipTransfer {
   agentId: string;
@@ -23,8 +23,6 @@ export interface OwnershipTransfer {
  */
 export const AGENT_OWNER_SQL = "(SELECT user_id FROM agents WHERE id = ?)";
 
-const TRANSFER = `UPDATE agents SET user_id = ?1, updated_at = ?2 WHERE id = ?4 AND user_id = ?5 AND ${IS_WITHIN_QUOTA}`;
-
 /**
  * Transfers agents within the new owner's quota: throws 401, 402 `SUBSCRIPTION_REQUIRED`, 429 `AGENT_LIMIT_REACHED` as
  * provisioning does, and GuardFailed for guards of `statementsBefore`. Triggers delete proofs of the former owner's
@@ -34,13 +32,16 @@ export function createOwnershipTransfer({
   database,
   events,
   agents,
+  quota,
   hooks,
   logs,
 }: Pick<Kernel, "database" | "events"> & {
   agents: Pick<AgentStore, "find" | "invalidateOwner">;
+  quota: AgentQuota;
   hooks: AgentHooks;
   logs: Pick<LogStore, "add">;
 }) {
+  const transferSql = `UPDATE agents SET user_id = ?1, updated_at = ?2 WHERE id = ?4 AND user_id = ?5 AND ${quota.isWithin}`;
   const transferHooks: ((agentId: string, from: string, to: string) => Statement[])[] = [];
 
   return {
@@ -64,14 +65,14 @@ export function createOwnershipTransfer({
       try {
         await database.write([
           ...statementsBefore,
-          { sql: TRANSFER, args: [userId, Date.now(), isAdmin, agentId, from], after },
+          { sql: transferSql, args: [userId, Date.now(), isAdmin, agentId, from], after },
           guard("quota"),
           ...transferHooks.flatMap((hook) => hook(agentId, from, userId)),
           events.recordStatement("agent.claimed", { userId, agentId, data: { id: agentId, name } }),
           ...statementsAfter,
         ]);
       } catch (error) {
-        if (error instanceof GuardFailed && error.guard === "quota") throw await quotaError(database, userId, isAdmin);
+        if (error instanceof GuardFailed && error.guard === "quota") throw await quota.error(userId, isAdmin);
         throw error;
       }
     },

@@ -9,7 +9,7 @@ import type { ConfigStore } from "../configuration/config-store.ts";
 import type { LogStore } from "../logs/log-store.ts";
 import { MODEL_CHOICES } from "../model-choices.ts";
 import { RUNTIME_VERSION } from "../runtime-version.ts";
-import { IS_WITHIN_QUOTA, quotaError } from "./agent-quota.ts";
+import type { AgentQuota } from "./agent-quota.ts";
 
 export interface NewAgent {
   userId: string;
@@ -39,14 +39,15 @@ export interface NewAgent {
 /** The fields of an agent that are known before it is written. */
 export type NewAgentRow = Pick<Agent, "id" | "name" | "subdomain" | "status" | "createdAt">;
 
-const INSERT = `INSERT INTO agents
+const insertSql = ({ isWithin }: AgentQuota) => `INSERT INTO agents
   (id, user_id, name, model, status, wanted, subdomain, tier, runtime_version, started_at, created_at, updated_at)
-  SELECT ?4, ?1, ?5, ?6, ?10, 'up', ?7, ?8, ?9, ?2, ?2, ?2 WHERE ${IS_WITHIN_QUOTA}`;
+  SELECT ?4, ?1, ?5, ?6, ?10, 'up', ?7, ?8, ?9, ?2, ?2, ?2 WHERE ${isWithin}`;
 
 const TIERS = ["starter", "pro", "enterprise"];
 
 type Deps = Pick<Kernel, "database" | "events" | "marks"> & {
   agents: AgentStore;
+  quota: AgentQuota;
   configs: ConfigStore;
   logs: Pick<LogStore, "add">;
 };
@@ -56,7 +57,8 @@ type Deps = Pick<Kernel, "database" | "events" | "marks"> & {
  * `SUBSCRIPTION_REQUIRED`, and 429 `AGENT_LIMIT_REACHED` with `current` and `limit`. Concurrent requests can't exceed
  * the quota, which is checked in the write.
  */
-export function createProvisioner({ database, events, marks, agents, configs, logs }: Deps) {
+export function createProvisioner({ database, events, marks, agents, quota, configs, logs }: Deps) {
+  const INSERT = insertSql(quota);
   return async function provision(request: NewAgent): Promise<Agent> {
     const {
       userId,
@@ -97,7 +99,7 @@ export function createProvisioner({ database, events, marks, agents, configs, lo
           ...(statementsAfter?.(id, { id, name: trimmedName, subdomain, status, createdAt: now }) ?? []),
         ]);
       } catch (error) {
-        if (error instanceof GuardFailed && error.guard === "quota") throw await quotaError(database, userId, isAdmin);
+        if (error instanceof GuardFailed && error.guard === "quota") throw await quota.error(userId, isAdmin);
         if (isUniqueViolation(error, "agents.subdomain") && attempt < 5) continue;
         throw error;
       }

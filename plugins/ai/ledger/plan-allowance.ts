@@ -1,7 +1,7 @@
 // Determines how much of the operator's keys a plan includes each month.
 
 import type { SettingsOf } from "../../../src/kernel/config/config.ts";
-import { isActiveSubscription, type User } from "../../auth/index.ts";
+import { isActiveSubscription, type Plan, type PlanTable, type User } from "../../auth/index.ts";
 import type { budgetSettings } from "../settings.ts";
 import type { Allowance } from "./account-balances.ts";
 
@@ -13,19 +13,24 @@ export interface PlanAllowance extends Allowance {
 type PlanBudgets = SettingsOf<typeof budgetSettings>["planMicroUsd"];
 
 interface Deps {
+  plans: PlanTable;
   budgets: PlanBudgets;
   /** Whether the account is an admin by itself: an unverified address of ADMIN_EMAILS does not count here. */
   isAdmin(user: User): boolean;
 }
 
 /** Admins have no limit: the keys are theirs. */
-export function allowanceOf(user: User | undefined, { budgets, isAdmin }: Deps): PlanAllowance {
+export function allowanceOf(user: User | undefined, { plans, budgets, isAdmin }: Deps): PlanAllowance {
   const subscription = user && isActiveSubscription(user.subscription) ? user.subscription : undefined;
   const plan = subscription?.plan ?? "free";
   if (user && isAdmin(user)) return { plan, microUsd: Number.POSITIVE_INFINITY, isPaid: true };
   // A trial has the allowance of its plan, but counts as unpaid.
   const isPaid = subscription?.status === "active";
-  return { plan, microUsd: isPlan(plan, budgets) ? budgets[plan] : budgets.free, isPaid };
+  return { plan, microUsd: budgetOf(plans.find(plan) ?? plans.of("free"), budgets), isPaid };
 }
+
+/** Whole micro-USD a month. The table of plans goes before the setting; a plan of the operator's own has the free budget unless it names one. */
+export const budgetOf = ({ id, modelMicroUsd }: Pick<Plan, "id" | "modelMicroUsd">, budgets: PlanBudgets): number =>
+  modelMicroUsd ?? (isPlan(id, budgets) ? budgets[id] : budgets.free);
 
 const isPlan = (plan: string, budgets: PlanBudgets): plan is keyof typeof budgets => Object.hasOwn(budgets, plan);

@@ -3,7 +3,7 @@
 import type { Database } from "../../../src/kernel/database/database.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 
-const RETENTION_MS = 400 * DAY;
+export const RETENTION_MS = 400 * DAY;
 const BATCH_ROWS = 2_000;
 /** In an empty table the numbers of rows begin anew. */
 const UNMARK = "UPDATE usage_summed SET upto = 0 WHERE NOT EXISTS (SELECT 1 FROM usage)";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { insertUser, subscriptionStatement } from "../../../tests/support/records.ts";
-import type { User } from "../../auth/index.ts";
+import { createPlanTable, DEFAULT_PLANS, type User } from "../../auth/index.ts";
 import { createAccountBalances } from "./account-balances.ts";
 import type { BudgetRefusal } from "./budgets.ts";
 import { createJournal } from "./journal.ts";
@@ -119,9 +119,13 @@ test.each([
 ] as const)("a subscription that is %s and ends in %d ms is paid: %p", (status, msLeft, isPaid) => {
   const subscription = { plan: "pro", status, currentPeriodEnd: Date.now() + msLeft };
   const user = { subscription } as User;
+  const plans = createPlanTable(DEFAULT_PLANS);
   const budgets = { free: 1, starter: 2, pro: 3, enterprise: 4 };
-  expect(allowanceOf(user, { budgets, isAdmin: () => false })).toMatchObject({ microUsd: msLeft > 0 ? 3 : 1, isPaid });
-  expect(allowanceOf(user, { budgets, isAdmin: () => true })).toMatchObject({ isPaid: true });
+  expect(allowanceOf(user, { plans, budgets, isAdmin: () => false })).toMatchObject({
+    microUsd: msLeft > 0 ? 3 : 1,
+    isPaid,
+  });
+  expect(allowanceOf(user, { plans, budgets, isAdmin: () => true })).toMatchObject({ isPaid: true });
 });
 
 describe("what credits pay for", () => {

@@ -5,15 +5,15 @@ import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import { readLimit, readOffset } from "../../../src/kernel/http/paging.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
-import { type auth, PLAN_LIMITS, PLANS } from "../../auth/index.ts";
+import type { auth, PlanTable } from "../../auth/index.ts";
 import { MICRO_USD_PER_CREDIT } from "../ledger/account-balances.ts";
 import { periodEnd, periodStart } from "../ledger/budgets.ts";
-import { allowanceOf } from "../ledger/plan-allowance.ts";
+import { allowanceOf, budgetOf } from "../ledger/plan-allowance.ts";
 import type { budgetSettings } from "../settings.ts";
 import { createAccountReports } from "./account-report.ts";
 import { createAgentNames } from "./agent-names.ts";
 import { streamUsageCsv } from "./usage-csv.ts";
-import { budgetList, budgetsQuery, planList, seriesQuery, usageQuery, usageSeries } from "./usage-model.ts";
+import { budgetList, budgetsQuery, planList, seriesQuery, toPlanItem, usageQuery, usageSeries } from "./usage-model.ts";
 import { createUsageReports, dateOf, parseDayRange } from "./usage-reports.ts";
 import { description } from "./usage-routes.ts";
 import { createUsageSeries } from "./usage-series.ts";
@@ -21,6 +21,7 @@ import { createUsageSeries } from "./usage-series.ts";
 interface Deps extends Pick<Kernel, "database"> {
   /** Adds all calls to the sums, which the reports read. */
   addUp(): Promise<void>;
+  plans: PlanTable;
   budgets: SettingsOf<typeof budgetSettings>["planMicroUsd"];
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "listBudgeted" | "settings">;
@@ -30,7 +31,7 @@ const PAGE = 50;
 const MAX_PAGE = 100;
 const tags = ["Usage"];
 
-export function usageDetailRoutes({ database, addUp, budgets, authService, agents }: Deps) {
+export function usageDetailRoutes({ database, addUp, plans: table, budgets, authService, agents }: Deps) {
   const reports = createUsageReports({ database });
   const seriesOf = createUsageSeries({ database, reports: createAccountReports({ database }) });
   const { nameOf, namesOf } = createAgentNames(agents);
@@ -138,13 +139,10 @@ export function usageDetailRoutes({ database, addUp, budgets, authService, agent
     .get(
       "/api/plans",
       ({ identity: { user } }): Static<typeof planList> => {
-        const current = allowanceOf(user, { budgets, isAdmin: authService.administration.isAdmin }).plan;
-        const plans = PLANS.map((id) => ({
-          id,
-          ...PLAN_LIMITS[id],
-          includedUsd: Number.isFinite(budgets[id]) ? budgets[id] / 1e6 : null,
-          isCurrent: id === current,
-        }));
+        const current = allowanceOf(user, { plans: table, budgets, isAdmin: authService.administration.isAdmin }).plan;
+        const plans = table.plans
+          .filter(({ id, hidden }) => !hidden || id === current)
+          .map((plan) => toPlanItem(plan, budgetOf(plan, budgets), current));
         return { plans, count: plans.length, creditUsd: MICRO_USD_PER_CREDIT / 1e6 };
       },
       {
@@ -154,7 +152,7 @@ export function usageDetailRoutes({ database, addUp, budgets, authService, agent
           tags,
           summary: "The plans, what they include, and which one the caller has",
           description:
-            "What each plan has room for: agents, schedules, streams, skills and files. `creditUsd` is the worth of one credit.",
+            "What each plan has room for, and what it costs, as the operator of this service has set it. A limit of null: any number. `creditUsd` is the worth of one credit.",
         },
       },
     );

@@ -1,5 +1,6 @@
 // Schemas of usage reports on the wire.
-import { t } from "elysia";
+import { type Static, t } from "elysia";
+import { type Plan, UNLIMITED } from "../../auth/index.ts";
 
 const date = (description: string) => t.String({ description });
 const usd = (description: string) => t.Number({ description: `USD. ${description}` });
@@ -123,21 +124,53 @@ export const budgetList = t.Object({
   hasMore: t.Boolean(),
 });
 
+const limit = (description: string) => nullable(t.Integer({ description }));
+
 export const planList = t.Object({
   plans: t.Array(
     t.Object({
       id: t.String(),
-      agents: t.Integer({ description: "How many it has room for; 0: it includes none" }),
-      schedules: t.Integer({ description: "Of all agents together" }),
-      streams: t.Integer({ description: "Live streams at a time" }),
-      skills: t.Integer({ description: "Folders with a SKILL.md" }),
-      skillBytes: t.Integer({ description: "Of their texts, in all versions" }),
-      fileBytes: t.Integer({ description: "Of files that people send to agents" }),
+      name: nullable(t.String({ description: "As the operator calls it; null for the name of the id" })),
+      price: nullable(
+        t.Object(
+          {
+            minorUnits: t.Integer({ description: "Such as cents" }),
+            currency: t.String({ description: "Such as usd" }),
+          },
+          { description: "Of a month; null: it is not for sale" },
+        ),
+      ),
+      trialDays: t.Integer({ description: "Before the first payment" }),
+      agents: limit("How many it has room for; 0: it includes none"),
+      schedules: limit("Of all agents together"),
+      streams: limit("Live streams at a time"),
+      channels: limit("Connected bots of all agents together"),
+      skills: limit("Folders with a SKILL.md"),
+      skillBytes: limit("Of their texts, in all versions"),
+      fileBytes: limit("Of files that people send to agents"),
+      knowledgeFiles: limit("That one agent knows"),
+      knowledgeBytes: limit("Of the files that one agent knows"),
+      knowledgePassages: limit("Of these files that are searched"),
+      features: t.Array(t.String(), { description: "`apiKeys` and `webhooks`, if it includes them" }),
       includedUsd: nullable(usd("What it includes of the operator's keys a month; null: no limit")),
       isCurrent: t.Boolean(),
     }),
-    { description: "The smallest first" },
+    { description: "Those that are offered, and the caller's own, in the operator's order" },
   ),
   count: t.Integer(),
   creditUsd: usd("What one credit is worth, once the plan's part is used"),
 });
+
+/** @param budget whole micro-USD a month */
+export function toPlanItem(plan: Plan, budget: number, current: string): Static<typeof planList>["plans"][number] {
+  const { id, name = null, price = null, trialDays, features } = plan;
+  const room = (limit: number) => (limit === UNLIMITED ? null : limit);
+  return {
+    ...{ id, name, price, trialDays, features: [...features], isCurrent: id === current },
+    ...{ agents: room(plan.agents), schedules: room(plan.schedules), streams: room(plan.streams) },
+    ...{ channels: room(plan.channels), skills: room(plan.skills), skillBytes: room(plan.skillBytes) },
+    ...{ fileBytes: room(plan.fileBytes), knowledgeFiles: room(plan.knowledgeFiles) },
+    ...{ knowledgeBytes: room(plan.knowledgeBytes), knowledgePassages: room(plan.knowledgePassages) },
+    includedUsd: Number.isFinite(budget) ? budget / 1e6 : null,
+  };
+}

@@ -4,7 +4,7 @@ import { Elysia, type Static } from "elysia";
 import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
-import type { auth } from "../../auth/index.ts";
+import type { auth, PlanTable } from "../../auth/index.ts";
 import { MICRO_USD_PER_CREDIT } from "../ledger/account-balances.ts";
 import { type Period, periodEnd, periodStart } from "../ledger/budgets.ts";
 import { allowanceOf } from "../ledger/plan-allowance.ts";
@@ -17,6 +17,7 @@ import { createUsageReports, type DayRange, dateOf, MAX_DAYS, parseDayRange } fr
 interface Deps extends Pick<Kernel, "database"> {
   /** Adds all calls to the sums, which the reports read. */
   addUp(): Promise<void>;
+  plans: PlanTable;
   budgets: SettingsOf<typeof budgetSettings>["planMicroUsd"];
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "find" | "settings">;
@@ -26,7 +27,7 @@ interface Deps extends Pick<Kernel, "database"> {
 
 export const description = `Days are UTC; without \`from\` the last 30, at most ${MAX_DAYS}. Calls in progress are not included.`;
 
-export function usageRoutes({ database, addUp, budgets, authService, agents, labelOf }: Deps) {
+export function usageRoutes({ database, addUp, plans, budgets, authService, agents, labelOf }: Deps) {
   const reports = createUsageReports({ database });
   const accountReports = createAccountReports({ database });
   const dates = ({ from, to }: DayRange) => ({ from: dateOf(from), to: dateOf(to) });
@@ -61,7 +62,7 @@ export function usageRoutes({ database, addUp, budgets, authService, agents, lab
           user.id,
           report.agents.flatMap(({ agentId }) => agentId ?? []),
         );
-        const { plan, microUsd } = allowanceOf(user, { budgets, isAdmin: authService.administration.isAdmin });
+        const { plan, microUsd } = allowanceOf(user, { plans, budgets, isAdmin: authService.administration.isAdmin });
         return {
           ...dates(range),
           ...report,

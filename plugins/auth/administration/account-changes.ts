@@ -5,10 +5,11 @@ import { and, eq, isNull, ne, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
+import { isActiveSubscription } from "../plans/plan-table.ts";
 import { subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion, DeletionRequest } from "../settings/account-deletion.ts";
 import { adminSettings } from "../settings.ts";
-import { isActiveSubscription, type Plan, type Subscription, type User } from "../users.ts";
+import type { Subscription, User } from "../users.ts";
 import { type AccountFields, actionOf, FIELDS, fieldsOf, requireName } from "./account-fields.ts";
 import {
   adminByConfigurationError,
@@ -33,7 +34,7 @@ export type AuditRecorder = (change: AccountChange) => Statement;
 /** Omitted fields stay unchanged. */
 export type AccountUpdate = Partial<AccountFields>;
 
-export type NewSubscription = Subscription & { plan: Plan };
+export type NewSubscription = Subscription;
 
 /** Each throws 404 `USER_NOT_FOUND`, and 409 `ACCOUNT_CHANGING` if concurrent changes make every attempt fail. */
 export interface AccountChanges {

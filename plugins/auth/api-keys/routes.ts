@@ -5,16 +5,20 @@ import { documentErrors } from "../../../src/kernel/http/openapi/route-documenta
 import { contextOf, isLocalRequest } from "../../../src/kernel/http/request-context.ts";
 import { nearestName } from "../../../src/kernel/util/nearest-name.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
+import { requireFeature } from "../plans/features.ts";
+import { planSettings } from "../settings.ts";
 import { SCOPES } from "./api-keys.ts";
 import { keyBody, keyList, newKey, parseExpiry, revokedKey, toKeyItem, toNewKey } from "./model.ts";
 
 export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) {
   const { database, idempotency } = kernel;
+  const { table } = kernel.config.of(planSettings);
   return new Elysia({ name: "auth.keys" })
     .use(identities.guards)
     .post(
       "/api/keys",
       ({ identity: { user, session }, body, request }) => {
+        requireFeature(table, user, "apiKeys");
         // Other unknown fields are ignored. Without `scopes` the key would be allowed to do everything.
         const misspelt = contextOf(request).ignoredFields?.find(({ path }) => nearestName(path, ["scopes"], 2));
         if (misspelt && body.scopes === undefined)
@@ -48,7 +52,10 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
             "The key is shown only in this response. It works as `Authorization: Bearer bk_…` wherever a session " +
             "does, within its scopes, except for the security settings of the account. `read` is for GET, `chat` for " +
             "messages to agents, `write` for everything else.",
-          ...documentErrors({ 409: ["TOO_MANY_KEYS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] }),
+          ...documentErrors({
+            402: "FEATURE_NOT_IN_PLAN",
+            409: ["TOO_MANY_KEYS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+          }),
         },
       },
     )

@@ -9,6 +9,8 @@ import { DAY, MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { randomToken, sha256Hex } from "../../../src/kernel/util/tokens.ts";
 import { type ApiKeys, MAX_KEYS_PER_USER, SCOPES, type Scope, tooManyKeys } from "../api-keys/api-keys.ts";
 import type { Mails } from "../mails/mails.ts";
+import { includesFeature } from "../plans/features.ts";
+import { planSettings } from "../settings.ts";
 import type { Users } from "../users.ts";
 import { findOpen, OPEN, takeRow } from "./device-cells.ts";
 import { sweepDeviceSignInsStatement } from "./device-rows.ts";
@@ -49,7 +51,7 @@ const APPROVED_MS = 2 * MINUTE;
 const LEEWAY_MS = SECOND;
 const KEY_LIFETIME_MS = 90 * DAY;
 
-interface Deps extends Pick<Kernel, "database" | "cells"> {
+interface Deps extends Pick<Kernel, "database" | "config" | "cells"> {
   keys: Pick<ApiKeys, "create" | "listByUser">;
   users: Pick<Users, "byId">;
   mails: Pick<Mails, "apiKeyCreatedStatements">;
@@ -57,7 +59,8 @@ interface Deps extends Pick<Kernel, "database" | "cells"> {
 
 export type DeviceSignIns = ReturnType<typeof createDeviceSignIns>;
 
-export function createDeviceSignIns({ database, cells, keys, users, mails }: Deps) {
+export function createDeviceSignIns({ database, config, cells, keys, users, mails }: Deps) {
+  const { table } = config.of(planSettings);
   /** Counts a poll, and lengthens the interval if it came too early. Whether it did. */
   async function isTooEarly(row: Row, now: number): Promise<boolean> {
     const isEarly = Number(row.polled_at ?? 0) + Number(row.interval_seconds) * SECOND - LEEWAY_MS > now;
@@ -78,7 +81,7 @@ export function createDeviceSignIns({ database, cells, keys, users, mails }: Dep
   /** Makes the key in the write that deletes the row, so that one approval makes one key. */
   async function handOut(row: Row): Promise<PollResult> {
     const user = await users.byId(String(row.user_id));
-    if (!user) return { error: "access_denied" };
+    if (!user || !includesFeature(table, user, "apiKeys")) return { error: "access_denied" };
     const scopes = readScopes(row.scopes);
     const expiresAt = Date.now() + KEY_LIFETIME_MS;
     const name = keyName(toSignIn(row));

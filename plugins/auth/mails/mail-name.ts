@@ -6,6 +6,7 @@ export type MailName =
   | "budget-spent"
   | "email-changed"
   | "password-changed"
+  | "payment-failed"
   | "plan-changed"
   | "referral-credited"
   | "reset-password"

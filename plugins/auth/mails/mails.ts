@@ -44,6 +44,8 @@ export interface Mails {
   referralCreditedStatements(to: MailRecipient, credits: number): Statement[];
   /** `until` in epoch ms. */
   planChangedStatements(to: MailRecipient, plan: string, until: number): Statement[];
+  /** `until` in epoch ms: the end of the grace. */
+  paymentFailedStatements(to: MailRecipient, plan: string, until: number): Statement[];
   budgetSpentStatements(to: MailRecipient, budget: SpentBudget): Statement[];
 }
 
@@ -124,6 +126,10 @@ export function createMails({ mail, config, limits }: Deps): Mails {
       mailStatements(to, "referral-credited", { credits: String(credits) }, { topic: "referral" }),
     planChangedStatements: (to, plan, until) =>
       mailStatements(to, "plan-changed", { plan, until: formatDate(languageOf(to), until) }, { topic: "billing" }),
+    paymentFailedStatements(to, plan, until) {
+      const values = { plan, until: formatDate(languageOf(to), until), link: `${config.baseUrl}/account/plan` };
+      return mailStatements(to, "payment-failed", values, { topic: "billing" });
+    },
     budgetSpentStatements(to, { agent, period, limitUsd, until }) {
       const language = languageOf(to);
       // Empty if nothing of the name may appear in a mail: then the text has no name.

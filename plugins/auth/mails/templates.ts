@@ -6,6 +6,7 @@ import enApiKeyCreated from "./en/api-key-created.txt" with { type: "text" };
 import enBudgetSpent from "./en/budget-spent.txt" with { type: "text" };
 import enEmailChanged from "./en/email-changed.txt" with { type: "text" };
 import enPasswordChanged from "./en/password-changed.txt" with { type: "text" };
+import enPaymentFailed from "./en/payment-failed.txt" with { type: "text" };
 import enPlanChanged from "./en/plan-changed.txt" with { type: "text" };
 import enReferralCredited from "./en/referral-credited.txt" with { type: "text" };
 import enResetPassword from "./en/reset-password.txt" with { type: "text" };
@@ -24,6 +25,7 @@ const ENGLISH: Readonly<Record<MailName, string>> = {
   "budget-spent": enBudgetSpent,
   "email-changed": enEmailChanged,
   "password-changed": enPasswordChanged,
+  "payment-failed": enPaymentFailed,
   "plan-changed": enPlanChanged,
   "referral-credited": enReferralCredited,
   "reset-password": enResetPassword,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { Type as t } from "@sinclair/typebox";
 import { skillMd, zipOf } from "../../../tests/support/zips.ts";
 import type { Agent } from "../../agents/index.ts";
+import { createPlanTable, DEFAULT_PLANS } from "../../auth/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../../runtime/support.test.ts";
 import { sandbox } from "../../sandbox/index.ts";
 import { defineTool, skills } from "../../skills/index.ts";
@@ -52,7 +53,7 @@ const readFolder = createFolderReader();
 async function install({ userId }: Agent, files: Readonly<Record<string, string>>, trusted = true): Promise<void> {
   const installed = createInstalledSkills(fixture.kernel);
   const folder = await readFolder(zipOf(files));
-  await installed.install({ userId, quota: quotaOf("pro") }, folder, null);
+  await installed.install({ userId, quota: quotaOf(createPlanTable(DEFAULT_PLANS).of("pro")) }, folder, null);
   const { name } = folder.fields;
   const version = (await installed.find(userId, name))?.version ?? 0;
   if (trusted) await installed.setTrusted(userId, name, version, true);

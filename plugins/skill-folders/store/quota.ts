@@ -1,7 +1,7 @@
 // How many skills an account may have by its plan, and how many bytes of texts, as SQL for the write that adds one.
 import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { limitsOf } from "../../auth/index.ts";
+import type { Plan } from "../../auth/index.ts";
 
 export interface Quota {
   skills: number;
@@ -10,10 +10,10 @@ export interface Quota {
 }
 
 const MIB = 1024 * 1024;
-export function quotaOf(plan: string | undefined): Quota {
-  const { skills, skillBytes } = limitsOf(plan);
-  return { skills, bytes: skillBytes };
-}
+export const quotaOf = ({ skills, skillBytes }: Pick<Plan, "skills" | "skillBytes">): Quota => ({
+  skills,
+  bytes: skillBytes,
+});
 
 const OTHER_SKILLS = `(SELECT count(*) FROM installed_skills WHERE user_id = ?1 AND name <> ?2 AND removed_at IS NULL)`;
 /** Of the skill ?2 itself, too, unless it is a removed one that is restored: its size is ?3 then. */

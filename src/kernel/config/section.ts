@@ -66,6 +66,13 @@ export const warning = (name: string, text: string): Finding => ({
   message: `${name}: ${text}`,
 });
 
+/** Stops the start. */
+export const error = (name: string, text: string): Finding => ({
+  name,
+  severity: "error",
+  message: `${name}: ${text}`,
+});
+
 /** Warns when one of two variables that are useless alone is set without the other. */
 export function requireBoth(values: Readonly<Record<string, unknown>>, first: string, second: string): Finding[] {
   const missing = (set: string, unset: string) =>

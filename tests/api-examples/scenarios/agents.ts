@@ -23,6 +23,7 @@ export async function agents(tour: Tour, world: World): Promise<void> {
   await call("POST /api/agents/{id}/config/restore", { body: { version: 1 } });
   await call("GET /api/templates");
   await call("GET /schemas/agent.json", { as: null });
+  await call("GET /schemas/plans.json", { as: null });
   await call("GET /api/models", { query: { query: "fake", limit: "5" } });
   await call("GET /api/plans");
   await talk(tour, world);

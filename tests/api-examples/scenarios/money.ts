@@ -10,6 +10,7 @@ export async function money(tour: Tour, world: World): Promise<void> {
   await verification(tour, world);
   if (tour.side === "backend") return;
   await social(tour, world);
+  await billing(tour, world);
   const { call } = tour;
   const rich = createClient(tour.berth);
   await rich.join();
@@ -79,4 +80,22 @@ async function social({ call }: Tour, { social }: World): Promise<void> {
   await call("POST /api/settings/social", { body: { fidToken: own } });
   await call("GET /api/settings/social");
   await call("DELETE /api/settings/social");
+}
+
+/** A person takes a plan and buys credits. */
+async function billing({ call, berth }: Tour, { stripe }: World): Promise<void> {
+  const buyer = createClient(berth);
+  await buyer.join();
+  const as = { as: buyer };
+  const { body: checkout } = await call("POST /api/billing/plan", { ...as, body: { plan: "pro" } });
+  stripe.pay(checkout.url);
+  const [event] = stripe.events;
+  if (event) {
+    const headers = { "stripe-signature": await stripe.sign(JSON.stringify(event)) };
+    await call("POST /api/billing/stripe", { as: null, body: event, headers });
+  }
+  await call("GET /api/billing", as);
+  await call("POST /api/billing/credits", { ...as, body: { credits: 500 } });
+  await call("POST /api/billing/portal", as);
+  await call("GET /api/billing/invoices", as);
 }

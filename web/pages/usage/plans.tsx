@@ -6,7 +6,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { Section } from "../../parts/page.tsx";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Badge } from "../../parts/status.tsx";
-import { usePlans } from "./usage.ts";
+import { formatPrice, type Plan, usePlans } from "./usage.ts";
 
 export function Plans() {
   const { data, error, refetch } = usePlans();
@@ -18,33 +18,55 @@ export function Plans() {
       {error && !data && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton className="h-28" />}
       <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
-        {data?.plans.map(({ id, agents, includedUsd, isCurrent, ...limits }) => (
+        {data?.plans.map(({ id, name, price, trialDays, agents, includedUsd, isCurrent, ...limits }) => (
           <li
             key={id}
             aria-current={isCurrent || undefined}
             className={`flex flex-col gap-1 rounded-large border p-3 ${isCurrent ? "border-sea bg-wash" : "border-edge"}`}
           >
             <h3 className="flex items-center justify-between gap-2 font-semibold">
-              {planName(id)}
+              {name ?? planName(id)}
               {isCurrent && <Badge tone="busy">{t("yours")}</Badge>}
             </h3>
-            <p>{agents === 0 ? t("No agents of one's own") : tn("{n} agent", "{n} agents", agents)}</p>
+            {price && <p>{t("{price} a month", { price: formatPrice(price) })}</p>}
+            {trialDays > 0 && (
+              <p className="text-soft text-sm">{tn("{n} day for nothing", "{n} days for nothing", trialDays)}</p>
+            )}
+            <p>
+              {agents === 0
+                ? t("No agents of one's own")
+                : agents === null
+                  ? t("Any number of agents")
+                  : tn("{n} agent", "{n} agents", agents)}
+            </p>
             <p className="text-soft text-sm">
               {includedUsd === null
                 ? t("Model use without a limit")
                 : t("{usd} of model use a month", { usd: formatUsd(includedUsd) })}
             </p>
             <ul className="text-soft text-sm">
-              <li>{tn("{n} schedule", "{n} schedules", limits.schedules)}</li>
-              <li>{t("{size} of files", { size: formatBytes(limits.fileBytes) })}</li>
-              <li>
-                {tn("{n} skill, {size}", "{n} skills, {size}", limits.skills, { size: formatBytes(limits.skillBytes) })}
-              </li>
-              <li>{tn("{n} live stream at a time", "{n} live streams at a time", limits.streams)}</li>
+              {wordsOf(limits).map((words) => (
+                <li key={words}>{words}</li>
+              ))}
             </ul>
           </li>
         ))}
       </ul>
     </Section>
   );
+}
+
+type Limits = Pick<Plan, "schedules" | "fileBytes" | "skills" | "skillBytes" | "streams" | "channels">;
+
+/** What the plan limits; what has no limit is left out. */
+function wordsOf({ schedules, fileBytes, skills, skillBytes, streams, channels }: Limits): string[] {
+  return [
+    schedules !== null && tn("{n} schedule", "{n} schedules", schedules),
+    channels !== null && tn("{n} connected bot", "{n} connected bots", channels),
+    fileBytes !== null && t("{size} of files", { size: formatBytes(fileBytes) }),
+    skills !== null &&
+      skillBytes !== null &&
+      tn("{n} skill, {size}", "{n} skills, {size}", skills, { size: formatBytes(skillBytes) }),
+    streams !== null && tn("{n} live stream at a time", "{n} live streams at a time", streams),
+  ].filter((words) => words !== false);
 }

@@ -10,6 +10,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Figure, Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
+import { BillingSections } from "./billing.tsx";
 
 interface Referral {
   code: string;
@@ -29,6 +30,7 @@ export default function PlanPage() {
   return (
     <>
       <PlanSection />
+      <BillingSections />
       <ReferralSection />
     </>
   );

@@ -11,13 +11,13 @@ import { Section } from "../../../parts/page.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 import { useTyped } from "../../../parts/use-typed.ts";
 import { When } from "../../../parts/when.tsx";
+import { usePlans } from "../../usage/usage.ts";
 import type { AccountDetail } from "../api-types.ts";
 import { useAccountChange } from "./use-account-change.ts";
 
-const PLANS = ["starter", "pro", "enterprise"];
-
 export function PlanForm({ account }: { account: AccountDetail }) {
   const { subscription } = account;
+  const plans = usePlans().data?.plans.filter(({ id }) => id !== "free") ?? [];
   const [plan, setPlan] = useTyped(subscription?.plan ?? "starter");
   const [days, setDays] = useState("30");
   const [credits, setCredits] = useTyped(String(account.credits));
@@ -61,9 +61,9 @@ export function PlanForm({ account }: { account: AccountDetail }) {
       <Form onSubmit={submit(() => give.mutate())} className="flex flex-wrap items-end gap-3">
         <div className="w-36">
           <SelectField label={t("Plan")} className="h-9" value={plan} onChange={(event) => setPlan(event.target.value)}>
-            {PLANS.map((name) => (
-              <option key={name} value={name}>
-                {planName(name)}
+            {plans.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name ?? planName(id)}
               </option>
             ))}
           </SelectField>
