@@ -80,6 +80,7 @@ import places from "./0140_places.sql" with { type: "text" };
 import deviceCells from "./0141_device_cells.sql" with { type: "text" };
 import creditEntries from "./0160_credit_entries.sql" with { type: "text" };
 import stripe from "./0161_stripe.sql" with { type: "text" };
+import stripeMeter from "./0162_stripe_meter.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -166,4 +167,5 @@ export const migrations: readonly Migration[] = [
   { name: "0141_device_cells", sql: deviceCells },
   { name: "0160_credit_entries", sql: creditEntries },
   { name: "0161_stripe", sql: stripe },
+  { name: "0162_stripe_meter", sql: stripeMeter },
 ];

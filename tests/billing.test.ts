@@ -66,6 +66,7 @@ test(
       await eventually(async () => {
         const { body } = await client.get<{ credits: number; plan: string }>("/api/settings");
         expect(body).toMatchObject({ credits, plan: "pro" });
+        return true;
       });
     }
     const { exitCode, stdout } = await berth.command("ledger", "check", "--json");

@@ -55,6 +55,7 @@ export { createEmbedder, type Embedder } from "./embeddings/embedder.ts";
 export { fuse } from "./embeddings/fusion.ts";
 export { createVectorIndex, type VectorIndex } from "./embeddings/vector-index.ts";
 export type { BudgetScope, Reservation } from "./ledger/ledger.ts";
+export { budgetOf } from "./ledger/plan-allowance.ts";
 export { TURN_CALLS_SQL, type TurnCall } from "./ledger/turn-calls.ts";
 export type { MediaPayment } from "./media/media-calls.ts";
 export type { OperatorProviders } from "./operator/operator-providers.ts";
@@ -199,6 +200,8 @@ export const ai = plugin("ai", (host) => {
       painterFor: async (agent: Pick<Agent, "id" | "userId">) => (await pictures()).painterFor(agent),
       /** Each provider with its health and its last calls, for admins. */
       providerReports: createProviderReports({ providers, health, catalogue, calls: recorder }),
+      /** Adds the last calls to the sums of accounts. Call it before reading these. */
+      addUp: () => billing.ledger.addUp(),
       isOperator: billing.isOperator,
       turnCache: billing.turnCache,
       /** The calls of models that turns have made, by the id of the inbox entry. */

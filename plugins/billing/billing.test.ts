@@ -15,10 +15,16 @@ import { billing } from "./index.ts";
 
 const DAY = 86_400;
 const PLANS = {
+  metered: {
+    ...{ stripePrice: "price_metered", stripeMeterPrice: "price_cents", agents: 1 },
+    ...{ modelUsdPerMonth: 1, overageUsdPerMonth: 2 },
+  },
   starter: { stripePrice: "price_starter", price: { amount: 10, currency: "usd" } },
   pro: { stripePrice: "price_pro", price: { amount: 30, currency: "usd" }, trialDays: 14 },
 };
 const PRICES = {
+  price_metered: { amount: 500, currency: "usd" },
+  price_cents: { amount: 0, currency: "usd" },
   price_starter: { amount: 1_000, currency: "usd" },
   price_pro: { amount: 3_000, currency: "usd" },
 };
@@ -28,13 +34,14 @@ let server: TestServer;
 let ada: Client;
 let userId: string;
 let reconcile: () => Promise<number>;
+let reportUse: () => Promise<void>;
 const dir = temporaryDir();
 beforeEach(async () => {
   stripe = startStripe(PRICES);
   const file = join(dir.path, "plans.json");
   await Bun.write(file, JSON.stringify({ plans: PLANS }));
   const probe = plugin("probe", ({ use }) => {
-    reconcile = use(billing).reconcile;
+    ({ reconcile, reportUse } = use(billing));
     return { service: {} };
   });
   server = await openServer({ plugins: [probe], env: { PLANS_FILE: file, CREDIT_PRICE: "usd:120", ...stripe.env } });
@@ -304,7 +311,7 @@ test("the portal opens, and invoices are listed", async () => {
 });
 
 test("a plan that is not sold can't be bought", async () => {
-  expect((await ada.post("/api/billing/plan", { plan: "enterprise" })).text).toContain("Plans: starter, pro.");
+  expect((await ada.post("/api/billing/plan", { plan: "enterprise" })).text).toContain("Plans: starter, pro, metered.");
 });
 
 test("without a key nothing is sold, and no request waits for Stripe", async () => {
@@ -319,4 +326,52 @@ test("without a key nothing is sold, and no request waits for Stripe", async () 
   expectRefusal(await client.post("/api/billing/plan", { plan: "pro" }), 404, "BILLING_OFF");
   expectRefusal(await client.post("/api/billing/portal", {}), 404, "BILLING_OFF");
   expect((await fetch(`${bare.web}/api/billing/stripe`, { method: "POST", body: "{}" })).status).toBe(404);
+});
+
+describe("use beyond what a plan includes", () => {
+  const use = (microUsd: number, at = Date.now()) =>
+    server.kernel.database.write([
+      {
+        sql: `INSERT INTO usage (id, at, kind, user_id, provider, model, input_tokens, output_tokens, cost_micro_usd, latency_ms, estimated)
+          VALUES (?, ?, 'api', ?, 'provider_1', 'm', 0, 0, ?, 1, 0)`,
+        args: [Bun.randomUUIDv7(), at, userId, microUsd],
+      },
+    ]);
+  const cents = () => [...stripe.meterEvents.values()].reduce((sum, { value }) => sum + value, 0);
+  beforeEach(async () => {
+    await buy("metered");
+    await deliverNew();
+  });
+
+  test("is reported to the meter, each cent once, up to the most that the plan names", async () => {
+    await use(1_000_000);
+    await reportUse();
+    expect(cents()).toBe(0);
+    await use(19_999);
+    await reportUse();
+    await reportUse();
+    expect(cents()).toBe(1);
+    await use(1);
+    await reportUse();
+    expect(cents()).toBe(2);
+    await use(9_000_000);
+    await reportUse();
+    expect(cents()).toBe(200);
+    expect(new Set([...stripe.meterEvents.values()].map(({ name }) => name))).toEqual(new Set(["berth_model_use"]));
+  });
+
+  test("is reported once if the answer is lost, whatever is used meanwhile", async () => {
+    await use(1_500_000);
+    stripe.loseAnswers(true);
+    await expect(reportUse()).rejects.toMatchObject({ code: "STRIPE_UNAVAILABLE" });
+    stripe.loseAnswers(false);
+    await use(100_000);
+    await reportUse();
+    expect(cents()).toBe(60);
+  });
+
+  test("is allowed up to that, while the plan is paid", async () => {
+    const { body } = await ada.get<{ plan: object }>("/api/usage");
+    expect(body).toMatchObject({ plan: { plan: "metered", limitUsd: 3 } });
+  });
 });

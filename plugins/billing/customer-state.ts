@@ -30,7 +30,9 @@ export function createCustomerState(deps: Deps) {
   const planOf = (priceId: string) => plans.plans.find(({ stripePrice }) => stripePrice === priceId);
 
   function toRow(subscription: Stripe.Subscription): StripeSubscription | undefined {
-    const [item] = subscription.items.data;
+    const { data } = subscription.items;
+    // Another item may be that of the meter.
+    const item = data.find(({ price }) => planOf(price.id)) ?? data[0];
     if (!item) return undefined;
     return {
       subscriptionId: subscription.id,

@@ -2,11 +2,14 @@
 
 import { StartError } from "../../src/kernel/errors.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
-import { MINUTE } from "../../src/kernel/util/time.ts";
+import { HOUR, MINUTE } from "../../src/kernel/util/time.ts";
 import { admin } from "../admin/index.ts";
-import { type AuditRecorder, auth } from "../auth/index.ts";
+import { ai, budgetOf } from "../ai/index.ts";
+import { budgetSettings } from "../ai/settings.ts";
+import { type AuditRecorder, auth, type Plan } from "../auth/index.ts";
 import { planSettings } from "../auth/settings.ts";
 import { createCustomerState } from "./customer-state.ts";
+import { createMeter } from "./meter.ts";
 import { createBillingRows } from "./payment-rows.ts";
 import { createPurchases } from "./purchases.ts";
 import { billingSettings } from "./settings.ts";
@@ -18,9 +21,11 @@ const RECONCILE_MS = 10 * MINUTE;
 export const billing = plugin("billing", ({ kernel, use }) => {
   const { identities, users, administration, mails, beforeDeletion } = use(auth);
   const { auditStatement } = use(admin);
-  const { stripe: access, creditPrice, graceDays } = kernel.config.of(billingSettings);
+  const { addUp } = use(ai);
+  const { stripe: access, creditPrice, graceDays, meterEvent } = kernel.config.of(billingSettings);
   const { table: plans } = kernel.config.of(planSettings);
   const rows = createBillingRows(kernel);
+  let reportUse = async (): Promise<void> => undefined;
   const active = access && activate(access);
 
   function activate(access: StripeAccess) {
@@ -42,6 +47,13 @@ export const billing = plugin("billing", ({ kernel, use }) => {
       await purchases.endAll(user.id);
       return [];
     });
+    const { planMicroUsd } = kernel.config.of(budgetSettings);
+    if (plans.plans.some(({ overageMicroUsd }) => overageMicroUsd > 0)) {
+      const includedBy = (plan: Plan) => budgetOf(plan, planMicroUsd);
+      const meter = createMeter({ ...shared, includedBy, addUp, eventName: meterEvent });
+      kernel.jobs.every("billing.meter", HOUR, () => meter.report());
+      reportUse = meter.report;
+    }
     kernel.jobs.every("billing.reconcile", RECONCILE_MS, async () => void (await events.reconcile()));
     return { stripe, events, purchases };
   }
@@ -49,6 +61,8 @@ export const billing = plugin("billing", ({ kernel, use }) => {
   return {
     service: {
       /** Handles the events of Stripe that no webhook has brought; returns their number. */
+      /** Reports use beyond plans to Stripe's meter. */
+      reportUse: () => reportUse(),
       reconcile: async () => (await active?.events.reconcile()) ?? 0,
     },
     lateRoutes: {

@@ -59,18 +59,33 @@ export function createPurchases({ database, config, stripe, rows, plans, events,
     throw invalidInput({ path: "plan", message: `This plan is not sold here. Plans: ${sold.join(", ") || "none"}.` });
   }
 
+  /** Adds, replaces or takes away the item of the meter, whose use before stays billed. */
+  async function meterChanges(
+    subscriptionId: string,
+    price: string | undefined,
+  ): Promise<Stripe.SubscriptionUpdateParams.Item[]> {
+    const meters = new Set(plans.plans.flatMap(({ stripeMeterPrice }) => stripeMeterPrice ?? []));
+    if (meters.size === 0) return [];
+    const { items } = await stripe.call((sdk) => sdk.subscriptions.retrieve(subscriptionId));
+    const present = items.data.filter((item) => meters.has(item.price.id));
+    const left = present.filter((item) => item.price.id !== price).map(({ id }) => ({ id, deleted: true }));
+    const isThere = price === undefined || present.some((item) => item.price.id === price);
+    return isThere ? left : [...left, { price }];
+  }
+
   return {
     /** Opens Checkout; with a running subscription, changes it at once and charges or credits the difference. */
     async choosePlan(user: User, planId: string): Promise<{ url: string | null; changed: boolean }> {
-      const { stripePrice, trialDays } = requireSold(planId);
+      const { stripePrice, stripeMeterPrice, trialDays } = requireSold(planId);
       const customer = await rows.customerOf(user.id);
       // Its webhook may be on its way, and a second subscription must not begin.
       const running = customer === undefined ? undefined : await events.sync(customer);
       if (customer !== undefined && running && LIVE.includes(running.status)) {
         if (running.priceId === stripePrice && !running.cancels) return { url: null, changed: false };
+        const meterItems = await meterChanges(running.subscriptionId, stripeMeterPrice);
         await stripe.call((sdk) =>
           sdk.subscriptions.update(running.subscriptionId, {
-            items: [{ id: running.itemId, price: stripePrice }],
+            items: [{ id: running.itemId, price: stripePrice }, ...meterItems],
             cancel_at_period_end: false,
             proration_behavior: "always_invoice",
             // Without the payment nothing changes.
@@ -84,7 +99,7 @@ export function createPurchases({ database, config, stripe, rows, plans, events,
       const trial = trialDays > 0 && running === undefined;
       const { url } = await checkout(user, {
         mode: "subscription",
-        line_items: [{ price: stripePrice, quantity: 1 }],
+        line_items: [{ price: stripePrice, quantity: 1 }, ...(stripeMeterPrice ? [{ price: stripeMeterPrice }] : [])],
         subscription_data: {
           metadata: { berth_user: user.id },
           ...(trial && { trial_period_days: trialDays }),

@@ -40,6 +40,11 @@ export const billingSettings = defineSettings({
       creditPrice,
       "What 100 credits cost through Stripe, in the smallest unit, such as `usd:120`. Without it credits are not sold.",
     ),
+    STRIPE_METER_EVENT: withDefault(
+      anyText,
+      "berth_model_use",
+      "Event of the meter at Stripe that counts US cents of model use beyond what a plan includes (`overageUsdPerMonth` of a plan).",
+    ),
     BILLING_GRACE_DAYS: withDefault(
       graceDays,
       "7",
@@ -52,6 +57,7 @@ export const billingSettings = defineSettings({
         ? { key: v.STRIPE_SECRET_KEY, webhookSecret: v.STRIPE_WEBHOOK_SECRET, apiUrl: v.STRIPE_API_URL }
         : undefined,
     creditPrice: v.CREDIT_PRICE,
+    meterEvent: v.STRIPE_METER_EVENT,
     graceDays: v.BILLING_GRACE_DAYS,
   }),
   validate: (v) => [

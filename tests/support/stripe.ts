@@ -50,10 +50,13 @@ const MONTH = 30 * DAY_SECONDS;
 const PARAMETERS: Record<string, RegExp> = {
   "POST /v1/customers": /^(email|name|metadata\[berth_user\])$/,
   "POST /v1/checkout/sessions":
-    /^(mode|customer|client_reference_id|success_url|cancel_url|line_items\[0\]\[(price|quantity|price_data\]\[(currency|unit_amount|product_data\]\[name))\]|subscription_data\[(metadata\]\[berth_user|trial_period_days)\]|invoice_creation\[enabled\]|metadata\[berth_credits\])$/,
+    /^(mode|customer|client_reference_id|success_url|cancel_url|line_items\[1\]\[price\]|line_items\[0\]\[(price|quantity|price_data\]\[(currency|unit_amount|product_data\]\[name))\]|subscription_data\[(metadata\]\[berth_user|trial_period_days)\]|invoice_creation\[enabled\]|metadata\[berth_credits\])$/,
   "POST /v1/billing_portal/sessions": /^(customer|return_url)$/,
   "GET /v1/subscriptions": /^(customer|status|limit)$/,
-  "POST /v1/subscriptions/": /^(items\[0\]\[(id|price)\]|cancel_at_period_end|proration_behavior|payment_behavior)$/,
+  "POST /v1/subscriptions/":
+    /^(items\[\d\]\[(id|price|deleted)\]|cancel_at_period_end|proration_behavior|payment_behavior)$/,
+  "GET /v1/subscriptions/": /^$/,
+  "POST /v1/billing/meter_events": /^(event_name|payload\[(stripe_customer_id|value)\]|identifier|timestamp)$/,
   "DELETE /v1/subscriptions/": /^(prorate|invoice_now)$/,
   "GET /v1/invoices": /^(customer|limit)$/,
   "GET /v1/events": /^(created\[gte\]|types\[\d+\]|limit|starting_after)$/,
@@ -71,6 +74,8 @@ export function startStripe(prices: Record<string, Price>) {
   const invoices: Invoice[] = [];
   const events: StripeEvent[] = [];
   const refusals: string[] = [];
+  const meterEvents = new Map<string, { name: string; customer: string; value: number }>();
+  let losesAnswers = false;
   let offset = 0;
   let serial = 0;
   let isDown = false;
@@ -107,6 +112,7 @@ export function startStripe(prices: Record<string, Price>) {
       readonly status: number,
       message: string,
       readonly type = "invalid_request_error",
+      readonly code?: string,
     ) {
       super(message);
     }
@@ -185,6 +191,24 @@ export function startStripe(prices: Record<string, Price>) {
         emit("customer.subscription.deleted", found);
         return found;
       }
+      case "GET /v1/subscriptions/":
+        return find(pathId).found;
+      case "POST /v1/billing/meter_events": {
+        if (!customers.has(need("payload[stripe_customer_id]"))) throw new Problem(400, "No such customer");
+        const age = now() - Number(need("timestamp"));
+        if (age > 35 * DAY_SECONDS || age < -300) throw new Problem(400, "The timestamp is out of range.");
+        if (!/^\d+$/.test(need("payload[value]"))) throw new Problem(400, "The value is no whole number.");
+        const event = {
+          name: need("event_name"),
+          customer: text("payload[stripe_customer_id]"),
+          value: Number(text("payload[value]")),
+        };
+        const isRepeated = meterEvents.has(need("identifier"));
+        if (!isRepeated) meterEvents.set(text("identifier"), event);
+        if (losesAnswers) throw new Problem(500, "The answer is lost.", "api_error");
+        if (isRepeated) throw new Problem(400, "Repeated", "invalid_request_error", "duplicate_meter_event");
+        return { object: "billing.meter_event", identifier: text("identifier"), ...event };
+      }
       case "GET /v1/invoices":
         return list(invoices.filter((one) => one.customer === customer()).toReversed(), path);
       case "GET /v1/events": {
@@ -228,10 +252,10 @@ export function startStripe(prices: Record<string, Price>) {
         if (key && request.method === "POST") idempotent.set(key, body);
         return Response.json(body);
       } catch (error) {
-        const { status, message, type } =
+        const { status, message, type, code } =
           error instanceof Problem ? error : new Problem(500, String(error), "api_error");
-        refusals.push(`${route}: ${message}`);
-        return Response.json({ error: { type, message } }, { status });
+        if (code === undefined && status < 500) refusals.push(`${route}: ${message}`);
+        return Response.json({ error: { type, message, code } }, { status });
       }
     },
   });
@@ -254,6 +278,12 @@ export function startStripe(prices: Record<string, Price>) {
     },
     down(value: boolean) {
       isDown = value;
+    },
+    /** What the meter has counted. */
+    meterEvents,
+    /** Whether reports to the meter count, and their answers are lost. */
+    loseAnswers(value: boolean) {
+      losesAnswers = value;
     },
     refuseCards(value: boolean) {
       refusesCards = value;

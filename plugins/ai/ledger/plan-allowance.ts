@@ -26,7 +26,8 @@ export function allowanceOf(user: User | undefined, { plans, budgets, isAdmin }:
   if (user && isAdmin(user)) return { plan, microUsd: Number.POSITIVE_INFINITY, isPaid: true };
   // A trial has the allowance of its plan, but counts as unpaid.
   const isPaid = subscription?.status === "active";
-  return { plan, microUsd: budgetOf(plans.find(plan) ?? plans.of("free"), budgets), isPaid };
+  const row = plans.of(plan);
+  return { plan, microUsd: budgetOf(row, budgets) + (isPaid ? row.overageMicroUsd : 0), isPaid };
 }
 
 /** Whole micro-USD a month. The table of plans goes before the setting; a plan of the operator's own has the free budget unless it names one. */

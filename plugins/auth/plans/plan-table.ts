@@ -41,6 +41,10 @@ export interface Plan extends PlanLimits {
   trialDays: number;
   /** Whole micro-USD of the operator's keys a month; undefined: as AI_PLAN_BUDGETS_USD_PER_MONTH says. */
   modelMicroUsd: number | undefined;
+  /** Whole micro-USD a month beyond that, which Stripe's meter bills. */
+  overageMicroUsd: number;
+  /** The metered price at Stripe, by which that is billed. */
+  stripeMeterPrice: string | undefined;
   features: readonly Feature[];
   /** Not offered any more; accounts that have it keep it. */
   hidden: boolean;
@@ -67,7 +71,15 @@ export interface PlanTable {
 }
 
 const MIB = 1024 * 1024;
-const UNSOLD = { name: undefined, price: undefined, stripePrice: undefined, trialDays: 0, hidden: false };
+const UNSOLD = {
+  name: undefined,
+  price: undefined,
+  stripePrice: undefined,
+  stripeMeterPrice: undefined,
+  overageMicroUsd: 0,
+  trialDays: 0,
+  hidden: false,
+};
 const OPEN = { ...UNSOLD, modelMicroUsd: undefined, channels: UNLIMITED, features: FEATURES };
 
 /** The plans of a service whose operator has no file. What one search answers within milliseconds limits the passages. */

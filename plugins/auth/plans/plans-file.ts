@@ -42,7 +42,18 @@ export const CURRENCY = /^[a-z]{3}$/;
 const WHOLE_CURRENCIES = new Set("bif clp djf gnf jpy kmf krw mga pyg rwf ugx vnd vuv xaf xof xpf".split(" "));
 const MAX_COUNT = 1_000_000_000;
 const PLAN_KEYS = [
-  ...["name", "price", "stripePrice", "trialDays", "modelUsdPerMonth", "storage", "features", "hidden"],
+  ...[
+    "name",
+    "price",
+    "stripePrice",
+    "stripeMeterPrice",
+    "overageUsdPerMonth",
+    "trialDays",
+    "modelUsdPerMonth",
+    "storage",
+    "features",
+    "hidden",
+  ],
   ...COUNTS.map(([key]) => key),
 ];
 
@@ -112,7 +123,18 @@ function readPlan(id: string, fields: Fields, base: Plan | undefined, report: Re
   const place = `plans.${id}`;
   unknownKeys(fields, place, PLAN_KEYS, report);
   const plan: Plan = { ...base, id };
-  const { name, price, stripePrice, trialDays, modelUsdPerMonth, storage, features, hidden } = fields;
+  const {
+    name,
+    price,
+    stripePrice,
+    stripeMeterPrice,
+    overageUsdPerMonth,
+    trialDays,
+    modelUsdPerMonth,
+    storage,
+    features,
+    hidden,
+  } = fields;
   for (const [key, limit] of COUNTS) plan[limit] = readCount(fields[key], base[limit], 1, `${place}.${key}`, report);
   if (storage !== undefined && !isFields(storage))
     report(`${place}.storage`, 'must be an object, such as { "filesMiB": 1024 }.');
@@ -130,7 +152,7 @@ function readPlan(id: string, fields: Fields, base: Plan | undefined, report: Re
   else if (name !== undefined) report(`${place}.name`, "must be a text of at most 60 characters.");
   else if (id !== base.id) plan.name = undefined;
   if (price !== undefined) plan.price = readPrice(price, `${place}.price`, report);
-  if (typeof stripePrice === "string" && /^price_\w{1,200}$/.test(stripePrice)) plan.stripePrice = stripePrice;
+  if (isStripePrice(stripePrice)) plan.stripePrice = stripePrice;
   else if (stripePrice !== undefined)
     report(`${place}.stripePrice`, 'must be the id of a monthly price at Stripe, such as "price_1Abc".');
   if (id === "free" && (price !== undefined || stripePrice !== undefined))
@@ -141,6 +163,13 @@ function readPlan(id: string, fields: Fields, base: Plan | undefined, report: Re
   if (trialDays !== undefined) plan.trialDays = readTrial(trialDays, `${place}.trialDays`, report);
   if (modelUsdPerMonth !== undefined)
     plan.modelMicroUsd = readBudget(modelUsdPerMonth, `${place}.modelUsdPerMonth`, report);
+  if (isStripePrice(stripeMeterPrice)) plan.stripeMeterPrice = stripeMeterPrice;
+  else if (stripeMeterPrice !== undefined)
+    report(`${place}.stripeMeterPrice`, 'must be the id of a metered price at Stripe, such as "price_1Abc".');
+  if (overageUsdPerMonth !== undefined)
+    plan.overageMicroUsd = readOverage(overageUsdPerMonth, `${place}.overageUsdPerMonth`, report);
+  if (plan.overageMicroUsd > 0 && !(plan.stripeMeterPrice && plan.stripePrice))
+    report(`${place}.overageUsdPerMonth`, "is billed by Stripe's meter. Set stripePrice and stripeMeterPrice too.");
   if (features !== undefined) {
     if (Array.isArray(features) && features.every((one) => FEATURES.includes(one)))
       plan.features = FEATURES.filter((one) => features.includes(one));
@@ -195,6 +224,14 @@ function readBudget(value: unknown, place: string, report: Report): number | und
   if (typeof value === "number" && value >= 0 && value <= 1_000_000_000) return Math.round(value * 1e6);
   report(place, "must be an amount of US dollars, such as 20.50, or null for no limit.");
   return undefined;
+}
+
+const isStripePrice = (value: unknown): value is string => typeof value === "string" && /^price_\w{1,200}$/.test(value);
+
+function readOverage(value: unknown, place: string, report: Report): number {
+  if (typeof value === "number" && value >= 0 && value <= 1_000_000) return Math.round(value * 1e6);
+  report(place, "must be an amount of US dollars, such as 100. It is the most that a month can cost beyond the plan.");
+  return 0;
 }
 
 function unknownKeys(fields: Fields, place: string, known: readonly string[], report: Report): void {

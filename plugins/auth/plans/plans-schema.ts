@@ -68,6 +68,17 @@ function plan(): Schema {
       maximum: 1_000_000_000,
       description: "US dollars of the operator's keys a month; null for no limit.",
     },
+    overageUsdPerMonth: {
+      type: "number",
+      minimum: 0,
+      maximum: 1_000_000,
+      description: "The most US dollars a month beyond that, billed by Stripe's meter.",
+    },
+    stripeMeterPrice: {
+      type: "string",
+      pattern: "^price_\\w{1,200}$",
+      description: "The metered price at Stripe, a US cent for each unit.",
+    },
     ...Object.fromEntries(COUNTS.map(([key, , , description]) => [key, count(description)])),
     storage: closed(Object.fromEntries(STORAGE.map(([key, , , description]) => [key, count(description)]))),
     features: { type: "array", items: { enum: [...FEATURES] }, description: "What the plan has; left out: all." },
