@@ -118,6 +118,9 @@ export const AWAITED: readonly string[] = [];
 export const pathOf = (row: Row): string => (typeof row === "string" ? row : row[0]);
 export const exists = (path: string): boolean => existsSync(join(root, path));
 
+/** All pages whose blocks tests run: those of the site, and what a repository's and a package's front page shows. */
+export const pagesWithBlocks = () => [...listedPages(), "README.md", "packages/client/README.md"];
+
 /** The paths of all pages, without those that are awaited. */
 export function listedPages(): string[] {
   const paths = [...SECTIONS, DECISIONS].flatMap(({ rows }) => rows.map(pathOf));
