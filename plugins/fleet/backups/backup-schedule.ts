@@ -7,7 +7,7 @@ import { HOUR, MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { BackupHistory } from "./backup-runs.ts";
 
 /** The first backup is made soon after the start, so that a mistake in the settings shows at once. */
-const FIRST_DELAY_MS = 10 * SECOND;
+const FIRST_DELAY_MS = 3 * SECOND;
 const RETRY_DELAY_MS = 15 * MINUTE;
 const MAX_RETRIES = 2;
 /** A backup may take its time, and a service may be restarted, before it counts as late. */

@@ -74,9 +74,12 @@ async function saying<Result>(folder: string, verb: "read" | "written", work: ()
   } catch (error) {
     const code = codeOf(error);
     if (!/^E[A-Z0-9]+$/.test(code)) throw error;
-    const text = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code)
-      ? `The disk of ${folder} is full. Free some space there, or keep fewer backups (BACKUP_KEEP).`
-      : `The folder ${folder} can't be ${verb} (${code}). Check that it is there and belongs to this user, or set BACKUP_TO to another.`;
+    // Without the cause, by which the command line would say that the data folder's disk is full.
+    if (["ENOSPC", "EDQUOT", "EFBIG"].includes(code))
+      throw new StartError(
+        `The disk of ${folder} is full. Free some space there, or keep fewer backups (BACKUP_KEEP). Earlier ones are untouched.`,
+      );
+    const text = `The folder ${folder} can't be ${verb} (${code}). Check that it is there and belongs to this user, or set BACKUP_TO to another.`;
     throw new StartError(text, { cause: error });
   }
 }
