@@ -1,13 +1,11 @@
 // Makes backups of the whole service as background jobs, by hand and by schedule, and lists, hands out and deletes them.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
-import { KEPT_FOLDERS } from "../../../src/kernel/files.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { HOUR, MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { backupSettings } from "../settings.ts";
-import { backupNameAt, isArchiveName, isCopyName, timeOfBackup } from "./backup-names.ts";
 import { type BackupHistory, readHistory, recordStatements } from "./backup-runs.ts";
-import { createBackupSchedule } from "./backup-schedule.ts";
+import type { BackupSchedule } from "./backup-schedule.ts";
 import type { BackupWork, KeptBackup } from "./backup-work.ts";
 
 /** A backup, or one that is being made or could not be. */
@@ -21,6 +19,9 @@ export interface DatabaseBackup {
   createdAt: number;
   error: string | null;
 }
+
+/** Loaded at the first use, since few services make a backup soon after their start. */
+const backupNames = () => import("./backup-names.ts");
 
 const JOB = "fleet.back-up-database";
 /** A backup takes seconds to minutes; a job that hangs must end some time. */
@@ -46,11 +47,10 @@ export function createDatabaseBackups(kernel: Deps) {
     history = await readHistory(database);
     return history;
   };
-  const schedule =
-    expression !== undefined && isFirst && database.file !== undefined
-      ? createBackupSchedule({ ...kernel, expression, plan: planStatement, history: () => history, readHistory: load })
-      : undefined;
-  const failures = schedule && metrics.counter("berth_backup_failures_total", "Backups that failed.");
+  const isScheduled = expression !== undefined && isFirst && database.file !== undefined;
+  /** Once it has been started. */
+  let schedule: BackupSchedule | undefined;
+  const failures = isScheduled && metrics.counter("berth_backup_failures_total", "Backups that failed.");
 
   /** What is complete, or an empty list if its place can't be read now. */
   function listKept(): Promise<readonly KeptBackup[]> {
@@ -68,6 +68,7 @@ export function createDatabaseBackups(kernel: Deps) {
   /** In a cluster, this machine may not have all files yet. */
   async function bringFiles(): Promise<void> {
     if (!files) return;
+    const { KEPT_FOLDERS } = await import("../../../src/kernel/files.ts");
     for (const folder of KEPT_FOLDERS) for (const { path } of await files.list(`${folder}/`)) await files.bring(path);
   }
 
@@ -97,7 +98,7 @@ export function createDatabaseBackups(kernel: Deps) {
         throw cause;
       }
       log.error("a backup failed", { name, error: cause });
-      failures?.inc();
+      if (failures) failures.inc();
       current = { ...running, state: "failed", error };
       const endedAt = Date.now();
       history = { newestAt: history?.newestAt, latestAt: startedAt, failure: { at: endedAt, error } };
@@ -110,10 +111,12 @@ export function createDatabaseBackups(kernel: Deps) {
     }
   }
 
+  /** A job that is due before the schedule was started is planned again by the start. */
   async function runPlanned(retry: number, maker: BackupWork, signal: AbortSignal): Promise<Statement[]> {
     if (!schedule) return [];
     const before = await load();
     if (!schedule.isDue(before, retry)) return schedule.nextStatements({ ...before, failure: undefined }, 0);
+    const { backupNameAt } = await backupNames();
     const ended = await make(backupNameAt(Date.now(), recipients.length > 0), maker, signal);
     return [...ended, ...(history ? schedule.nextStatements(history, retry) : [])];
   }
@@ -124,6 +127,7 @@ export function createDatabaseBackups(kernel: Deps) {
       if (!work) return;
       const { name, retry = 0 } = payload as { name?: string; retry?: number };
       if (name === undefined) return runPlanned(retry, work, signal);
+      const { isArchiveName } = await backupNames();
       return isArchiveName(name) ? make(name, work, signal) : [];
     },
     { concurrency: 1, timeoutMs: TIMEOUT_MS },
@@ -131,7 +135,9 @@ export function createDatabaseBackups(kernel: Deps) {
 
   async function pending(): Promise<DatabaseBackup[]> {
     if (!current || current.state === "done") return [];
-    return [{ ...current, bytes: 0, createdAt: timeOfBackup(current.name) }];
+    const pending = current;
+    const { timeOfBackup } = await backupNames();
+    return [{ ...pending, bytes: 0, createdAt: timeOfBackup(pending.name) }];
   }
 
   return {
@@ -140,7 +146,13 @@ export function createDatabaseBackups(kernel: Deps) {
       work = registered;
     },
 
-    start: () => schedule?.start(),
+    async start(): Promise<void> {
+      if (!isScheduled) return;
+      const { createBackupSchedule } = await import("./backup-schedule.ts");
+      const deps = { ...kernel, expression, plan: planStatement, history: () => history, readHistory: load };
+      schedule = createBackupSchedule(deps);
+      await schedule.start();
+    },
 
     /** Newest first. */
     async list(): Promise<DatabaseBackup[]> {
@@ -163,6 +175,8 @@ export function createDatabaseBackups(kernel: Deps) {
      * `BACKUP_RUNNING`.
      */
     async begin(statementsFor: (name: string) => Statement[], now = Date.now()): Promise<DatabaseBackup> {
+      const { backupNameAt } = await backupNames();
+      const name = backupNameAt(now, recipients.length > 0);
       if (database.file === undefined || !work) {
         throw new AppError(409, "DATABASE_ON_SERVER", "The database is on a server. Use that server's own backup.");
       }
@@ -176,7 +190,6 @@ export function createDatabaseBackups(kernel: Deps) {
       if (current?.state === "running" || current?.state === "waiting") {
         throw new AppError(409, "BACKUP_RUNNING", "A backup is being made already. Wait until it has ended.");
       }
-      const name = backupNameAt(now, recipients.length > 0);
       const earlier = current;
       current = { name, state: "waiting", error: null, progress: 0 };
       try {
@@ -191,13 +204,13 @@ export function createDatabaseBackups(kernel: Deps) {
 
     /** 404 `BACKUP_NOT_FOUND`. */
     async require(name: string): Promise<void> {
-      const isOurs = isArchiveName(name) || isCopyName(name);
-      if (!isOurs || !(await listKept()).some((backup) => backup.name === name)) throw backupNotFound();
+      if (!(await isBackupName(name)) || !(await listKept()).some((backup) => backup.name === name))
+        throw backupNotFound();
     },
 
     /** 404 `BACKUP_NOT_FOUND`. */
     async read(name: string): Promise<{ body: ReadableStream<Uint8Array>; bytes: number }> {
-      const found = isArchiveName(name) || isCopyName(name) ? await work?.read(name) : undefined;
+      const found = (await isBackupName(name)) ? await work?.read(name) : undefined;
       if (!found) throw backupNotFound();
       return found;
     },
@@ -216,6 +229,11 @@ export function createDatabaseBackups(kernel: Deps) {
       return { ...all, lateSince: schedule?.lateSince(all) };
     },
   };
+}
+
+async function isBackupName(name: string): Promise<boolean> {
+  const { isArchiveName, isCopyName } = await backupNames();
+  return isArchiveName(name) || isCopyName(name);
 }
 
 const backupNotFound = () => notFound("There is no such backup.", "BACKUP_NOT_FOUND");
