@@ -94,7 +94,7 @@ function storageProblems({ databaseWorks, disk, backups, now }: ProblemFacts): P
 }
 
 /** The worst of them alone: a failed backup is soon a late one, too. */
-function backupProblems(backups: ProblemFacts["backups"], now: number): Problem[] {
+export function backupProblems(backups: ProblemFacts["backups"], now: number): Problem[] {
   if (!backups) return [];
   const problems: Problem[] = [];
   const link = "/admin/storage";

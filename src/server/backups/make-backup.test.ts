@@ -208,3 +208,18 @@ describe("errors", () => {
     await expect(restoreBackup(two, "latest")).rejects.toThrow("CELLS=1");
   });
 });
+
+test("an archive with other entries puts nothing outside of its own folders", async () => {
+  const { packTar } = await import("modern-tar");
+  const body = "x";
+  const entry = (name: string, type: "file" | "symlink" = "file") => ({
+    header: { name, type, size: type === "file" ? 1 : 0, ...(type === "symlink" && { linkname: "/etc" }) },
+    ...(type === "file" && { body }),
+  });
+  const names = ["uploads/../../../escaped", "../escaped", "secret.key", "uploads/../secret.key", "cells/x/berth.db"];
+  const bytes = await packTar([...names.map((name) => entry(name)), entry("uploads/link", "symlink")]);
+  writeFileSync(at("bad.tar.gz"), Bun.gzipSync(Buffer.from(bytes)));
+  await expect(restoreBackup(configOf({}, "new"), at("bad.tar.gz"))).rejects.toThrow();
+  const left = readdirSync(dir.path, { recursive: true, encoding: "utf8" });
+  expect(left.filter((name) => /escaped|link|new\/secret/.test(name))).toEqual([]);
+});
