@@ -78,6 +78,7 @@ import deviceSignIns from "./0120_device_sign_ins.sql" with { type: "text" };
 import adminGroups from "./0135_admin_groups.sql" with { type: "text" };
 import places from "./0140_places.sql" with { type: "text" };
 import deviceCells from "./0141_device_cells.sql" with { type: "text" };
+import backupRuns from "./0150_backup_runs.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -162,4 +163,5 @@ export const migrations: readonly Migration[] = [
   { name: "0135_admin_groups", sql: adminGroups },
   { name: "0140_places", sql: places },
   { name: "0141_device_cells", sql: deviceCells },
+  { name: "0150_backup_runs", sql: backupRuns },
 ];
