@@ -104,3 +104,17 @@ declare module "fontkit" {
   }
   export function create(bytes: Uint8Array): Font;
 }
+/** A package without types of its own: as far as tests use it. */
+declare module "s3rver" {
+  export default class S3rver {
+    constructor(options: {
+      port: number;
+      address: string;
+      directory: string;
+      silent: boolean;
+      configureBuckets: { name: string; configs: string[] }[];
+    });
+    run(): Promise<{ port: number }>;
+    close(): Promise<void>;
+  }
+}

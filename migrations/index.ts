@@ -78,6 +78,7 @@ import deviceSignIns from "./0120_device_sign_ins.sql" with { type: "text" };
 import adminGroups from "./0135_admin_groups.sql" with { type: "text" };
 import places from "./0140_places.sql" with { type: "text" };
 import deviceCells from "./0141_device_cells.sql" with { type: "text" };
+import backupRuns from "./0150_backup_runs.sql" with { type: "text" };
 import creditEntries from "./0160_credit_entries.sql" with { type: "text" };
 import stripe from "./0161_stripe.sql" with { type: "text" };
 import stripeMeter from "./0162_stripe_meter.sql" with { type: "text" };
@@ -165,6 +166,7 @@ export const migrations: readonly Migration[] = [
   { name: "0135_admin_groups", sql: adminGroups },
   { name: "0140_places", sql: places },
   { name: "0141_device_cells", sql: deviceCells },
+  { name: "0150_backup_runs", sql: backupRuns },
   { name: "0160_credit_entries", sql: creditEntries },
   { name: "0161_stripe", sql: stripe },
   { name: "0162_stripe_meter", sql: stripeMeter },

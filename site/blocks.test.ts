@@ -10,13 +10,13 @@ import { loadConfig } from "../src/kernel/config/config.ts";
 import { allSettings } from "../src/server/settings.ts";
 import { run } from "../tests/support/process.ts";
 import { type CodeBlock, readPage } from "./page.ts";
-import { exists, listedPages, root } from "./pages.ts";
+import { exists, pagesWithBlocks, root } from "./pages.ts";
 import { testedBlocks } from "./tested-blocks.ts";
 
 /** So many blocks may stay without a test, each with its reason. Write a block that runs instead of raising it. */
 const MAX_NOT_RUN = 1;
 
-const pages = [...listedPages(), "README.md", "packages/client/README.md"].map((path) => readPage(path));
+const pages = pagesWithBlocks().map((path) => readPage(path));
 const all = pages.flatMap(({ blocks }) => blocks);
 const checked = all.filter(({ reason, testedBy }) => (reason ?? testedBy) === undefined);
 const of = (...languages: string[]) => checked.filter(({ language }) => languages.includes(language));

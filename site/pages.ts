@@ -70,6 +70,7 @@ export const SECTIONS: readonly Section[] = [
     rows: [
       ["docs/operating.md", "Install, secure, monitor"],
       ["docs/billing.md", "Plans and billing"],
+      "docs/backups.md",
       "docs/upgrade.md",
       ["docs/cluster.md", "Cluster"],
       ["docs/sign-in.md", "Sign-in providers"],
@@ -118,6 +119,9 @@ export const AWAITED: readonly string[] = [];
 
 export const pathOf = (row: Row): string => (typeof row === "string" ? row : row[0]);
 export const exists = (path: string): boolean => existsSync(join(root, path));
+
+/** All pages whose blocks tests run: those of the site, and what a repository's and a package's front page shows. */
+export const pagesWithBlocks = () => [...listedPages(), "README.md", "packages/client/README.md"];
 
 /** The paths of all pages, without those that are awaited. */
 export function listedPages(): string[] {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readPage } from "./page.ts";
 import { root } from "./pages.ts";
-import { referencePages } from "./reference.ts";
+import { output, referencePages } from "./reference.ts";
 import { testedBlocks } from "./tested-blocks.ts";
 
 test.each(referencePages)(
@@ -20,3 +20,13 @@ test("docs/cli.md shows what `berth` says, and what each of its commands does", 
   expect(overview?.code).toStartWith("Usage: berth COMMAND");
   expect(helps.map(({ code }) => /^Usage: berth (\S+)/.exec(code)?.[1] ?? "")).toEqual([...headings].slice(1));
 });
+
+test("docs/errors.md has each code that the documents have, wherever it stands in them", async () => {
+  const page = readFileSync(join(root, "docs/errors.md"), "utf8");
+  const documents = await Promise.all(["web", "backend"].map((surface) => output("openapi", surface)));
+  const codes = documents.flatMap((text) =>
+    [...text.matchAll(/"x-error-codes":\s*(\[[^\]]*\])/g)].flatMap(([, list = "[]"]) => JSON.parse(list) as string[]),
+  );
+  expect(codes.length).toBeGreaterThan(1_000);
+  expect([...new Set(codes)].filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([]);
+}, 120_000);

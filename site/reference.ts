@@ -18,7 +18,7 @@ export const referencePages: readonly ReferencePage[] = [
 ];
 
 /** What `berth` prints with these arguments. Run from source, because the texts are those of any build. */
-async function output(...args: string[]): Promise<string> {
+export async function output(...args: string[]): Promise<string> {
   const main = join(root, "src/server/main.ts");
   const env = { PATH: process.env.PATH ?? "", NODE_ENV: "production" };
   const { exitCode, stdout, stderr } = await run([process.execPath, main, ...args], env, root, 120_000);
@@ -47,16 +47,25 @@ ${sections.join("\n\n")}
 
 const fenced = (text: string) => `\`\`\`text tested-by: site/reference.test.ts\n${text.trim()}\n\`\`\``;
 
+interface Answer {
+  "x-error-codes"?: string[];
+  /** Answers that several operations share stand in the components. */
+  $ref?: string;
+}
 interface Operation {
   summary?: string;
-  responses?: Record<string, { "x-error-codes"?: string[] }>;
+  responses?: Record<string, Answer>;
   tags?: string[];
   deprecated?: boolean;
 }
 interface Document {
   tags?: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
+  components: { responses?: Record<string, Answer> };
 }
+
+const codesOf = ({ $ref, "x-error-codes": codes }: Answer, { responses = {} }: Document["components"]) =>
+  ($ref === undefined ? codes : responses[$ref.split("/").at(-1) ?? ""]?.["x-error-codes"]) ?? [];
 
 let read: Promise<[web: Document, backend: Document]> | undefined;
 
@@ -101,11 +110,11 @@ ${operationsOf(backend)}
 
 async function errorsPage(): Promise<string> {
   const requests = new Map<string, { statuses: Set<string>; names: Set<string> }>();
-  for (const { paths } of await documents())
+  for (const { paths, components } of await documents())
     for (const [path, methods] of Object.entries(paths))
       for (const [method, { responses = {} }] of Object.entries(methods))
         for (const [status, response] of Object.entries(responses))
-          for (const code of response["x-error-codes"] ?? []) {
+          for (const code of codesOf(response, components)) {
             const { statuses, names } = requests.getOrInsertComputed(code, () => ({
               statuses: new Set(),
               names: new Set(),

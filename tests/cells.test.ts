@@ -149,13 +149,15 @@ test("a service grows into cells as it is, keeps everything through kill -9, and
   const file = join(berth.dir, "copy.db");
   expect((await berth.command("backup", file)).exitCode).toBe(0);
   expect(existsSync(`${file}.1`)).toBe(true);
+  const archive = join(berth.dir, "all.tar.gz");
+  expect((await berth.command("backup", archive)).exitCode).toBe(0);
   await berth.stop();
   // What is made after the backup is gone after the restore, the rest is there, in both cells.
   await berth.restart({ keepPorts: true });
   const late = createClient(berth);
   await late.join();
   await berth.stop();
-  expect(await berth.command("restore", file)).toMatchObject({ exitCode: 0 });
+  expect(await berth.command("restore", archive)).toMatchObject({ exitCode: 0 });
   await berth.restart({ keepPorts: true });
   for (const [client, status] of [
     [old, 200],

@@ -1,6 +1,7 @@
 // The gateway in three processes over one database server: access that ends in one process ends in all.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { exampleFrames } from "../plugins/gateway/socket-documentation.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
@@ -47,9 +48,17 @@ test("a token made in one process works in the other to chat with the agent", as
   expect(token).toMatch(/^[0-9a-f]{64}$/);
   for (const berth of [web, beside]) {
     const socket = openGateway(berth, agent.id, bearer(token));
-    expect((await socket.next("status")).status).toBe("running");
+    const status = await socket.next("status");
+    expect(status.status).toBe("running");
     socket.send({ type: "chat", id: "1", message: "Hello" });
-    expect((await socket.next("reply")).reply).toMatch(/\S/);
+    const delta = await socket.next("delta");
+    const reply = await socket.next("reply");
+    expect(reply.reply).toMatch(/\S/);
+    // The API document's examples have the members of real frames.
+    for (const frame of [status, delta, reply]) {
+      const example = exampleFrames[frame.type as "status" | "delta" | "reply"];
+      expect(Object.keys(frame).sort()).toEqual(Object.keys(example).sort());
+    }
     socket.close();
   }
   expect((await openGateway(beside, agent.id, bearer("0".repeat(64))).closed).code).toBe(4401);

@@ -9,7 +9,10 @@ import type { createFigureReader, FigurePoint } from "./figures.ts";
 
 const query = t.Object({
   range: t.Optional(
-    t.Union([t.Literal("day"), t.Literal("week"), t.Literal("month")], { error: "The range is day, week or month." }),
+    t.Union([t.Literal("day"), t.Literal("week"), t.Literal("month")], {
+      description: "How far the figures go back; default day",
+      error: "The range is day, week or month.",
+    }),
   ),
   timezone: t.Optional(t.String({ maxLength: 100, description: "Where the days begin, an IANA name; default UTC" })),
 });

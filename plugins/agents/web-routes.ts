@@ -76,7 +76,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
       ...detail,
       summary: "Provision an agent",
       description:
-        "Makes an agent, which starts at once. `config` is its configuration, which is laid over the template's if there is one. An admin needs no plan; other accounts need one with room for another agent, which the operator gives with `berth user grant EMAIL PLAN` (402 without one, 429 without room). " +
+        "`POST /api/agents` and `POST /api/agents/provision` are the same. Makes an agent, which starts at once. `config` is its configuration, which is laid over the template's if there is one. An admin needs no plan; other accounts need one with room for another agent, which the operator gives with `berth user grant EMAIL PLAN` (402 without one, 429 without room). " +
         "The agent's `status` is `running` now, and `active` after a start or restart: both mean that it is up.",
       ...documentErrors({
         ...provisioningErrors,
@@ -178,7 +178,8 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
             ...detail,
             deprecated: true,
             summary: "Remove an agent; prefer to stop it",
-            description: "Deletes the agent with its conversations, memory, files and backups. This can't be undone.",
+            description:
+              "Deletes the agent with its conversations, memory, files and backups. This can't be undone. Deprecated: use `POST /api/agents/{id}/stop`, which keeps them; this goes on working for agents that are really to go.",
             ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
           },
         },

@@ -1,5 +1,4 @@
 // What admins may do to the instance: stop and start agents, retry jobs, make backups. Each action is in the audit log.
-import { basename } from "node:path";
 import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
 import { forbidden, notFound } from "../../src/kernel/errors.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
@@ -8,8 +7,8 @@ import type { Actor, admin as adminPlugin } from "../admin/index.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Caller } from "../auth/index.ts";
 import type { lifecycle as lifecyclePlugin } from "../lifecycle/index.ts";
+import type { DatabaseBackups } from "./backups/database-backups.ts";
 import { toBackupItem } from "./fleet-reports.ts";
-import type { DatabaseBackups } from "./instance/database-backups.ts";
 
 interface Deps extends Pick<Kernel, "database" | "jobs"> {
   admin: Pick<ServiceOf<typeof adminPlugin>, "auditStatement">;
@@ -74,7 +73,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
     },
 
     async removeBackup(name: string, caller: Caller, request: Request) {
-      await backups.pathOf(name);
+      await backups.require(name);
       const target = { kind: "backup", id: name, name };
       const audit = auditStatement(await actorOf(caller, request), { action: "backup.delete", target, details: {} });
       await database.write([audit]);
@@ -82,20 +81,19 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
       return { success: true as const, name };
     },
 
-    /** The file, which holds every account's data; only for admins who signed in on the web surface. */
+    /** The backup, which holds every account's data; only for admins who signed in on the web surface. */
     async downloadBackup(name: string, caller: Caller, request: Request): Promise<Response> {
       if (!caller.hasServiceToken) throw forbidden("SESSION_REQUIRED", "API keys can't do this. Sign in instead.");
-      const path = await backups.pathOf(name);
+      const { body, bytes } = await backups.read(name);
       const target = { kind: "backup", id: name, name };
       const actor = await actorOf(caller, request);
       await database.write([auditStatement(actor, { action: "backup.download", target, details: {} })]);
-      const file = Bun.file(path);
       const headers = {
         "content-type": "application/octet-stream",
-        "content-disposition": `attachment; filename="${basename(path)}"`,
-        "content-length": String(file.size),
+        "content-disposition": `attachment; filename="${name}"`,
+        "content-length": String(bytes),
       };
-      return new Response(file, { headers });
+      return new Response(body, { headers });
     },
   };
 }

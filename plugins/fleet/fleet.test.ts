@@ -1,12 +1,12 @@
 // The fleet's API: who may use it, what each report holds and leaves out, and what is recorded of admins' actions.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { type AgentItem, provision } from "../../tests/support/members.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
+import type { KeptBackup } from "./backups/backup-work.ts";
 
 type Body = Record<string, unknown>;
 interface AgentRow {
@@ -112,7 +112,7 @@ describe("permissions", () => {
     const headers = { authorization: `Bearer ${body.key}` };
     expect((await createClient(server.web).get("/api/admin/overview", { headers })).status).toBe(200);
     expect((await createClient(server.backend).get("/api/admin/overview", { headers })).status).toBe(200);
-    const file = "/api/admin/backups/berth-2030-01-01T00-00-00-000Z.db/file";
+    const file = "/api/admin/backups/berth-2030-01-01T00-00-00-000Z.tar.gz/file";
     expectRefusal(await createClient(server.web).get(file, { headers }), 403, "SESSION_REQUIRED");
     expectRefusal(await createClient(server.backend).get(file, { headers }), 403, "SESSION_REQUIRED");
   });
@@ -330,9 +330,18 @@ describe("the instance", () => {
   test("makes backups in the background, hands them out, and deletes them", async () => {
     expectRefusal(await root.post("/api/admin/backups"), 409, "DATABASE_ON_SERVER");
     let finish = Promise.withResolvers<void>();
-    server.app.instance.registerDatabaseBackup(async (target) => {
-      await finish.promise;
-      writeFileSync(target, "a copy");
+    const kept = new Map<string, KeptBackup>();
+    server.app.instance.registerBackupWork({
+      async make({ name, onProgress }) {
+        onProgress(0.5);
+        await finish.promise;
+        const backup = { name, bytes: 6, createdAt: Date.now(), verified: "opened" } as const;
+        kept.set(name, backup);
+        return backup;
+      },
+      list: async () => [...kept.values()],
+      read: async (name) => (kept.has(name) ? { body: new Blob(["a copy"]).stream(), bytes: 6 } : undefined),
+      remove: async (name) => void kept.delete(name),
     });
     await server.kernel.jobs.start();
     const { status, body } = await root.post<{ backup: { name: string } }>("/api/admin/backups");

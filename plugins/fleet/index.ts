@@ -10,14 +10,13 @@ import { auth } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
 import { lifecycle } from "../lifecycle/index.ts";
 import { runtime } from "../runtime/index.ts";
+import { createDatabaseBackups } from "./backups/database-backups.ts";
 import { createFigureRecorder } from "./figures/figures.ts";
-import { createDatabaseBackups } from "./instance/database-backups.ts";
 import { createRuns } from "./instance/runs.ts";
 import { createSettingsReport } from "./instance/settings-report.ts";
 import { createDailySums } from "./reports/daily-sums.ts";
 import { dayOf } from "./reports/days.ts";
 
-export type { BackUpDatabase } from "./instance/database-backups.ts";
 export type { SettingsReport } from "./instance/settings-report.ts";
 
 /** Days that are summed in advance: the reports that open first show a month. */
@@ -70,12 +69,13 @@ export const fleet = plugin("fleet", (host) => {
     service: {
       /** Sets where the report of the settings in force comes from. */
       registerSettingsReport: settings.registerSettingsReport,
-      /** Sets how a copy of the database is written. */
-      registerDatabaseBackup: backups.registerDatabaseBackup,
+      /** Sets what makes and keeps backups of the whole service. */
+      registerBackupWork: backups.registerBackupWork,
       figures,
     },
     lateRoutes: { web: [async () => (await routes()).web], backend: [async () => (await routes()).backend] },
-    start() {
+    async start() {
+      await backups.start();
       figures.start();
       opening = setTimeout(() => {
         runs.open().catch((error: unknown) => kernel.log.warn("this run could not be recorded", { error }));

@@ -153,7 +153,7 @@ export const ROUTES = {
     response: { 200: backupsResponse },
     detail: {
       tags,
-      summary: "The backups of the database that were made here",
+      summary: "The backups of this service in the place that BACKUP_TO names",
       description: "With the state and progress of one that is being made.",
     },
   },
@@ -161,9 +161,10 @@ export const ROUTES = {
     response: { 202: backupResponse },
     detail: {
       tags,
-      summary: "Begin a backup of the database, as `berth backup` makes it",
-      description: "The copy is checked. The secrets in it open only with the instance's key, which is not in it.",
-      ...documentErrors({ 409: ["DATABASE_ON_SERVER", "BACKUP_RUNNING"] }),
+      summary: "Begin a backup of the service, as `berth backup` makes it",
+      description:
+        "It has the database and all files, and is read back and checked. The secrets in it open only with the instance's key, which is not in it.",
+      ...documentErrors({ 409: ["DATABASE_ON_SERVER", "BACKUP_BY_COMMAND", "BACKUP_RUNNING"] }),
     },
   },
   removeBackup: {

@@ -11,11 +11,29 @@ The client sends \`chat\`, \`cancel\` and \`ping\`. The server sends \`status\` 
 
 A socket that may not be here, or no longer (signed out, token replaced, agent removed), is closed with 4401, and that of somebody who comes or sends too much with 4429: try again later; at shutdown with 1001.`;
 
+const AGENT = "01990000-0000-7000-8000-000000000001";
+/** A message and what comes back. A test compares the members with those of a real socket. */
+export const exampleFrames = {
+  status: { type: "status", status: "running", reason: null, agentId: AGENT, name: "Harbour" },
+  chat: { type: "chat", id: "1", message: "When does the ferry leave?" },
+  delta: { type: "delta", id: "1", text: "At nine." },
+  reply: {
+    type: "reply",
+    id: "1",
+    inboxId: "01990000-0000-7000-8000-000000000002",
+    agentId: AGENT,
+    sessionId: "sess_0000000000000001",
+    reply: "At nine.",
+    timestamp: 1_768_471_200_000,
+    files: [],
+  },
+};
+
 export const socketDocumentation = {
   "/agent/{id}": {
     get: {
       operationId: "connectGateway",
-      tags: ["Interaction"],
+      tags: ["Gateway"],
       summary: "The gateway: talk to an agent over a WebSocket",
       description: GATEWAY_DESCRIPTION,
       security: [{ session: [] as string[] }, { gatewayToken: [] as string[] }],
@@ -39,7 +57,12 @@ export const socketDocumentation = {
         101: {
           description:
             "The socket is open; a refused one is closed at once with 4401. The content is that of one frame.",
-          content: { "application/json": { schema: gatewayFrame } },
+          content: {
+            "application/json": {
+              schema: gatewayFrame,
+              examples: Object.fromEntries(Object.entries(exampleFrames).map(([name, value]) => [name, { value }])),
+            },
+          },
         },
       },
     },

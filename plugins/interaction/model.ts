@@ -93,10 +93,10 @@ export const sentMessage = t.Object(
 export const sentMessageList = t.Object({ messages: t.Array(sentMessage), count: t.Number(), ...shownAgent });
 
 export const sentMessagesQuery = t.Object({
-  limit: t.Optional(t.String()),
-  offset: t.Optional(t.String()),
-  topic: t.Optional(t.String()),
-  agentId: t.Optional(t.String()),
+  limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
+  offset: t.Optional(t.String({ description: "Messages to skip, default 0" })),
+  topic: t.Optional(t.String({ description: "Only messages of this topic" })),
+  agentId: t.Optional(t.String({ description: "Id of an agent of yours; by default the newest one" })),
 });
 
 const sessionMessage = t.Object({ role: t.String(), content: t.String() }, { title: "SessionMessage" });

@@ -151,7 +151,10 @@ export function webRoutes(deps: WebDeps) {
       },
       {
         open: true,
-        query: t.Object({ state: t.Optional(t.String({ maxLength: 200 })) }, { additionalProperties: true }),
+        query: t.Object(
+          { state: t.Optional(t.String({ maxLength: 200, description: "Names the sign-in that Berth began" })) },
+          { additionalProperties: true },
+        ),
         detail: {
           tags,
           summary: "Return from a sign-in at an MCP server",

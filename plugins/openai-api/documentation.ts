@@ -40,6 +40,15 @@ const stream = { type: "boolean" as const, description: "Server-sent events" };
 /** Of requests with an `Idempotency-Key`. */
 const ONCE = { 409: ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] };
 const callErrors = { ...chatErrors, ...ONCE };
+/** Also of models that are agents, which answer these requests alone. */
+const answerErrors = {
+  ...callErrors,
+  404: [...chatErrors[404], "MODEL_NOT_FOUND"],
+  409: [...ONCE[409], "AGENT_STOPPED"],
+  429: [chatErrors[429], "TOO_MANY_WAITING"],
+  502: [...chatErrors[502], "MODEL_UNAVAILABLE"],
+  503: [chatErrors[503], "AGENT_CHANGING", "STOPPING"],
+};
 const mediaErrors = { ...callErrors, 404: ["NO_MODELS", "PROVIDER_REFUSED"] };
 
 const created = {
@@ -77,7 +86,7 @@ export const documentation = {
     summary: "Chat completions, passed through",
     description: "The same as /api/ai/chat, for OpenAI's clients. Models of agents answer here, too.",
     operationId: "createOpenAiChatCompletion",
-    ...documentErrors(callErrors),
+    ...documentErrors(answerErrors),
     parameters: [cacheHeader],
     requestBody: chatRequestBody,
     responses: chatResponses,
@@ -97,10 +106,9 @@ export const documentation = {
     description:
       "Translated to a chat completion of the model's provider. It is stored for 30 days unless `store` is false, and `previous_response_id` continues it; without an account it is kept for an hour.",
     ...documentErrors({
-      ...chatErrors,
-      ...ONCE,
+      ...answerErrors,
       400: [...chatErrors[400], "PREVIOUS_RESPONSE_NOT_FOUND"],
-      404: [...chatErrors[404], "UNKNOWN_ITEM"],
+      404: [...answerErrors[404], "UNKNOWN_ITEM"],
     }),
     ...jsonBody(
       {
@@ -157,7 +165,7 @@ export const documentation = {
     summary: "Messages, for Anthropic's clients",
     description:
       "Translated to a chat completion of the provider that serves the model. The key may come as `x-api-key` or as bearer token.",
-    ...documentErrors(callErrors),
+    ...documentErrors(answerErrors),
     ...jsonBody(
       {
         model,

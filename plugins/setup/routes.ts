@@ -16,7 +16,7 @@ interface Deps {
 const PATH = "/api/setup";
 const ACTION = "setup.read";
 const readDetail = {
-  tags: ["Account"],
+  tags: ["Setup"],
   summary: "How far the caller has come with the first run",
   description:
     "The steps with their status, and which comes next. `agent` is the account's first agent, if it has one.",

@@ -145,8 +145,8 @@ export const spendList = t.Object({
   count: t.Number({ description: "Number of all spends that fit the query" }),
 });
 export const spendQuery = t.Object({
-  limit: t.Optional(t.String()),
-  offset: t.Optional(t.String()),
+  limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
+  offset: t.Optional(t.String({ description: "Spends to skip, default 0" })),
   agentId: t.Optional(t.String({ maxLength: 64, description: "Only what this agent has asked for" })),
 });
 

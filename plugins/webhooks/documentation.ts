@@ -73,6 +73,15 @@ const DESCRIPTIONS: Record<EventType, Description> = {
     when: "A [live stream](streams.md) started or ended.",
     data: "`agentId`, `liveStreamId`, `state`, `reason`",
   },
+  "backup.completed": {
+    when: "A [backup](backups.md) of the whole service was made and verified. Only admins and the operator get these.",
+    data: "`name`, `bytes`, `verified`: `opened` or `checksum`, `seconds`",
+  },
+  "backup.failed": { when: "A backup could not be made, or is not what was written.", data: "`name`, `error`" },
+  "backup.late": {
+    when: "The backup that `BACKUP_SCHEDULE` asks for has been missing for an hour.",
+    data: "`expectedAt`, `newestAt`: when the newest good one was made, or null",
+  },
   "budget.exceeded": {
     when: "A call was refused by a budget; once per budget and day or month.",
     data: "`of` (`agent`, `account`, `public`, or `unpaid` for all accounts without a paid subscription together), `agentId`, `period`, `limitUsd`, `spentUsd`, `resetsAt`",

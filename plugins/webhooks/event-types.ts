@@ -24,6 +24,9 @@ export const EVENT_TYPES = [
   "schedule.paused",
   "stream.state",
   "budget.exceeded",
+  "backup.completed",
+  "backup.failed",
+  "backup.late",
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -1,4 +1,7 @@
-// The port to where a cluster keeps the files of the data folder, so that every machine finds them.
+// Names the folders of files that belong to the database, and the port to where a cluster keeps them for every machine.
+
+/** Folders of the data folder with files that belong to rows of the database: a cluster shares them, and a backup has them. */
+export const KEPT_FOLDERS = ["uploads", "knowledge", "backups"] as const;
 
 /** On a single machine there is none. Paths are relative to the data folder, with slashes. */
 export interface SharedFiles {

@@ -124,8 +124,8 @@ export interface App {
   defaultModel(): Promise<{ label: string; demo: boolean }>;
   /** The service of accounts, for commands and the start. */
   readonly accounts: ReturnType<typeof auth.setup>["service"];
-  /** The start registers its own work here: the report of settings, and backups of the database. */
-  readonly instance: Pick<ServiceOf<typeof fleet>, "registerSettingsReport" | "registerDatabaseBackup" | "figures">;
+  /** The start registers its own work here: the report of settings, and backups. */
+  readonly instance: Pick<ServiceOf<typeof fleet>, "registerSettingsReport" | "registerBackupWork" | "figures">;
   /** The commands that change data, by name. */
   readonly commands: Commands;
 }

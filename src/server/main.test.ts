@@ -29,6 +29,7 @@ test("the version and the help go to standard output", async () => {
     "user",
     "ledger",
     "backup",
+    "backups",
     "restore",
     "import",
     "cells",
@@ -90,7 +91,7 @@ test.each([
   [["user"]],
   [["user", "grant", "ada@example.com"]],
   [["user", "dance", "a", "b"]],
-  [["backup"]],
+  [["restore"]],
   [["openapi", "x"]],
 ])("%j lacks an argument: exit code 2 and the usage", async (args) => {
   const { exitCode, stdout, stderr } = await berth(args);

@@ -54,16 +54,29 @@ const COMMANDS: Record<string, Command> = {
       (await import("./commands/money/ledger.ts")).ledgerCommand(commandArgs, flags.json === true),
   },
   backup: {
-    usage: "backup FILE",
-    summary: "write a consistent copy of the database, also while the service runs",
+    usage: "backup [FILE]",
+    summary: "back up the service while it runs: to BACKUP_TO, or to FILE.tar.gz; FILE.db is the database alone",
+    flags: ["name"],
+    // The service gives it.
+    flagHelp: { name: "" },
     arguments: 1,
-    run: async ([file]) => (await import("./commands/backup.ts")).backupCommand(file),
+    run: async ([file], flags) => (await import("./commands/backup.ts")).backupCommand(file, textFlag(flags.name)),
+  },
+  backups: {
+    usage: "backups [--json]",
+    summary: "list the backups in BACKUP_TO with size, age, and how they were checked",
+    flags: ["json"],
+    arguments: 0,
+    run: async (_, flags) => (await import("./commands/backup.ts")).backupsCommand(flags.json === true),
   },
   restore: {
-    usage: "restore FILE",
-    summary: "put a backup in place of the database; the old one is kept beside it",
+    usage: "restore BACKUP [--identity FILE]",
+    summary:
+      "put a backup in place: a file, s3://…, a name of berth backups, or latest; what was there is kept beside it",
+    flags: ["identity"],
     arguments: 1,
-    run: async ([file]) => (await import("./commands/backup.ts")).restoreCommand(file),
+    run: async ([source], flags) =>
+      (await import("./commands/backup.ts")).restoreCommand(source, textFlag(flags.identity)),
   },
   import: {
     usage: "import FOLDER|FILE [--owner EMAIL]",
@@ -176,6 +189,7 @@ function print(text: string): number {
   return 0;
 }
 
+const textFlag = (value: Flags[string]) => (typeof value === "string" ? value : undefined);
 const listFlag = (value: Flags[string]) => (Array.isArray(value) ? value : []);
 
 function parseDescriptor(value: Flags[string]): number | undefined {

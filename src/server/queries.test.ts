@@ -34,7 +34,7 @@ const SMALL: readonly (readonly [sql: RegExp, why: string])[] = [
   [/upload_uses/, "the files of one message, in the order of an index"],
   [/json_group_array\(json_object\(/, "an export is everything"],
   [
-    /instance_runs|audit_log|"users"|FROM agents AS a ORDER BY a\.id/,
+    /instance_runs|backup_runs|audit_log|"users"|FROM agents AS a ORDER BY a\.id/,
     "in the order of an index, or counted for admins",
   ],
 ];

@@ -12,6 +12,7 @@ import { billingSettings } from "../../plugins/billing/settings.ts";
 import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
 import { documentationSettings } from "../../plugins/documentation/settings.ts";
+import { backupSettings } from "../../plugins/fleet/settings.ts";
 import { gatingSettings } from "../../plugins/gating/settings.ts";
 import { mcpSettings } from "../../plugins/mcp/settings.ts";
 import { openaiApiSettings } from "../../plugins/openai-api/settings.ts";
@@ -33,6 +34,7 @@ const { place, output, requests, extensions, operation } = kernelGroups;
 
 export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   place,
+  backupSettings,
   clusterSettings,
   adminSettings,
   output,

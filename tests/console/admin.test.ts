@@ -332,12 +332,11 @@ describe("backups", () => {
       page.waitForEvent("download"),
       page.getByRole("link", { name: /^Download/ }).click(),
     ]);
-    expect(download.suggestedFilename()).toMatch(/^berth-.*\.db$/);
-    expect(
-      await Bun.file(await download.path())
-        .slice(0, 15)
-        .text(),
-    ).toBe("SQLite format 3");
+    expect(download.suggestedFilename()).toMatch(/^berth-.*\.tar\.gz$/);
+    const start = await Bun.file(await download.path())
+      .slice(0, 2)
+      .bytes();
+    expect([...start]).toEqual([0x1f, 0x8b]);
     await page.getByRole("button", { name: /^Delete/ }).click();
     await page.getByText("No backup here yet.", { exact: false }).waitFor();
     await page.getByRole("button", { name: "Undo" }).click();

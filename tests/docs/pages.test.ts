@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Ajv from "ajv";
 import { type CodeBlock, readPage } from "../../site/page.ts";
-import { listedPages } from "../../site/pages.ts";
+import { pagesWithBlocks } from "../../site/pages.ts";
 import type { Berth } from "../support/berth.ts";
 import type { Client } from "../support/client.ts";
 import { natsBinary } from "../support/nats.ts";
@@ -22,7 +22,7 @@ const FILES = ["js", "ts", "json", "markdown"];
 const SERVE = /^\.\/(?:dist\/)?berth(?:-old)? serve\b *(.*)$/m;
 
 const isRun = ({ reason, testedBy }: CodeBlock) => (reason ?? testedBy) === undefined;
-const pages = [...listedPages(), "README.md"]
+const pages = pagesWithBlocks()
   .map((path) => readPage(path))
   .map(({ path, blocks }) => ({ path, blocks: blocks.filter(isRun) }))
   .filter(({ blocks }) => blocks.some(({ language }) => language === "sh"));
@@ -144,7 +144,9 @@ describe("from an empty folder", () => {
 });
 
 describe("blocks that are no commands", () => {
-  const blocks = [...listedPages(), "README.md"].flatMap((path) => readPage(path).blocks).filter(isRun);
+  const blocks = pagesWithBlocks()
+    .flatMap((path) => readPage(path).blocks)
+    .filter(isRun);
 
   test("bodies and answers of requests have the shape that the API document says", async () => {
     const document = (await (await fetch(`${berth.web}/swagger/json`)).json()) as ApiDocument;

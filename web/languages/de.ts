@@ -2465,8 +2465,14 @@ export const translation = {
     "Delete old backups, or give the data folder a larger disk.":
       "Lösche alte Sicherungen, oder gib dem Datenordner mehr Platz.",
     "There is no backup here yet.": "Hier gibt es noch keine Sicherung.",
-    "Make one now, or let the machine make them with “berth backup”.":
-      "Mach jetzt eine, oder lass den Rechner sie mit „berth backup“ machen.",
+    "Make one now, or let the service make them: BACKUP_SCHEDULE.":
+      "Mach jetzt eine, oder lass den Dienst sie machen: BACKUP_SCHEDULE.",
+    "The last backup failed: {reason}": "Die letzte Sicherung ist gescheitert: {reason}",
+    "Remove the reason, then make one now. Earlier backups are untouched, and none is deleted meanwhile.":
+      "Beseitige den Grund, dann mach jetzt eine. Frühere Sicherungen sind unberührt, und solange wird keine gelöscht.",
+    "The backup of {expectedAt} is missing.": "Die Sicherung von {expectedAt} fehlt.",
+    "Make one now, and look for the reason in the log of the service.":
+      "Mach jetzt eine, und such den Grund im Protokoll des Dienstes.",
     "The last backup here is {days} days old.": "Die letzte Sicherung hier ist {days} Tage alt.",
     "Messages without a reply: {count}. The oldest has waited for {minutes} min.":
       "Nachrichten ohne Antwort: {count}. Die älteste wartet seit {minutes} min.",
@@ -2543,15 +2549,14 @@ export const translation = {
       "Ein älteres Programm öffnet keine neuere Datenbank: Spiel mit ihm die Sicherung ein.",
     "How to upgrade": "So aktualisierst du",
     "The backup is deleted.": "Die Sicherung ist gelöscht.",
-    "Backups of the database": "Sicherungen der Datenbank",
-    "Everything of all accounts, but neither files nor the key that opens the secrets: keep “secret.key” apart.":
-      "Alles von allen Konten, aber weder Dateien noch der Schlüssel zu den Geheimnissen: Bewahre „secret.key“ getrennt auf.",
+    "Everything of all accounts with their files, but not the key that opens the secrets: keep “secret.key” apart.":
+      "Alles von allen Konten mit ihren Dateien, aber nicht der Schlüssel zu den Geheimnissen: Bewahre „secret.key“ getrennt auf.",
     "Is being made …": "Wird gemacht …",
     "Make a backup now": "Jetzt sichern",
     "The database is on a server. Use that server’s own backups.":
       "Die Datenbank liegt auf einem Server. Nutze dessen eigene Sicherungen.",
-    "No backup here yet. The copy is checked, and the service goes on meanwhile. To restore one, stop Berth and run “berth restore FILE”.":
-      "Noch keine Sicherung. Die Kopie wird geprüft, und der Dienst läuft dabei weiter. Zum Einspielen stoppst du Berth und führst „berth restore DATEI“ aus.",
+    "No backup here yet. The copy is checked, and the service goes on meanwhile. To restore one, stop Berth and run “berth restore BACKUP”.":
+      "Noch keine Sicherung. Die Kopie wird geprüft, und der Dienst läuft dabei weiter. Zum Einspielen stoppst du Berth und führst „berth restore SICHERUNG“ aus.",
     File: "Datei",
     Size: "Größe",
     Actions: "Aktionen",
@@ -3237,6 +3242,12 @@ export const translation = {
       "Give a model's id.": "Gib die Kennung eines Modells an.",
       "Give a time in the future, such as 2030-01-31T00:00:00Z.":
         "Gib eine Zeit in der Zukunft an, etwa 2030-01-31T00:00:00Z.",
+      "Give the id of a plan.": "Gib die Kennung eines Tarifs an.",
+      "Give the name of a plan, such as pro.": "Gib den Namen eines Tarifs an, etwa pro.",
+      "Credits are sold by the hundred, up to 1000000.": "Guthaben gibt es in Hunderten, bis 1000000.",
+      "Credits are sold by the hundred, up to {most}.": "Guthaben gibt es in Hunderten, bis {most}.",
+      "This plan is not sold here. Plans: {plans}.": "Diesen Tarif kann man hier nicht kaufen. Tarife: {plans}.",
+      "There is no such plan. Plans: {plans}.": "Diesen Tarif gibt es nicht. Tarife: {plans}.",
       "Give an ISO 8601 time.": "Gib eine Zeit nach ISO 8601 an.",
       "Give an ISO 8601 time, such as 2030-01-31T00:00:00Z.":
         "Gib eine Zeit nach ISO 8601 an, etwa 2030-01-31T00:00:00Z.",
@@ -3838,6 +3849,16 @@ export const translation = {
       "a libSQL address: file:, http://, https://, libsql://, ws:// or wss://":
         "eine libSQL-Adresse: file:, http://, https://, libsql://, ws:// oder wss://",
       "a time such as 20s, 5m or 1h (ms, s, m, h, d)": "eine Dauer wie 20s, 5m oder 1h (ms, s, m, h, d)",
+      "a folder, or s3://bucket/prefix": "ein Ordner oder s3://bucket/prefix",
+      "a cron expression of five fields, such as 0 3 * * *, or @hourly, @daily or @weekly":
+        "ein Cron-Ausdruck aus fünf Feldern wie 0 3 * * *, oder @hourly, @daily, @weekly",
+      "a whole number from 1 to 10000": "eine ganze Zahl von 1 bis 10000",
+      "a public key of age, such as age1…": "ein öffentlicher Schlüssel von age, etwa age1…",
+      "a bucket needs BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY.":
+        "ein Bucket braucht BACKUP_S3_ACCESS_KEY_ID und BACKUP_S3_SECRET_ACCESS_KEY.",
+      "the database is on a server, so no backups are made. Use that server's own backup.":
+        "die Datenbank liegt auf einem Server, also werden keine Sicherungen gemacht. Nutze die des Servers.",
+      "has no effect without BACKUP_ENCRYPT_TO.": "wirkt nicht ohne BACKUP_ENCRYPT_TO.",
       "US dollars, 0 or more, with at most 6 decimals, such as 1 or 0.25":
         "US-Dollar, ab 0, mit höchstens 6 Nachkommastellen, etwa 1 oder 0.25",
       "a whole number in the token's smallest unit": "eine ganze Zahl in der kleinsten Einheit der Währung",
@@ -3854,8 +3875,29 @@ export const translation = {
       "provider_N:model-id, such as {provider}:{model}": "provider_N:Modell, etwa {provider}:{model}",
       "off, or PLAN:USD pairs with commas between, such as free:0,pro:20.50 (free, starter, pro, enterprise)":
         "off, oder TARIF:USD mit Kommas dazwischen, etwa free:0,pro:20.50 (free, starter, pro, enterprise)",
-      "PLAN:TIME, such as starter:7d (starter, pro, enterprise)":
-        "TARIF:DAUER, etwa starter:7d (starter, pro, enterprise)",
+      "PLAN:TIME, such as starter:7d": "TARIF:DAUER, etwa starter:7d",
+      "the path of a JSON file": "der Pfad einer JSON-Datei",
+      "CURRENCY:AMOUNT of 100 credits in the smallest unit, such as usd:120":
+        "WÄHRUNG:BETRAG für 100 Guthabenpunkte in der kleinsten Einheit, etwa usd:120",
+      "a whole number from 0 to 60": "eine ganze Zahl von 0 bis 60",
+      "is missing. Without it payments are not noticed. Make a webhook at Stripe and set its signing secret, or leave STRIPE_SECRET_KEY out.":
+        "fehlt. Ohne es werden Zahlungen nicht bemerkt. Leg bei Stripe einen Webhook an und setz sein Geheimnis, oder lass STRIPE_SECRET_KEY weg.",
+      "is set without STRIPE_SECRET_KEY, so it has no effect.": "hat ohne STRIPE_SECRET_KEY keine Wirkung.",
+      'names the plan "{plan}", which there is not. Plans: {plans}.':
+        "nennt den Tarif „{plan}“, den es nicht gibt. Tarife: {plans}.",
+      "A `plans.json` with prices and limits of the plans, in place of the defaults; see [billing.md](billing.md).":
+        "Eine `plans.json` mit Preisen und Grenzen der Tarife anstelle der Vorgaben; siehe [billing.md](billing.md).",
+      "Secret or restricted key of Stripe, by which people pay for plans and credits; see [billing.md](billing.md).":
+        "Geheimer oder eingeschränkter Schlüssel von Stripe, über den Tarife und Guthaben bezahlt werden; siehe [billing.md](billing.md).",
+      "Signing secret of the webhook at Stripe (`whsec_…`) that posts to `/api/billing/stripe`.":
+        "Signaturgeheimnis (`whsec_…`) des Webhooks bei Stripe, der an `/api/billing/stripe` sendet.",
+      "Address of Stripe's API.": "Adresse der API von Stripe.",
+      "What 100 credits cost through Stripe, in the smallest unit, such as `usd:120`. Without it credits are not sold.":
+        "Was 100 Guthabenpunkte über Stripe kosten, in der kleinsten Einheit, etwa `usd:120`. Ohne das wird kein Guthaben verkauft.",
+      "Event of the meter at Stripe that counts US cents of model use beyond what a plan includes (`overageUsdPerMonth` of a plan).":
+        "Ereignis des Zählers bei Stripe, der US-Cent der Modellnutzung über den Tarif hinaus zählt (`overageUsdPerMonth` eines Tarifs).",
+      "Days for which a plan stays in force after a payment for it has failed.":
+        "Tage, die ein Tarif in Kraft bleibt, nachdem eine Zahlung dafür nicht ging.",
       // What the settings mean.
       "Address the web listener binds.": "Adresse, an der das Web lauscht.",
       "Port of the web listener; 0 takes a free one.": "Port des Webs; 0 nimmt einen freien.",
@@ -3881,6 +3923,23 @@ export const translation = {
         "Hauptschlüssel für Sitzungen, interne Tokens und gespeicherte Geheimnisse. Ohne ihn entsteht einer beim ersten Start in `$DATA_DIR/secret.key`.",
       "The root key before; still decrypts, until `berth vault rotate` has sealed every secret under SECRET_KEY.":
         "Der Hauptschlüssel davor; er entschlüsselt noch, bis `berth vault rotate` alles mit SECRET_KEY versiegelt hat.",
+      "When backups of the whole service are made, in the time zone of the machine (`TZ`). Unset: only by hand.":
+        "Wann der ganze Dienst gesichert wird, in der Zeitzone des Rechners (`TZ`). Ohne: nur von Hand.",
+      "Where backups are kept: a folder, better one on another disk, or `s3://bucket/prefix`. Each service needs its own.":
+        "Wo Sicherungen liegen: ein Ordner, besser auf einem anderen Datenträger, oder `s3://bucket/prefix`. Jeder Dienst braucht einen eigenen.",
+      "How many backups are kept. Older ones are deleted once a new one is verified; without a schedule only if this is set.":
+        "Wie viele Sicherungen bleiben. Ältere werden gelöscht, sobald eine neue geprüft ist; ohne Zeitplan nur, wenn dies gesetzt ist.",
+      "The age, such as `30d`, from which backups are deleted, except for the newest.":
+        "Ab welchem Alter, etwa `30d`, Sicherungen gelöscht werden, bis auf die neueste.",
+      "Public keys of [age](https://age-encryption.org) to which backups are encrypted. Any one of their owners can open them.":
+        "Öffentliche Schlüssel von [age](https://age-encryption.org), für die Sicherungen verschlüsselt werden. Wer zu einem davon den geheimen hat, kann sie öffnen.",
+      "The file of an age identity with which this machine opens its encrypted backups to verify them. Without one, their checksum is compared.":
+        "Die Datei mit dem geheimen Schlüssel (identity) von age, mit dem dieser Rechner seine Sicherungen zur Prüfung öffnet. Ohne wird ihre Prüfsumme verglichen.",
+      "The address of the S3-compatible service. Unset: Amazon S3.":
+        "Adresse des S3-kompatiblen Dienstes. Ohne: Amazon S3.",
+      "The region of the bucket.": "Region des Buckets.",
+      "The id of the access key for the bucket.": "Kennung des Zugangsschlüssels für den Bucket.",
+      "The access key for the bucket.": "Zugangsschlüssel für den Bucket.",
       "Accounts with these addresses, once verified, are admins.":
         "Konten mit diesen Adressen sind Admins, sobald die Adresse bestätigt ist.",
       "The least serious line that is logged.": "Die unwichtigste Zeile, die protokolliert wird.",
@@ -4138,6 +4197,14 @@ export const translation = {
     SKILL_TOO_LARGE: "Das Zip einer Fähigkeit hat höchstens 5 MB. Lass weg, was ein Agent nicht lesen kann.",
     TOO_MANY_INSTALLATIONS: "Gerade werden viele Fähigkeiten installiert. Versuch es in ein paar Sekunden noch einmal.",
     INVALID_SKILL: "Das lässt sich nicht als Fähigkeit verwenden.",
+    BILLING_OFF: "Über diesen Dienst wird nichts bezahlt. Frag seinen Betreiber nach einem Tarif.",
+    CHANNEL_LIMIT_REACHED:
+      "Dein Tarif hat keinen Platz für einen weiteren verbundenen Bot. Trenn einen, oder wähle einen größeren Tarif.",
+    CREDITS_NOT_SOLD: "Der Betreiber dieses Dienstes verkauft kein Guthaben.",
+    FEATURE_NOT_IN_PLAN: "Das ist in deinem Tarif nicht enthalten. Wähle einen größeren Tarif.",
+    PAYMENT_FAILED: "Die Zahlung wurde abgelehnt. Hinterlege im Kundenportal eine andere Karte.",
+    STRIPE_UNAVAILABLE:
+      "Stripe ist nicht erreichbar oder lehnt die Anfrage ab. Nichts wurde geändert. Versuch es später noch einmal.",
     SUBSCRIPTION_REQUIRED: "Dafür braucht dein Konto einen Tarif.",
     AGENT_LIMIT_REACHED:
       "Dein Tarif hat keinen Platz für einen weiteren Agenten. Entferne einen, oder wähle einen größeren Tarif.",
@@ -4340,7 +4407,7 @@ export const translation = {
     CLAIM_ELSEWHERE:
       "Dieser Agent und dein Konto liegen in verschiedenen Teilen dieses Dienstes, und Agenten können noch nicht umziehen. Lege ihn noch einmal an, während du angemeldet bist.",
     BACKUP_BY_COMMAND:
-      "Eine Sicherung von hier hätte nur einen Teil der Konten. Führe auf dem Rechner berth backup DATEI aus; das kopiert alle Zellen.",
+      "Eine Sicherung von hier hätte nur einen Teil der Konten. Führe auf dem Rechner berth backup aus; das nimmt alle Zellen mit.",
     CELL_NOT_FOUND: "Diese Zelle gibt es nicht.",
     CELL_MOVED: "Das zieht gerade auf einen anderen Rechner um. Versuche es in ein paar Sekunden noch einmal.",
     FILES_UNAVAILABLE:

@@ -507,4 +507,7 @@ export type EventType =
   | "schedule.ended"
   | "schedule.paused"
   | "stream.state"
-  | "budget.exceeded";
+  | "budget.exceeded"
+  | "backup.completed"
+  | "backup.failed"
+  | "backup.late";

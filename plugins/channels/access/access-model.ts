@@ -87,7 +87,7 @@ export const pairingResponse = t.Object({ success: t.Literal(true), senderId: t.
 
 export const pairingQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 1000; default 1000", examples: ["50"] })),
-  offset: t.Optional(t.String({ examples: ["0"] })),
+  offset: t.Optional(t.String({ description: "People to skip, default 0", examples: ["0"] })),
 });
 export const MAX_LISTED = 1_000;
 

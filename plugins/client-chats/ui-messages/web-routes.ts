@@ -33,7 +33,7 @@ const streamDetail = (notFound: string[]) => ({
   tags,
   summary: "Go on with the stream of a chat that broke off",
   description:
-    "From the beginning of its latest turn, or the question if it waits for approval. 204 if none runs or waits, and the last one " +
+    "Under `/api/chat` of the agent that `agentId` names, or of the newest one. From the beginning of its latest turn, or the question if it waits for approval. 204 if none runs or waits, and the last one " +
     "ended over ten minutes ago or is in the messages that were loaded since.",
   ...documentErrors({
     404: ["CONVERSATION_NOT_FOUND", "TURN_NOT_FOUND", ...notFound],
@@ -46,7 +46,8 @@ const streamDetail = (notFound: string[]) => ({
 const stopDetail = (notFound: string[]) => ({
   tags,
   summary: "Stop the turn of a chat",
-  description: "`stop()` of useChat only leaves the stream: the turn goes on. What was written of its reply is kept.",
+  description:
+    "Under `/api/chat` of the agent that `agentId` names, or of the newest one. `stop()` of useChat only leaves the stream: the turn goes on. What was written of its reply is kept.",
   ...documentErrors({ 404: ["CONVERSATION_NOT_FOUND", ...notFound], 502: "BACKEND_UNAVAILABLE" }),
 });
 const NO_AGENT = ["AGENT_NOT_FOUND", "NO_AGENT"];

@@ -2,8 +2,8 @@
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { ai as aiPlugin } from "../../ai/index.ts";
 import type { channels as channelsPlugin, FleetState } from "../../channels/index.ts";
+import type { DatabaseBackups } from "../backups/database-backups.ts";
 import type { FigureRecorder } from "../figures/figures.ts";
-import type { DatabaseBackups } from "../instance/database-backups.ts";
 import type { Runs } from "../instance/runs.ts";
 import type { SettingsReport } from "../instance/settings-report.ts";
 import type { StorageReport } from "../instance/storage.ts";
@@ -26,7 +26,7 @@ interface Deps extends Pick<Kernel, "database"> {
   counts: () => Promise<FleetCounts>;
   storage: () => Promise<StorageReport>;
   settings: () => Promise<SettingsReport>;
-  backups: Pick<DatabaseBackups, "newest">;
+  backups: Pick<DatabaseBackups, "health">;
   figures: Pick<FigureRecorder, "read">;
   runs: Pick<Runs, "suddenEnds">;
 }
@@ -46,12 +46,12 @@ export function createOverview(deps: Deps) {
       databaseCreatedAt = undefined;
       throw error;
     });
-    const [counted, states, stored, report, newestAt, createdAt, databaseWorks, suddenEnds] = await Promise.all([
+    const [counted, states, stored, report, health, createdAt, databaseWorks, suddenEnds] = await Promise.all([
       counts(),
       channels.fleet.counts(),
       storage(),
       settings(),
-      backups.newest(),
+      backups.health(),
       databaseCreatedAt,
       database.ready().catch(() => false),
       runs.suddenEnds(),
@@ -64,7 +64,7 @@ export function createOverview(deps: Deps) {
       providers: ai.providerReports(),
       isDemo: ai.isDemo(),
       databaseWorks,
-      backups: database.file === undefined ? undefined : { newestAt, databaseCreatedAt: createdAt },
+      backups: database.file === undefined ? undefined : { ...health, databaseCreatedAt: createdAt },
       disk: stored.disk,
       settings: report.findings,
       lagMs: Math.max(...delays),

@@ -25,7 +25,16 @@ export interface ProblemFacts {
   isDemo: boolean;
   databaseWorks: boolean;
   /** Undefined if the database is on a server, which makes its own backups. */
-  backups: { newestAt: number | undefined; databaseCreatedAt: number } | undefined;
+  backups:
+    | {
+        newestAt: number | undefined;
+        databaseCreatedAt: number;
+        /** Of the latest backup, if it failed. */
+        failure: { at: number; error: string } | undefined;
+        /** Since when the schedule's backup is missing. */
+        lateSince: number | undefined;
+      }
+    | undefined;
   disk: { freeBytes: number; totalBytes: number };
   settings: readonly SettingFinding[];
   /** The worst delay of a timer in the last minutes, in ms. */
@@ -81,15 +90,44 @@ function storageProblems({ databaseWorks, disk, backups, now }: ProblemFacts): P
       values: { percent: percent(share), bytes: disk.freeBytes },
     });
   }
-  if (backups && now - (backups.newestAt ?? backups.databaseCreatedAt) > BACKUP_AGE) {
+  return [...problems, ...backupProblems(backups, now)];
+}
+
+/** The worst of them alone: a failed backup is soon a late one, too. */
+export function backupProblems(backups: ProblemFacts["backups"], now: number): Problem[] {
+  if (!backups) return [];
+  const problems: Problem[] = [];
+  const link = "/admin/storage";
+  if (backups.failure) {
+    const { at, error } = backups.failure;
+    const failedAt = new Date(at).toISOString();
+    problems.push({
+      code: "BACKUP_FAILED",
+      severity: "error",
+      message: `The last backup failed: ${error}`,
+      action: "Remove the reason, then make one now. Earlier backups are untouched, and none is deleted meanwhile.",
+      link,
+      values: { failedAt, reason: error },
+    });
+  } else if (backups.lateSince !== undefined) {
+    const expectedAt = new Date(backups.lateSince).toISOString();
+    problems.push({
+      code: "BACKUP_LATE",
+      severity: "error",
+      message: `The backup of ${expectedAt} is missing.`,
+      action: "Make one now, and look for the reason in the service's log.",
+      link,
+      values: { expectedAt },
+    });
+  } else if (now - (backups.newestAt ?? backups.databaseCreatedAt) > BACKUP_AGE) {
     const days = backups.newestAt === undefined ? 0 : Math.floor((now - backups.newestAt) / DAY);
     problems.push({
       code: backups.newestAt === undefined ? "NO_BACKUP" : "OLD_BACKUP",
       severity: "info",
       message:
         backups.newestAt === undefined ? "There is no backup here yet." : `The last backup here is ${days} days old.`,
-      action: "Make one now, or let the machine make them with `berth backup`.",
-      link: "/admin/storage",
+      action: "Make one now, or let the service make them: BACKUP_SCHEDULE.",
+      link,
       values: { days },
     });
   }

@@ -76,7 +76,7 @@ function createBlocks() {
     end,
     *add(part: AnswerPart): Generator<MessageEvent> {
       if (part.type === "text") {
-        if (open?.kind !== "text") yield* begin("text", { type: "text", text: "", citations: null });
+        if (open?.kind !== "text") yield* begin("text", { type: "text", text: "" });
         yield* write({ type: "text_delta", text: part.text }, part.text);
       } else if (part.type === "reasoning") {
         if (open?.kind !== "thinking") yield* begin("thinking", { type: "thinking", thinking: "", signature: "" });
@@ -89,7 +89,7 @@ function createBlocks() {
         const input = parseInput(part.input);
         yield* whole({ type: "mcp_tool_use", id: part.id, name: part.name, server_name: SERVER_NAME, input });
       } else if (part.type === "step-result") {
-        const content = [{ type: "text", text: part.output, citations: null }];
+        const content = [{ type: "text", text: part.output }];
         yield* whole({ type: "mcp_tool_result", tool_use_id: part.id, is_error: part.isError, content });
       }
     },

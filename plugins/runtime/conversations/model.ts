@@ -172,7 +172,10 @@ export const turnList = t.Object({
 
 export const turnQuery = t.Object({
   status: t.Optional(
-    t.Union([...STATES], { error: "The status is one of: running, waiting, done, failed, cancelled." }),
+    t.Union([...STATES], {
+      description: "Only turns in this state",
+      error: "The status is one of: running, waiting, done, failed, cancelled.",
+    }),
   ),
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Turns to skip, default 0" })),

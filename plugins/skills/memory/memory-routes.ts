@@ -55,6 +55,7 @@ const memoryItem = t.Object(
   { title: "Memory" },
 );
 const kind = t.Union([t.Literal("own"), t.Literal("person"), t.Literal("world")], {
+  description: "About the owner, another person, or anything else",
   error: "The kind is own, person or world.",
 });
 const memoryList = t.Object({
@@ -68,7 +69,7 @@ const query = t.Object({
   kind: t.Optional(kind),
   about: t.Optional(t.String({ maxLength: 600, description: "platform:peer" })),
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
-  cursor: t.Optional(t.String({ maxLength: 64 })),
+  cursor: t.Optional(t.String({ maxLength: 64, description: "The `nextCursor` of the page before" })),
 });
 const text = t.String({
   minLength: 1,

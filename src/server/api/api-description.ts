@@ -11,7 +11,7 @@ Five ways to talk to an agent:
 - \`POST /api/chat\` is one request and one reply, in the conversation of a topic.
 - \`POST /api/agents/{id}/chat\` is for web pages with \`useChat\` of the AI SDK.
 - \`/v1/chat/completions\`, \`/v1/responses\` and \`/v1/messages\` are for clients of OpenAI and Anthropic: the agent is the model \`agent:<subdomain>\`.
-- \`POST /api/agent\` is an older form of \`/api/chat\`, with sessions and actions.`,
+- \`POST /api/agent\` is \`/api/chat\` with named sessions, and with the actions \`update-skill\` and \`set-credential\`.`,
   backend:
     "The AI layer, and the routes that change agents. Callers send a service token or their own session; the AI layer needs neither.",
 };

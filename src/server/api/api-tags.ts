@@ -69,7 +69,7 @@ const TAGS: Readonly<Record<string, TagRow>> = {
   ),
   Usage: tag("What accounts and agents use, cost and may spend.", "operating#what-models-cost", "what models cost"),
   Webhooks: tag("Events for other services, by POST and as a stream.", "webhooks", "webhooks"),
-  Account: tag("How far an account has come with the first run.", "api-tour", "a tour of the API"),
+  Setup: tag("How far an account has come with the first run.", "api-tour", "a tour of the API"),
   Admin: tag("Accounts, subscriptions and model providers, for admins.", "operating", "operating Berth"),
   Fleet: tag("The whole installation: agents, channels, jobs, storage, backups.", "operating", "operating Berth"),
   Health: tag("Whether the service is up, and its figures.", "operating", "operating Berth"),

@@ -8,11 +8,11 @@ import { createDirectory, type Directory } from "../../cluster/cells/directory.t
 import { type CellLoad, createLoads } from "../../cluster/cells/loads.ts";
 import { createRelayGrants } from "../../cluster/relay/grants.ts";
 import type { Name } from "../../kernel/cells/cells.ts";
-import { AppError, StartError } from "../../kernel/errors.ts";
+import { StartError } from "../../kernel/errors.ts";
 import { createVault, loadOrCreateSecretKey } from "../../kernel/security/vault.ts";
 import { createLog } from "../../kernel/telemetry/log.ts";
 import { MINUTE, SECOND } from "../../kernel/util/time.ts";
-import { programCommand } from "../backup-process.ts";
+import { programCommand } from "../backups/backup-process.ts";
 import { createBell } from "../service/bell.ts";
 import { type CellOptions, findFirstAdmin, type OpenCell, openCell, runAll } from "../service/cell.ts";
 import type { Service } from "../service/service.ts";
@@ -66,7 +66,6 @@ export async function openCellsService(options: CellOptions, count: number): Pro
     },
   });
   const { directory, names } = opened();
-  first.app.instance.registerDatabaseBackup(() => Promise.reject(backedUpByCommand()));
   /** A cell that does not answer now keeps what it told last. */
   const readLoads = () =>
     Promise.allSettled(
@@ -153,10 +152,3 @@ export async function openCellsService(options: CellOptions, count: number): Pro
     close: first.kernel.close,
   };
 }
-
-const backedUpByCommand = () =>
-  new AppError(
-    409,
-    "BACKUP_BY_COMMAND",
-    "A backup made here would have only a part of the accounts. Run berth backup FILE on the machine, which copies all cells.",
-  );

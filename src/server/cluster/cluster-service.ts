@@ -14,7 +14,7 @@ import { errorBody } from "../../kernel/error-body.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { createVault } from "../../kernel/security/vault.ts";
 import { createLog } from "../../kernel/telemetry/log.ts";
-import { programCommand } from "../backup-process.ts";
+import { programCommand } from "../backups/backup-process.ts";
 import { createBell } from "../service/bell.ts";
 import { type CellOptions, findFirstAdmin, type OpenCell } from "../service/cell.ts";
 import type { Service } from "../service/service.ts";

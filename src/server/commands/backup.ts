@@ -1,61 +1,131 @@
-// Runs `berth backup`, which copies the database while the service may run, and `berth restore`.
+// Runs `berth backup`, which may run beside the service, `berth backups`, and `berth restore`.
 
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { clusterSettings } from "../../cluster/settings.ts";
+import { resolve } from "node:path";
+import { backupSettings } from "../../../plugins/fleet/settings.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
-import { backUpDatabase, restoreDatabase } from "../backup.ts";
+import type { BackupMessage } from "../backups/backup-process.ts";
+import { backUpDatabase } from "../backups/database-copy.ts";
+import { listBackups, makeBackup, makeBackupFile, openStorage } from "../backups/make-backup.ts";
+import { copyOfCell, restoreBackup } from "../backups/restore-backup.ts";
+import { cellsOf } from "../backups/staging.ts";
 import { cellDatabaseUrl } from "../cells/folders.ts";
 import { loadAllSettings } from "../settings.ts";
 
-export async function backupCommand(file: string | undefined): Promise<number> {
-  if (!file) return usage("backup");
+/** @param name of the backup; given by the service that has started this process */
+export async function backupCommand(file: string | undefined, name: string | undefined): Promise<number> {
   const config = loadAllSettings(environment());
+  if (file === undefined) return backUpToPlace(config, name);
+  const isArchive = /\.(?:tar\.gz|tgz)(?:\.age)?$/.test(file);
+  const result = isArchive ? await backUpToFile(config, file) : copyDatabases(config, file);
+  return print(`${result} ${keyHint(config)}\n`);
+}
+
+async function backUpToPlace(config: Config, name: string | undefined): Promise<number> {
+  const tell = startedByService();
+  const options = { ...(name !== undefined && { name }), onProgress: (progress: number) => tell({ progress }) };
+  const { backup, problem } = await makeBackup(config, options);
+  tell({ made: backup, problem });
+  if (problem !== undefined) process.stderr.write(`${problem}\n`);
+  const address = openStorage(config).addressOf(backup.name);
+  return print(`${address}: ${mebibytes(backup.bytes)}, ${WORDS[backup.verified]}. ${keyHint(config)}\n`);
+}
+
+/** Sends messages to the service that has started this process. This process ends with it: nobody would know of its work. */
+function startedByService(): (message: BackupMessage) => void {
+  if (!process.send) return () => undefined;
+  process.on("disconnect", () => process.exit(1));
+  return (message) => void process.send?.(message);
+}
+
+async function backUpToFile(config: Config, file: string): Promise<string> {
+  const { recipients } = config.of(backupSettings);
+  const isEncrypted = file.endsWith(".age");
+  if (isEncrypted && recipients.length === 0)
+    throw new StartError("BACKUP_ENCRYPT_TO has no key to encrypt to. Set it, or leave .age out of the name.");
+  if (!isEncrypted && recipients.length > 0)
+    throw new StartError(
+      "BACKUP_ENCRYPT_TO is set, so an archive is encrypted. Give it a name that ends in .tar.gz.age.",
+    );
+  const { path, bytes, verified } = await makeBackupFile(config, file);
+  return `${path}: ${mebibytes(bytes)}, ${WORDS[verified]}.`;
+}
+
+/** The database alone, which SQLite opens. */
+function copyDatabases(config: Config, file: string): string {
   const target = resolve(file);
   // Cell 0 comes last: it knows which cell has a name, so a name that is used in a copy of another cell is in its copy, too.
-  const sizes = cellsOf(config)
+  const copies = cellsOf(config)
     .toReversed()
-    .map((cell) => backUpDatabase(cellDatabaseUrl(config, cell), fileOfCell(target, cell)).bytes);
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  process.stdout.write(
-    `${target}${andOthers(config, target)}: ${(bytes / 1024 / 1024).toFixed(1)} MiB, checked. The secrets in it open only with ${keyName(config)}, ` +
-      "which is not in it. Keep a copy of that key too, apart from the backups.\n",
-  );
-  return 0;
+    .map((cell) => backUpDatabase(cellDatabaseUrl(config, cell), copyOfCell(target, cell)))
+    .toReversed();
+  const bytes = copies.reduce((sum, copy) => sum + copy.bytes, 0);
+  return `${copies.map(({ path }) => path).join(", ")}: ${mebibytes(bytes)}, ${WORDS.copied}. It has no files of agents; a name that ends in .tar.gz takes them in.`;
 }
 
-export async function restoreCommand(file: string | undefined): Promise<number> {
-  if (!file) return usage("restore");
+export async function restoreCommand(source: string | undefined, identityFile: string | undefined): Promise<number> {
+  if (!source) {
+    process.stderr.write(`Usage: ${programName()} restore BACKUP [--identity FILE]\n`);
+    return 2;
+  }
   const config = loadAllSettings(environment());
-  const source = resolve(file);
-  const missing = cellsOf(config).find((cell) => cell > 0 && !existsSync(fileOfCell(source, cell)));
-  if (missing !== undefined)
-    throw new StartError(`The backup has no file of cell ${missing}: ${fileOfCell(source, missing)} is missing.`);
-  const replaced = cellsOf(config).flatMap(
-    (cell) => restoreDatabase(fileOfCell(source, cell), cellDatabaseUrl(config, cell)).replaced ?? [],
+  const { from, kept, files } = await restoreBackup(config, source, identityFile);
+  const before = kept.length > 0 ? ` What was there before is kept as ${kept.join(", ")}.` : "";
+  const andFiles = files > 0 ? `, with ${files} files` : "";
+  return print(
+    `Restored from ${from}${andFiles}.${before} The start needs the key that the backup was made with: ${keyName(config)}.\n`,
   );
-  const kept = replaced.length > 0 ? ` What was there before is kept as ${replaced.join(", ")}.` : "";
-  process.stdout.write(`Restored.${kept} The start needs the key that the backup was made with: ${keyName(config)}.\n`);
-  return 0;
 }
 
-const cellsOf = (config: Config) => Array.from({ length: config.of(clusterSettings).cells }, (_, cell) => cell);
+export async function backupsCommand(isJson: boolean): Promise<number> {
+  const config = loadAllSettings(environment());
+  const storage = openStorage(config);
+  const backups = await listBackups(storage);
+  if (isJson) {
+    const items = backups.map(({ createdAt, ...backup }) => ({
+      ...backup,
+      createdAt: new Date(createdAt).toISOString(),
+      address: storage.addressOf(backup.name),
+    }));
+    return print(`${JSON.stringify(items, null, 2)}\n`);
+  }
+  if (backups.length === 0)
+    return print(`No backup at ${storage.addressOf("")} yet. ${programName()} backup makes one.\n`);
+  const rows = backups.map(({ name, bytes, createdAt, verified }) => [
+    name,
+    mebibytes(bytes),
+    ageOf(createdAt),
+    WORDS[verified],
+  ]);
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  return print(
+    `${storage.addressOf("")}\n${lines.map((line) => `  ${line}`).join("\n")}\n${programName()} restore NAME puts one in place; latest is the first.\n`,
+  );
+}
 
-/** Each cell has a file of its own: that of cell 0 has the given name, the others end in their number. */
-const fileOfCell = (file: string, cell: number) => (cell === 0 ? file : `${file}.${cell}`);
+const WORDS = {
+  opened: "opened and checked",
+  checksum: "checksum checked",
+  copied: "the database alone, checked when it was copied",
+} as const;
 
-const andOthers = (config: Config, file: string) =>
-  cellsOf(config)
-    .slice(1)
-    .map((cell) => `, ${fileOfCell(file, cell)}`)
-    .join("");
+function ageOf(at: number): string {
+  const minutes = Math.max(0, Math.round((Date.now() - at) / 60_000));
+  if (minutes < 120) return `${minutes} min old`;
+  return minutes < 2 * 24 * 60 ? `${Math.round(minutes / 60)} h old` : `${Math.round(minutes / 60 / 24)} days old`;
+}
+
+const mebibytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+
+const keyHint = (config: Config) =>
+  `The secrets in it open only with ${keyName(config)}, which is not in it. Keep a copy of that key too, apart from the backups.`;
 
 /** Where the key is that opens the sealed values of the database. */
-const keyName = ({ secretKey, dataDir }: Config) => (secretKey ? "SECRET_KEY" : join(dataDir, "secret.key"));
+const keyName = ({ secretKey, dataDir }: Config) => (secretKey ? "SECRET_KEY" : `${dataDir}/secret.key`);
 
-function usage(name: string): number {
-  process.stderr.write(`Usage: ${programName()} ${name} FILE\n`);
-  return 2;
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
 }

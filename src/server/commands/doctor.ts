@@ -1,4 +1,4 @@
-// Runs `berth doctor`: prints what is set and what is wrong. It also asks the providers of sign-in, and with CLUSTER_URL the
+// Runs `berth doctor`: prints what is set and what is wrong. It also asks the providers of sign-in and the place of backups, and with CLUSTER_URL the
 // cluster's engine.
 import { existsSync } from "node:fs";
 import { environment, inspectConfig } from "../../kernel/config/config.ts";
@@ -34,6 +34,8 @@ export async function doctorCommand(all: boolean, plugins: readonly string[]): P
   const { signInReport } = await import("./sign-in-report.ts");
   const config = loadAllSettings(environment());
   process.stdout.write(await signInReport(config));
+  const { backupReport } = await import("../backups/backup-report.ts");
+  process.stdout.write(await backupReport(config));
   const { url } = config.of(clusterSettings);
   if (url === undefined) return 0;
   const { engineReport } = await import("../cluster/engine-report.ts");

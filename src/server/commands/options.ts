@@ -46,6 +46,7 @@ export const OPTIONS = {
   yes: { type: "boolean", short: "y" },
   agent: { type: "string" },
   conversation: { type: "string" },
+  identity: { type: "string" },
 } as const;
 
 /** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
@@ -65,5 +66,6 @@ export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   level: "  --level LEVEL   only lines of this level: debug, info, warning or error",
   yes: "  -y, --yes       do it without asking",
   agent: "  --agent AGENT   change this agent, whatever its name, for example to rename it",
+  identity: "  --identity FILE  the age identity that opens an encrypted backup; else BACKUP_IDENTITY_FILE",
   conversation: "  --conversation ID  go on with this conversation",
 };

@@ -1,6 +1,7 @@
 // Opens a cell: the kernel over one database, and the app over it, with their work begun. It has no listeners.
 import type { Config, Environment } from "../../kernel/config/config.ts";
 import { type KernelSeams, openKernel, type RunningKernel } from "../../kernel/kernel.ts";
+import { once } from "../../kernel/util/cache.ts";
 import { type App, createApp } from "../app.ts";
 import { createCommandHandlers, type RunCommand, runCommandOf } from "../control-socket.ts";
 import type { ExternalPlugins } from "../external-plugins.ts";
@@ -33,7 +34,7 @@ export async function openCell({ config, env, external, seams }: CellOptions): P
   try {
     await yieldToEventLoop();
     app = createApp(kernel, external.plugins);
-    registerInstance(app, env, external);
+    registerInstance(app, kernel, env, external);
     await app.prepareExternal();
     await kernel.keyRotation.requireKeys();
     await yieldToEventLoop();
@@ -65,14 +66,25 @@ export async function runAll(steps: readonly (() => unknown)[]): Promise<void> {
 }
 
 /** Registers the work that plugins can't do themselves. Imported at its first use, since few admins need it. */
-function registerInstance({ instance }: App, env: Environment, { settings }: ExternalPlugins): void {
+function registerInstance(
+  { instance }: App,
+  { config, log }: RunningKernel,
+  env: Environment,
+  { settings }: ExternalPlugins,
+): void {
   const startedAt = Date.now();
   instance.registerSettingsReport(async () =>
     (await import("../settings-report.ts")).settingsReport(env, process.cwd(), startedAt, settings),
   );
-  instance.registerDatabaseBackup(async (target, signal) =>
-    (await import("../backup-process.ts")).backUpInProcess(env, target, signal),
+  const work = once(async () =>
+    (await import("../backups/backup-process.ts")).createBackupWork(config, env, (text) => log.warn(text)),
   );
+  instance.registerBackupWork({
+    make: async (options) => (await work()).make(options),
+    list: async () => (await work()).list(),
+    read: async (name) => (await work()).read(name),
+    remove: async (name) => (await work()).remove(name),
+  });
 }
 
 export type FirstAdmin = { kind: "link"; link: string } | { kind: "exists" } | { kind: "none" };

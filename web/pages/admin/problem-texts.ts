@@ -16,11 +16,19 @@ const TEXTS: Readonly<Record<string, { message: Text; action: Text }>> = {
   },
   NO_BACKUP: {
     message: text("There is no backup here yet."),
-    action: text("Make one now, or let the machine make them with “berth backup”."),
+    action: text("Make one now, or let the service make them: BACKUP_SCHEDULE."),
+  },
+  BACKUP_FAILED: {
+    message: text("The last backup failed: {reason}"),
+    action: text("Remove the reason, then make one now. Earlier backups are untouched, and none is deleted meanwhile."),
+  },
+  BACKUP_LATE: {
+    message: text("The backup of {expectedAt} is missing."),
+    action: text("Make one now, and look for the reason in the log of the service."),
   },
   OLD_BACKUP: {
     message: text("The last backup here is {days} days old."),
-    action: text("Make one now, or let the machine make them with “berth backup”."),
+    action: text("Make one now, or let the service make them: BACKUP_SCHEDULE."),
   },
   MESSAGES_WAIT: {
     message: text("Messages without a reply: {count}. The oldest has waited for {minutes} min."),

@@ -1,4 +1,4 @@
-// Backups of the database: made with one click, with their progress, to download or delete.
+// Backups of the whole service: made with one click, with their progress, to download or delete.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Download } from "lucide-react";
@@ -39,9 +39,9 @@ export function Backups({ backups, isFile }: { backups: readonly Backup[]; isFil
   const shown = backups.filter(({ name }) => !hidden.has(name));
   return (
     <Section
-      title={t("Backups of the database")}
+      title={t("Backups")}
       hint={t(
-        "Everything of all accounts, but neither files nor the key that opens the secrets: keep “secret.key” apart.",
+        "Everything of all accounts with their files, but not the key that opens the secrets: keep “secret.key” apart.",
       )}
       {...(isFile && {
         actions: (
@@ -55,12 +55,12 @@ export function Backups({ backups, isFile }: { backups: readonly Backup[]; isFil
       {isFile && shown.length === 0 && (
         <p className="max-w-prose text-soft">
           {t(
-            "No backup here yet. The copy is checked, and the service goes on meanwhile. To restore one, stop Berth and run “berth restore FILE”.",
+            "No backup here yet. The copy is checked, and the service goes on meanwhile. To restore one, stop Berth and run “berth restore BACKUP”.",
           )}
         </p>
       )}
       {shown.length > 0 && (
-        <Table label={t("Backups of the database")} rows={shown} keyOf={({ name }) => name} columns={columns(remove)} />
+        <Table label={t("Backups")} rows={shown} keyOf={({ name }) => name} columns={columns(remove)} />
       )}
     </Section>
   );

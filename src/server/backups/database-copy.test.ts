@@ -3,10 +3,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { silent } from "../../tests/support/database.ts";
-import { bun, launch, temporaryDir } from "../../tests/support/process.ts";
-import { openDatabase } from "../kernel/database/database.ts";
-import { backUpDatabase, restoreDatabase } from "./backup.ts";
+import { silent } from "../../../tests/support/database.ts";
+import { bun, launch, temporaryDir } from "../../../tests/support/process.ts";
+import { openDatabase } from "../../kernel/database/database.ts";
+import { backUpDatabase, restoreDatabase } from "./database-copy.ts";
 
 let dir: ReturnType<typeof temporaryDir>;
 let url: string;
@@ -78,7 +78,7 @@ test("a damaged or newer backup is refused, and the database stays", async () =>
   writeFileSync(at("flipped.db"), flipped);
   for (const name of ["garbage.db", "cut.db", "flipped.db"])
     expect(() => restoreDatabase(at(name), url)).toThrow("damaged");
-  expect(() => restoreDatabase(at("good.db"), url, [])).toThrow("newer version");
+  expect(() => restoreDatabase(at("good.db"), url, { migrations: [] })).toThrow("newer version");
   expect(() => restoreDatabase(at("missing.db"), url)).toThrow("no backup");
 
   expect(readdirSync(dir.path).filter((name) => name.startsWith("berth.db"))).toEqual(before);
@@ -87,8 +87,8 @@ test("a damaged or newer backup is refused, and the database stays", async () =>
 
 test("nothing is restored while the service runs; after kill -9 the old log is kept with its file", async () => {
   const script = `
-    import { openDatabase } from ${JSON.stringify(join(import.meta.dir, "../kernel/database/database.ts"))};
-    import { createLog } from ${JSON.stringify(join(import.meta.dir, "../kernel/telemetry/log.ts"))};
+    import { openDatabase } from ${JSON.stringify(join(import.meta.dir, "../../kernel/database/database.ts"))};
+    import { createLog } from ${JSON.stringify(join(import.meta.dir, "../../kernel/telemetry/log.ts"))};
     const log = createLog({ level: "silent", format: "json" });
     const database = await openDatabase({ url: ${JSON.stringify(url)}, dataDir: ${JSON.stringify(dir.path)}, log });
     await database.write([{ sql: "INSERT INTO meta VALUES ('served', 'x')", args: [] }]);

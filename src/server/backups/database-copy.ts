@@ -1,4 +1,4 @@
-// Writes a consistent copy of the database, also while the service runs, and restores one.
+// Writes a consistent copy of the database, also while the service runs, and puts one in place.
 
 import {
   chmodSync,
@@ -14,13 +14,13 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { migrations as builtInMigrations, type Migration } from "../../migrations/index.ts";
-import { openConnection, openReadOnly } from "../kernel/database/connection.ts";
-import { localDatabasePath } from "../kernel/database/database.ts";
-import { sqliteCode } from "../kernel/database/errors.ts";
-import { inspectFile } from "../kernel/database/file-inspection.ts";
-import { lockDatabase } from "../kernel/database/file-lock.ts";
-import { StartError } from "../kernel/errors.ts";
+import { migrations as builtInMigrations, type Migration } from "../../../migrations/index.ts";
+import { openConnection, openReadOnly } from "../../kernel/database/connection.ts";
+import { localDatabasePath } from "../../kernel/database/database.ts";
+import { sqliteCode } from "../../kernel/database/errors.ts";
+import { inspectFile } from "../../kernel/database/file-inspection.ts";
+import { lockDatabase } from "../../kernel/database/file-lock.ts";
+import { StartError } from "../../kernel/errors.ts";
 
 /**
  * Writes a copy of the database and checks it. The service may run and write meanwhile, and is not blocked if this runs in
@@ -54,31 +54,50 @@ export function backUpDatabase(databaseUrl: string, target: string): { path: str
   }
 }
 
+export interface RestoreOptions {
+  /** Default: those of this binary. */
+  migrations?: readonly Migration[];
+  /** Whether the backup's file may be moved instead of copied. */
+  isTemporary?: boolean;
+  /** Called once the database is locked and the backup was checked, right before the database is replaced. */
+  beforeReplacement?: (keptSuffix: string) => void;
+}
+
+/** Throws StartError if a copy of the database is missing, damaged, or newer than this binary. */
+export function checkDatabaseCopy(from: string, migrations: readonly Migration[] = builtInMigrations): void {
+  const source = resolve(from);
+  if (!existsSync(source) || statSync(source).size === 0) throw new StartError(`There is no backup at ${source}.`);
+  inspectFile(source, migrationNames(migrations), true);
+}
+
 /**
- * Replaces the database by a backup, and keeps the old database beside it, under a name with the time.
+ * Replaces the database by a copy, and keeps the old database beside it, under a name with the time.
  *
  * @returns the path of the replaced database, if there was one
- * @throws StartError, with nothing changed, if the backup is damaged or newer than this binary, or the database is in use
+ * @throws StartError, with nothing changed, if the copy is damaged or newer than this binary, or the database is in use
  */
 export function restoreDatabase(
   from: string,
   databaseUrl: string,
-  migrations: readonly Migration[] = builtInMigrations,
+  { migrations = builtInMigrations, isTemporary = false, beforeReplacement }: RestoreOptions = {},
 ): { path: string; replaced: string | undefined } {
   const path = requireLocalFile(databaseUrl);
   const source = resolve(from);
-  if (!existsSync(source) || statSync(source).size === 0) throw new StartError(`There is no backup at ${source}.`);
-  inspectFile(source, migrationNames(migrations), true);
+  checkDatabaseCopy(source, migrations);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const lock = lockDatabase(path);
   const temporaryPath = `${path}.restoring`;
   try {
-    copyFileSync(source, temporaryPath);
+    if (isTemporary) renameSync(source, temporaryPath);
+    else copyFileSync(source, temporaryPath);
     chmodSync(temporaryPath, 0o600);
-    inspectFile(temporaryPath, migrationNames(migrations), true);
+    // A copy may differ from what was checked.
+    if (!isTemporary) inspectFile(temporaryPath, migrationNames(migrations), true);
     leaveLog(temporaryPath);
     syncFile(temporaryPath);
-    const replaced = existsSync(path) ? keepReplacedFile(path) : undefined;
+    const suffix = `.replaced-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+    beforeReplacement?.(suffix);
+    const replaced = existsSync(path) ? keepReplacedFile(path, suffix) : undefined;
     renameSync(temporaryPath, path);
     return { path, replaced };
   } catch (error) {
@@ -101,8 +120,8 @@ function leaveLog(path: string): void {
 }
 
 /** Gives the old database a second name before the first one is replaced, so that it always has a name. */
-function keepReplacedFile(path: string): string {
-  const keptPath = `${path}.replaced-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+function keepReplacedFile(path: string, suffix: string): string {
+  const keptPath = path + suffix;
   // The write-ahead log may hold commits that are not in the file yet. It must never be applied to the new file.
   for (const suffix of ["", "-wal"]) if (existsSync(path + suffix)) linkOrCopy(path + suffix, keptPath + suffix);
   for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });

@@ -1,0 +1,222 @@
+// Makes a backup of the whole service: stages it, stores it, reads it back, writes its manifest, and then deletes old ones.
+
+import { existsSync, rmSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { version } from "../../../package.json";
+import {
+  backupNameAt,
+  isArchiveName,
+  isCopyName,
+  manifestNameOf,
+  timeOfBackup,
+} from "../../../plugins/fleet/backups/backup-names.ts";
+import type { KeptBackup, Verification } from "../../../plugins/fleet/backups/backup-work.ts";
+import { backupSettings } from "../../../plugins/fleet/settings.ts";
+import type { Config } from "../../kernel/config/config.ts";
+import { DatabaseInUse } from "../../kernel/database/database.ts";
+import { type Lock, lockDatabase } from "../../kernel/database/file-lock.ts";
+import { StartError } from "../../kernel/errors.ts";
+import { MINUTE } from "../../kernel/util/time.ts";
+import { packFolder } from "./archive.ts";
+import { readIdentities } from "./encryption.ts";
+import { createFolderStorage } from "./folder-storage.ts";
+import { type BackupManifest, formatManifest, parseManifest, toKeptBackup } from "./manifest.ts";
+import type { BackupStorage } from "./place.ts";
+import { expiredBackups, leftovers } from "./retention.ts";
+import { createS3Storage } from "./s3-storage.ts";
+import { cellsOf, stageBackup } from "./staging.ts";
+import { verifyBackup } from "./verification.ts";
+
+/** Below the data folder, so that a copy of the database never leaves its disk unencrypted. */
+const WORK_FOLDER = "backup-work";
+/** A backup that a killed service has begun ends by itself within seconds. */
+const LOCK_WAIT_MS = 2 * MINUTE;
+const LOCK_RETRY_MS = 250;
+
+export interface MakeBackupOptions {
+  /** Default: a name of the present time. */
+  name?: string;
+  /** From 0 to 1. */
+  onProgress?: (progress: number) => void;
+  now?: number;
+}
+
+/** Where this service keeps its backups. Throws StartError if a bucket has no key. */
+export function openStorage(config: Pick<Config, "of">): BackupStorage {
+  const { to, s3 } = config.of(backupSettings);
+  return to.kind === "folder" ? createFolderStorage(to.path) : createS3Storage(to, s3);
+}
+
+/** The complete backups, newest first, with the copies of the database that earlier versions made. Throws StartError. */
+export async function listBackups(storage: BackupStorage): Promise<KeptBackup[]> {
+  const files = await storage.list();
+  const names = new Set(files.map(({ name }) => name));
+  const archives = await Promise.all(
+    files
+      .filter(({ name }) => isArchiveName(name) && names.has(manifestNameOf(name)))
+      .map(async ({ name, bytes }) => {
+        const manifest = await readManifest(storage, name);
+        return manifest?.bytes === bytes ? [toKeptBackup(manifest)] : [];
+      }),
+  );
+  const copies = files
+    .filter(({ name }) => isCopyName(name))
+    .map(({ name, bytes }): KeptBackup => ({ name, bytes, createdAt: timeOfBackup(name), verified: "copied" }));
+  return [...archives.flat(), ...copies].sort((a, b) => b.createdAt - a.createdAt);
+}
+
+/** Undefined if the backup is not complete. */
+export async function readManifest(storage: BackupStorage, name: string): Promise<BackupManifest | undefined> {
+  const file = await storage.read(manifestNameOf(name));
+  return file && parseManifest(await new Response(file.body).text(), name);
+}
+
+/** The manifest goes first: what has none is not offered. */
+export async function removeBackup(storage: BackupStorage, name: string): Promise<void> {
+  if (isArchiveName(name)) await storage.remove(manifestNameOf(name));
+  await storage.remove(name);
+}
+
+/**
+ * Makes a backup in the place of BACKUP_TO, and then deletes those that are too many. One is made at a time.
+ *
+ * @returns `problem`: what could not be deleted; the backup itself is complete
+ * @throws StartError, with nothing left behind
+ */
+export async function makeBackup(
+  config: Config,
+  { name: wantedName, onProgress = () => undefined, now = Date.now() }: MakeBackupOptions = {},
+): Promise<{ backup: KeptBackup; problem: string | undefined }> {
+  const { recipients, keep } = config.of(backupSettings);
+  const name = wantedName ?? backupNameAt(now, recipients.length > 0);
+  const storage = openStorage(config);
+  const lock = await waitForLock(config);
+  try {
+    const finished = await readManifest(storage, name);
+    const manifest = finished ?? (await store(config, storage, name, onProgress, now));
+    if (!finished) await writeManifest(storage, manifest);
+    const problem = await prune(storage, keep, now).then(
+      () => undefined,
+      (error: unknown) => `Old backups could not be deleted: ${error instanceof Error ? error.message : error}`,
+    );
+    return { backup: toKeptBackup(manifest), problem };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Makes one backup as a file of any name, and deletes nothing. Throws StartError, with nothing left behind. */
+export async function makeBackupFile(
+  config: Config,
+  file: string,
+): Promise<{ path: string; bytes: number; verified: Verification }> {
+  const path = resolve(file);
+  if (existsSync(path)) throw new StartError(`${path} exists already. Choose another name.`);
+  const lock = await waitForLock(config);
+  try {
+    const { bytes, verified } = await store(config, createFolderStorage(dirname(path)), basename(path));
+    return { path, bytes, verified };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Stores and verifies; nothing is left of a backup that fails. The copy of the database is gone before it is read back. */
+async function store(
+  config: Config,
+  storage: BackupStorage,
+  name: string,
+  onProgress: (progress: number) => void = () => undefined,
+  now = Date.now(),
+): Promise<BackupManifest> {
+  const { identityFile } = config.of(backupSettings);
+  const recipients = name.endsWith(".age") ? config.of(backupSettings).recipients : [];
+  const identities = recipients.length === 0 ? [] : identityFile && readIdentities(identityFile);
+  const folder = join(config.dataDir, WORK_FOLDER);
+  try {
+    // What a killed process left.
+    rmSync(folder, { recursive: true, force: true });
+    const staged = stageBackup(config, folder, now);
+    onProgress(0.3);
+    const databases = new Map<string, string>();
+    for (const one of staged.databases) databases.set(one, await checksumOf(join(folder, one)));
+    onProgress(0.4);
+    const hash = new Bun.CryptoHasher("sha256");
+    let bytes = 0;
+    async function* counted() {
+      for await (const chunk of packFolder(folder, recipients)) {
+        hash.update(chunk);
+        bytes += chunk.length;
+        onProgress(0.4 + 0.4 * Math.min(1, bytes / staged.bytes));
+        yield chunk;
+      }
+    }
+    await storage.write(name, counted(), staged.bytes);
+    rmSync(folder, { recursive: true, force: true });
+    onProgress(0.8);
+    const sha256 = hash.digest("hex");
+    const verified = await verifyBackup(storage, name, { bytes, sha256, databases }, identities || undefined);
+    const createdAt = new Date(now).toISOString();
+    const cells = cellsOf(config).length;
+    const { files } = staged;
+    return {
+      format: "berth.backup",
+      version: 1,
+      name,
+      createdAt,
+      program: version,
+      bytes,
+      sha256,
+      recipients,
+      cells,
+      files,
+      verified,
+    };
+  } catch (error) {
+    await storage.remove(name).catch(() => undefined);
+    throw error;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeManifest(storage: BackupStorage, manifest: BackupManifest): Promise<void> {
+  const text = new TextEncoder().encode(formatManifest(manifest));
+  async function* once() {
+    yield text;
+  }
+  await storage.write(manifestNameOf(manifest.name), once(), text.length);
+}
+
+async function prune(
+  storage: BackupStorage,
+  keep: ReturnType<typeof backupSettings.build>["keep"],
+  now: number,
+): Promise<void> {
+  const complete = (await listBackups(storage)).map(({ name }) => name);
+  if (keep) for (const name of expiredBackups(complete, keep, now)) await removeBackup(storage, name);
+  const files = (await storage.list()).map(({ name }) => name);
+  for (const file of leftovers(files, new Set(complete), now)) await storage.remove(file);
+}
+
+async function checksumOf(path: string): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256");
+  for await (const chunk of Bun.file(path).stream()) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+async function waitForLock({ dataDir }: Pick<Config, "dataDir">): Promise<Lock> {
+  const deadline = Date.now() + LOCK_WAIT_MS;
+  for (;;) {
+    try {
+      return lockDatabase(join(dataDir, "backup"));
+    } catch (error) {
+      if (!(error instanceof DatabaseInUse)) throw error;
+      if (Date.now() > deadline)
+        throw new StartError(
+          "Another backup of this data folder is being made. Wait until it has ended, then try again.",
+        );
+      await Bun.sleep(LOCK_RETRY_MS);
+    }
+  }
+}
