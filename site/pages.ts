@@ -69,6 +69,7 @@ export const SECTIONS: readonly Section[] = [
     name: "Operate",
     rows: [
       ["docs/operating.md", "Install, secure, monitor"],
+      ["docs/monitoring.md", "Monitoring"],
       "docs/upgrade.md",
       ["docs/cluster.md", "Cluster"],
       ["docs/sign-in.md", "Sign-in providers"],

@@ -37,6 +37,7 @@ import { createSlowReplies } from "./outbox/slow-replies.ts";
 import { createPlatforms } from "./platforms.ts";
 import { createReaderLanguage } from "./reader-language.ts";
 import { createRecovery } from "./recovery.ts";
+import { createRuntimeMetrics } from "./runtime-metrics.ts";
 import { createScheduledPrompts } from "./scheduled-prompts.ts";
 import { createFactExtraction } from "./sessions/fact-extraction.ts";
 import { createLastActivities } from "./sessions/last-activities.ts";
@@ -78,19 +79,21 @@ export function createRuntime(deps: Deps) {
   } = deps;
   const platforms = createPlatforms();
   const sessions = createSessions({ database });
-  const turnCounter = metrics.counter("berth_turns_total", "Turns that ended, by outcome.", ["outcome"]);
-  const [answeredTurns, failedTurns] = [
-    turnCounter.labels({ outcome: "done" }),
-    turnCounter.labels({ outcome: "failed" }),
-  ];
+  const runtimeMetrics = createRuntimeMetrics({
+    database,
+    metrics,
+    heldMessages: () => lanes.size(),
+    heldReplies: () => outbox.size(),
+  });
   const inbox = createInbox({
     database,
     sessions,
     uploads,
     recordTurn(agentId, turn) {
-      (turn.ok ? answeredTurns : failedTurns).inc();
+      runtimeMetrics.turnEnded(turn.ok ? "done" : "failed", turn.ms);
       agentStats.recordTurn(agentId, turn);
     },
+    recordCancelled: (ms) => runtimeMetrics.turnEnded("cancelled", ms),
   });
   const outbox = createOutbox({
     database,
@@ -144,6 +147,7 @@ export function createRuntime(deps: Deps) {
     decideByCode: createCodeDecisions({ approvals }),
     readerLanguage,
     journal,
+    onFirstText: runtimeMetrics.firstText,
     ...(timings && { retryDelays: timings.turnRetries }),
   });
   const lanes = createLanes<InboxEntry>({
@@ -247,8 +251,6 @@ export function createRuntime(deps: Deps) {
   const expireSessions = createSessionExpiry({ database, sessions });
   jobs.every("runtime.expire-sessions", DAY, ({ signal }) => expireSessions(signal));
   jobs.every("runtime.prune-journal", DAY, async () => void (await pruneJournal(database)));
-  metrics.gauge("berth_inbox_held", "Messages held in memory, waiting or running.", lanes.size);
-  metrics.gauge("berth_outbox_held", "Replies held in memory, waiting or being delivered.", outbox.size);
   // A change may have started the agent again.
   agents.onChange((agentId) => {
     lanes.wake(agentId);

@@ -94,9 +94,11 @@ interface Deps extends Pick<Kernel, "database"> {
   sessions: Pick<Sessions, "findOrOpen">;
   uploads: Pick<UploadService, "useStatements">;
   recordTurn: AgentStatsService["recordTurn"];
+  /** `ms`: from the arrival of the message. */
+  recordCancelled?(ms: number): void;
 }
 
-export function createInbox({ database, sessions, uploads, recordTurn }: Deps): Inbox {
+export function createInbox({ database, sessions, uploads, recordTurn, recordCancelled }: Deps): Inbox {
   const { drizzle } = database;
   const placeholder = (name: string) => sql.placeholder(name);
   const insert = statementTemplate(
@@ -259,11 +261,10 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       const at = Date.now();
       const settle = endStatement(entry, status, error, at);
       // The same turns as `IS_TURN` in turn-counter.ts.
-      if (kind === "command" || status === "cancelled") return settle;
-      return {
-        ...settle,
-        after: () => recordTurn(agentId, { ok: status === "done", ms: at - receivedAt - waitedMs, at }),
-      };
+      if (kind === "command") return settle;
+      const ms = at - receivedAt - waitedMs;
+      if (status === "cancelled") return { ...settle, after: () => recordCancelled?.(ms) };
+      return { ...settle, after: () => recordTurn(agentId, { ok: status === "done", ms, at }) };
     },
     rejectStatement: (entry) => endStatement(entry, "failed", "AGENT_STOPPED", Date.now()),
     saveWordsStatement: ({ agentId, id }, { content, attachments }, model) => ({

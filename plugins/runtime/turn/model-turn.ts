@@ -49,6 +49,8 @@ export interface ModelTurnDeps extends Pick<Kernel, "database" | "log"> {
   slowReplies: Pick<SlowReplies, "markShown">;
   platforms: Pick<Platforms, "of">;
   uploads: Pick<UploadService, "fetchFile" | "ofMessages" | "ofReplies">;
+  /** Is told of the first text of a streamed reply, `ms` after the message has arrived. */
+  onFirstText(ms: number): void;
 }
 
 /** The state of one run of an entry. */
@@ -103,6 +105,20 @@ export function createModelTurn(deps: ModelTurnDeps) {
     },
   });
 
+  /** The same observer, which reports the first text of a turn that runs for the first time. */
+  function timed(observer: Observer | undefined, { attempts, suspended, receivedAt }: InboxEntry) {
+    if (!observer || attempts > 1 || suspended !== null) return observer;
+    let isFirst = true;
+    return {
+      ...observer,
+      delta(text: string) {
+        if (isFirst) deps.onFirstText(Date.now() - receivedAt);
+        isFirst = false;
+        observer.delta(text);
+      },
+    };
+  }
+
   return async (
     turn: RunningTurn,
     agent: Agent,
@@ -143,10 +159,8 @@ export function createModelTurn(deps: ModelTurnDeps) {
     // A spoken reply would leave its preview behind.
     const preview =
       waiter?.observer || turn.speaks ? undefined : platforms.of(entry.platform)?.preview?.(entry, savePreview);
-    const observer = teeObserver(
-      waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id)),
-      live,
-    );
+    const shown = waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id));
+    const observer = timed(teeObserver(shown, live), turn.queued);
     const attach: TurnFiles["attach"] | undefined =
       turnFiles &&
       (async (...given) => {
