@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
-import { temporaryDir } from "./support/process.ts";
+import { run, temporaryDir } from "./support/process.ts";
+import { type Smtp, startSmtp } from "./support/smtp.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 setDefaultTimeout(30_000);
@@ -20,12 +21,21 @@ function promtool(args: string[], stdin = ""): { exitCode: number; text: string 
 }
 
 let upstream: Upstream;
+let smtp: Smtp;
 let berth: Berth;
 let scraped: string;
 
 beforeAll(async () => {
   upstream = await startUpstream();
-  berth = await startBerth({ env: { PROVIDER_3_BASE_URL: upstream.url, SIGNUP_TRIAL: "enterprise:30d" } });
+  smtp = await startSmtp({ login: { user: "berth", pass: "canary-mail-password" } });
+  berth = await startBerth({
+    env: {
+      PROVIDER_3_BASE_URL: upstream.url,
+      SIGNUP_TRIAL: "enterprise:30d",
+      SMTP_URL: smtp.url,
+      MAIL_FROM: "Berth <berth@example.com>",
+    },
+  });
   const owner = createClient(berth);
   await owner.join({ email: "ada@example.com" });
   const { body } = await owner.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Harbour" });
@@ -35,6 +45,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();
+  await smtp?.stop();
 });
 
 describe("/metrics", () => {
@@ -61,6 +72,67 @@ describe("/metrics", () => {
       /^berth_metrics_reading_failures_total 0$/m,
     ];
     expect(samples.filter((sample) => !sample.test(scraped))).toEqual([]);
+  });
+});
+
+test("doctor --online asks what the service depends on, and shows no secret", async () => {
+  const { stdout, exitCode } = await berth.command("doctor", "--online");
+  expect(stdout).toContain("✓ Mail: ");
+  expect(stdout).toMatch(/^✓ Provider .* lists its models\.$/m);
+  expect(stdout).toMatch(/^! Domains: nothing answers at http:\/\/localhost:\d+: .*\n {2}→ /m);
+  for (const part of ["Clock: ", "Disk: ", "! Backups: none"]) expect(stdout).toContain(part);
+  expect(stdout).not.toContain("canary");
+  expect(exitCode).toBe(0);
+});
+
+describe("top", () => {
+  test("prints the service once without a terminal, and as JSON for programs", async () => {
+    const [text, json] = await Promise.all([berth.command("top"), berth.command("top", "--json")]);
+    expect([text.exitCode, json.exitCode]).toEqual([0, 0]);
+    for (const part of ["turns/s", "agents up 1 of 1", "memory ", "USD today"]) expect(text.stdout).toContain(part);
+    expect(text.stdout).not.toContain("\x1b");
+    const { sums, rates, agents, providers } = JSON.parse(json.stdout);
+    expect({ turns: sums.turns, rate: rates.turns, agents: agents.total }).toEqual({ turns: 1, rate: 0, agents: 1 });
+    expect(providers).toContainEqual(expect.objectContaining({ id: "provider_3", configured: true }));
+    expect(json.stdout).not.toContain("Hello");
+    expect(berth.output().stdout).not.toContain("fleet.live");
+  });
+
+  test("is live in a terminal, and leaves it as it was", async () => {
+    const program = join(import.meta.dir, "../dist/berth");
+    const terminal = Bun.spawn(["script", "-qec", `stty rows 24 cols 60; exec ${program} top`, "/dev/null"], {
+      cwd: berth.dir,
+      env: { PATH: process.env.PATH, TERM: "xterm", DATA_DIR: join(berth.dir, "data") },
+      stdin: "pipe",
+      stdout: "pipe",
+    });
+    const decoder = new TextDecoder();
+    let shown = "";
+    for await (const bytes of terminal.stdout) {
+      shown += decoder.decode(bytes, { stream: true });
+      if (shown.includes("turns/s")) terminal.stdin.write("q");
+    }
+    expect(await terminal.exited).toBe(0);
+    expect(shown).toStartWith("\x1b[?1049h\x1b[?25l");
+    expect(shown.trimEnd()).toEndWith("\x1b[?25h\x1b[?1049l");
+    const widths = Bun.stripANSI(shown)
+      .split("\r\n")
+      .map((line) => line.length);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(60);
+  });
+
+  test("says that no service runs", async () => {
+    const dir = temporaryDir();
+    const { exitCode, stderr } = await run(
+      [join(import.meta.dir, "../dist/berth"), "top"],
+      { DATA_DIR: dir.path },
+      dir.path,
+    );
+    dir.remove();
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `berth: No service runs on ${dir.path}. Start it, or give its folder as DATA_DIR.\n`,
+    ]);
   });
 });
 

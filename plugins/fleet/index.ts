@@ -19,6 +19,7 @@ import { dayOf } from "./reports/days.ts";
 
 export type { BackUpDatabase } from "./instance/database-backups.ts";
 export type { SettingsReport } from "./instance/settings-report.ts";
+export type { LiveSnapshot } from "./live-snapshot.ts";
 
 /** Days that are summed in advance: the reports that open first show a month. */
 const SUMMED_DAYS = 32;
@@ -73,6 +74,8 @@ export const fleet = plugin("fleet", (host) => {
       /** Sets how a copy of the database is written. */
       registerDatabaseBackup: backups.registerDatabaseBackup,
       figures,
+      /** For `berth top`, over the control socket. */
+      commands: { "fleet.live": async () => (await routes()).live() },
     },
     lateRoutes: { web: [async () => (await routes()).web], backend: [async () => (await routes()).backend] },
     start() {

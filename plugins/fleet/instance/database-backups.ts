@@ -5,6 +5,7 @@ import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { HOUR } from "../../../src/kernel/util/time.ts";
+import { BACKUP_NAME, backupFolder, newestDatabaseBackup, timeOfBackup } from "./backup-files.ts";
 
 /** Writes a checked copy of the database to this path, without blocking the service. Rejects with a sentence for admins. */
 export type BackUpDatabase = (target: string, signal: AbortSignal) => Promise<void>;
@@ -22,19 +23,14 @@ export interface DatabaseBackup {
 }
 
 const JOB = "fleet.back-up-database";
-const FOLDER = "database-backups";
-const NAME = /^berth-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.db$/;
 const UNFINISHED = ".unfinished";
 /** A copy takes seconds to minutes; a job that hangs must end some time. */
 const TIMEOUT_MS = 6 * HOUR;
 
-const timeIn = (name: string) =>
-  Date.parse(name.slice("berth-".length, -".db".length).replace(/T(\d\d)-(\d\d)-(\d\d)-/, "T$1:$2:$3."));
-
 type Deps = Pick<Kernel, "config" | "database" | "jobs" | "log">;
 
 export function createDatabaseBackups({ config, database, jobs, log }: Deps) {
-  const folder = join(config.dataDir, FOLDER);
+  const folder = backupFolder(config.dataDir);
   let backUp: BackUpDatabase | undefined;
   /** The latest backup that this process was asked for. */
   let current: { name: string; state: DatabaseBackup["state"]; error: string | null } | undefined;
@@ -45,7 +41,7 @@ export function createDatabaseBackups({ config, database, jobs, log }: Deps) {
     JOB,
     async (payload, { signal }) => {
       const name = String((payload as { name?: unknown }).name);
-      if (!backUp || !NAME.test(name)) return;
+      if (!backUp || !BACKUP_NAME.test(name)) return;
       current = { name, state: "running", error: null };
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -73,12 +69,12 @@ export function createDatabaseBackups({ config, database, jobs, log }: Deps) {
     const expected = database.file === undefined ? 0 : await bytesOf(database.file);
     // The last part is the check of the copy.
     const progress = state === "running" && expected > 0 ? Math.min(0.95, written / expected) : 0;
-    return [{ name, state, progress, bytes: written, createdAt: timeIn(name), error }];
+    return [{ name, state, progress, bytes: written, createdAt: timeOfBackup(name), error }];
   }
 
   async function pathOf(name: string): Promise<string> {
     const path = join(folder, name);
-    if (!NAME.test(name) || !(await Bun.file(path).exists()))
+    if (!BACKUP_NAME.test(name) || !(await Bun.file(path).exists()))
       throw notFound("There is no such backup.", "BACKUP_NOT_FOUND");
     return path;
   }
@@ -91,11 +87,11 @@ export function createDatabaseBackups({ config, database, jobs, log }: Deps) {
 
     /** Newest first. */
     async list(): Promise<DatabaseBackup[]> {
-      const names = (await readdir(folder).catch(() => [])).filter((name) => NAME.test(name));
+      const names = (await readdir(folder).catch(() => [])).filter((name) => BACKUP_NAME.test(name));
       const files = await Promise.all(
         names.map(async (name): Promise<DatabaseBackup> => {
           const bytes = await bytesOf(join(folder, name));
-          return { name, state: "done", progress: 1, bytes, createdAt: timeIn(name), error: null };
+          return { name, state: "done", progress: 1, bytes, createdAt: timeOfBackup(name), error: null };
         }),
       );
       const waiting = (await pending()).filter(({ name }) => !names.includes(name));
@@ -135,8 +131,7 @@ export function createDatabaseBackups({ config, database, jobs, log }: Deps) {
 
     /** When the newest backup was made, epoch ms; undefined without one. */
     async newest(): Promise<number | undefined> {
-      const names = (await readdir(folder).catch(() => [])).filter((name) => NAME.test(name));
-      return names.length === 0 ? undefined : Math.max(...names.map(timeIn));
+      return (await newestDatabaseBackup(config.dataDir))?.createdAt;
     },
   };
 }

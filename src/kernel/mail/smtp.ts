@@ -8,6 +8,8 @@ import { MailRefused, type MailTransport, toNodemailerOptions } from "./message.
 export const MAX_CONNECTIONS = 4;
 /** The timeout of each step of the protocol. */
 const STEP_TIMEOUT_MS = 20 * SECOND;
+/** For somebody who waits for the answer. */
+const VERIFY_TIMEOUT_MS = 5 * SECOND;
 
 /**
  * Makes a transport for a URL: `smtp://` (STARTTLS if the server offers it) or `smtps://`, with user and password.
@@ -48,18 +50,28 @@ export function createSmtp({ url, log }: { url: string; log: Log }): MailTranspo
   };
 }
 
+/** Connects and signs in, and sends no mail. Rejects with nodemailer's error. */
+export async function verifySmtp(url: string): Promise<void> {
+  const transport = await connect(url, VERIFY_TIMEOUT_MS);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
 /** Loads nodemailer with the first mail, since most processes never send one. */
-async function connect(url: string) {
+async function connect(url: string, timeout = STEP_TIMEOUT_MS) {
   const { createTransport } = await import("nodemailer");
   const { password, hostname } = new URL(url);
   return createTransport({
     url,
     pool: true,
     maxConnections: MAX_CONNECTIONS,
-    connectionTimeout: STEP_TIMEOUT_MS,
-    greetingTimeout: STEP_TIMEOUT_MS,
-    socketTimeout: STEP_TIMEOUT_MS,
-    dnsTimeout: STEP_TIMEOUT_MS,
+    connectionTimeout: timeout,
+    greetingTimeout: timeout,
+    socketTimeout: timeout,
+    dnsTimeout: timeout,
     requireTLS: password !== "" && !isLoopbackHost(hostname),
   });
 }
