@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
+import { type Collector, startCollector } from "./support/otlp.ts";
 import { run, temporaryDir } from "./support/process.ts";
 import { type Smtp, startSmtp } from "./support/smtp.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
@@ -22,17 +23,21 @@ function promtool(args: string[], stdin = ""): { exitCode: number; text: string 
 
 let upstream: Upstream;
 let smtp: Smtp;
+let collector: Collector;
 let berth: Berth;
 let scraped: string;
 
 beforeAll(async () => {
   upstream = await startUpstream();
+  collector = startCollector();
   smtp = await startSmtp({ login: { user: "berth", pass: "canary-mail-password" } });
   berth = await startBerth({
     env: {
       PROVIDER_3_BASE_URL: upstream.url,
       SIGNUP_TRIAL: "enterprise:30d",
       SMTP_URL: smtp.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_SERVICE_NAME: "berth of the tests",
       MAIL_FROM: "Berth <berth@example.com>",
     },
   });
@@ -46,6 +51,7 @@ afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
   await upstream?.stop();
   await smtp?.stop();
+  await collector?.stop();
 });
 
 describe("/metrics", () => {
@@ -108,9 +114,11 @@ describe("top", () => {
     });
     const decoder = new TextDecoder();
     let shown = "";
+    let isAsked = false;
     for await (const bytes of terminal.stdout) {
       shown += decoder.decode(bytes, { stream: true });
-      if (shown.includes("turns/s")) terminal.stdin.write("q");
+      if (!isAsked && shown.includes("turns/s")) terminal.stdin.write("q");
+      isAsked ||= shown.includes("turns/s");
     }
     expect(await terminal.exited).toBe(0);
     expect(shown).toStartWith("\x1b[?1049h\x1b[?25l");
@@ -134,6 +142,16 @@ describe("top", () => {
       `berth: No service runs on ${dir.path}. Start it, or give its folder as DATA_DIR.\n`,
     ]);
   });
+});
+
+test("a turn is sent to the collector as one trace, without what was said", async () => {
+  await collector.waitForSpans((spans) => spans.some(({ name }) => name.startsWith("invoke_agent")));
+  expect(collector.violations).toEqual([]);
+  const turn = collector.spans.find(({ name }) => name === "invoke_agent Harbour");
+  const call = collector.spans.find(({ name }) => name.startsWith("chat "));
+  expect(turn).toMatchObject({ status: 0, service: "berth of the tests", parentSpanId: undefined });
+  expect([call?.traceId, call?.parentSpanId]).toEqual([turn?.traceId, turn?.spanId]);
+  expect(collector.payloads.join()).not.toContain("Hello");
 });
 
 /** The names of metrics in an expression. */

@@ -22,8 +22,6 @@ export interface LiveSnapshot extends Omit<Overview, "database" | "disk" | "mont
     /** Processor time in seconds. */
     cpuSeconds: number;
   };
-  /** On the air. */
-  streams: number;
   memoryBytes: number;
   /** The worst delay of a timer in the last whole minute; null in the first one. */
   lagMs: number | null;
@@ -55,7 +53,6 @@ export async function takeLiveSnapshot({ metrics, figures, reports }: Deps): Pro
       costUsd: metrics.sum("berth_ai_cost_usd_total"),
       cpuSeconds: (user + system) / 1e6,
     },
-    streams: metrics.sum("berth_live_streams"),
     memoryBytes: process.memoryUsage.rss(),
     lagMs: figures.read(1, 2).figures.lagMs.at(0) ?? null,
     providers: providers

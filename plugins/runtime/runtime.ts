@@ -48,7 +48,8 @@ import { createRunningTurns } from "./turn/running-turns.ts";
 import { createTurnRequests } from "./turn/turn-requests.ts";
 import { createTurnRunner } from "./turn/turn-runner.ts";
 
-interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "config" | "vault"> {
+interface Deps
+  extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "traces" | "config" | "vault"> {
   agents: ServiceOf<typeof agents>;
   ai: ServiceOf<typeof ai>;
   skills: ServiceOf<typeof skills>;
@@ -73,31 +74,26 @@ export function createRuntime(deps: Deps) {
     jobs,
     log,
     metrics,
+    traces,
     config,
     vault,
     timings,
   } = deps;
   const platforms = createPlatforms();
   const sessions = createSessions({ database });
-  const runtimeMetrics = createRuntimeMetrics({
-    database,
-    metrics,
-    heldMessages: () => lanes.size(),
-    heldReplies: () => outbox.size(),
-  });
   const inbox = createInbox({
     database,
     sessions,
     uploads,
-    recordTurn(agentId, turn) {
-      runtimeMetrics.turnEnded(turn.ok ? "done" : "failed", turn.ms);
-      agentStats.recordTurn(agentId, turn);
+    recordTurn(agentId, { outcome, ms, at }) {
+      runtimeMetrics.turnEnded(outcome, ms);
+      if (outcome !== "cancelled") agentStats.recordTurn(agentId, { ok: outcome === "done", ms, at });
     },
-    recordCancelled: (ms) => runtimeMetrics.turnEnded("cancelled", ms),
   });
   const outbox = createOutbox({
     database,
     log,
+    traces,
     platforms,
     logToOwner: (agentId, level, message) => agents.log(agentId, level, message, "outbox"),
     onGivenUp: (...given) => scheduledPrompts.undeliveredStatements(...given),
@@ -147,7 +143,8 @@ export function createRuntime(deps: Deps) {
     decideByCode: createCodeDecisions({ approvals }),
     readerLanguage,
     journal,
-    onFirstText: runtimeMetrics.firstText,
+    onFirstText: (ms) => runtimeMetrics.firstText(ms),
+    traces,
     ...(timings && { retryDelays: timings.turnRetries }),
   });
   const lanes = createLanes<InboxEntry>({
@@ -155,6 +152,12 @@ export function createRuntime(deps: Deps) {
     run,
     laneOf: conversationKey,
     onError: (error) => log.error("the inbox could not be read", { error }),
+  });
+  const runtimeMetrics = createRuntimeMetrics({
+    database,
+    metrics,
+    heldMessages: lanes.size,
+    heldReplies: outbox.size,
   });
   const suspensions = createSuspensions({
     database,

@@ -72,6 +72,8 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       ...(seams.replicate && { replicate: seams.replicate }),
     });
     opened.push(database);
+    const traces = config.traces && (await import("./telemetry/otlp-traces.ts")).openTraces(config.traces, log);
+    if (traces) opened.push(traces);
     const vault = await openVault(config, database, log);
     const limits = await createRateLimiter({ database, rateLimits: config.rateLimits, log });
     opened.push(limits);
@@ -87,6 +89,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       config,
       log,
       metrics,
+      traces,
       database,
       vault,
       keyRotation,

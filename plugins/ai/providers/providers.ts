@@ -74,7 +74,7 @@ const OLLAMA_TIMEOUT_MS = 300;
 const MAX_OWN_KEY_UPSTREAMS = 1_000;
 
 /** The headers that authenticate a call: the bearer token, and what the provider wants besides. */
-export const authHeaders = ({ definition, apiKey }: Pick<Upstream, "definition" | "apiKey">): Record<string, string> =>
+export const authHeaders = ({ definition, apiKey }: Upstream): Record<string, string> =>
   apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}`, ...definition.authHeaders?.(apiKey) };
 
 /**

@@ -3,7 +3,6 @@ import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
-import type { AgentStatsService } from "../../agent-stats/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
 import { inbox } from "../schema.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -49,7 +48,7 @@ export interface Inbox {
   saveAttemptsStatements(entries: readonly InboxEntry[]): Statement[];
   /**
    * Settles a pending entry; a guard must follow, which fails if the entry was settled before. `done` must come right after
-   * the statement that inserts the reply. Once committed, it counts as a turn, unless it is a command or was cancelled.
+   * the statement that inserts the reply. Once committed, it is recorded as a turn, unless it is a command.
    */
   settleStatement(entry: InboxEntry, status: FinalStatus, error?: string): Statement;
   /** Settles a pending entry that a stopped agent refused. It does not count as a turn. */
@@ -93,12 +92,11 @@ const columns = {
 interface Deps extends Pick<Kernel, "database"> {
   sessions: Pick<Sessions, "findOrOpen">;
   uploads: Pick<UploadService, "useStatements">;
-  recordTurn: AgentStatsService["recordTurn"];
-  /** `ms`: from the arrival of the message. */
-  recordCancelled?(ms: number): void;
+  /** `ms`: from the arrival of the message, without waits for approval; `at`: epoch ms. */
+  recordTurn(agentId: string, turn: { outcome: "done" | "failed" | "cancelled"; ms: number; at: number }): void;
 }
 
-export function createInbox({ database, sessions, uploads, recordTurn, recordCancelled }: Deps): Inbox {
+export function createInbox({ database, sessions, uploads, recordTurn }: Deps): Inbox {
   const { drizzle } = database;
   const placeholder = (name: string) => sql.placeholder(name);
   const insert = statementTemplate(
@@ -263,8 +261,8 @@ export function createInbox({ database, sessions, uploads, recordTurn, recordCan
       // The same turns as `IS_TURN` in turn-counter.ts.
       if (kind === "command") return settle;
       const ms = at - receivedAt - waitedMs;
-      if (status === "cancelled") return { ...settle, after: () => recordCancelled?.(ms) };
-      return { ...settle, after: () => recordTurn(agentId, { ok: status === "done", ms, at }) };
+      const outcome = status === "parked" ? "failed" : status;
+      return { ...settle, after: () => recordTurn(agentId, { outcome, ms, at }) };
     },
     rejectStatement: (entry) => endStatement(entry, "failed", "AGENT_STOPPED", Date.now()),
     saveWordsStatement: ({ agentId, id }, { content, attachments }, model) => ({

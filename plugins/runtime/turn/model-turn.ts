@@ -28,6 +28,7 @@ import type { FactExtraction } from "../sessions/fact-extraction.ts";
 import type { History } from "../sessions/history.ts";
 import { createQuotedResults, givenTexts } from "../sessions/read-texts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
+import type { TurnSpan } from "../turn-spans.ts";
 import { isToSpeak } from "../voice/speaking.ts";
 import { loadCompactedHistory } from "./compaction.ts";
 import type { FailedTurn } from "./failed-turn.ts";
@@ -61,6 +62,8 @@ export interface RunningTurn extends FailedTurn {
   calls: number;
   /** The files of the reply; undefined where a reply is text alone, and for commands. */
   files: TurnFiles | undefined;
+  /** Its span; undefined where traces are off, and for commands. */
+  span: TurnSpan | undefined;
   /** Its reply is to be spoken. */
   speaks: boolean;
   /** Its readers; undefined for a turn without a stream. */
@@ -217,6 +220,7 @@ export function createModelTurn(deps: ModelTurnDeps) {
           return reserve(prompt);
         },
         cache,
+        span: turn.span,
         onUnfinished(output) {
           turn.unfinished = output;
         },

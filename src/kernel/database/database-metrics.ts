@@ -11,10 +11,7 @@ export interface DatabaseMetrics {
 const SECONDS = [0.0002, 0.001, 0.005, 0.02, 0.1, 1, 5];
 
 /** @param file the path of a local database; a server knows the sizes of its own files */
-export function createDatabaseMetrics(
-  metrics: Metrics,
-  { file, waiting }: { file: string | undefined; waiting: () => number },
-): DatabaseMetrics {
+export function createDatabaseMetrics(metrics: Metrics, file: string | undefined): DatabaseMetrics {
   const batches = metrics.counter("berth_database_batches_total", "Batches written to the database.");
   const groups = metrics.counter("berth_database_commits_total", "Commits, each of one or more batches.");
   const time = metrics.histogram("berth_database_commit_seconds", "Duration of a commit.", SECONDS);
@@ -23,7 +20,6 @@ export function createDatabaseMetrics(
     "How long the first batch of a commit has waited for it.",
     SECONDS,
   );
-  metrics.gauge("berth_database_queue_batches", "Batches that wait for their commit, or are being committed.", waiting);
   const checkpoint = metrics.histogram("berth_database_checkpoint_seconds", "Duration of a checkpoint.", SECONDS);
   if (file !== undefined) {
     metrics.measured(
@@ -31,10 +27,13 @@ export function createDatabaseMetrics(
         berth_database_size_bytes: ["Size of the database file."],
         berth_database_wal_size_bytes: ["Size of the write-ahead log."],
       },
-      async () => ({
-        berth_database_size_bytes: await sizeOf(file),
-        berth_database_wal_size_bytes: await sizeOf(`${file}-wal`),
-      }),
+      async () => {
+        const sizeOf = async (path: string) => (await stat(path).catch(() => undefined))?.size ?? 0;
+        return {
+          berth_database_size_bytes: await sizeOf(file),
+          berth_database_wal_size_bytes: await sizeOf(`${file}-wal`),
+        };
+      },
     );
   }
   return {
@@ -47,5 +46,3 @@ export function createDatabaseMetrics(
     onCheckpoint: (ms) => checkpoint.observe(ms / 1000),
   };
 }
-
-const sizeOf = async (path: string) => (await stat(path).catch(() => undefined))?.size ?? 0;

@@ -9,7 +9,7 @@ import { programName } from "../config/program-name.ts";
 import { AppError, StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { createDatabaseMetrics, type DatabaseMetrics } from "./database-metrics.ts";
+import { createDatabaseMetrics } from "./database-metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
 import { migrate } from "./migrate.ts";
@@ -75,11 +75,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   ensureWritable(options.dataDir);
   const manifest = options.migrations ?? migrations;
   const knownMigrations = new Set(manifest.map(({ name }) => name));
-  let recorder: DatabaseMetrics | undefined;
+  const recorder = options.metrics && createDatabaseMetrics(options.metrics, path);
   const storage =
     path === undefined
       ? await openServer(options.url, options.authToken)
-      : openFile(path, knownMigrations, options.log, (ms) => recorder?.onCheckpoint(ms));
+      : openFile(path, knownMigrations, options.log, recorder?.onCheckpoint);
   const engine = options.replicate ? await replicated(storage, options.replicate) : storage;
   if (path !== undefined && !options.replicate) await refuseCopy(storage, path);
   const onFlush = (batches: number, ms: number, waitedMs: number) => {
@@ -87,7 +87,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     recorder?.onCommit(batches, ms, waitedMs);
   };
   const queue = createWriteQueue({ commit: engine.commit, commitLong: engine.commitLong, log: options.log, onFlush });
-  recorder = options.metrics && createDatabaseMetrics(options.metrics, { file: path, waiting: queue.size });
+  options.metrics?.gauge(
+    "berth_database_queue_batches",
+    "Batches that wait for their commit, or are being committed.",
+    queue.size,
+  );
   const { read } = engine;
   const { write, writeLong } = queue;
 

@@ -1,5 +1,4 @@
 // Sends mail over SMTP with a pool of connections, and tells permanent rejections from temporary ones.
-import { isLoopbackHost } from "../config/config.ts";
 import type { Log } from "../telemetry/log.ts";
 import { SECOND } from "../util/time.ts";
 import { MailRefused, type MailTransport, toNodemailerOptions } from "./message.ts";
@@ -8,8 +7,12 @@ import { MailRefused, type MailTransport, toNodemailerOptions } from "./message.
 export const MAX_CONNECTIONS = 4;
 /** The timeout of each step of the protocol. */
 const STEP_TIMEOUT_MS = 20 * SECOND;
-/** For somebody who waits for the answer. */
-const VERIFY_TIMEOUT_MS = 5 * SECOND;
+/** Loads nodemailer with the first mail, since most processes never send one. */
+const connect = async (url: string) =>
+  (await import("./smtp-connection.ts")).connectSmtp(url, {
+    maxConnections: MAX_CONNECTIONS,
+    timeoutMs: STEP_TIMEOUT_MS,
+  });
 
 /**
  * Makes a transport for a URL: `smtp://` (STARTTLS if the server offers it) or `smtps://`, with user and password.
@@ -48,32 +51,6 @@ export function createSmtp({ url, log }: { url: string; log: Log }): MailTranspo
       );
     },
   };
-}
-
-/** Connects and signs in, and sends no mail. Rejects with nodemailer's error. */
-export async function verifySmtp(url: string): Promise<void> {
-  const transport = await connect(url, VERIFY_TIMEOUT_MS);
-  try {
-    await transport.verify();
-  } finally {
-    transport.close();
-  }
-}
-
-/** Loads nodemailer with the first mail, since most processes never send one. */
-async function connect(url: string, timeout = STEP_TIMEOUT_MS) {
-  const { createTransport } = await import("nodemailer");
-  const { password, hostname } = new URL(url);
-  return createTransport({
-    url,
-    pool: true,
-    maxConnections: MAX_CONNECTIONS,
-    connectionTimeout: timeout,
-    greetingTimeout: timeout,
-    socketTimeout: timeout,
-    dnsTimeout: timeout,
-    requireTLS: password !== "" && !isLoopbackHost(hostname),
-  });
 }
 
 /** The fields that nodemailer adds to its errors. */

@@ -30,8 +30,6 @@ export type Measurements<Name extends string> = Readonly<
 export interface Metrics {
   counter(name: string, help: string): Counter;
   counter<const Names extends readonly string[]>(name: string, help: string, labels: Names): Labelled<Counter, Names>;
-  /** A counter that is kept elsewhere; `read` is called at each scrape. */
-  total(name: string, help: string, read: () => number): void;
   /** `read` is called at each scrape; the metric has no sample while it returns undefined. */
   gauge(name: string, help: string, read: () => number | undefined): void;
   gauge<const Names extends readonly string[]>(
@@ -50,7 +48,7 @@ export interface Metrics {
   ): Labelled<Histogram, Names>;
   /**
    * Gauges that one function measures before each scrape, such as counts of the database. They have no sample before the first
-   * scrape, and while they can't be measured. The families by name: the help, and the names of the labels if there are any.
+   * scrape, and while they can't be measured. Those whose names end in `_total` are counters. The families by name: the help, and the names of the labels if there are any.
    */
   measured<Name extends string>(
     families: Readonly<Record<Name, readonly [help: string, ...labels: string[]]>>,

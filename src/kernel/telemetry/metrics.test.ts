@@ -136,8 +136,9 @@ describe("measured gauges", () => {
   });
 });
 
-test("a total is a counter that is kept elsewhere", () => {
-  fresh().total("seen_total", "Seen.", () => 12);
+test("what is measured and called a total is a counter", async () => {
+  fresh().measured({ seen_total: ["Seen."] }, async () => ({ seen_total: 12 }));
+  await metrics.scrape();
   expect(lines("seen_total").slice(1)).toEqual(["# TYPE seen_total counter", "seen_total 12"]);
   expect(metrics.sum("seen_total")).toBe(12);
 });

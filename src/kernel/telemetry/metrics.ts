@@ -33,10 +33,6 @@ export function createMetrics(): Metrics {
     return labels.length === 0 ? series.labels({}) : series;
   }
 
-  function total(name: string, help: string, read: () => number): void {
-    register(name, help, "counter", { render: () => formatSample(name, "", read()), sum: read });
-  }
-
   function gauge(name: string, help: string, read: () => number | undefined): void;
   function gauge<const N extends readonly string[]>(
     name: string,
@@ -53,7 +49,8 @@ export function createMetrics(): Metrics {
       const [labels, read] = rest;
       return Array.from(read(), ([values, value]) => [labelText(labels, values), value] as const);
     };
-    register(name, help, "gauge", {
+    // Only what is measured can be a counter here.
+    register(name, help, name.endsWith("_total") ? "counter" : "gauge", {
       render: () =>
         readings()
           .map(([text, value]) => formatSample(name, text, value))
@@ -106,7 +103,7 @@ export function createMetrics(): Metrics {
       gauge(name, help, labels, series);
     }
   }
-  const { takeWorstLag, stop } = registerProcessMetrics({ gauge, measured, total });
+  const { takeWorstLag, stop } = registerProcessMetrics({ gauge, measured });
   const render = () =>
     Array.from(
       registered,
@@ -114,7 +111,6 @@ export function createMetrics(): Metrics {
     ).join("");
   return {
     counter,
-    total,
     gauge,
     histogram,
     measured,

@@ -11,25 +11,23 @@ const DESCRIPTORS = "/proc/self/fd";
 export function registerProcessMetrics({
   gauge,
   measured,
-  total,
-}: Pick<Metrics, "gauge" | "measured" | "total">): Pick<Metrics, "takeWorstLag" | "stop"> {
+}: Pick<Metrics, "gauge" | "measured">): Pick<Metrics, "takeWorstLag" | "stop"> {
   const startedAt = Date.now() - process.uptime() * 1000;
   gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
   gauge("process_start_time_seconds", "When the process started, since the epoch.", () => startedAt / 1000);
   gauge("process_uptime_seconds", "Time since the process started.", () => process.uptime());
-  total("process_cpu_seconds_total", "CPU time used, by user and system together.", () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1e6;
-  });
   measured(
     {
+      process_cpu_seconds_total: ["CPU time used, by user and system together."],
       process_open_fds: ["Descriptors in use: files and connections."],
       process_max_fds: ["Descriptors that the process may have."],
     },
     async () => {
-      if (!existsSync(DESCRIPTORS)) return { process_open_fds: [], process_max_fds: [] };
+      const { user, system } = process.cpuUsage();
+      const cpu = { process_cpu_seconds_total: (user + system) / 1e6 };
+      if (!existsSync(DESCRIPTORS)) return { ...cpu, process_open_fds: [], process_max_fds: [] };
       const limit = /^Max open files +(\d+)/m.exec(await readFile("/proc/self/limits", "utf8"))?.[1];
-      return { process_open_fds: (await readdir(DESCRIPTORS)).length, process_max_fds: Number(limit) };
+      return { ...cpu, process_open_fds: (await readdir(DESCRIPTORS)).length, process_max_fds: Number(limit) };
     },
   );
 

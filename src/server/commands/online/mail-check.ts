@@ -1,7 +1,9 @@
 // Asks the mail server whether it takes a connection and the password. No mail is sent.
 import type { Config } from "../../../kernel/config/config.ts";
-import { verifySmtp } from "../../../kernel/mail/smtp.ts";
+import { connectSmtp } from "../../../kernel/mail/smtp-connection.ts";
 import { type CheckResult, reasonOf } from "./check.ts";
+
+const TIMEOUT_MS = 5_000;
 
 export async function checkMail({ smtp }: Pick<Config, "smtp">): Promise<CheckResult> {
   if (smtp.url === undefined) {
@@ -13,7 +15,8 @@ export async function checkMail({ smtp }: Pick<Config, "smtp">): Promise<CheckRe
   }
   const { host } = new URL(smtp.url);
   try {
-    await verifySmtp(smtp.url);
+    const transport = await connectSmtp(smtp.url, { maxConnections: 1, timeoutMs: TIMEOUT_MS });
+    await transport.verify().finally(() => transport.close());
     return { level: "good", text: `Mail: ${host} accepts the connection${isSignedIn(smtp.url)}. No mail was sent.` };
   } catch (error) {
     const text = `Mail: ${host} can't be used: ${reasonOf(error)}.`;

@@ -1,7 +1,6 @@
 // Asks each provider of the environment for its list of models, which costs nothing, and takes the running service's word for the rest.
 
 import type { ProviderDefinition } from "../../../../plugins/ai/providers/provider.ts";
-import { authHeaders } from "../../../../plugins/ai/providers/providers.ts";
 import { type ProviderSettings, providerSettings } from "../../../../plugins/ai/settings.ts";
 import type { LiveSnapshot } from "../../../../plugins/fleet/index.ts";
 import { type Config, isLoopbackUrl } from "../../../kernel/config/config.ts";
@@ -52,10 +51,10 @@ interface Asked {
 async function ask(definition: ProviderDefinition, { apiKey, baseUrl, label }: ProviderSettings): Promise<Asked> {
   const { env } = definition;
   const about = `Provider ${label}`;
-  const upstream = { definition, apiKey };
+  const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}`, ...definition.authHeaders?.(apiKey) };
   try {
     const response = await fetch(`${baseUrl}/models`, {
-      headers: { ...authHeaders(upstream), accept: "application/json" },
+      headers: { ...key, accept: "application/json" },
       // A redirect would send the key to another address.
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),

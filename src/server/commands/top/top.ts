@@ -68,7 +68,7 @@ async function watch(look: () => Promise<LiveSnapshot>): Promise<number> {
         const lines = drawScreen(now, rates, {
           columns,
           rows: rows - 1,
-          isColoured: process.env.NO_COLOR === undefined,
+          isColoured: environment().NO_COLOR === undefined,
         });
         stdout.write(`${HOME}${lines.map((line) => `${line}${CLEAR_LINE}`).join("\r\n")}${CLEAR_BELOW}`);
       };
