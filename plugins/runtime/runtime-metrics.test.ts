@@ -28,7 +28,7 @@ test("a turn counts with its outcome and time, and its first text where the repl
   const text = await fixture.kernel.metrics.scrape();
   expect(sampleOf(text, 'berth_turns_total{outcome="done"}')).toBe(2);
   expect(sampleOf(text, 'berth_turn_seconds_count{outcome="done"}')).toBe(2);
-  expect(sampleOf(text, 'berth_turn_seconds_count{outcome="cancelled"}')).toBe(0);
+  expect(sampleOf(text, 'berth_turns_total{outcome="cancelled"}')).toBe(0);
   expect(sampleOf(text, "berth_turn_first_token_seconds_count")).toBe(1);
   expect(sampleOf(text, "berth_turn_first_token_seconds_sum")).toBeLessThanOrEqual(
     sampleOf(text, 'berth_turn_seconds_sum{outcome="done"}'),

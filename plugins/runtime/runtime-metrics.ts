@@ -46,8 +46,12 @@ export function createRuntimeMetrics(
     ["outcome"],
     TURN_SECONDS,
   );
-  const seriesOf = (outcome: TurnOutcome) => ({ count: turns.labels({ outcome }), time: times.labels({ outcome }) });
-  const byOutcome = { done: seriesOf("done"), failed: seriesOf("failed"), cancelled: seriesOf("cancelled") };
+  // From the start, since Prometheus does not see the first step of a series that begins with it.
+  const counts = {
+    done: turns.labels({ outcome: "done" }),
+    failed: turns.labels({ outcome: "failed" }),
+    cancelled: turns.labels({ outcome: "cancelled" }),
+  };
   const firstText = metrics.histogram(
     "berth_turn_first_token_seconds",
     "From the arrival of a message to the first text of its reply, where replies are streamed.",
@@ -92,9 +96,8 @@ export function createRuntimeMetrics(
 
   return {
     turnEnded(outcome, ms) {
-      const { count, time } = byOutcome[outcome];
-      count.inc();
-      time.observe(ms / 1000);
+      counts[outcome].inc();
+      times.labels({ outcome }).observe(ms / 1000);
     },
     firstText: (ms) => firstText.observe(ms / 1000),
   };

@@ -94,7 +94,7 @@ export function createSurface(
   const errorPaths = { secretPaths, errorFormats };
   const isSelfLimited = createSelfLimitedCheck(name, selfLimitedPaths);
   const findCrossOriginPath = createCrossOriginFinder(name, crossOriginPaths);
-  const durationsByClass = [0, 1, 2, 3, 4, 5].map((n) => durations.byClass.labels({ surface: name, class: `${n}xx` }));
+  const durationsByClass = [2, 3, 4, 5].map((n) => durations.byClass.labels({ surface: name, class: `${n}xx` }));
 
   async function respond(request: Request, context: RequestContext, isFromNetwork: boolean): Promise<Response> {
     attachContext(request, context);
@@ -272,7 +272,7 @@ export function createSurface(
       const context = networkContext(request, server, virtual?.origin);
       const response = await respond(virtual ? virtual.request : request, context, true);
       const seconds = (performance.now() - started) / 1000;
-      durationsByClass[Math.floor(response.status / 100)]?.observe(seconds);
+      durationsByClass[Math.floor(response.status / 100) - 2]?.observe(seconds);
       if (context.operation !== undefined) durations.ofOperation(context.operation).observe(seconds);
       return response;
     },
