@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
 import { type Collector, startCollector } from "./support/otlp.ts";
@@ -171,6 +172,15 @@ describe("the alert rules", () => {
   test("are valid, and each fires and is silent as its test says", () => {
     expect(promtool(["check", "rules", "alerts.yml"])).toMatchObject({ exitCode: 0 });
     expect(promtool(["test", "rules", "alerts.test.yml"])).toMatchObject({ exitCode: 0 });
+  });
+
+  test("are read with the configuration that docs/monitoring.md shows", () => {
+    const [block] = testedBlocks(import.meta.path, "docs/monitoring.md", 1);
+    const dir = temporaryDir();
+    writeFileSync(join(dir.path, "prometheus.yml"), block.code);
+    writeFileSync(join(dir.path, "alerts.yml"), read("alerts.yml"));
+    expect(promtool(["check", "config", join(dir.path, "prometheus.yml")])).toMatchObject({ exitCode: 0 });
+    dir.remove();
   });
 
   test("each have a test of both, and say what is wrong and what to do", () => {
