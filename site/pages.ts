@@ -70,6 +70,7 @@ export const SECTIONS: readonly Section[] = [
     rows: [
       ["docs/operating.md", "Install, secure, monitor"],
       "docs/backups.md",
+      ["docs/monitoring.md", "Monitoring"],
       "docs/upgrade.md",
       ["docs/cluster.md", "Cluster"],
       ["docs/sign-in.md", "Sign-in providers"],

@@ -144,7 +144,9 @@ describe("from an empty folder", () => {
 });
 
 describe("blocks that are no commands", () => {
-  const blocks = pagesWithBlocks().flatMap((path) => readPage(path).blocks).filter(isRun);
+  const blocks = pagesWithBlocks()
+    .flatMap((path) => readPage(path).blocks)
+    .filter(isRun);
 
   test("bodies and answers of requests have the shape that the API document says", async () => {
     const document = (await (await fetch(`${berth.web}/swagger/json`)).json()) as ApiDocument;
