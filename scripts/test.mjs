@@ -136,7 +136,7 @@ async function installPrograms() {
   const paths = (process.env.PATH ?? "").split(":");
   // Programs that are not called like their packages, and lie where only root looks.
   const programs = { "dovecot-imapd": "/usr/sbin/dovecot" };
-  const names = ["ffmpeg", "chromium", "chromium-headless-shell", "dovecot-imapd"];
+  const names = ["ffmpeg", "chromium", "chromium-headless-shell", "dovecot-imapd", "prometheus"];
   const missing = names.filter(
     (name) => !paths.some((path) => existsSync(join(path, name))) && !existsSync(programs[name] ?? ""),
   );

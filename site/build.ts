@@ -35,7 +35,7 @@ export async function buildSite(): Promise<BuiltSite> {
 
 /** A hash of the sources' names and contents. */
 async function hashOfSources(): Promise<string> {
-  const pictures = new Bun.Glob("docs/**/*.{svg,png}").scanSync(root);
+  const pictures = new Bun.Glob("docs/**/*.{svg,png,json,yml}").scanSync(root);
   const code = new Bun.Glob("site/**/*.{ts,css}").scanSync({ cwd: root, dot: true });
   const paths = [...listedPages(), ...pictures, ...code].filter((path) => !path.endsWith(".test.ts")).sort();
   const hash = createHash("sha256");
@@ -56,6 +56,8 @@ async function stagePages(): Promise<void> {
   await mkdir(source, { recursive: true });
   for (const path of new Bun.Glob("**/*.{svg,png}").scanSync(join(root, "docs")))
     await cp(join(root, "docs", path), join(source, path));
+  // Files that readers take away as they are.
+  await cp(join(root, "docs/monitoring"), join(source, "public/monitoring"), { recursive: true });
   await cp(join(root, "web/icon.svg"), join(source, "public/icon.svg"));
 }
 

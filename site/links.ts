@@ -8,7 +8,7 @@ export type Target =
   | { kind: "elsewhere" }
   /** A page of the site. `anchor` has no `#`; empty if there is none. */
   | { kind: "page"; path: string; name: string; anchor: string }
-  /** A picture under docs/, which is part of the site. */
+  /** A picture under docs/ or a file for monitoring, which are part of the site. */
   | { kind: "asset"; path: string }
   /** A file of the project that the site doesn't show. */
   | { kind: "source"; path: string };
@@ -24,5 +24,5 @@ export function targetOf(from: string, href: string): Target {
   // The project's own README leads to the documentation; on the site both are its first page.
   const name = page === "README.md" ? "index" : nameOf(page);
   if (name !== undefined) return { kind: "page", path: page, name, anchor };
-  return path.startsWith("docs/") && /\.(svg|png)$/.test(path) ? { kind: "asset", path } : { kind: "source", path };
+  return /^docs\/(?:.+\.(?:svg|png)|monitoring\/.+)$/.test(path) ? { kind: "asset", path } : { kind: "source", path };
 }

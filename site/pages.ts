@@ -71,6 +71,7 @@ export const SECTIONS: readonly Section[] = [
       ["docs/operating.md", "Install, secure, monitor"],
       ["docs/billing.md", "Plans and billing"],
       "docs/backups.md",
+      ["docs/monitoring.md", "Monitoring"],
       "docs/upgrade.md",
       ["docs/cluster.md", "Cluster"],
       ["docs/sign-in.md", "Sign-in providers"],

@@ -1,8 +1,10 @@
 // Anthropic's own client and the AI SDK's provider for it use /v1/messages of the web port: texts, streams, tools, pictures, errors.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { createAnthropic as createAnthropic3 } from "@ai-sdk/anthropic-3";
 import Anthropic from "@anthropic-ai/sdk";
 import { APICallError, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
+import { generateText as generateText6, streamText as streamText6 } from "ai-6";
 import { startApiUser } from "./support/api-user.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
@@ -248,6 +250,12 @@ describe("the AI SDK's anthropic(…)", () => {
     const settings = { model: model(), prompt: "Weather?", tools, stopWhen: stepCountIs(3) };
     expect((await generateText(settings)).text).toBe("It is rainy in Graz.");
     expect(await streamText(settings).text).toBe("It is rainy in Graz.");
+  });
+
+  test("gets texts and streams with version 6 of the AI SDK, which reads answers more strictly", async () => {
+    const older = createAnthropic3({ apiKey: key, baseURL: `${berth.web}/v1` })(MODEL);
+    expect((await generateText6({ model: older, prompt: "Hello" })).text).toBe("echo: Hello");
+    expect(await streamText6({ model: older, prompt: "Hello" }).text).toBe("echo: Hello");
   });
 
   test("reads errors", async () => {

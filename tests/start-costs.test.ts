@@ -16,7 +16,7 @@ const BUDGETS = {
   modules: 68,
   /** Functions whose code is read. */
   functions: 8_100,
-  objects: 111_900,
+  objects: 112_200,
   heapBytes: 14_400_000,
 };
 

@@ -21,6 +21,7 @@ import { allowanceOf } from "./ledger/plan-allowance.ts";
 import { pruneLedger } from "./ledger/retention.ts";
 import { createUsageSums } from "./ledger/usage-sums.ts";
 import { DEMO_ENTRY } from "./providers/catalogue-entry.ts";
+import { createCallMetrics } from "./reports/call-metrics.ts";
 import { budgetSettings, providerSettings } from "./settings.ts";
 import { createAgentCosts } from "./usage/agent-costs.ts";
 import { usageDetailRoutes } from "./usage/usage-detail-routes.ts";
@@ -31,9 +32,10 @@ interface Deps {
   authService: ServiceOf<typeof auth>;
   agents: ServiceOf<typeof agentsPlugin>;
   agentStats: Pick<AgentStatsService, "beforeFigures">;
+  isKnownModel(provider: string, model: string): boolean;
 }
 
-export function createBilling({ kernel, authService, agents, agentStats }: Deps) {
+export function createBilling({ kernel, authService, agents, agentStats, isKnownModel }: Deps) {
   const { config, database, events, log, metrics, backend } = kernel;
   const { users, mails, administration } = authService;
   const { isAdmin } = administration;
@@ -47,7 +49,7 @@ export function createBilling({ kernel, authService, agents, agentStats }: Deps)
     onCreditsTaken: users.invalidate,
     onRefused: budgetNotices.accountRefused,
   });
-  const costCounter = metrics.counter("berth_ai_cost_usd_total", "Cost of model calls in USD, own keys included.");
+  const countCall = createCallMetrics({ metrics, isKnown: isKnownModel });
   const journalFile = join(config.dataDir, "ledger.journal");
   const sums = createUsageSums({ database, others: [addCallsToHours] });
   const transfer = createOwnershipTransfer({ balances, sums });
@@ -59,7 +61,7 @@ export function createBilling({ kernel, authService, agents, agentStats }: Deps)
     unpaidBudget: { microUsd: unpaidMicroUsd, adminEmails: config.of(adminSettings).emails },
     journal: kernel.files ? createDatabaseJournal({ database, log, journalFile }) : createJournal(journalFile, log),
     onPaid: transfer.onPaid,
-    onSettled: (microUsd) => costCounter.inc(microUsd / 1e6),
+    onSettled: ({ provider, modelId }, usage, microUsd) => countCall(provider, modelId, usage, microUsd),
     onRefused: budgetNotices.budgetRefused,
   });
   const { addUp } = ledger;

@@ -87,7 +87,14 @@ export const ai = plugin("ai", (host) => {
   const prices = createPriceCheck({ catalogue, unknownPrice });
   const recorder = createCallRecorder();
   const calls = createProviderCalls({ health, metrics, recorder });
-  const billing = createBilling({ kernel, authService, agents: agentService, agentStats: agentStatsService });
+  const billing = createBilling({
+    kernel,
+    authService,
+    agents: agentService,
+    agentStats: agentStatsService,
+    isKnownModel: (provider, model) =>
+      catalogue.listKnown().some((entry) => entry.provider === provider && entry.id === model),
+  });
   const { ledger } = billing;
   const turnModels = createTurnModels({
     settings,

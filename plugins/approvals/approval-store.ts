@@ -62,6 +62,8 @@ export interface ApprovalStore {
   findByCode(agentId: string, code: string): Promise<Approval | undefined>;
   /** The number of undecided requests of each of a user's agents that has any. */
   countPending(userId: string): Promise<ReadonlyMap<string, number>>;
+  /** The number of undecided requests of all agents. */
+  countAllPending(): Promise<number>;
   /** Newest first. */
   list(agentId: string, page: ApprovalPage): Promise<Approval[]>;
   /** Of all agents of a user, newest first. */
@@ -224,6 +226,12 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
     async countPending(userId) {
       const { rows } = await database.read(COUNT_PENDING, [userId, Date.now()]);
       return new Map(rows.map(({ agent_id, pending }) => [String(agent_id), Number(pending)]));
+    },
+
+    async countAllPending() {
+      const sql = "SELECT count(*) AS count FROM approvals WHERE status = 'pending' AND expires_at > ?";
+      const { rows } = await database.readLong(sql, [Date.now()]);
+      return Number(rows[0]?.count);
     },
 
     forgetStatement: (agentId) => ({ sql: "DELETE FROM approvals WHERE agent_id = ?", args: [agentId] }),

@@ -17,6 +17,10 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
   const authService = use(auth);
   const store = createApprovalStore({ ...kernel, agents: agentService });
   const decisions = createDecisions({ ...kernel, agents: agentService, skills: use(skills), store });
+  kernel.metrics.measured(
+    { berth_approvals_waiting: ["Tool calls that wait for their owner's approval."] },
+    async () => ({ berth_approvals_waiting: await store.countAllPending() }),
+  );
   kernel.jobs.every("approvals.delete-old", DAY, store.deleteOld);
   kernel.jobs.every("approvals.expire", MINUTE, decisions.expire);
   kernel.keyRotation.registerColumn({

@@ -7,23 +7,13 @@ import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
 import type { auth, PlanTable } from "../auth/index.ts";
+import type { ActiveBilling } from "./active.ts";
 import { billingState, checkoutResult, creditsBody, invoiceList, planBody, planResult, received } from "./model.ts";
-import type { BillingRows } from "./payment-rows.ts";
-import type { Purchases } from "./purchases.ts";
-import type { StripeClient } from "./stripe-client.ts";
-import type { StripeEvents } from "./stripe-events.ts";
-
-export interface Billing {
-  stripe: StripeClient;
-  events: StripeEvents;
-  purchases: Purchases;
-}
 
 interface Deps {
   identities: ServiceOf<typeof auth>["identities"];
   /** Undefined without a key of Stripe. */
-  billing: Billing | undefined;
-  rows: BillingRows;
+  billing: ActiveBilling | undefined;
   plans: PlanTable;
   creditPrice: { minorUnits: number; currency: string } | undefined;
 }
@@ -32,9 +22,9 @@ const OFF = { 404: ["BILLING_OFF"] };
 const FAILURES = { ...OFF, 502: ["STRIPE_UNAVAILABLE"] };
 const iso = (time: number) => new Date(time).toISOString();
 
-export function billingRoutes({ identities, billing, rows, plans, creditPrice }: Deps) {
+export function billingRoutes({ identities, billing, plans, creditPrice }: Deps) {
   const tags = ["Billing"];
-  const require = (): Billing => {
+  const require = (): ActiveBilling => {
     if (billing) return billing;
     throw new AppError(404, "BILLING_OFF", "Nothing is paid through this service. Ask its operator for a plan.");
   };
@@ -45,7 +35,7 @@ export function billingRoutes({ identities, billing, rows, plans, creditPrice }:
       "/api/billing",
       async ({ identity: { user } }): Promise<Static<typeof billingState>> => {
         if (!billing) return { enabled: false, creditPrice: null, plans: [], subscription: null };
-        const row = await rows.subscriptionOf(user.id);
+        const row = await billing.rows.subscriptionOf(user.id);
         const plan = row && plans.plans.find(({ stripePrice }) => stripePrice === row.priceId);
         return {
           enabled: true,

@@ -15,6 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
   ".png": "image/png",
   ".json": "application/json;charset=utf-8",
+  ".yml": "application/yaml;charset=utf-8",
 };
 
 /**

@@ -36,7 +36,7 @@ import type { FleetJobs } from "./reports/fleet-jobs.ts";
 import type { FleetUsageReport } from "./reports/fleet-usage.ts";
 import type { Overview } from "./reports/overview.ts";
 
-export interface ReportDeps extends Pick<Kernel, "config" | "database" | "cells"> {
+export interface ReportDeps extends Pick<Kernel, "config" | "database" | "cells" | "metrics"> {
   ai: Pick<ServiceOf<typeof aiPlugin>, "providerReports">;
   channels: Pick<ServiceOf<typeof channelsPlugin>, "fleet">;
   lifecycle: Pick<ServiceOf<typeof lifecyclePlugin>, "runtimeVersions">;
@@ -67,7 +67,8 @@ export const toBackupItem = ({ createdAt, ...backup }: DatabaseBackup) => ({
 export type FleetReports = ReturnType<typeof createFleetReports>;
 
 export function createFleetReports(deps: ReportDeps) {
-  const { config, database, cells, ai, channels, lifecycle, agents, counts, figures, jobs, usage, backups } = deps;
+  const { config, database, cells, metrics, ai, channels, lifecycle, agents, counts, figures, jobs, usage, backups } =
+    deps;
 
   /** The agents that match, where that number is known; undefined otherwise. */
   async function countAgents({ query, status, owner }: Static<typeof agentsQuery>): Promise<number | null> {
@@ -111,6 +112,13 @@ export function createFleetReports(deps: ReportDeps) {
         outbox: toQueue(outbox),
         webhooks: { ...toQueue(webhooks), disabledEndpoints: webhooks.disabledEndpoints },
         jobs: { waiting, late, running, failed },
+        turns: {
+          ended: metrics.sum("berth_turns_total"),
+          failed: metrics.sum("berth_turns_total", { outcome: "failed" }),
+        },
+        schedules: { late: counted.schedulesLate },
+        approvals: { waiting: counted.approvalsWaiting },
+        streams: { live: metrics.sum("berth_live_streams") },
         ...storage,
         version,
         startedAt,
@@ -137,16 +145,18 @@ export function createFleetReports(deps: ReportDeps) {
       if (channel !== undefined && !isChannelId(channel)) {
         throw invalidInput({ path: "channel", message: "There is no such channel." });
       }
-      const [{ connections, next }, states] = await Promise.all([
+      const [{ connections, next }, states, { undelivered }] = await Promise.all([
         channels.fleet.page({ state, channel, query, after: cursor, limit: readLimit(limit, PAGE, MAX_PAGE) }),
         channels.fleet.counts(),
+        counts(),
       ]);
       const items = connections.map(({ since, nextTryAt, ...one }) => ({
         ...one,
         since: new Date(since).toISOString(),
         nextTryAt: isoOrNull(nextTryAt),
       }));
-      return { channels: items, counts: states, next: next ?? null };
+      const waiting = undelivered.map(({ channel, ...queue }) => ({ channel, ...toQueue(queue) }));
+      return { channels: items, counts: states, undelivered: waiting, next: next ?? null };
     },
 
     providers: async (): Promise<Static<typeof providersResponse>> => {

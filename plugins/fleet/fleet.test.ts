@@ -124,6 +124,19 @@ describe("the overview", () => {
     await write(
       "INSERT INTO jobs (id, kind, payload, state, run_at, max_attempts, created_at) VALUES ('j1', 'mail', '{\"to\":\"canary\"}', 'failed', 1, 8, 1)",
     );
+    await write(
+      "INSERT INTO jobs (id, kind, payload, run_at, max_attempts, created_at, last_error) VALUES ('j0', 'schedule', '{}', 1, 8, 1, 'the tide was late')",
+    );
+    await write(
+      `INSERT INTO approvals (id, agent_id, session_id, turn_id, code, platform, by_owner, tool, class, summary, input, status, requested_at, expires_at)
+        VALUES ('a1', ?, 's', 't', '1', 'web', 1, 'send', 'outside', 'canary', '{}', 'pending', 1, 9e12)`,
+      agents[0]?.id ?? "",
+    );
+    await write(
+      "INSERT INTO outbox (id, inbox_id, agent_id, platform, peer, body, created_at) VALUES (?, 'i', ?, 'channel_b', '1', 'canary', 1)",
+      Bun.randomUUIDv7(),
+      agents[0]?.id ?? "",
+    );
     const body = await eventually(
       async () => {
         const answer = await read<{ problems: { code: string; link: string }[]; agents: Body }>("overview");
@@ -136,6 +149,11 @@ describe("the overview", () => {
       agents: { total: 3, error: 1 },
       today: { calls: 4, agentCalls: 4, costUsd: 4, errors: 1 },
       jobs: { failed: 1 },
+      turns: { ended: 0, failed: 0 },
+      schedules: { late: 1 },
+      approvals: { waiting: 1 },
+      streams: { live: 0 },
+      outbox: { waiting: 1 },
       channels: { failed: 0 },
       database: { kind: "file" },
     });
@@ -145,6 +163,15 @@ describe("the overview", () => {
     expect(codes).toContain("JOBS_FAILED");
     for (const { link } of body.problems) expect(link).toStartWith("/admin");
     expect(JSON.stringify(body)).not.toContain("canary");
+    const { undelivered } = await read<{ undelivered: Body[] }>("channels");
+    expect(undelivered).toEqual([{ channel: "channel_b", waiting: 1, oldestAt: expect.any(String) }]);
+    const kinds = await eventually(async () => {
+      const found = (await read<{ kinds: Body[] }>("jobs")).kinds;
+      return found.length > 1 ? found : undefined;
+    });
+    expect(kinds).toContainEqual(
+      expect.objectContaining({ kind: "schedule", late: 1, lastError: "the tide was late" }),
+    );
   });
 });
 

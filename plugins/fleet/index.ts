@@ -18,6 +18,7 @@ import { createDailySums } from "./reports/daily-sums.ts";
 import { dayOf } from "./reports/days.ts";
 
 export type { SettingsReport } from "./instance/settings-report.ts";
+export type { LiveSnapshot } from "./live-snapshot.ts";
 
 /** Days that are summed in advance: the reports that open first show a month. */
 const SUMMED_DAYS = 32;
@@ -72,6 +73,8 @@ export const fleet = plugin("fleet", (host) => {
       /** Sets what makes and keeps backups of the whole service. */
       registerBackupWork: backups.registerBackupWork,
       figures,
+      /** For `berth top`, over the control socket. */
+      commands: { "fleet.live": async () => (await routes()).live() },
     },
     lateRoutes: { web: [async () => (await routes()).web], backend: [async () => (await routes()).backend] },
     async start() {

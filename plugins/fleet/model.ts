@@ -67,6 +67,10 @@ export const overviewResponse = t.Object({
     running: t.Integer(),
     failed: t.Integer({ description: "Given up" }),
   }),
+  turns: t.Object({ ended: t.Integer(), failed: t.Integer() }, { description: "Turns since the start of the service" }),
+  schedules: t.Object({ late: t.Integer({ description: "Due for more than a minute" }) }),
+  approvals: t.Object({ waiting: t.Integer({ description: "Tool calls that wait for their owner" }) }),
+  streams: t.Object({ live: t.Integer({ description: "On the air" }) }),
   disk: t.Object({ totalBytes: t.Number(), freeBytes: t.Number() }, { title: "DiskSpace" }),
   database: t.Object(
     {
@@ -174,6 +178,9 @@ export const channelsResponse = t.Object({
     }),
   ),
   counts: overviewResponse.properties.channels,
+  undelivered: t.Array(t.Object({ channel: t.String(), ...queue }), {
+    description: "Replies that are not delivered yet, of each channel that has any",
+  }),
   next: nullable(t.String({ description: "The cursor of the next page, which may be there after an empty one too" })),
 });
 
@@ -217,6 +224,7 @@ export const jobsResponse = t.Object({
       running: t.Integer(),
       failed: t.Integer(),
       nextAt: nullable(t.String({ description: "ISO 8601: when the next one is due" })),
+      lastError: nullable(t.String({ description: "Why a job that waits for its next try has failed" })),
     }),
   ),
   queues: t.Object({ inbox: queueState, outbox: queueState, webhooks: queueState }),

@@ -15,6 +15,7 @@ import { createFleetReports, type FleetReports } from "./fleet-reports.ts";
 import type { Runs } from "./instance/runs.ts";
 import type { SettingsReport } from "./instance/settings-report.ts";
 import { createStorageReport } from "./instance/storage.ts";
+import { type LiveSnapshot, takeLiveSnapshot } from "./live-snapshot.ts";
 import { createFleetCounts } from "./reports/counts.ts";
 import type { DailySums } from "./reports/daily-sums.ts";
 import { createFleetAgents } from "./reports/fleet-agents.ts";
@@ -38,7 +39,9 @@ interface Deps extends Kernel {
   backups: DatabaseBackups;
 }
 
-export function createRoutes(deps: Deps): { web: AnyElysia; backend: AnyElysia } & Pick<FleetReports, "agentsHere"> {
+export function createRoutes(deps: Deps): { web: AnyElysia; backend: AnyElysia } & Pick<FleetReports, "agentsHere"> & {
+    live: () => Promise<LiveSnapshot>;
+  } {
   const { identities } = deps;
   const usage = createFleetUsage(deps);
   const parts = { ...deps, counts: createFleetCounts({ ...deps, usage }), storage: createStorageReport(deps) };
@@ -52,6 +55,7 @@ export function createRoutes(deps: Deps): { web: AnyElysia; backend: AnyElysia }
   const actions = createFleetActions(deps);
   return {
     agentsHere: reports.agentsHere,
+    live: () => takeLiveSnapshot({ ...deps, reports }),
     web: webRoutes({ ...deps, identities, reports }),
     backend: backendRoutes({ guards: identities.guards, reports, actions }),
   };

@@ -25,7 +25,6 @@ export const exampleFrames = {
     sessionId: "sess_0000000000000001",
     reply: "At nine.",
     timestamp: 1_768_471_200_000,
-    files: [],
   },
 };
 

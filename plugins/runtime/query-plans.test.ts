@@ -1,6 +1,7 @@
 // Tests with EXPLAIN QUERY PLAN that statements about one agent use an index and scan no table.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FAILED_JOBS, QUEUED_JOBS, RUNNING_JOBS } from "../../src/kernel/jobs/job-metrics.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { TURN_CALLS_SQL } from "../ai/index.ts";
 import {
@@ -22,6 +23,7 @@ import { idPageSql } from "./id-pages.ts";
 import { EARLIER, REPLIED } from "./inbox/earlier-files.ts";
 import { NAMES, WITH_PREFIX } from "./live/agent-messages.ts";
 import { LAST_MESSAGE, LATEST_PENDING } from "./live/latest-turn.ts";
+import { WAITING_MESSAGES, WAITING_REPLIES } from "./runtime-metrics.ts";
 import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, WIPE_VISITOR_MESSAGES } from "./sessions/session-expiry.ts";
 
 let store: TestDatabase;
@@ -53,6 +55,21 @@ describe("deleting", () => {
     for (const { child, key } of keys) {
       expect(plan(`DELETE FROM ${child} WHERE ${key} = ?1`).join()).toMatch(`SEARCH ${child} USING`);
     }
+  });
+});
+
+describe("the metrics", () => {
+  test.each([
+    ["waiting messages", WAITING_MESSAGES, "inbox USING INDEX inbox_pending"],
+    ["waiting replies", WAITING_REPLIES, "outbox USING INDEX outbox_pending"],
+    ["jobs that wait", QUEUED_JOBS, "jobs USING COVERING INDEX jobs_due"],
+    ["jobs that run", RUNNING_JOBS, "jobs USING INDEX jobs_running"],
+    ["jobs that have failed", FAILED_JOBS, "jobs USING INDEX jobs_failed"],
+  ])("read %s by the index that has only these", (_, sql, index) => {
+    const steps = plan(sql);
+    expect(steps.join("\n")).toContain(index);
+    // A scan of a partial index reads the entries that wait, and no others.
+    for (const step of steps) expect(step).not.toMatch(/^SCAN (?:inbox|outbox|jobs)(?! USING)/);
   });
 });
 

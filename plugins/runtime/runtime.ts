@@ -37,6 +37,7 @@ import { createSlowReplies } from "./outbox/slow-replies.ts";
 import { createPlatforms } from "./platforms.ts";
 import { createReaderLanguage } from "./reader-language.ts";
 import { createRecovery } from "./recovery.ts";
+import { createRuntimeMetrics } from "./runtime-metrics.ts";
 import { createScheduledPrompts } from "./scheduled-prompts.ts";
 import { createFactExtraction } from "./sessions/fact-extraction.ts";
 import { createLastActivities } from "./sessions/last-activities.ts";
@@ -47,7 +48,8 @@ import { createRunningTurns } from "./turn/running-turns.ts";
 import { createTurnRequests } from "./turn/turn-requests.ts";
 import { createTurnRunner } from "./turn/turn-runner.ts";
 
-interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "config" | "vault"> {
+interface Deps
+  extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "traces" | "config" | "vault"> {
   agents: ServiceOf<typeof agents>;
   ai: ServiceOf<typeof ai>;
   skills: ServiceOf<typeof skills>;
@@ -72,29 +74,26 @@ export function createRuntime(deps: Deps) {
     jobs,
     log,
     metrics,
+    traces,
     config,
     vault,
     timings,
   } = deps;
   const platforms = createPlatforms();
   const sessions = createSessions({ database });
-  const turnCounter = metrics.counter("berth_turns_total", "Turns that ended, by outcome.", ["outcome"]);
-  const [answeredTurns, failedTurns] = [
-    turnCounter.labels({ outcome: "done" }),
-    turnCounter.labels({ outcome: "failed" }),
-  ];
   const inbox = createInbox({
     database,
     sessions,
     uploads,
-    recordTurn(agentId, turn) {
-      (turn.ok ? answeredTurns : failedTurns).inc();
-      agentStats.recordTurn(agentId, turn);
+    recordTurn(agentId, { outcome, ms, at }) {
+      runtimeMetrics.turnEnded(outcome, ms);
+      if (outcome !== "cancelled") agentStats.recordTurn(agentId, { ok: outcome === "done", ms, at });
     },
   });
   const outbox = createOutbox({
     database,
     log,
+    traces,
     platforms,
     logToOwner: (agentId, level, message) => agents.log(agentId, level, message, "outbox"),
     onGivenUp: (...given) => scheduledPrompts.undeliveredStatements(...given),
@@ -144,6 +143,8 @@ export function createRuntime(deps: Deps) {
     decideByCode: createCodeDecisions({ approvals }),
     readerLanguage,
     journal,
+    onFirstText: (ms) => runtimeMetrics.firstText(ms),
+    traces,
     ...(timings && { retryDelays: timings.turnRetries }),
   });
   const lanes = createLanes<InboxEntry>({
@@ -151,6 +152,12 @@ export function createRuntime(deps: Deps) {
     run,
     laneOf: conversationKey,
     onError: (error) => log.error("the inbox could not be read", { error }),
+  });
+  const runtimeMetrics = createRuntimeMetrics({
+    database,
+    metrics,
+    heldMessages: lanes.size,
+    heldReplies: outbox.size,
   });
   const suspensions = createSuspensions({
     database,
@@ -247,8 +254,6 @@ export function createRuntime(deps: Deps) {
   const expireSessions = createSessionExpiry({ database, sessions });
   jobs.every("runtime.expire-sessions", DAY, ({ signal }) => expireSessions(signal));
   jobs.every("runtime.prune-journal", DAY, async () => void (await pruneJournal(database)));
-  metrics.gauge("berth_inbox_held", "Messages held in memory, waiting or running.", lanes.size);
-  metrics.gauge("berth_outbox_held", "Replies held in memory, waiting or being delivered.", outbox.size);
   // A change may have started the agent again.
   agents.onChange((agentId) => {
     lanes.wake(agentId);

@@ -1,5 +1,6 @@
 // The plugin of schedules: prompts that an agent gets at set times, each run exactly once.
 import { plugin } from "../../src/kernel/plugin.ts";
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { runtime } from "../runtime/index.ts";
@@ -11,7 +12,7 @@ import { createFiring } from "./firing.ts";
 import { toScheduleItem } from "./model.ts";
 import { createScheduleService, type ScheduleRequest } from "./schedule-service.ts";
 import { createScheduleSkill } from "./schedule-skill.ts";
-import { createScheduleStore } from "./schedule-store.ts";
+import { createScheduleStore, JOB } from "./schedule-store.ts";
 import { createSettlement } from "./settlement.ts";
 
 export { exportedSchedule, type ScheduleRow } from "./backup-rows.ts";
@@ -25,6 +26,10 @@ export const schedules = plugin("schedules", ({ kernel, use }) => {
   const service = createScheduleService({ agents: agentService, runtime: runtimeService, store, now });
   const firing = createFiring({ ...kernel, agents: agentService, runtime: runtimeService, now });
   const backupRows = createBackupRows(kernel);
+  kernel.metrics.measured(
+    { berth_schedules_late: ["Schedules that were due more than a minute ago and have not run."] },
+    async () => ({ berth_schedules_late: await kernel.jobs.countDueBefore(JOB, now() - MINUTE) }),
+  );
   agentService.registerConfigCheck(createScheduleWarnings({ findAgent: agentService.find, store }));
   syncConfiguredSchedules({ ...kernel, agents: agentService, store });
   runtimeService.onScheduledSettled(createSettlement({ ...kernel, agents: agentService, now }));

@@ -11,6 +11,7 @@ import type { SharedFiles } from "./files.ts";
 import { createBackendTransport } from "./http/backend/backend-transport.ts";
 import { createServiceTokens } from "./http/backend/service-tokens.ts";
 import { createIdempotency } from "./http/idempotency.ts";
+import { registerJobMetrics } from "./jobs/job-metrics.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createMailer, QUEUED_MAILS } from "./mail/mailer.ts";
 import type { Kernel } from "./plugin.ts";
@@ -18,6 +19,7 @@ import { createKeyRotation, noteKeyStatement } from "./security/key-rotation.ts"
 import { createOutbound } from "./security/outbound.ts";
 import { createRateLimiter } from "./security/rate-limits/rate-limiter.ts";
 import { createVault, loadOrCreateSecretKey, type Vault } from "./security/vault.ts";
+import { registerDiskMetrics } from "./telemetry/disk-metrics.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 
@@ -70,10 +72,14 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       ...(seams.replicate && { replicate: seams.replicate }),
     });
     opened.push(database);
+    const traces = config.traces && (await import("./telemetry/otlp-traces.ts")).openTraces(config.traces, log);
+    if (traces) opened.push(traces);
     const vault = await openVault(config, database, log);
     const limits = await createRateLimiter({ database, rateLimits: config.rateLimits, log });
     opened.push(limits);
     const jobs = createJobs({ database, log });
+    registerJobMetrics({ metrics, database, jobs });
+    registerDiskMetrics(metrics, config.dataDir);
     const mail = createMailer({ config, jobs, vault, log, metrics });
     opened.push(mail);
     const cells = seams.cells?.(database);
@@ -83,6 +89,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       config,
       log,
       metrics,
+      traces,
       database,
       vault,
       keyRotation,

@@ -24,6 +24,7 @@ import type { RateLimiter, RateLimitRules } from "./security/rate-limits/rate-li
 import type { Vault } from "./security/vault.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
+import type { Traces } from "./telemetry/traces.ts";
 
 /** The services that every plugin builds on. They know no plugin. */
 export interface Kernel {
@@ -39,6 +40,8 @@ export interface Kernel {
   readonly limits: RateLimiter;
   readonly idempotency: Idempotency;
   readonly metrics: Metrics;
+  /** Undefined unless the operator has set an endpoint for them. */
+  readonly traces: Traces | undefined;
   /** Calls the backend from the web surface: in this process, or over HTTP. */
   readonly backend: BackendTransport;
   /** Where a cluster keeps files of the data folder; undefined on a single machine. */

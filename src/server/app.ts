@@ -195,6 +195,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     commands: {
       ...host.use(admin).commands,
       ...host.use(lifecycle).commands,
+      ...host.use(fleet).commands,
       "vault.rotate": () => kernel.keyRotation.run(),
     },
     defaultModel: async () => host.use(ai).resolveTurnModel({ choice: "model_a", keys: {} }),

@@ -13,6 +13,9 @@ export type RunCommand = (name: string, args: Readonly<Record<string, string>>) 
 /** Every command, by its name on the socket. */
 export type CommandHandlers = Readonly<Record<string, (args: Readonly<Record<string, string>>) => Promise<unknown>>>;
 
+/** Commands that only read, every few seconds: in the log they would hide the others. */
+const WATCHED = new Set(["fleet.live"]);
+
 /** Wraps the app's commands to log their names. Arguments and results are not logged, since they may be secret. */
 export function createCommandHandlers(
   { log }: Pick<Kernel, "log">,
@@ -23,7 +26,7 @@ export function createCommandHandlers(
     async (args) => {
       try {
         const result = await run(args);
-        log.info("command", { name, operator: args.operator });
+        if (!WATCHED.has(name)) log.info("command", { name, operator: args.operator });
         return result;
       } catch (error) {
         if (!(error instanceof AppError)) log.error("command failed", { name, error });

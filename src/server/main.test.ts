@@ -26,6 +26,7 @@ test("the version and the help go to standard output", async () => {
     "serve",
     "demo",
     "doctor",
+    "top",
     "user",
     "ledger",
     "backup",
@@ -57,7 +58,7 @@ test("each command has its own help, which names the program as it can be called
   ]);
   expect(doctor).toEqual(again);
   expect(doctor).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(doctor.stdout).toStartWith("Usage: ./dist/berth doctor [--all] [--plugin FILE]…\n");
+  expect(doctor.stdout).toStartWith("Usage: ./dist/berth doctor [--all] [--online] [--plugin FILE]…\n");
   expect(doctor.stdout).toContain("--all  ");
   expect(user.stdout).toContain("./dist/berth user grant EMAIL PLAN [--days N]");
   expect(await berth(["help", "dance"])).toMatchObject({ exitCode: 2, stdout: "" });

@@ -23,12 +23,23 @@ const COMMANDS: Record<string, Command> = {
     run: async () => (await import("./commands/demo.ts")).demoCommand(),
   },
   doctor: {
-    usage: "doctor [--all] [--plugin FILE]…",
+    usage: "doctor [--all] [--online] [--plugin FILE]…",
     summary: "show the settings that are set, where they come from, and what is wrong",
-    flags: ["all", "plugin"],
+    flags: ["all", "online", "plugin"],
     arguments: 0,
     run: async (_, flags) =>
-      (await import("./commands/doctor.ts")).doctorCommand(flags.all === true, listFlag(flags.plugin)),
+      (await import("./commands/doctor.ts")).doctorCommand(
+        { all: flags.all === true, online: flags.online === true },
+        listFlag(flags.plugin),
+      ),
+  },
+  top: {
+    usage: "top [--once] [--json]",
+    summary: "show the running service live: turns, what waits, providers, channels, errors, memory",
+    flags: ["once", "json"],
+    arguments: 0,
+    run: async (_, flags) =>
+      (await import("./commands/top/top.ts")).topCommand({ once: flags.once === true, json: flags.json === true }),
   },
   user: {
     usage: "user COMMAND …",

@@ -3850,6 +3850,8 @@ export const translation = {
         "eine libSQL-Adresse: file:, http://, https://, libsql://, ws:// oder wss://",
       "a time such as 20s, 5m or 1h (ms, s, m, h, d)": "eine Dauer wie 20s, 5m oder 1h (ms, s, m, h, d)",
       "a folder, or s3://bucket/prefix": "ein Ordner oder s3://bucket/prefix",
+      "headers such as authorization=Bearer%20x, separated by commas":
+        "Kopfzeilen wie authorization=Bearer%20x, mit Kommas getrennt",
       "a cron expression of five fields, such as 0 3 * * *, or @hourly, @daily or @weekly":
         "ein Cron-Ausdruck aus fünf Feldern wie 0 3 * * *, oder @hourly, @daily, @weekly",
       "a whole number from 1 to 10000": "eine ganze Zahl von 1 bis 10000",
@@ -3935,6 +3937,13 @@ export const translation = {
         "Öffentliche Schlüssel von [age](https://age-encryption.org), für die Sicherungen verschlüsselt werden. Wer zu einem davon den geheimen hat, kann sie öffnen.",
       "The file of an age identity with which this machine opens its encrypted backups to verify them. Without one, their checksum is compared.":
         "Die Datei mit dem geheimen Schlüssel (identity) von age, mit dem dieser Rechner seine Sicherungen zur Prüfung öffnet. Ohne wird ihre Prüfsumme verglichen.",
+      "Collector that gets a trace of each turn by OTLP over HTTP, at `/v1/traces` below this address. Unset: there are no traces.":
+        "Sammler, der zu jedem Durchlauf eine Spur bekommt, über OTLP mit HTTP, unter `/v1/traces` dieser Adresse. Nicht gesetzt: Es gibt keine Spuren.",
+      "Headers for the collector: `name=value`, separated by commas, values percent-encoded.":
+        "Kopfzeilen für den Sammler: `name=wert`, mit Kommas getrennt, Werte in Prozentschreibweise.",
+      "Name of this service in traces.": "Name dieses Dienstes in den Spuren.",
+      "Whether traces hold what people, agents and tools say.":
+        "Ob in den Spuren steht, was Menschen, Agenten und Werkzeuge sagen.",
       "The address of the S3-compatible service. Unset: Amazon S3.":
         "Adresse des S3-kompatiblen Dienstes. Ohne: Amazon S3.",
       "The region of the bucket.": "Region des Buckets.",

@@ -51,7 +51,7 @@ export interface ProviderCalls {
 
 interface Options {
   health: Pick<ProviderHealth, "breakerOf" | "isReachable">;
-  metrics: Pick<Metrics, "counter">;
+  metrics: Pick<Metrics, "counter" | "histogram">;
   recorder?: Pick<CallRecorder, "record">;
   /** Milliseconds without a response after which a probe checks whether the provider can be reached at all. */
   connectTimeout?: number;
@@ -64,12 +64,20 @@ type CallEnd = "answered" | "refused" | "failed" | "timeout" | "unreachable" | "
 const CONNECTION_ERRORS: readonly unknown[] = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"];
 /** Milliseconds before the last candidate is called again after it refused the connection. */
 const RETRY_DELAY_MS = 150;
+/** A response that is not streamed begins when it is complete. */
+const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160];
 
 export function createProviderCalls({ health, metrics, recorder, connectTimeout = 10_000 }: Options): ProviderCalls {
   const callsCounter = metrics.counter("berth_ai_calls_total", "Calls of AI providers, by outcome.", [
     "provider",
     "end",
   ]);
+  const times = metrics.histogram(
+    "berth_ai_call_seconds",
+    "From a call of an AI provider to the beginning of its response.",
+    ["provider"],
+    CALL_SECONDS,
+  );
   const series = new Map<string, { inc(): void }>();
 
   function countCall({ provider }: Upstream, end: CallEnd): void {
@@ -111,6 +119,7 @@ export function createProviderCalls({ health, metrics, recorder, connectTimeout 
         ? request.send(candidate, abort.signal)
         : sendWithRetry(request, candidate, abort.signal));
       answeredMs = performance.now() - started;
+      times.labels({ provider: upstream.provider }).observe(answeredMs / 1000);
       const failed = isProviderFailure(response.status);
       if (failed && candidatesLeft > 0) throw await failureFromResponse(response, upstream);
       const result = await request.receive({

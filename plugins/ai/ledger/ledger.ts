@@ -78,8 +78,8 @@ interface Deps {
   journal?: Journal;
   /** Called after the write of each row that a balance paid for, with the whole micro-USD that the plan paid. */
   onPaid?: (call: LedgerCall, microUsd: number) => void;
-  /** Called once for each settled call, with its cost in whole micro-USD. */
-  onSettled?: (microUsd: number) => void;
+  /** Called once for each settled call, with the model that served it and its cost in whole micro-USD. */
+  onSettled?: (served: ServedModel, usage: CallUsage, microUsd: number) => void;
   /** Called for each refusal of a budget. */
   onRefused?: (refusal: BudgetRefusal) => void;
   /** Epoch ms. */
@@ -215,7 +215,7 @@ export function createLedger({
       const credit = balanceHold?.capture(cost) ?? 0;
       unpaidHold?.capture(cost - credit);
       row = rowOf(usage, latencyMs, served, cost, credit);
-      onSettled?.(cost);
+      onSettled?.(served, usage, cost);
       isJournaled ||= cost > 0;
       if (isJournaled) journal?.put(row);
       return row;

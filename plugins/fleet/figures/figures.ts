@@ -51,7 +51,7 @@ export function createFigureRecorder({ database, log, metrics, runs }: Deps, now
   const totals = () => ({
     requests: metrics.sum("berth_http_seconds"),
     serverErrors: metrics.sum("berth_http_seconds", { class: "5xx" }),
-    turns: metrics.sum("berth_turns_total"),
+    turns: metrics.sum("berth_turns_total") - metrics.sum("berth_turns_total", { outcome: "cancelled" }),
     failedTurns: metrics.sum("berth_turns_total", { outcome: "failed" }),
     channelMessages: metrics.sum("berth_channel_messages_total", { outcome: "accepted" }),
     modelCalls: metrics.sum("berth_ai_calls_total"),

@@ -15,6 +15,10 @@ export interface FleetCounts {
   inbox: Queue;
   outbox: Queue;
   webhooks: Queue & { disabledEndpoints: number };
+  /** Channels that have replies to deliver. */
+  undelivered: (Queue & { channel: string })[];
+  schedulesLate: number;
+  approvalsWaiting: number;
   jobs: { waiting: number; late: number; running: number; failed: number; oldestAt: number | null };
 }
 
@@ -44,6 +48,11 @@ const INBOX = `SELECT count(*) AS count, min(inbox.received_at + inbox.waited_ms
   WHERE inbox.status = 'pending' AND inbox.suspended IS NOT 1`;
 const OUTBOX = `SELECT count(*) AS count, min(outbox.id) AS oldest FROM outbox
   JOIN agents ON agents.id = outbox.agent_id AND agents.status <> 'stopped' WHERE outbox.status = 'pending'`;
+const UNDELIVERED = `SELECT outbox.platform AS channel, count(*) AS count, min(outbox.id) AS oldest
+  FROM outbox INDEXED BY outbox_pending JOIN agents ON agents.id = outbox.agent_id AND agents.status <> 'stopped'
+  WHERE outbox.status = 'pending' GROUP BY 1 ORDER BY 1`;
+const SCHEDULES_LATE = "SELECT count(*) AS count FROM jobs WHERE kind = 'schedule' AND state = 'queued' AND run_at < ?";
+const APPROVALS = "SELECT count(*) AS count FROM approvals WHERE status = 'pending' AND expires_at > ?";
 const WEBHOOKS = `SELECT count(*) AS count, min(id) AS oldest,
     (SELECT count(*) FROM webhook_endpoints WHERE active = 0 AND disabled_reason IS NOT NULL) AS disabled
   FROM webhook_deliveries INDEXED BY webhook_deliveries_due WHERE status = 'pending'`;
@@ -77,17 +86,21 @@ export function createFleetCounts({ database, usage }: Deps, now = Date.now) {
     const day = dayOf(at);
     const midnight = day * DAY;
     const month = await usage({ from: monthStart(day), to: day }, "provider");
-    const [users, agents, runtimes, today, errors, inbox, outbox, webhooks, jobs] = await Promise.all([
-      one(USERS, [midnight]),
-      database.readLong(AGENTS),
-      database.readLong(RUNTIMES),
-      one(TODAY, [day]),
-      one(ERRORS, [firstIdAt(midnight)]),
-      one(INBOX),
-      one(OUTBOX),
-      one(WEBHOOKS),
-      one(JOBS, [at - LATE_MS]),
-    ]);
+    const [users, agents, runtimes, today, errors, inbox, outbox, undelivered, late, approvals, webhooks, jobs] =
+      await Promise.all([
+        one(USERS, [midnight]),
+        database.readLong(AGENTS),
+        database.readLong(RUNTIMES),
+        one(TODAY, [day]),
+        one(ERRORS, [firstIdAt(midnight)]),
+        one(INBOX),
+        one(OUTBOX),
+        database.readLong(UNDELIVERED),
+        one(SCHEDULES_LATE, [at - LATE_MS]),
+        one(APPROVALS, [at]),
+        one(WEBHOOKS),
+        one(JOBS, [at - LATE_MS]),
+      ]);
     const byStatus = new Map(agents.rows.map(({ status, count }) => [String(status), Number(count)]));
     const total = [...byStatus.values()].reduce((sum, count) => sum + count, 0);
     const [stopped, error] = [byStatus.get("stopped") ?? 0, byStatus.get("error") ?? 0];
@@ -106,6 +119,9 @@ export function createFleetCounts({ database, usage }: Deps, now = Date.now) {
       monthUsd: month.total.costUsd,
       inbox: queueOf(inbox),
       outbox: queueOf(outbox),
+      undelivered: undelivered.rows.map((row) => ({ channel: String(row.channel), ...queueOf({ ...row }) })),
+      schedulesLate: Number(late.count),
+      approvalsWaiting: Number(approvals.count),
       webhooks: { ...queueOf(webhooks), disabledEndpoints: Number(webhooks.disabled) },
       jobs: {
         waiting: Number(jobs.waiting),

@@ -13,6 +13,8 @@ export interface JobKind {
   failed: number;
   /** When the next one is due; null if none waits. */
   nextAt: number | null;
+  /** Without anything that looks secret. */
+  lastError: string | null;
 }
 
 /** A job that was given up. Its payload is not shown: it may hold private texts. */
@@ -26,7 +28,8 @@ export interface FailedJob {
 
 const KINDS = `SELECT kind, sum(state = 'queued') AS waiting, sum(state = 'queued' AND run_at < ?) AS late,
     sum(state = 'running') AS running, sum(state = 'failed') AS failed,
-    min(CASE WHEN state = 'queued' THEN run_at END) AS next
+    min(CASE WHEN state = 'queued' THEN run_at END) AS next,
+    max(CASE WHEN state = 'queued' THEN last_error END) AS error
   FROM jobs GROUP BY kind ORDER BY kind LIMIT 200`;
 const FAILED = `SELECT id, kind, attempt, last_error, created_at FROM jobs WHERE state = 'failed' AND id < ?
   ORDER BY id DESC LIMIT ?`;
@@ -47,6 +50,7 @@ export function createFleetJobs({ database, log }: Pick<Kernel, "database" | "lo
         running: Number(row.running),
         failed: Number(row.failed),
         nextAt: row.next === null ? null : Number(row.next),
+        lastError: row.error === null ? null : log.redactForms(String(row.error)),
       }));
     });
 

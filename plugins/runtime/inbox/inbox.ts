@@ -3,7 +3,6 @@ import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { toStorableText } from "../../../src/kernel/util/text/storable-text.ts";
-import type { AgentStatsService } from "../../agent-stats/index.ts";
 import type { UploadService } from "../../uploads/index.ts";
 import { inbox } from "../schema.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -49,7 +48,7 @@ export interface Inbox {
   saveAttemptsStatements(entries: readonly InboxEntry[]): Statement[];
   /**
    * Settles a pending entry; a guard must follow, which fails if the entry was settled before. `done` must come right after
-   * the statement that inserts the reply. Once committed, it counts as a turn, unless it is a command or was cancelled.
+   * the statement that inserts the reply. Once committed, it is recorded as a turn, unless it is a command.
    */
   settleStatement(entry: InboxEntry, status: FinalStatus, error?: string): Statement;
   /** Settles a pending entry that a stopped agent refused. It does not count as a turn. */
@@ -93,7 +92,8 @@ const columns = {
 interface Deps extends Pick<Kernel, "database"> {
   sessions: Pick<Sessions, "findOrOpen">;
   uploads: Pick<UploadService, "useStatements">;
-  recordTurn: AgentStatsService["recordTurn"];
+  /** `ms`: from the arrival of the message, without waits for approval; `at`: epoch ms. */
+  recordTurn(agentId: string, turn: { outcome: "done" | "failed" | "cancelled"; ms: number; at: number }): void;
 }
 
 export function createInbox({ database, sessions, uploads, recordTurn }: Deps): Inbox {
@@ -259,11 +259,10 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
       const at = Date.now();
       const settle = endStatement(entry, status, error, at);
       // The same turns as `IS_TURN` in turn-counter.ts.
-      if (kind === "command" || status === "cancelled") return settle;
-      return {
-        ...settle,
-        after: () => recordTurn(agentId, { ok: status === "done", ms: at - receivedAt - waitedMs, at }),
-      };
+      if (kind === "command") return settle;
+      const ms = at - receivedAt - waitedMs;
+      const outcome = status === "parked" ? "failed" : status;
+      return { ...settle, after: () => recordTurn(agentId, { outcome, ms, at }) };
     },
     rejectStatement: (entry) => endStatement(entry, "failed", "AGENT_STOPPED", Date.now()),
     saveWordsStatement: ({ agentId, id }, { content, attachments }, model) => ({

@@ -52,6 +52,7 @@ export interface Outbox {
 }
 
 interface Deps extends Pick<Kernel, "database" | "log"> {
+  traces?: Kernel["traces"];
   /** The hooks that plugins/channels registers (`createPlatformHooks` in delivery/reply-delivery.ts). */
   platforms: Pick<Platforms, "of">;
   /** Writes a line for the owner into the agent's log. */
@@ -63,7 +64,7 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
 }
 
 export function createOutbox(deps: Deps): Outbox {
-  const { database, log, platforms, logToOwner, onGivenUp, firstDelay = FIRST_DELAY } = deps;
+  const { database, log, traces, platforms, logToOwner, onGivenUp, firstDelay = FIRST_DELAY } = deps;
   const { drizzle } = database;
   const placeholder = (name: string) => sql.placeholder(name);
   const insert = statementTemplate(
@@ -176,7 +177,9 @@ export function createOutbox(deps: Deps): Outbox {
 
   async function deliverAndRecord(delivery: Delivery): Promise<RunResult> {
     const wakesBefore = wakeCount;
+    const endSpan = traces && (await import("../turn-spans.ts")).beginDeliverySpan(traces, delivery);
     const outcome = await deliverOnce(delivery);
+    endSpan?.(outcome.kind);
     if (outcome.kind === "paused") {
       pausedAgents.add(delivery.agentId);
       // The agent may have been started during the try.

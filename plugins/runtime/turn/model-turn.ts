@@ -28,6 +28,7 @@ import type { FactExtraction } from "../sessions/fact-extraction.ts";
 import type { History } from "../sessions/history.ts";
 import { createQuotedResults, givenTexts } from "../sessions/read-texts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
+import type { TurnSpan } from "../turn-spans.ts";
 import { isToSpeak } from "../voice/speaking.ts";
 import { loadCompactedHistory } from "./compaction.ts";
 import type { FailedTurn } from "./failed-turn.ts";
@@ -49,6 +50,8 @@ export interface ModelTurnDeps extends Pick<Kernel, "database" | "log"> {
   slowReplies: Pick<SlowReplies, "markShown">;
   platforms: Pick<Platforms, "of">;
   uploads: Pick<UploadService, "fetchFile" | "ofMessages" | "ofReplies">;
+  /** Is told of the first text of a streamed reply, `ms` after the message has arrived. */
+  onFirstText(ms: number): void;
 }
 
 /** The state of one run of an entry. */
@@ -59,6 +62,8 @@ export interface RunningTurn extends FailedTurn {
   calls: number;
   /** The files of the reply; undefined where a reply is text alone, and for commands. */
   files: TurnFiles | undefined;
+  /** Its span; undefined where traces are off, and for commands. */
+  span: TurnSpan | undefined;
   /** Its reply is to be spoken. */
   speaks: boolean;
   /** Its readers; undefined for a turn without a stream. */
@@ -103,6 +108,20 @@ export function createModelTurn(deps: ModelTurnDeps) {
     },
   });
 
+  /** The same observer, which reports the first text of a turn that runs for the first time. */
+  function timed(observer: Observer | undefined, { attempts, suspended, receivedAt }: InboxEntry) {
+    if (!observer || attempts > 1 || suspended !== null) return observer;
+    let isFirst = true;
+    return {
+      ...observer,
+      delta(text: string) {
+        if (isFirst) deps.onFirstText(Date.now() - receivedAt);
+        isFirst = false;
+        observer.delta(text);
+      },
+    };
+  }
+
   return async (
     turn: RunningTurn,
     agent: Agent,
@@ -143,10 +162,8 @@ export function createModelTurn(deps: ModelTurnDeps) {
     // A spoken reply would leave its preview behind.
     const preview =
       waiter?.observer || turn.speaks ? undefined : platforms.of(entry.platform)?.preview?.(entry, savePreview);
-    const observer = teeObserver(
-      waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id)),
-      live,
-    );
+    const shown = waiter?.observer ?? (preview?.observer && markingShown(preview.observer, entry.id));
+    const observer = timed(teeObserver(shown, live), turn.queued);
     const attach: TurnFiles["attach"] | undefined =
       turnFiles &&
       (async (...given) => {
@@ -203,6 +220,7 @@ export function createModelTurn(deps: ModelTurnDeps) {
           return reserve(prompt);
         },
         cache,
+        span: turn.span,
         onUnfinished(output) {
           turn.unfinished = output;
         },

@@ -17,6 +17,7 @@ import { type Answer, type Call, NO_END, type SubStep, type TurnJournal } from "
 import { createSubSteps } from "../journal/sub-steps.ts";
 import type { SentFile } from "../reply-files/sent-files.ts";
 import type { TurnFiles } from "../reply-files/turn-files.ts";
+import type { TurnSpan } from "../turn-spans.ts";
 import { parseJson, toFileMessages, toMessages, toolDefinition } from "./tool-messages.ts";
 
 /** Tool calls of one step that are run; for the others the model gets an error. */
@@ -92,6 +93,8 @@ export interface ToolCallRequest {
   onStep?(event: StepEvent): void;
   /** The modalities that the model accepts; asked for only when a tool returns files. */
   acceptedInputs?(): Promise<readonly InputModality[]>;
+  /** Of the turn; undefined where traces are off. */
+  span?: TurnSpan | undefined;
   observer: Observer | undefined;
   signal: AbortSignal;
 }
@@ -224,7 +227,9 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
         const { id, tool, input } = call;
         onStep({ id, tool, input });
         observer?.tool({ name: tool, state: "called" });
+        const span = call.end ? undefined : request.span?.tool(call);
         const outcome = call.end ? undefined : await run(call, answer.taint, isRepeated);
+        span?.end(outcome && "ok" in outcome ? outcome : undefined);
         if (outcome) await record(call, outcome);
         if (outcome && "approval" in outcome) return outcome;
         const step = toStep(call);

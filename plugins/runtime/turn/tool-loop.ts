@@ -172,7 +172,7 @@ async function runSteps(
 
 /** Reserves the cost of one call of the model and makes the call, streamed if `onText` is given. */
 async function callModel(
-  { model, signal, reserve, cache, timeouts = MODEL_TIMEOUTS }: ToolLoopRequest,
+  { model, signal, reserve, cache, span: turnSpan, timeouts = MODEL_TIMEOUTS }: ToolLoopRequest,
   options: LanguageModelV4CallOptions,
   onText: ((text: string) => void) | undefined,
   charactersLeft: number,
@@ -181,6 +181,7 @@ async function callModel(
   const cached = cache?.get(options);
   if (cached) return replayCached(cached, onText, charactersLeft);
   const spending = await reserve(options.prompt);
+  const span = turnSpan?.model(model, options);
   const started = performance.now();
   const output: ModelOutput = { text: "", calls: [], usage: undefined, truncated: false };
   const call = new AbortController();
@@ -199,8 +200,11 @@ async function callModel(
     if (onText) await readStream(await model.doStream(callOptions), output, onText, timer, charactersLeft);
     else readResponse(await model.doGenerate(callOptions), output, charactersLeft);
     if (!output.truncated) cache?.set(options, output);
-    return [output, modelCall()];
+    const made = modelCall();
+    span?.end(output, made.usage);
+    return [output, made];
   } catch (error) {
+    span?.fail(call.signal.aborted ? call.signal.reason : error);
     // The provider charges for a response that had begun, or that we aborted, but not for a call that it rejected.
     const { usage, latencyMs } = modelCall();
     if (call.signal.aborted || output.text !== "" || output.calls.length > 0) await spending.record(usage, latencyMs);

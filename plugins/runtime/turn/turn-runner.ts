@@ -37,6 +37,7 @@ import type { ToolLoopOutput } from "./tool-loop.ts";
 const MAX_INTERRUPTIONS = 20;
 
 interface Deps extends ModelTurnDeps, Pick<Kernel, "events"> {
+  traces?: Kernel["traces"];
   config: Pick<Kernel["config"], "baseUrl">;
   suspensions: Pick<Suspensions, "suspend" | "cancelConversation">;
   /** Decides a request for approval by its code. */
@@ -59,7 +60,7 @@ interface Deps extends ModelTurnDeps, Pick<Kernel, "events"> {
 
 /** Runs one entry until it is settled, or returns when it should run again. Never rejects. */
 export function createTurnRunner(deps: Deps) {
-  const { agents, ai, uploads, inbox, sessions, outbox, platforms, runningTurns } = deps;
+  const { agents, ai, uploads, inbox, sessions, outbox, platforms, runningTurns, traces } = deps;
   const { liveTurns, slowReplies, scheduledPrompts, suspensions, decideByCode, chooseModel, database, events } = deps;
   const handleFailure = createFailureHandler(deps);
   const runModelTurn = createModelTurn(deps);
@@ -85,6 +86,7 @@ export function createTurnRunner(deps: Deps) {
       speaks: false,
       files: undefined,
       live: liveTurns.begin(queued),
+      span: undefined,
       ...runningTurns.begin(queued),
     };
     try {
@@ -99,6 +101,9 @@ export function createTurnRunner(deps: Deps) {
         if (queued.attempts >= MAX_INTERRUPTIONS) throw parkedError();
         turn.files = createTurnFiles(uploads, agent, queued);
         queued.attempts++;
+        const { attempts } = queued;
+        if (traces)
+          turn.span = (await import("../turn-spans.ts")).beginTurnSpan(traces, agent, { ...turn.entry, attempts });
         const chosen = await chooseModel(agent);
         turn.model = chosen.label;
         turn.redactKeys = (text) => ai.redactKeys(chosen, text);
@@ -107,7 +112,10 @@ export function createTurnRunner(deps: Deps) {
       }
       return undefined;
     } catch (thrown) {
+      turn.span?.fail(thrown);
       return handleFailure(turn, queued, thrown);
+    } finally {
+      turn.span?.end();
     }
   }
 

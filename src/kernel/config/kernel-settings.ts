@@ -16,6 +16,7 @@ import {
   port,
   rateLimits,
   rootKey,
+  traceHeaders,
   urlWithScheme,
 } from "./parsers.ts";
 import { baseUrlHost, hostNameOf, listOf, optional, type ValuesOf, withDefault } from "./variable.ts";
@@ -119,6 +120,21 @@ const extensionVariables = {
 
 const operationVariables = {
   METRICS_TOKEN: optional(anyText, "Bearer token for `/metrics`.", "secret"),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    httpUrl,
+    "Collector that gets a trace of each turn by OTLP over HTTP, at `/v1/traces` below this address. Unset: there are no traces.",
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: optional(
+    traceHeaders,
+    "Headers for the collector: `name=value`, separated by commas, values percent-encoded.",
+    "secret",
+  ),
+  OTEL_SERVICE_NAME: withDefault(anyText, "berth", "Name of this service in traces."),
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: withDefault(
+    oneOf("false", "true"),
+    "false",
+    "Whether traces hold what people, agents and tools say.",
+  ),
   SHUTDOWN_GRACE: withDefault(duration, "20s", "How long turns in flight may finish after SIGTERM."),
 };
 
@@ -172,6 +188,15 @@ export function buildKernelSettings(v: KernelValues) {
     /** Networks in CIDR form. */
     outboundAllow: v.OUTBOUND_ALLOW,
     metricsToken: v.METRICS_TOKEN,
+    /** Undefined: there are no traces. */
+    traces: v.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? {
+          url: `${v.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`,
+          headers: v.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+          serviceName: v.OTEL_SERVICE_NAME,
+          withContents: v.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT === "true",
+        }
+      : undefined,
     shutdownGraceMs: v.SHUTDOWN_GRACE,
   };
 }

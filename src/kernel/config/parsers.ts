@@ -66,6 +66,16 @@ export const httpUrl = parser("an address that starts with http:// or https://, 
 );
 
 /** Scheme, host and port: what a browser calls an origin. */
+/** As the OpenTelemetry specification has it, "Specifying headers via environment variables". */
+export const traceHeaders = parser("headers such as authorization=Bearer%20x, separated by commas", (text) => {
+  const pairs = text.split(",").map((pair) => /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(pair));
+  if (pairs.some((pair) => pair === null)) return undefined;
+  try {
+    return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? "", decodeURIComponent(pair?.[2] ?? "")]));
+  } catch {
+    return undefined;
+  }
+});
 export const origin = parser("an http(s) address without a path, such as https://berth.example", (text) => {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined;

@@ -9,6 +9,7 @@ import { programName } from "../config/program-name.ts";
 import { AppError, StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { createDatabaseMetrics } from "./database-metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
 import { migrate } from "./migrate.ts";
@@ -74,18 +75,23 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   ensureWritable(options.dataDir);
   const manifest = options.migrations ?? migrations;
   const knownMigrations = new Set(manifest.map(({ name }) => name));
+  const recorder = options.metrics && createDatabaseMetrics(options.metrics, path);
   const storage =
     path === undefined
       ? await openServer(options.url, options.authToken)
-      : openFile(path, knownMigrations, options.log);
+      : openFile(path, knownMigrations, options.log, recorder?.onCheckpoint);
   const engine = options.replicate ? await replicated(storage, options.replicate) : storage;
   if (path !== undefined && !options.replicate) await refuseCopy(storage, path);
-  const recordCommit = options.metrics && createCommitRecorder(options.metrics);
-  const onFlush = (batches: number, ms: number) => {
+  const onFlush = (batches: number, ms: number, waitedMs: number) => {
     engine.afterCommit();
-    recordCommit?.(batches, ms);
+    recorder?.onCommit(batches, ms, waitedMs);
   };
   const queue = createWriteQueue({ commit: engine.commit, commitLong: engine.commitLong, log: options.log, onFlush });
+  options.metrics?.gauge(
+    "berth_database_queue_batches",
+    "Batches that wait for their commit, or are being committed.",
+    queue.size,
+  );
   const { read } = engine;
   const { write, writeLong } = queue;
 
@@ -150,19 +156,4 @@ export function localDatabasePath(url: string): string | undefined {
     throw new StartError("DATABASE_URL must be file:<path>, or the http(s), libsql or ws(s) address of a server.");
   }
   return path.startsWith("///") ? fileURLToPath(url) : resolve(decodeURIComponent(path));
-}
-
-function createCommitRecorder(metrics: Metrics): (batches: number, ms: number) => void {
-  const batches = metrics.counter("berth_database_batches_total", "Batches written to the database.");
-  const groups = metrics.counter("berth_database_commits_total", "Commits, each of one or more batches.");
-  const time = metrics.histogram(
-    "berth_database_commit_seconds",
-    "Duration of a commit.",
-    [0.0002, 0.001, 0.005, 0.02, 0.1, 1],
-  );
-  return (count, ms) => {
-    batches.inc(count);
-    groups.inc();
-    time.observe(ms / 1000);
-  };
 }

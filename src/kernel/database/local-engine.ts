@@ -33,7 +33,12 @@ export interface StorageEngine {
  *
  * @param knownMigrations names of this binary's migrations
  */
-export function openFile(path: string, knownMigrations: ReadonlySet<string>, log: Log): StorageEngine {
+export function openFile(
+  path: string,
+  knownMigrations: ReadonlySet<string>,
+  log: Log,
+  onCheckpoint?: (ms: number) => void,
+): StorageEngine {
   ensureWritable(dirname(path));
   inspectFile(path, knownMigrations);
   const lock = lockDatabase(path);
@@ -41,7 +46,7 @@ export function openFile(path: string, knownMigrations: ReadonlySet<string>, log
     // SQLite creates the WAL and its index with the mode of this file.
     closeSync(openSync(path, "a", 0o600));
     const connection = openConnection(path);
-    const checkpointer = createCheckpointer({ path, connection, log });
+    const checkpointer = createCheckpointer({ path, connection, log, ...(onCheckpoint && { onCheckpoint }) });
     const commit = createLocalCommit(connection);
     const background = createBackgroundConnection(path);
     return {

@@ -24,6 +24,8 @@ export interface WriteQueue {
   writeLong(statements: Statement[]): Promise<ResultSet[]>;
   /** The 503 of the last write; undefined after a successful one. */
   readonly storageError: AppError | undefined;
+  /** Batches that wait, or are being committed. */
+  size(): number;
   /** Resolves when all waiting batches are written; later ones are rejected. */
   close(): Promise<void>;
 }
@@ -31,6 +33,7 @@ export interface WriteQueue {
 interface PendingWrite {
   statements: Statement[];
   isLong: boolean;
+  queuedAt: number;
   resolve(results: ResultSet[]): void;
   reject(error: unknown): void;
 }
@@ -41,7 +44,8 @@ export function createWriteQueue(deps: {
   commit: Commit;
   commitLong: (batch: readonly Statement[]) => Promise<ResultSet[]>;
   log: Log;
-  onFlush: (batches: number, ms: number) => void;
+  /** Is told of each commit; `waitedMs`: how long its first batch has waited for it. */
+  onFlush: (batches: number, ms: number, waitedMs: number) => void;
 }): WriteQueue {
   const { commit, commitLong, log, onFlush } = deps;
   let pending: PendingWrite[] = [];
@@ -58,7 +62,7 @@ export function createWriteQueue(deps: {
       const outcomes = await commitGroup(group);
       pending = pending.slice(outcomes.length);
       deliverOutcomes(group, outcomes);
-      onFlush(outcomes.length, performance.now() - started);
+      onFlush(outcomes.length, performance.now() - started, started - (group[0]?.queuedAt ?? started));
     }
     running = undefined;
   }
@@ -106,7 +110,7 @@ export function createWriteQueue(deps: {
     if (statements.length === 0) return Promise.resolve([]);
     if (closed) return Promise.reject(databaseUnavailable("The service is shutting down."));
     return new Promise((resolve, reject) => {
-      pending.push({ statements, isLong, resolve, reject });
+      pending.push({ statements, isLong, queuedAt: performance.now(), resolve, reject });
       running ??= drain();
     });
   }
@@ -121,6 +125,7 @@ export function createWriteQueue(deps: {
     get storageError() {
       return storageError;
     },
+    size: () => pending.length,
     async close() {
       closed = true;
       await running;

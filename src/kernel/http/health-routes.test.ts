@@ -91,6 +91,17 @@ describe("/metrics", () => {
     expectRefusal(await ask(server.web, "/metrics"), 404, "NOT_FOUND");
   });
 
+  test("has the times of each operation under its name in the API document", async () => {
+    await using server = await openServer();
+    await ask(server.web, "/healthz");
+    await ask(server.web, "/api/agents/agent_none");
+    await ask(server.web, "/api/no-such-address/1");
+    await ask(server.web, "/no-such-page");
+    const { text } = await ask(server.backend, "/metrics");
+    const operations = [...text.matchAll(/^berth_http_operation_seconds_count\{operation="(\w+)"\}/gm)];
+    expect(operations.map(([, operation = ""]) => operation)).toEqual(["getHealth", "getAgent"]);
+  });
+
   test("needs the token if one is set, on loopback too", async () => {
     await using server = await openServer({ env: { METRICS_TOKEN: "canary-metrics-token" } });
     expect((await ask(server.backend, "/metrics", { authorization: "Bearer canary-metrics-token" })).status).toBe(200);

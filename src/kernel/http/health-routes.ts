@@ -92,7 +92,7 @@ export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<ty
   const isLoopback = isLoopbackHost(config.backend.host);
   return routes.get(
     "/metrics",
-    ({ headers, request }) => {
+    async ({ headers, request }) => {
       if (expected !== undefined) {
         if (!timingSafeEqual(sha256(headers.authorization ?? ""), expected))
           throw unauthorized("Send METRICS_TOKEN as the bearer token.");
@@ -102,7 +102,7 @@ export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<ty
           "Without METRICS_TOKEN, metrics are only for requests from this machine to a loopback address, without a proxy.",
         );
       }
-      return new Response(metrics.render(), { headers: { "content-type": "text/plain; version=0.0.4" } });
+      return new Response(await metrics.scrape(), { headers: { "content-type": "text/plain; version=0.0.4" } });
     },
     {
       open: true,

@@ -23,6 +23,8 @@ export interface RequestContext {
   maxBodyBytes?: number;
   /** Fields that this route adds to the body of every error response. */
   errorExtras?: Readonly<Record<string, unknown>>;
+  /** The name of the operation that the request has reached, as in the API document. */
+  operation?: string;
   /** The guard chain that authorized this request, so that it runs once. */
   authorizedBy?: unknown;
   /** Incremented when the body arrived slowly: results of earlier guards may be outdated. */

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { invalidInput } from "../errors.ts";
 import { createIgnoredFieldFinder } from "./body/ignored-fields.ts";
 import { readFileBody, readJsonBody, readRawBody, requireJsonType } from "./body/json-body.ts";
+import { operationIdOf } from "./openapi/operation-id.ts";
 import { documentGuard } from "./openapi/route-documentation.ts";
 import { contextOf } from "./request-context.ts";
 
@@ -12,7 +13,7 @@ const SLOW_BODY_MS = 250;
 /** One check before the body is read; throws an AppError to refuse the request. */
 export type RouteGuard = (context: { request: Request; params: Record<string, string> }) => Promise<void> | void;
 
-type HookContext = { request: Request; params: unknown };
+type HookContext = { request: Request; params: unknown; route: string };
 
 /** The hooks that `guarded` and its like have made. */
 const guardHooks = new WeakSet<object>();
@@ -44,8 +45,11 @@ function guardedReading(
   requireType = requireJsonType,
 ) {
   let findIgnoredFields: ReturnType<typeof createIgnoredFieldFinder>;
-  const runGuards = async ({ request, params }: HookContext) => {
+  let operation: string | undefined;
+  const runGuards = async ({ request, params, route }: HookContext) => {
     const context = contextOf(request);
+    operation ??= operationIdOf(request.method.toLowerCase(), route.replace(/:(\w+)\??/g, "{$1}"));
+    context.operation = operation;
     if (context.authorizedBy === runGuards) return;
     const pathParams = (params ?? {}) as Record<string, string>;
     for (const guard of guards) await guard({ request, params: pathParams });
@@ -56,7 +60,7 @@ function guardedReading(
   guardHooks.add(runGuards);
   // The fields are passed one by one: Elysia reads this function's source, and for a context that is passed on as a
   // whole it would parse cookies, query and headers.
-  const readAndRecheck = async ({ request, params }: HookContext) => {
+  const readAndRecheck = async ({ request, params, route }: HookContext) => {
     const startedAt = performance.now();
     const body = await readBody({ request });
     const ignored = findIgnoredFields?.(body);
@@ -66,7 +70,7 @@ function guardedReading(
       const context = contextOf(request);
       context.guardRound = (context.guardRound ?? 0) + 1;
       context.authorizedBy = undefined;
-      await runGuards({ request, params });
+      await runGuards({ request, params, route });
     }
     return body;
   };
@@ -74,6 +78,8 @@ function guardedReading(
   // Elysia runs `introspect` when it adds the route. Its type would hide what the macros give to handlers.
   const introspect = (route: { detail?: Record<string, unknown>; body?: unknown; response?: unknown }) => {
     ownDetail(route);
+    const named = route.detail?.operationId;
+    if (typeof named === "string") operation = named;
     findIgnoredFields = createIgnoredFieldFinder(route.body, route.response);
   };
   const withDetail: typeof hooks = Object.assign({ introspect }, hooks);

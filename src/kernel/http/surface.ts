@@ -2,6 +2,7 @@
 import type { AnyElysia } from "elysia";
 import { AppError, forbidden } from "../errors.ts";
 import type { Kernel } from "../plugin.ts";
+import type { Histogram } from "../telemetry/metrics.ts";
 import { withWarnings } from "./body/ignored-fields.ts";
 import { createClientAddressResolver } from "./client-address.ts";
 import {
@@ -33,10 +34,33 @@ export interface SurfaceHooks extends ErrorPaths {
   virtualHosts?: readonly VirtualHost[];
 }
 
-/** The histogram of the time until a response's headers are ready, for both surfaces. */
-export const createRequestDurations = ({ metrics }: Pick<Kernel, "metrics">) =>
-  metrics.histogram("berth_http_seconds", "Time to response headers.", ["surface", "class"]);
+/** The histograms of the time until a response's headers are ready, for both surfaces. */
+export function createRequestDurations({ metrics }: Pick<Kernel, "metrics">) {
+  const byClass = metrics.histogram("berth_http_seconds", "Time to response headers.", ["surface", "class"]);
+  const byOperation = metrics.histogram(
+    "berth_http_operation_seconds",
+    "Time to response headers of each operation of the API.",
+    ["operation"],
+    OPERATION_SECONDS,
+  );
+  const operations = new Map<string, Histogram>();
+  return {
+    byClass,
+    /** The operations are those of the API document, so their number is bounded. */
+    ofOperation(operation: string): Histogram {
+      let series = operations.get(operation);
+      if (!series) {
+        series = byOperation.labels({ operation });
+        operations.set(operation, series);
+      }
+      return series;
+    },
+  };
+}
 export type RequestDurations = ReturnType<typeof createRequestDurations>;
+
+/** Few, since there are some hundred operations. */
+const OPERATION_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60];
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -70,7 +94,7 @@ export function createSurface(
   const errorPaths = { secretPaths, errorFormats };
   const isSelfLimited = createSelfLimitedCheck(name, selfLimitedPaths);
   const findCrossOriginPath = createCrossOriginFinder(name, crossOriginPaths);
-  const durationsByClass = [0, 1, 2, 3, 4, 5].map((n) => durations.labels({ surface: name, class: `${n}xx` }));
+  const durationsByClass = [2, 3, 4, 5].map((n) => durations.byClass.labels({ surface: name, class: `${n}xx` }));
 
   async function respond(request: Request, context: RequestContext, isFromNetwork: boolean): Promise<Response> {
     attachContext(request, context);
@@ -247,7 +271,9 @@ export function createSurface(
       // The context is made from the request that the server knows, not from the rewritten one.
       const context = networkContext(request, server, virtual?.origin);
       const response = await respond(virtual ? virtual.request : request, context, true);
-      durationsByClass[Math.floor(response.status / 100)]?.observe((performance.now() - started) / 1000);
+      const seconds = (performance.now() - started) / 1000;
+      durationsByClass[Math.floor(response.status / 100) - 2]?.observe(seconds);
+      if (context.operation !== undefined) durations.ofOperation(context.operation).observe(seconds);
       return response;
     },
     handle: (request) =>

@@ -89,6 +89,12 @@ export function createJobStore(database: Database) {
       return new Map(rows.filter((row) => row.due !== null).map((row) => [String(row.kind), Number(row.due)]));
     },
 
+    async countDueBefore(kind: string, time: number): Promise<number> {
+      const sql = "SELECT count(*) AS count FROM jobs WHERE kind = ? AND state = 'queued' AND run_at < ?";
+      const { rows } = await database.readLong(sql, [kind, time]);
+      return Number(rows[0]?.count);
+    },
+
     /** Claims up to `limit` due jobs of each kind. */
     async claim(requests: readonly { kind: string; limit: number }[], now: number): Promise<ClaimedJob[]> {
       const lease = Bun.randomUUIDv7();

@@ -54,6 +54,10 @@ export interface Jobs {
    * ones are skipped.
    */
   every(name: string, intervalMs: number, handler: (run: JobContext) => JobResult): void;
+  /** The kinds that have a handler. */
+  kinds(): string[];
+  /** How many jobs of a kind were due before this time (epoch ms) and have not begun. */
+  countDueBefore(kind: string, time: number): Promise<number>;
   start(): Promise<void>;
   /** Stops claiming and waits for running jobs; after the grace period (default 10,000 ms) aborts and requeues them. */
   stop(graceMs?: number): Promise<void>;
@@ -276,6 +280,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       handlers.set(name, { run: (_, run) => handler(run), concurrency: 1, timeoutMs, intervalMs, running: 0 });
       if (state === "started") void scheduleRecurring(name, intervalMs);
     },
+    kinds: () => [...handlers.keys()],
+    countDueBefore: store.countDueBefore,
     async start() {
       const recurringStatements = [...handlers].flatMap(([kind, { intervalMs }]) =>
         intervalMs ? [insertRecurringStatement(kind, intervalMs, now())] : [],

@@ -1,5 +1,4 @@
 // Sends mail over SMTP with a pool of connections, and tells permanent rejections from temporary ones.
-import { isLoopbackHost } from "../config/config.ts";
 import type { Log } from "../telemetry/log.ts";
 import { SECOND } from "../util/time.ts";
 import { MailRefused, type MailTransport, toNodemailerOptions } from "./message.ts";
@@ -8,6 +7,12 @@ import { MailRefused, type MailTransport, toNodemailerOptions } from "./message.
 export const MAX_CONNECTIONS = 4;
 /** The timeout of each step of the protocol. */
 const STEP_TIMEOUT_MS = 20 * SECOND;
+/** Loads nodemailer with the first mail, since most processes never send one. */
+const connect = async (url: string) =>
+  (await import("./smtp-connection.ts")).connectSmtp(url, {
+    maxConnections: MAX_CONNECTIONS,
+    timeoutMs: STEP_TIMEOUT_MS,
+  });
 
 /**
  * Makes a transport for a URL: `smtp://` (STARTTLS if the server offers it) or `smtps://`, with user and password.
@@ -46,22 +51,6 @@ export function createSmtp({ url, log }: { url: string; log: Log }): MailTranspo
       );
     },
   };
-}
-
-/** Loads nodemailer with the first mail, since most processes never send one. */
-async function connect(url: string) {
-  const { createTransport } = await import("nodemailer");
-  const { password, hostname } = new URL(url);
-  return createTransport({
-    url,
-    pool: true,
-    maxConnections: MAX_CONNECTIONS,
-    connectionTimeout: STEP_TIMEOUT_MS,
-    greetingTimeout: STEP_TIMEOUT_MS,
-    socketTimeout: STEP_TIMEOUT_MS,
-    dnsTimeout: STEP_TIMEOUT_MS,
-    requireTLS: password !== "" && !isLoopbackHost(hostname),
-  });
 }
 
 /** The fields that nodemailer adds to its errors. */

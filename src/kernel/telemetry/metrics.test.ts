@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { createReadings } from "./readings.ts";
 
 let metrics: Metrics;
 const fresh = () => {
@@ -87,6 +88,61 @@ describe("gauges", () => {
   });
 });
 
+describe("measured gauges", () => {
+  test("are measured before a scrape, once for scrapes at the same time", async () => {
+    let loads = 0;
+    fresh().measured({ waiting: ["Waiting."], waiting_by: ["By channel.", "channel"] }, async () => ({
+      waiting: ++loads,
+      waiting_by: [[{ channel: "channel_a" }, 5]],
+    }));
+    // Without a scrape there is no value, and no zero that would look like one.
+    expect(lines("waiting").filter((line) => !line.startsWith("#"))).toEqual([]);
+    const texts = await Promise.all([metrics.scrape(), metrics.scrape()]);
+    for (const text of texts) expect(text).toContain("waiting 1\n");
+    expect(await metrics.scrape()).toContain("waiting 2\n");
+    expect(metrics.render()).toContain('waiting_by{channel="channel_a"} 5\n');
+  });
+
+  test("that fail have no sample, hold up no other, and are counted", async () => {
+    let isDown = false;
+    fresh().measured({ failing: ["Failing."] }, async () => {
+      if (isDown) throw new Error("The database is away.");
+      return { failing: 7 };
+    });
+    metrics.measured({ working: ["Working."] }, async () => ({ working: 1 }));
+    expect(await metrics.scrape()).toContain("failing 7\n");
+    isDown = true;
+    const text = await metrics.scrape();
+    expect(text).not.toMatch(/^failing /m);
+    expect(text).toContain("working 1\n");
+    expect(text).toContain("berth_metrics_reading_failures_total 1\n");
+  });
+
+  test("that take too long are given up for this scrape, and are not begun a second time", async () => {
+    let loads = 0;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    let failures = 0;
+    const readings = createReadings(() => failures++, 5);
+    const value = readings.add(() => {
+      loads++;
+      return promise;
+    });
+    await readings.load();
+    expect([value(), failures]).toEqual([undefined, 1]);
+    const second = readings.load();
+    resolve("late");
+    await second;
+    expect([value(), loads]).toEqual(["late", 1]);
+  });
+});
+
+test("what is measured and called a total is a counter", async () => {
+  fresh().measured({ seen_total: ["Seen."] }, async () => ({ seen_total: 12 }));
+  await metrics.scrape();
+  expect(lines("seen_total").slice(1)).toEqual(["# TYPE seen_total counter", "seen_total 12"]);
+  expect(metrics.sum("seen_total")).toBe(12);
+});
+
 describe("histograms", () => {
   test("count cumulatively; a bound belongs to its bucket", () => {
     const histogram = fresh().histogram("wait_seconds", "Waits.", [0.1, 1]);
@@ -143,12 +199,14 @@ test("a name must be valid, and is used once", () => {
   expect(() => metrics.counter("No name", "")).toThrow("No name");
 });
 
-test("the process has metrics for memory, uptime and the lag of the event loop", () => {
-  fresh();
+test("the process has metrics for memory, uptime, descriptors and the lag of the event loop", async () => {
+  await fresh().scrape();
   const value = (name: string) => Number(lines(name).at(-1)?.split(" ")[1]);
   expect(value("process_resident_memory_bytes")).toBeGreaterThan(1e6);
   expect(value("process_uptime_seconds")).toBeGreaterThan(0);
   expect(value("berth_event_loop_lag_seconds")).toBeGreaterThanOrEqual(0);
+  expect(lines("process_cpu_seconds_total")).toContain("# TYPE process_cpu_seconds_total counter");
+  if (process.platform === "linux") expect(value("process_max_fds")).toBeGreaterThan(value("process_open_fds"));
   expect(metrics.render().endsWith("\n")).toBe(true);
   expect(metrics.render()).not.toContain("undefined");
 });

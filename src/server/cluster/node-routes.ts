@@ -34,7 +34,7 @@ export function createNodeRoutes({ config, figures, state }: NodeRouteDeps): Rou
         metrics = createMetrics();
         figures.register(metrics);
       }
-      return new Response(metrics.render(), { headers: { "content-type": "text/plain; version=0.0.4" } });
+      return new Response(await metrics.scrape(), { headers: { "content-type": "text/plain; version=0.0.4" } });
     }
     return undefined;
   };

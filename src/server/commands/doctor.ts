@@ -1,7 +1,8 @@
-// Runs `berth doctor`: prints what is set and what is wrong. It also asks the providers of sign-in and the place of backups, and with CLUSTER_URL the
-// cluster's engine.
+// Runs `berth doctor`: prints what is set and what is wrong. It also asks the providers of sign-in and the place of backups, with CLUSTER_URL
+// the cluster's engine, and with --online everything else that the service depends on.
 import { existsSync } from "node:fs";
-import { environment, inspectConfig } from "../../kernel/config/config.ts";
+import type { LiveSnapshot } from "../../../plugins/fleet/index.ts";
+import { type Config, environment, inspectConfig } from "../../kernel/config/config.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { type DoctorOptions, doctorReport } from "../doctor.ts";
 
@@ -23,8 +24,11 @@ async function inspectPlugins(files: readonly string[]): Promise<NonNullable<Doc
   }
 }
 
-/** Returns the exit code: 0, or 1 if the start would be refused. */
-export async function doctorCommand(all: boolean, plugins: readonly string[]): Promise<number> {
+/** Returns the exit code: 0, or 1 if the start would be refused or, with `online`, something that it needs does not work. */
+export async function doctorCommand(
+  { all, online }: { all: boolean; online: boolean },
+  plugins: readonly string[],
+): Promise<number> {
   const external = await inspectPlugins(plugins);
   const { text, exitCode } = doctorReport(environment(), process.cwd(), { all, external });
   process.stdout.write(text);
@@ -36,10 +40,21 @@ export async function doctorCommand(all: boolean, plugins: readonly string[]): P
   process.stdout.write(await signInReport(config));
   const { backupReport } = await import("../backups/backup-report.ts");
   process.stdout.write(await backupReport(config));
+  const checked = online ? await checkOnline(config) : 0;
   const { url } = config.of(clusterSettings);
-  if (url === undefined) return 0;
+  if (url === undefined) return checked;
   const { engineReport } = await import("../cluster/engine-report.ts");
   const engine = await engineReport(url);
   process.stdout.write(engine.text);
-  return engine.isUsable ? 0 : 1;
+  return engine.isUsable ? checked : 1;
+}
+
+async function checkOnline(config: Config): Promise<number> {
+  const { onlineReport } = await import("./online/online-report.ts");
+  const { askService } = await import("./run-command.ts");
+  // A service that is starting or in trouble may not answer; the checks say what of it can be seen from outside.
+  const live = await askService(config, "fleet.live").catch(() => undefined);
+  const { text, exitCode } = await onlineReport(config, live as LiveSnapshot | undefined);
+  process.stdout.write(text);
+  return exitCode;
 }

@@ -13,12 +13,8 @@ import { dispatch, socketPath } from "../control-socket.ts";
  */
 export async function runCommand(config: Config, name: string, args: Record<string, string>): Promise<unknown> {
   const argsWithOperator = { operator: operator(), ...args };
-  const response = await sendToService(config, name, argsWithOperator);
-  if (response) {
-    const body = (await response.json()) as { error?: string; code?: string };
-    if (!response.ok) throw new AppError(response.status, body.code ?? "FAILED", body.error ?? "The command failed.");
-    return body;
-  }
+  const answer = await askService(config, name, argsWithOperator);
+  if (answer !== undefined) return answer;
   if (config.of(clusterSettings).cells > 1)
     throw new StartError("With CELLS, commands go through the running service, which knows all cells. Start it first.");
   const kernel = await openKernel(config);
@@ -38,6 +34,15 @@ function operator(): string {
   } catch {
     return `user ${process.getuid?.() ?? "?"}`;
   }
+}
+
+/** Runs a command in the service; undefined if no service listens. Throws the error with which it ends. */
+export async function askService(config: Config, name: string, args: Record<string, string> = {}): Promise<unknown> {
+  const response = await sendToService(config, name, args);
+  if (!response) return undefined;
+  const body = (await response.json()) as { error?: string; code?: string };
+  if (!response.ok) throw new AppError(response.status, body.code ?? "FAILED", body.error ?? "The command failed.");
+  return body;
 }
 
 async function sendToService(

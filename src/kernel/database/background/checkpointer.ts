@@ -19,8 +19,14 @@ export interface Checkpointer {
 const CHECK_INTERVAL_MS = 1_000;
 
 /** @param connection the one that writes; its automatic checkpoints are off as long as background ones work */
-export function createCheckpointer(deps: { path: string; connection: Connection; log: Log }): Checkpointer {
-  const { path, connection, log } = deps;
+export function createCheckpointer(deps: {
+  path: string;
+  connection: Connection;
+  log: Log;
+  /** Is told how long a checkpoint has taken. */
+  onCheckpoint?: (ms: number) => void;
+}): Checkpointer {
+  const { path, connection, log, onCheckpoint } = deps;
   let background: BackgroundConnection | undefined;
   let timer: Timer | undefined;
   let running: Promise<void> | undefined;
@@ -42,6 +48,7 @@ export function createCheckpointer(deps: { path: string; connection: Connection;
   /** Copies most frames while commits continue, and holds commits only for the frames that were added meanwhile. */
   async function runCheckpoint(): Promise<void> {
     background ??= await openBackground(path);
+    const startedAt = performance.now();
     const { checkpoint, file, restartLog } = background;
     const isBlockedByReader = (await checkpoint()) > 0;
     if (isBlockedByReader) return; // For instance by a backup; the next check tries again.
@@ -52,6 +59,7 @@ export function createCheckpointer(deps: { path: string; connection: Connection;
     await finalCheckpoint.finally(() => {
       pause = undefined;
     });
+    onCheckpoint?.(performance.now() - startedAt);
   }
 
   function fallBackToAutoCheckpoint(error: unknown): void {

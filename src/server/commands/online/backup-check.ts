@@ -1,0 +1,55 @@
+// Checks that there is a young backup, and that it can be read back as it was written.
+
+import type { KeptBackup } from "../../../../plugins/fleet/backups/backup-work.ts";
+import type { Config } from "../../../kernel/config/config.ts";
+import { openReadOnly } from "../../../kernel/database/connection.ts";
+import { DAY } from "../../../kernel/util/time.ts";
+import { listBackups, openStorage, readManifest } from "../../backups/make-backup.ts";
+import type { BackupStorage } from "../../backups/place.ts";
+import { verifyBackup } from "../../backups/verification.ts";
+import { type CheckResult, reasonOf } from "./check.ts";
+
+const BACKUP_AGE = 7 * DAY;
+const ACTION =
+  "Make one in the console under Storage or with `berth backup`, and set BACKUP_SCHEDULE so that the service makes its own.";
+
+export async function checkBackups(config: Pick<Config, "of" | "database">): Promise<CheckResult> {
+  if (!config.database.file) {
+    return { level: "note", text: "Backups: the database is on a server, which makes its own." };
+  }
+  try {
+    const storage = openStorage(config);
+    const [newest] = await listBackups(storage);
+    if (!newest) {
+      return { level: "warning", text: `Backups: there is none at ${storage.addressOf("")}.`, action: ACTION };
+    }
+    try {
+      await readBack(storage, newest);
+    } catch (error) {
+      const text = `Backups: the newest, ${newest.name}, can't be opened: ${reasonOf(error)}.`;
+      return { level: "broken", text, action: ACTION };
+    }
+    const days = Math.floor((Date.now() - newest.createdAt) / DAY);
+    const text = `Backups: the newest is ${days === 0 ? "from today" : `${days} days old`}, and can be opened.`;
+    const isOld = Date.now() - newest.createdAt > BACKUP_AGE;
+    return isOld ? { level: "warning", text, action: ACTION } : { level: "good", text };
+  } catch (error) {
+    const action = "Check BACKUP_TO and its keys.";
+    return { level: "broken", text: `Backups: their place can't be read: ${reasonOf(error)}`, action };
+  }
+}
+
+/** Throws if the backup is not what was written, or if a copy of the database is none. */
+async function readBack(storage: BackupStorage, { name, verified }: KeptBackup): Promise<void> {
+  if (verified === "copied") {
+    const copy = openReadOnly(storage.addressOf(name), { immutable: true });
+    const { rows } = copy.run("SELECT count(*) AS count FROM migrations");
+    copy.close();
+    if (Number(rows[0]?.count) === 0) throw new Error("it is empty");
+    return;
+  }
+  const manifest = await readManifest(storage, name);
+  if (!manifest) throw new Error("its manifest is gone");
+  const { bytes, sha256 } = manifest;
+  await verifyBackup(storage, name, { bytes, sha256, databases: new Map() }, undefined);
+}

@@ -1,0 +1,175 @@
+// Tests the checks of `berth doctor --online` against real servers on this machine: mail, providers, TLS, disk and backups.
+import { Database } from "bun:sqlite";
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { selfSigned } from "../../../../tests/support/certificates.ts";
+import { temporaryDir } from "../../../../tests/support/process.ts";
+import { startSmtp } from "../../../../tests/support/smtp.ts";
+import { loadConfig } from "../../../kernel/config/config.ts";
+import { DAY } from "../../../kernel/util/time.ts";
+import { allSettings } from "../../settings.ts";
+import { checkClock } from "./machine-checks.ts";
+import { onlineReport } from "./online-report.ts";
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+function folder(): string {
+  const dir = temporaryDir();
+  closing.push(dir.remove);
+  return dir.path;
+}
+
+function serve(answer: (request: Request) => Response, tls?: { key: string; cert: string }): string {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer, ...(tls && { tls }) });
+  closing.push(() => server.stop(true));
+  return `http${tls ? "s" : ""}://127.0.0.1:${server.port}`;
+}
+
+const report = async (env: Record<string, string> = {}, dir = folder()) =>
+  onlineReport(loadConfig({ DATA_DIR: dir, ...env }, { cwd: dir, dotenv: false, settings: allSettings }), undefined);
+
+/** The line that begins with these words, and what it says to do. */
+function lineOf(text: string, start: string): string[] {
+  const lines = text.split("\n");
+  const at = lines.findIndex((line) => line.slice(2).startsWith(start));
+  return lines[at + 1]?.startsWith("  → ") ? lines.slice(at, at + 2) : lines.slice(at, at + 1);
+}
+
+describe("mail", () => {
+  test("a server that accepts the password is good, and gets no mail", async () => {
+    const smtp = await startSmtp({ login: { user: "berth", pass: "canary-mail-pass" } });
+    closing.push(smtp.stop);
+    const { text } = await report({ SMTP_URL: smtp.url, MAIL_FROM: "Berth <berth@example.com>" });
+    expect(lineOf(text, "Mail:")).toEqual([
+      `✓ Mail: 127.0.0.1:${smtp.port} accepts the connection and the password. No mail was sent.`,
+    ]);
+    expect(smtp.mails).toEqual([]);
+    expect(text).not.toContain("canary");
+  });
+
+  test("a wrong password is told from a server that is away, and is not shown", async () => {
+    const smtp = await startSmtp({ login: { user: "berth", pass: "right" } });
+    const url = smtp.url.replace(":right@", ":canary-wrong@");
+    const refused = await report({ SMTP_URL: url, MAIL_FROM: "berth@example.com" });
+    expect(refused.exitCode).toBe(1);
+    expect(lineOf(refused.text, "Mail:").join("\n")).toMatch(
+      /^✗ .*can't be used: .*535.*\n {2}→ Correct the user and the password/,
+    );
+    expect(refused.text).not.toContain("canary");
+    await smtp.stop();
+    const away = await report({ SMTP_URL: url, MAIL_FROM: "berth@example.com" });
+    expect(lineOf(away.text, "Mail:").join("\n")).toMatch(/^✗ .*ECONNREFUSED.*\n {2}→ Check name and port/);
+  });
+
+  test("without a server, it says where mails go", async () => {
+    const { text, exitCode } = await report();
+    expect(lineOf(text, "Mail:").join("\n")).toMatch(/^! .*DATA_DIR\/outbox\.\n {2}→ Set SMTP_URL/);
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe("providers", () => {
+  test.each([
+    [200, /^✓ Provider \S.* lists its models\.$/],
+    [401, /^✗ .*does not accept the key\.\n {2}→ Put a valid key into PROVIDER_5_API_KEY\.$/],
+    [402, /^✗ .*no credit\.\n {2}→ Add credit there\.$/],
+    [503, /^✗ .*problem of its own \(status 503\)\.\n/],
+    [404, /^! .*status 404.*\n {2}→ Check PROVIDER_5_BASE_URL/],
+  ])("status %d", async (status, expected) => {
+    const asked: string[] = [];
+    const url = serve((request) => {
+      asked.push(`${new URL(request.url).pathname} ${request.headers.get("authorization")}`);
+      return Response.json({ data: [] }, { status });
+    });
+    const { text } = await report({ PROVIDER_5_BASE_URL: `${url}/v1`, PROVIDER_5_API_KEY: "sk-canary-1234567890" });
+    expect(lineOf(text, "Provider ").join("\n")).toMatch(expected);
+    expect(asked).toEqual(["/v1/models Bearer sk-canary-1234567890"]);
+    expect(text).not.toContain("canary");
+    expect(text).toContain("no service runs here");
+  });
+
+  test("one that can't be reached, and none at all", async () => {
+    const { text, exitCode } = await report({ PROVIDER_3_BASE_URL: "http://127.0.0.1:9/v1" });
+    expect(lineOf(text, "Provider ").join("\n")).toMatch(/^✗ .*can't be reached: .*\n {2}→ Check PROVIDER_3_BASE_URL/);
+    expect(exitCode).toBe(1);
+    expect((await report()).text).toContain("→ Set the key of a provider, such as PROVIDER_1_API_KEY");
+  });
+});
+
+describe("domains", () => {
+  test("a certificate of nobody's is refused, and something that is not Berth is told", async () => {
+    const BASE_URL = serve(() => new Response("nginx"), await selfSigned());
+    const { text, exitCode } = await report({ BASE_URL });
+    expect(lineOf(text, "Domains: the certificate").join("\n")).toMatch(
+      /^✗ .*is not valid: .*\n {2}→ Give the proxy a certificate/,
+    );
+    expect(exitCode).toBe(1);
+  });
+
+  test("Berth's own answer is recognized; another's, or none, says what to do", async () => {
+    const berth = serve(() => Response.json({ status: "ok" }));
+    expect(lineOf((await report({ BASE_URL: berth })).text, "Domains: Berth")).toEqual([
+      `✓ Domains: Berth answers at ${berth}.`,
+    ]);
+    const other = serve(() => new Response("nginx"));
+    expect(lineOf((await report({ BASE_URL: other })).text, "Domains: something").join()).toContain(
+      "→ Start the service",
+    );
+    const none = await report({ BASE_URL: "http://127.0.0.1:9" });
+    expect(lineOf(none.text, "Domains: nothing").join()).toContain("→ Start the service");
+  });
+
+  test("a name without an address is an error", async () => {
+    const { text, exitCode } = await report({ BASE_URL: "https://berth.invalid" });
+    expect(lineOf(text, "Domains: berth.invalid").join("\n")).toMatch(
+      /^✗ .*has no address.*\n {2}→ Make the DNS record/,
+    );
+    expect(exitCode).toBe(1);
+  }, 20_000);
+});
+
+test("the clock is compared with the server that differs least", () => {
+  expect(checkClock([])).toMatchObject({ level: "note" });
+  expect(checkClock([900, -400_000])).toMatchObject({ level: "good" });
+  expect(checkClock([90_000, 90_500])).toMatchObject({ level: "warning", text: "Clock: it is 90 s ahead." });
+  expect(checkClock([-400_000])).toMatchObject({ level: "broken", text: "Clock: it is 400 s behind." });
+});
+
+describe("backups and disk", () => {
+  function backUp(dir: string, at: number, write: (path: string) => void) {
+    mkdirSync(join(dir, "database-backups"), { recursive: true });
+    const name = `berth-${new Date(at).toISOString().replace(/[:.]/g, "-")}.db`;
+    write(join(dir, "database-backups", name));
+  }
+  const database = (path: string) => {
+    using made = new Database(path);
+    made.run("CREATE TABLE migrations (name TEXT)");
+    made.run("INSERT INTO migrations VALUES ('0001')");
+  };
+
+  test("the newest backup is opened, and its age is shown", async () => {
+    const dir = folder();
+    backUp(dir, Date.now() - 20 * DAY, database);
+    expect(lineOf((await report({}, dir)).text, "Backups:").join("\n")).toMatch(
+      /^! .*is 20 days old.*\n {2}→ Make one/,
+    );
+    backUp(dir, Date.now(), database);
+    expect(lineOf((await report({}, dir)).text, "Backups:")).toEqual([
+      "✓ Backups: the newest is from today, and can be opened.",
+    ]);
+    backUp(dir, Date.now() + 1_000, (path) => writeFileSync(path, "torn"));
+    const torn = await report({}, dir);
+    expect(lineOf(torn.text, "Backups:").join("\n")).toMatch(/^✗ .*can't be opened.*\n {2}→ Make one/);
+    expect(torn.exitCode).toBe(1);
+  });
+
+  test("none, and the space of the disk", async () => {
+    const { text } = await report();
+    expect(lineOf(text, "Backups:").join("\n")).toMatch(/^! Backups: there is none at.*\n {2}→ Make one/);
+    expect(lineOf(text, "Disk:")[0]).toMatch(/^. Disk: \d+ MiB of \d+ MiB are free \(\d+ %\)\.$/);
+  });
+});
