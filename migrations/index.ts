@@ -79,6 +79,7 @@ import adminGroups from "./0135_admin_groups.sql" with { type: "text" };
 import places from "./0140_places.sql" with { type: "text" };
 import deviceCells from "./0141_device_cells.sql" with { type: "text" };
 import backupRuns from "./0150_backup_runs.sql" with { type: "text" };
+import auditChain from "./0155_audit_chain.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -164,4 +165,5 @@ export const migrations: readonly Migration[] = [
   { name: "0140_places", sql: places },
   { name: "0141_device_cells", sql: deviceCells },
   { name: "0150_backup_runs", sql: backupRuns },
+  { name: "0155_audit_chain", sql: auditChain },
 ];

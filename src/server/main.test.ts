@@ -28,6 +28,7 @@ test("the version and the help go to standard output", async () => {
     "doctor",
     "top",
     "user",
+    "audit",
     "backup",
     "backups",
     "restore",

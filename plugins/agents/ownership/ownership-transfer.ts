@@ -33,10 +33,11 @@ const TRANSFER = `UPDATE agents SET user_id = ?1, updated_at = ?2 WHERE id = ?4 
 export function createOwnershipTransfer({
   database,
   events,
+  audit,
   agents,
   hooks,
   logs,
-}: Pick<Kernel, "database" | "events"> & {
+}: Pick<Kernel, "database" | "events" | "audit"> & {
   agents: Pick<AgentStore, "find" | "invalidateOwner">;
   hooks: AgentHooks;
   logs: Pick<LogStore, "add">;
@@ -68,6 +69,11 @@ export function createOwnershipTransfer({
           guard("quota"),
           ...transferHooks.flatMap((hook) => hook(agentId, from, userId)),
           events.recordStatement("agent.claimed", { userId, agentId, data: { id: agentId, name } }),
+          audit.record({
+            action: "agent.transfer",
+            target: { kind: "agent", id: agentId, name },
+            details: { owner: { from, to: userId } },
+          }),
           ...statementsAfter,
         ]);
       } catch (error) {

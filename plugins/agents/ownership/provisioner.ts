@@ -45,7 +45,7 @@ const INSERT = `INSERT INTO agents
 
 const TIERS = ["starter", "pro", "enterprise"];
 
-type Deps = Pick<Kernel, "database" | "events" | "marks"> & {
+type Deps = Pick<Kernel, "database" | "events" | "marks" | "audit"> & {
   agents: AgentStore;
   configs: ConfigStore;
   logs: Pick<LogStore, "add">;
@@ -56,7 +56,7 @@ type Deps = Pick<Kernel, "database" | "events" | "marks"> & {
  * `SUBSCRIPTION_REQUIRED`, and 429 `AGENT_LIMIT_REACHED` with `current` and `limit`. Concurrent requests can't exceed
  * the quota, which is checked in the write.
  */
-export function createProvisioner({ database, events, marks, agents, configs, logs }: Deps) {
+export function createProvisioner({ database, events, marks, audit, agents, configs, logs }: Deps) {
   return async function provision(request: NewAgent): Promise<Agent> {
     const {
       userId,
@@ -94,6 +94,11 @@ export function createProvisioner({ database, events, marks, agents, configs, lo
           guard("quota"),
           ...configs.firstVersionStatements(id, config, { now, imported }),
           events.recordStatement("agent.created", { userId, agentId: id, data }),
+          audit.record({
+            action: "agent.create",
+            target: { kind: "agent", id, name: trimmedName },
+            details: { owner: userId, model: choice, ...(imported && { imported }) },
+          }),
           ...(statementsAfter?.(id, { id, name: trimmedName, subdomain, status, createdAt: now }) ?? []),
         ]);
       } catch (error) {
