@@ -3974,8 +3974,10 @@ export const translation = {
         "`on`: Eine Adresse gilt auch dann als bestätigt, wenn der Anbieter kein `email_verified` schickt. Nur für einen, bei dem niemand seine Adresse selbst wählt.",
       "Who is refused at sign-up and forgot-password: `standard` lets plain API clients pass, `strict` only browsers.":
         "Wer bei Registrierung und vergessenem Passwort abgewiesen wird: `standard` lässt einfache API-Programme durch, `strict` nur Browser.",
-      "Who gets an account: anyone, people whom an admin invites (`berth user invite`), or nobody. Admins can always create accounts.":
-        "Wer ein Konto bekommt: jeder, Eingeladene (`berth user invite`) oder niemand. Admins können immer Konten anlegen.",
+      "Who gets an account: anyone, people whom an admin invites (`berth user invite`), people with an address of a list of domains, or nobody. Admins can always create accounts.":
+        "Wer ein Konto bekommt: jeder, Eingeladene (`berth user invite`), alle mit einer Adresse aus einer Liste von Domains, oder niemand. Admins können immer Konten anlegen.",
+      "open, invite, closed, or domains: with the domains of addresses, such as domains:example.com,example.org":
+        "open, invite, closed oder domains: mit den Domains der Adressen, etwa domains:example.com,example.org",
       "Whether `POST /api/provision` makes agents without an account, to be claimed later.":
         "Ob `POST /api/provision` Agenten ohne Konto anlegt, die man später übernimmt.",
       'All limits, or overrides by rule: `{"sign-up":"10/m,60/h"}`.':
@@ -4921,6 +4923,8 @@ export const translation = {
   pageErrors: {
     accounts: {
       ACCOUNT_DISABLED: "Dieses Konto ist gesperrt. Frag den Betreiber dieses Dienstes.",
+      EMAIL_NOT_VERIFIED:
+        "Öffne zuerst den Link in der Mail an diese Adresse. Kam keine, wähle „Passwort vergessen?“: Auch diese Mail bestätigt die Adresse.",
       AGENT_LIMIT_REACHED:
         "Dein Tarif hat keinen Platz für einen weiteren Agenten. Entferne einen, oder wähle einen größeren Tarif.",
       BACKEND_UNAVAILABLE: "Der Dienst ist gerade nicht erreichbar. Versuch es gleich noch einmal.",

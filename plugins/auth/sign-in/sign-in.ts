@@ -7,9 +7,10 @@ import type { RateLimiter } from "../../../src/kernel/security/rate-limits/rate-
 import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
 import { createAccountAudit } from "../administration/account-audit.ts";
 import { emailName } from "../cells/account-names.ts";
-import { normalizeEmail } from "../email.ts";
+import { isInternalEmail, normalizeEmail } from "../email.ts";
 import type { Passwords } from "../password/passwords.ts";
 import type { SignInEvidence } from "../sessions.ts";
+import { signUpSettings } from "../settings.ts";
 import { isTotpRequired, type TwoFactor } from "../two-factor/two-factor.ts";
 import type { User, Users } from "../users.ts";
 
@@ -23,7 +24,7 @@ export interface Credentials {
 export interface SignIn {
   /**
    * The user of these credentials, and the evidence for a session. Throws as `checkPassword`; with the correct password
-   * also 403 `ACCOUNT_DISABLED` and, if two-factor is on, 401 `TOTP_REQUIRED` without a code and 401 `INVALID_TOTP` for
+   * also 403 `ACCOUNT_DISABLED`, with a list of domains in SIGN_UP 403 `EMAIL_NOT_VERIFIED`, and, if two-factor is on, 401 `TOTP_REQUIRED` without a code and 401 `INVALID_TOTP` for
    * a wrong one, which counts as a failure like a wrong password;
    * `Elsewhere` if another cell has the address.
    */
@@ -42,14 +43,16 @@ const PASSWORD_CHECK_COST = 2;
 const RECORDED_FAILURES = 5;
 const MAX_COUNTED = 10_000;
 
-interface Deps extends Pick<Kernel, "audit" | "cells" | "database"> {
+interface Deps extends Pick<Kernel, "audit" | "cells" | "config" | "database"> {
   users: Users;
   passwords: Passwords;
   twoFactor: Pick<TwoFactor, "verifyIfEnabled">;
   limits: RateLimiter;
 }
 
-export function createSignIn({ audit, cells, database, users, passwords, twoFactor, limits }: Deps): SignIn {
+export function createSignIn({ audit, cells, config, database, users, passwords, twoFactor, limits }: Deps): SignIn {
+  const { mode } = config.of(signUpSettings);
+
   /** Failures of an account from an address, since the last one was recorded. */
   const failures = createBoundedMap<number>(MAX_COUNTED);
 
@@ -111,7 +114,15 @@ export function createSignIn({ audit, cells, database, users, passwords, twoFact
         });
       refundAttempt();
       if (user.disabledAt !== null) throw forbidden("ACCOUNT_DISABLED", "This account was disabled. Ask the operator.");
+      // Anybody can sign up with any address: that it is of a domain of SIGN_UP counts once its owner has opened the link.
+      if (mode === "domains" && !user.emailVerified && !isInternalEmail(email)) throw emailNotVerified();
       return { user, evidence: { passwordHash: user.passwordHash, twoFactor: hasTwoFactor } };
     },
   };
 }
+
+const emailNotVerified = () =>
+  forbidden(
+    "EMAIL_NOT_VERIFIED",
+    'Open the link in the mail to this address first. If it did not come, choose "Forgot your password?": that mail proves the address, too.',
+  );
