@@ -5,11 +5,11 @@ import { statement } from "../database/database.ts";
 import type { KeyRotation } from "../security/key-rotation.ts";
 import type { Vault } from "../security/vault.ts";
 import type { Log } from "../telemetry/log.ts";
-import { DAY } from "../util/time.ts";
+import { DAY, SECOND } from "../util/time.ts";
 import type { Actor } from "./actor.ts";
-import { createChain } from "./chain.ts";
+import type { Chain } from "./chain.ts";
 import { currentActor, runAs } from "./current-actor.ts";
-import { auditLog } from "./schema.ts";
+import { auditLog, SEAL_CONTEXT } from "./schema.ts";
 import type { ChainReport, Head } from "./verify.ts";
 
 /** A change that matters, of anything. */
@@ -62,7 +62,45 @@ interface Deps {
 
 export function createAudit({ database, vault, keyRotation, log, marks }: Deps): Audit {
   const { drizzle } = database;
-  const chain = createChain({ database, vault, keyRotation, log });
+  const listeners: (() => void)[] = [];
+  let isStarted = false;
+  let isScheduled = false;
+  let retry: Timer | undefined;
+  keyRotation.registerColumn({
+    label: "audit chain",
+    table: "audit_chain",
+    keyColumns: ["id"],
+    sealed: "chain_key",
+    sealContext: () => SEAL_CONTEXT,
+  });
+
+  /** Loaded with the first entry. */
+  let chain: Promise<Chain> | undefined;
+  const loadChain = () => {
+    chain ??= import("./chain.ts").then(({ createChain }) => createChain({ database, vault, notify }));
+    return chain;
+  };
+  const notify = () => {
+    for (const listener of listeners) listener();
+  };
+  const seal = async () => (await loadChain()).seal();
+
+  function sealSoon(): void {
+    if (!isStarted || isScheduled) return;
+    isScheduled = true;
+    // After the commits of this turn of the event loop, so that they are sealed together.
+    setImmediate(() => {
+      isScheduled = false;
+      if (isStarted) seal().catch(tryAgain);
+    });
+  }
+
+  function tryAgain(error: unknown): void {
+    log.warn("entries of the audit log could not be sealed; it is tried again", { error });
+    clearTimeout(retry);
+    retry = setTimeout(sealSoon, 10 * SECOND);
+    retry.unref();
+  }
 
   function statementFor(actor: Actor, { action, target, details = {} }: AuditedChange): Statement {
     const row = {
@@ -79,7 +117,7 @@ export function createAudit({ database, vault, keyRotation, log, marks }: Deps):
       address: actor.address,
       requestId: actor.requestId,
     };
-    return { ...statement(drizzle.insert(auditLog).values(row)), after: chain.sealSoon };
+    return { ...statement(drizzle.insert(auditLog).values(row)), after: sealSoon };
   }
 
   return {
@@ -90,14 +128,22 @@ export function createAudit({ database, vault, keyRotation, log, marks }: Deps):
       ({ action, user, details }) =>
         statementFor(actor, { action, target: { kind: "user", id: user.id, name: user.email }, details }),
     as: runAs,
-    start: chain.start,
-    stop: chain.stop,
-    seal: chain.seal,
-    onSealed: chain.onSealed,
-    async verify(noted) {
-      const { verifyChain } = await import("./verify.ts");
-      return verifyChain(database, await chain.openKey(), noted);
+    seal,
+    onSealed: (listener) => void listeners.push(listener),
+    async start() {
+      isStarted = true;
+      const { rows } = await database.read("SELECT 1 FROM audit_seals WHERE mac IS NULL LIMIT 1");
+      if (rows.length > 0) sealSoon();
     },
-    prune: (now = Date.now()) => chain.prune(now - RETENTION_MS, RETENTION_MS),
+    async stop() {
+      isStarted = false;
+      clearTimeout(retry);
+      await (await chain)?.idle();
+    },
+    async verify(noted) {
+      const [{ openKey }, { verifyChain }] = await Promise.all([loadChain(), import("./verify.ts")]);
+      return verifyChain(database, await openKey(), noted);
+    },
+    prune: async (now = Date.now()) => (await loadChain()).prune(now - RETENTION_MS, RETENTION_MS),
   };
 }

@@ -2,11 +2,9 @@
 // the root key can make one. Sealing follows the commit, in the order of the entries' numbers.
 import type { Row } from "@libsql/client";
 import { type Database, guard, type Statement } from "../database/database.ts";
-import type { KeyRotation } from "../security/key-rotation.ts";
 import type { Vault } from "../security/vault.ts";
-import type { Log } from "../telemetry/log.ts";
-import { SECOND } from "../util/time.ts";
 import { randomToken } from "../util/tokens.ts";
+import { SEAL_CONTEXT } from "./schema.ts";
 
 /** The key of the chain's HMACs: random, and sealed under the root key, so that a rotation of that key changes no hash. */
 export type ChainKey = string;
@@ -25,7 +23,6 @@ export interface Head {
   mac: string;
 }
 
-export const SEAL_CONTEXT = "audit-chain";
 /** The columns of an entry that its hash covers, in this order. */
 const COLUMNS =
   "id, at, actor_kind, actor_id, actor_name, action, target_kind, target_id, target_name, details, address, request_id".split(
@@ -62,24 +59,15 @@ export async function readState(database: Pick<Database, "read">): Promise<(Chai
 interface Deps {
   database: Database;
   vault: Vault;
-  keyRotation: KeyRotation;
-  log: Log;
+  /** Called when entries were sealed. */
+  notify(): void;
 }
 
-export function createChain({ database, vault, keyRotation, log }: Deps) {
-  keyRotation.registerColumn({
-    label: "audit chain",
-    table: "audit_chain",
-    keyColumns: ["id"],
-    sealed: "chain_key",
-    sealContext: () => SEAL_CONTEXT,
-  });
-  const listeners: (() => void)[] = [];
-  let isStarted = false;
-  let isScheduled = false;
+export type Chain = ReturnType<typeof createChain>;
+
+export function createChain({ database, vault, notify }: Deps) {
   /** The work under way; one at a time. */
   let tail: Promise<unknown> = Promise.resolve();
-  let retry: Timer | undefined;
 
   function inTurn(work: () => Promise<void>): Promise<void> {
     const next = tail.then(work);
@@ -126,47 +114,20 @@ export function createChain({ database, vault, keyRotation, log }: Deps) {
       const next = { ...state, head };
       await database.write([...moveStatements(key, state, next), ...seals]);
       state = next;
-      for (const listener of listeners) listener();
+      notify();
     }
   }
 
   const seal = () => inTurn(sealAll);
 
-  function sealSoon(): void {
-    if (!isStarted || isScheduled) return;
-    isScheduled = true;
-    // After the commits of this turn of the event loop, so that they are sealed together.
-    setImmediate(() => {
-      isScheduled = false;
-      if (isStarted) seal().catch(tryAgain);
-    });
-  }
-
-  function tryAgain(error: unknown): void {
-    log.warn("entries of the audit log could not be sealed; it is tried again", { error });
-    clearTimeout(retry);
-    retry = setTimeout(sealSoon, 10 * SECOND);
-    retry.unref();
-  }
-
   return {
     seal,
-    sealSoon,
-    onSealed: (listener: () => void) => void listeners.push(listener),
     async openKey(): Promise<ChainKey | undefined> {
       const state = await readState(database);
       return state && vault.open(String(state.row.chain_key), SEAL_CONTEXT);
     },
-    async start(): Promise<void> {
-      isStarted = true;
-      const { rows } = await database.read("SELECT 1 FROM audit_seals WHERE mac IS NULL LIMIT 1");
-      if (rows.length > 0) sealSoon();
-    },
-    async stop(): Promise<void> {
-      isStarted = false;
-      clearTimeout(retry);
-      await tail;
-    },
+    /** Resolves when no work is under way. */
+    idle: async (): Promise<void> => void (await tail),
 
     /**
      * Deletes the oldest entries that were made before `before` and at least `retentionMs` before the newest one, which the
