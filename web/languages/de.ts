@@ -4353,6 +4353,8 @@ export const translation = {
     SESSION_REQUIRED: "Das geht nicht mit einem API-Schlüssel. Melde dich an.",
     SIGNATURE_REQUIRED: "Die Unterschrift fehlt. Unterschreib die Nachricht noch einmal.",
     SIGN_IN_OVER: "Diese Anmeldung ist abgelaufen oder begann in einem anderen Browser. Melde dich noch einmal an.",
+    EMAIL_NOT_VERIFIED:
+      "Öffne zuerst den Link in der Mail an diese Adresse. Kam keine, wähle „Passwort vergessen?“: Auch diese Mail bestätigt die Adresse.",
     SIGN_UP_CLOSED: "Hier kann sich niemand selbst registrieren. Bitte den Betreiber um ein Konto.",
     SPEND_NOT_WAITING: "Diese Zahlung wartet nicht mehr auf dich.",
     STOPPING: "Berth wird gerade neu gestartet. Deine Nachricht bleibt; versuch es gleich noch einmal.",
