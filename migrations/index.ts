@@ -79,6 +79,7 @@ import adminGroups from "./0135_admin_groups.sql" with { type: "text" };
 import places from "./0140_places.sql" with { type: "text" };
 import deviceCells from "./0141_device_cells.sql" with { type: "text" };
 import backupRuns from "./0150_backup_runs.sql" with { type: "text" };
+import auditChain from "./0155_audit_chain.sql" with { type: "text" };
 import creditEntries from "./0160_credit_entries.sql" with { type: "text" };
 import stripe from "./0161_stripe.sql" with { type: "text" };
 import stripeMeter from "./0162_stripe_meter.sql" with { type: "text" };
@@ -170,4 +171,5 @@ export const migrations: readonly Migration[] = [
   { name: "0160_credit_entries", sql: creditEntries },
   { name: "0161_stripe", sql: stripe },
   { name: "0162_stripe_meter", sql: stripeMeter },
+  { name: "0155_audit_chain", sql: auditChain },
 ];

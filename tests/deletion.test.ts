@@ -116,7 +116,9 @@ test("a deletion during turns ends bots, turns and sockets, not those of others,
     "usage_days",
   ]);
   expect(tablesWith(berth, account.email)).toEqual(["audit_log", "events"]);
-  expect(tablesWith(berth, CANARY)).toEqual(["events"]);
+  // The name of the agent; what was said to it is nowhere.
+  expect(tablesWith(berth, CANARY)).toEqual(["audit_log", "events"]);
+  expect(tablesWith(berth, `${CANARY} asks`)).toEqual([]);
   using database = new Database(join(berth.dir, "data/berth.db"), { readonly: true });
   const types = database.query<{ type: string }, [string]>("SELECT type FROM events WHERE user_id = ? ORDER BY seq");
   expect(types.all(id).at(-1)).toEqual({ type: "user.deleted" });

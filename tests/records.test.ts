@@ -1,11 +1,13 @@
 // What the service and its agents record of what happened, over a kill: the admin's overview, and the lines of agents' logs.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { provision } from "./support/members.ts";
+import { temporaryDir } from "./support/process.ts";
 import { startUpstream } from "./support/upstream.ts";
 
 interface Line {
@@ -116,3 +118,54 @@ test("an agent's log says what failed, what was decided and what was changed, an
   expect(JSON.stringify(lines)).not.toMatch(/secret-path|Hello|12 euros/);
   await upstream.stop();
 }, 60_000);
+
+test("the audit log reaches AUDIT_TO whole and in order over kills; verify proves it, and names what was changed by hand", async () => {
+  const sent = (dir: string) => {
+    const path = join(dir, "audit.jsonl");
+    const text = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+    return text === "" ? [] : text.split("\n").map((line) => JSON.parse(line) as { seq: number; mac: string });
+  };
+  const dir = temporaryDir();
+  try {
+    const env = { RATE_LIMITS: "off", AUDIT_TO: `file:${join(dir.path, "audit.jsonl")}` };
+    await using berth = await startBerth({ env });
+    const client = createClient(berth);
+    await client.join();
+    for (let round = 0; round < 3; round++) {
+      // The kill comes while keys are made.
+      const made = Array.from({ length: 6 }, (_, at) => client.post("/api/keys", { name: `key ${round}.${at}` }));
+      await Promise.race(made);
+      await berth.kill();
+      await Promise.allSettled(made);
+      await berth.restart({ keepPorts: true });
+    }
+    const stored = () => {
+      using database = new Database(join(berth.dir, "data/berth.db"), { readonly: true });
+      return database.query<{ seq: number; mac: string }, []>("SELECT seq, mac FROM audit_seals ORDER BY seq").all();
+    };
+    await eventually(() => sent(dir.path).at(-1)?.seq === stored().at(-1)?.seq && stored().length > 3);
+    const lines = sent(dir.path);
+    // Repeated ones have the same hash; without them, each number comes once, in order.
+    const unique = [...new Map(lines.map(({ seq, mac }) => [seq, mac]))].map(([seq, mac]) => ({ seq, mac }));
+    expect(unique).toEqual(stored());
+
+    const verified = await berth.command("audit", "verify");
+    expect(verified.exitCode).toBe(0);
+    expect(verified.stdout).toContain("The audit log is as it was written");
+    const head = /Head: (\S+)/.exec(verified.stdout)?.[1] ?? "";
+    expect(await berth.command("audit", "verify", "--head", head)).toMatchObject({ exitCode: 0 });
+
+    await berth.kill();
+    using database = new Database(join(berth.dir, "data/berth.db"));
+    database.run("DROP TRIGGER audit_log_unchanged");
+    database.run(
+      "UPDATE audit_log SET actor_name = 'nobody' WHERE id = (SELECT entry_id FROM audit_seals WHERE seq = 2)",
+    );
+    database.close();
+    const changed = await berth.command("audit", "verify");
+    expect(changed.exitCode).toBe(1);
+    expect(changed.stdout).toContain("entry 2: this entry was changed");
+  } finally {
+    dir.remove();
+  }
+});

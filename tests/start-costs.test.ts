@@ -13,10 +13,10 @@ import { eventually } from "./support/eventually.ts";
  */
 const BUDGETS = {
   /** Chunks of the bundle that are loaded. More parts that are loaded late divide the rest into more chunks, which costs next to nothing. */
-  modules: 68,
+  modules: 69,
   /** Functions whose code is read. */
-  functions: 8_100,
-  objects: 112_200,
+  functions: 8_160,
+  objects: 112_600,
   heapBytes: 14_400_000,
 };
 

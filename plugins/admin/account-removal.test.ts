@@ -53,7 +53,7 @@ describe("removing an account", () => {
     expect(await rows("SELECT 1 FROM agents WHERE id = ?", agent.id)).toEqual([]);
     const types = (await server.kernel.events.since(0, { userId: id })).map(({ type }) => type);
     expect(types.slice(-2)).toEqual(["agent.deleted", "user.deleted"]);
-    expect(await audited(id)).toMatchObject([
+    expect((await audited(id)).slice(0, 1)).toMatchObject([
       {
         action: "user.delete",
         actor: { kind: "user", id: rootId, name: root.account.email },
@@ -70,7 +70,7 @@ describe("removing an account", () => {
     const { id } = await joined();
     const answers = await Promise.all([remove(id), remove(id), remove(id)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
-    expect(await audited(id)).toHaveLength(1);
+    expect((await audited(id)).filter(({ action }) => action === "user.delete")).toHaveLength(1);
   });
 
   test("works for a disabled account", async () => {
@@ -86,7 +86,7 @@ describe("removing an account", () => {
     };
     expectRefusal(await remove(id), 502, "BACKEND_UNAVAILABLE");
     expect((await root.get(`/api/admin/users/${id}`)).status).toBe(200);
-    expect(await audited(id)).toEqual([]);
+    expect((await audited(id)).map(({ action }) => action)).not.toContain("user.delete");
   });
 });
 

@@ -1,5 +1,6 @@
 // The commands `berth user …`, with which the operator of the machine manages accounts. They run in the server when
 // called over the control socket, else in the process of the command.
+import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Administration, PlanTable, User } from "../auth/index.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { toInvitationResponse, toUserItem } from "./model.ts";
@@ -67,6 +68,16 @@ export function createCommands(administration: Administration, auditLog: AuditLo
     async "user.reset-password"(args) {
       const { id, email } = await findAccount(args);
       return { email, link: await administration.resetPassword(id, recorder(args), "link") };
+    },
+
+    async "audit.verify"({ head }) {
+      const [, seq, mac = ""] = /^(\d{1,15}):([\w-]{43})$/.exec(head ?? "") ?? [];
+      if (head !== undefined && seq === undefined)
+        throw invalidInput({
+          path: "head",
+          message: "A head is a number and a hash, as audit verify prints them: 12:AbC…",
+        });
+      return auditLog.verify(seq === undefined ? undefined : { seq: Number(seq), mac });
     },
 
     async "user.two-factor-off"(args) {

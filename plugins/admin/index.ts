@@ -1,19 +1,21 @@
 // The admin plugin: account administration over HTTP and on the command line, with an audit log.
 import { programName } from "../../src/kernel/config/program-name.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
-import { plugin } from "../../src/kernel/plugin.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
+import { ownsDatabase, plugin } from "../../src/kernel/plugin.ts";
+import { DAY, MINUTE } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { planSettings } from "../auth/settings.ts";
+import type { AuditExport } from "./audit-export/audit-export.ts";
 import { createAuditLog } from "./audit-log.ts";
 import { createCommands } from "./commands.ts";
+import { auditSettings } from "./settings.ts";
 
-export type { Actor } from "./audit-log.ts";
+export type { Actor } from "../../src/kernel/audit/actor.ts";
 export type { Commands } from "./commands.ts";
 
 export const admin = plugin("admin", (host) => {
-  const { idempotency, jobs, cells } = host.kernel;
+  const { audit, idempotency, jobs, cells } = host.kernel;
   const authService = host.use(auth);
   const agentService = host.use(agents);
   const auditLog = createAuditLog(host.kernel);
@@ -39,13 +41,28 @@ export const admin = plugin("admin", (host) => {
     cells.answer("admin.users", async (text) => JSON.stringify(await (await lists()).usersHere(JSON.parse(text))));
     cells.answer("admin.audit", async (text) => JSON.stringify(await auditLog.list(JSON.parse(text))));
   }
-  jobs.every("admin.prune-audit", DAY, () => auditLog.prune());
+  jobs.every("admin.prune-audit", DAY, () => audit.prune());
+  // Another process may write entries, which this one is not told of.
+  if (!ownsDatabase(host.kernel)) jobs.every("admin.seal-audit", MINUTE, () => audit.seal());
+  let auditExport: AuditExport | undefined;
 
   return {
     service: {
       commands: createCommands(authService.administration, auditLog, plans),
       /** The statement that records an admin's change of something else than an account. */
       auditStatement: auditLog.statementFor,
+    },
+    async start() {
+      const { target, token } = host.kernel.config.of(auditSettings);
+      if (target) {
+        const { startAuditExport } = await import("./audit-export/audit-export.ts");
+        auditExport = startAuditExport(host.kernel, target, token);
+      }
+      await audit.start();
+    },
+    async stop() {
+      await audit.stop();
+      await auditExport?.stop();
     },
     lateRoutes: {
       web: [

@@ -30,10 +30,15 @@ export const usersQuery = t.Object({
 export const auditQuery = t.Object({
   user: t.Optional(t.String({ maxLength: 320, description: "The account that was changed: an id or an address" })),
   actor: t.Optional(
-    t.String({ maxLength: 320, description: "The admin or operator who made the change: an id or an address" }),
+    t.String({
+      maxLength: 320,
+      description: "The account, key, agent or operator that made the change: an id, an address or a name",
+    }),
   ),
   action: t.Optional(t.String({ maxLength: 64, description: "Such as `user.disable`" })),
-  kind: t.Optional(t.String({ maxLength: 64, description: "What was changed: user, agent, job or backup" })),
+  kind: t.Optional(
+    t.String({ maxLength: 64, description: "What was changed: user, agent, tool, job, backup or vault" }),
+  ),
   from: t.Optional(t.String({ maxLength: 64, description: "ISO 8601: entries since then" })),
   to: t.Optional(t.String({ maxLength: 64, description: "ISO 8601: entries before then" })),
   cursor: t.Optional(t.String({ maxLength: 64, description: "`next` of the page before, in place of `offset`" })),
@@ -159,9 +164,12 @@ export const auditList = t.Object({
       id: t.String(),
       at: time,
       actor: t.Object({
-        kind: t.String({ description: "`user` or `command`" }),
+        kind: t.String({ description: "`user`, `key`, `agent`, `visitor`, `command` or `service`" }),
         id: t.Union([t.String(), t.Null()]),
-        name: t.String({ description: "The admin's address at that time, or the user who ran the command" }),
+        name: t.String({
+          description:
+            "The account's address at that time, also of a key; the agent's name; or the user who ran the command",
+        }),
       }),
       action: t.String(),
       target: t.Object({ kind: t.String(), id: t.String(), name: t.String() }),

@@ -385,9 +385,13 @@ describe("lists", () => {
 
   test("return the audit log, filtered by actor, target and action", async () => {
     const byRoot = await audit(`actor=${rootId}&limit=200`);
-    expect(byRoot.total).toBe((await audit()).total);
-    expect(await audit(`actor=${encodeURIComponent(root.account.email)}`)).toMatchObject({ total: byRoot.total });
-    expect(await audit(`actor=${adaId}`)).toMatchObject({ entries: [], total: 0 });
+    expect(byRoot.total).toBeGreaterThan(0);
+    expect(byRoot.entries.every(({ actor }) => actor.id === rootId)).toBe(true);
+    const byAddress = await audit(`actor=${encodeURIComponent(root.account.email)}&limit=200`);
+    expect(byAddress.total).toBeGreaterThanOrEqual(byRoot.total);
+    expect(new Set(byAddress.entries.map(({ actor }) => actor.kind))).toEqual(new Set(["user", "key"]));
+    const byAda = await audit(`actor=${adaId}&limit=200`);
+    expect(new Set(byAda.entries.map(({ action }) => action))).toContain("user.sign-in");
     const ofAda = await audit(`user=${adaId}&action=subscription.set`);
     expect(ofAda.total).toBeGreaterThan(0);
     expect(new Set(ofAda.entries.map(({ action, target }) => `${action} ${target.id}`)).size).toBe(1);

@@ -60,10 +60,11 @@ export function adminRoutes({
   const conflictErrors = ["ACCOUNT_CHANGING"];
   const notFoundErrors = { 404: "USER_NOT_FOUND" };
 
-  /** The audit recorder for the admin of this request. */
-  function recorder({ identity: { user }, request }: { identity: Identity; request: Request }) {
-    const { address, id } = contextOf(request);
-    return auditLog.recorderFor({ kind: "user", id: user.id, name: user.email, address, requestId: id });
+  /** The audit recorder for the admin of this request, or the admin's key. */
+  function recorder({ identity: { user, session, credentialId }, request }: { identity: Identity; request: Request }) {
+    const { address, id: requestId } = contextOf(request);
+    const actor = session ? ({ kind: "user", id: user.id } as const) : ({ kind: "key", id: credentialId } as const);
+    return auditLog.recorderFor({ ...actor, name: user.email, address, requestId });
   }
 
   async function detail(user: User) {
@@ -305,9 +306,10 @@ export function adminRoutes({
         response: { 200: auditList },
         detail: {
           tags,
-          summary: "The changes by admins and commands, newest first; kept for two years",
+          summary: "Every change that matters, newest first; kept for two years",
           description:
-            "Who changed what, when, and from which address. Filters can be combined; `next` is the cursor of the next page.",
+            "Who changed what, when, and from which address: people, their API keys, agents whose tools act, admins and commands. " +
+            "`berth audit verify` shows whether the log is as it was written. Filters can be combined; `next` is the cursor of the next page.",
           operationId: "listAuditEntries",
         },
       },

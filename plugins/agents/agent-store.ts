@@ -65,13 +65,13 @@ export interface AgentStore {
    */
   setStatus(id: string, status: AgentStatus, more?: StatusChange): Promise<boolean>;
   /**
-   * Writes the given fields in one batch with `statementsAfter`, whose own failed guards are thrown as GuardFailed; 404 when
-   * the agent is gone.
+   * Writes the given fields in one batch with the statements that store a configuration, whose own failed guards are thrown as
+   * GuardFailed; 404 when the agent is gone. `changed` names the configuration's fields, for the audit log.
    */
   change(
     id: string,
     fields: { name?: string; model?: ModelChoice },
-    statementsAfter: readonly Statement[],
+    config?: { statements: readonly Statement[]; changed: readonly string[] },
   ): Promise<Agent>;
   /** Agents that are wanted up and are not, or that need a runtime version other than these. */
   listToReconcile(runtimeVersions: readonly string[]): Promise<Agent[]>;
@@ -108,9 +108,9 @@ export const CACHED_AGENTS = 20_000;
 /** Entries of caches of agents' rows: 0, no caching, where another process can write them. */
 export const cacheSize = (kernel: Pick<Kernel, "config" | "database">) => (ownsDatabase(kernel) ? CACHED_AGENTS : 0);
 
-type Deps = Pick<Kernel, "database" | "events" | "config"> & { hooks: AgentHooks };
+type Deps = Pick<Kernel, "database" | "events" | "config" | "audit"> & { hooks: AgentHooks };
 
-export function createAgentStore({ database, events, config, hooks }: Deps): AgentStore {
+export function createAgentStore({ database, events, config, audit, hooks }: Deps): AgentStore {
   const db = database.drizzle;
   const agentCache = createCache<Agent | undefined>({ entries: cacheSize({ config, database }) });
   const idsByOwner = createCache<readonly string[]>({ entries: cacheSize({ config, database }) });
@@ -233,14 +233,19 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
       return true;
     },
 
-    async change(id, fields, statementsAfter) {
+    async change(id, fields, config) {
       const agent = await requireAgent(id);
       const { name = agent.name, model } = fields;
       const changed = [
         ...(name === agent.name ? [] : (["name"] as const)),
         ...(model === undefined || model === agent.model ? [] : (["model"] as const)),
-        ...(statementsAfter.length === 0 ? [] : (["config"] as const)),
+        ...(config ? (["config"] as const) : []),
       ];
+      const details = {
+        ...(name !== agent.name && { name: { from: agent.name, to: name } }),
+        ...(changed.includes("model") && { model: { from: agent.model, to: model } }),
+        ...(config && { fields: config.changed }),
+      };
       const update = db
         .update(agents)
         .set({ ...fields, updatedAt: Date.now() })
@@ -249,8 +254,13 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
         await database.write([
           { ...statement(update), after: () => hooks.notifyChanged(id) },
           guard("agent"),
-          ...statementsAfter,
-          ...(changed.length === 0 ? [] : [events.recordStatement(...updatedEvent({ ...agent, name }, changed))]),
+          ...(config?.statements ?? []),
+          ...(changed.length === 0
+            ? []
+            : [
+                events.recordStatement(...updatedEvent({ ...agent, name }, changed)),
+                audit.record({ action: "agent.update", target: { kind: "agent", id, name }, details }),
+              ]),
         ]);
       } catch (error) {
         if (error instanceof GuardFailed && error.guard === "agent") throw agentNotFound();
@@ -281,6 +291,7 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
           { ...statement(db.delete(agents).where(eq(agents.id, id))), after },
           guard("agent"),
           events.recordStatement("agent.deleted", { userId, agentId: id, data: { id, name } }),
+          audit.record({ action: "agent.delete", target: { kind: "agent", id, name }, details: { owner: userId } }),
         ]);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;

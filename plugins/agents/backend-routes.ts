@@ -15,7 +15,7 @@ import {
   extractConfigText,
   warningsMember,
 } from "./configuration/config-response.ts";
-import { CONFIG_GUARD, type ConfigStore } from "./configuration/config-store.ts";
+import { CONFIG_GUARD, type ConfigStore, changedFields } from "./configuration/config-store.ts";
 import {
   agentDetail,
   agentListQuery,
@@ -59,7 +59,13 @@ export function backendRoutes({ authService, guards, agents, configs, provision,
       ...(name === undefined ? {} : { name: requireName(name) }),
       ...(model === undefined ? {} : { model: requireModel(model) }),
     };
-    const saveConfig = config === undefined ? [] : configs.saveStatements(agent.id, config, configVersion);
+    const saveConfig =
+      config === undefined
+        ? undefined
+        : {
+            statements: configs.saveStatements(agent.id, config, configVersion),
+            changed: changedFields(await configs.text(agent.id), config),
+          };
     const changedAgent = await agents.change(agent.id, fields, saveConfig).catch(async (error: unknown) => {
       throw error instanceof GuardFailed && error.guard === CONFIG_GUARD ? await configs.changedError(agent.id) : error;
     });

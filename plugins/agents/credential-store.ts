@@ -67,7 +67,7 @@ export interface CredentialStore {
 const MAX_VALUE = 4_096;
 
 type SealedByKind = ReadonlyMap<string, string>;
-type Deps = Pick<Kernel, "database" | "vault" | "keyRotation" | "config" | "log"> & {
+type Deps = Pick<Kernel, "database" | "vault" | "keyRotation" | "config" | "log" | "audit"> & {
   agents: AgentStore;
   hooks: AgentHooks;
 };
@@ -78,6 +78,7 @@ export function createCredentialStore({
   keyRotation,
   config,
   log,
+  audit,
   agents,
   hooks,
 }: Deps): CredentialStore {
@@ -135,6 +136,13 @@ export function createCredentialStore({
     throw invalidInput({ path: "key", message: `At most ${MAX_CUSTOM} credentials have names of your own.` });
   }
 
+  /** Never the secret. A bot's token is a part of its channel's connection, which is recorded. */
+  async function auditStatements(owner: CredentialOwner, kind: CredentialKind, done: "set" | "delete") {
+    if (channelIds().some((id) => id === kind)) return [];
+    const name = owner.kind === "agent" ? ((await agents.find(owner.id))?.name ?? "") : "";
+    return [audit.record({ action: `secret.${done}`, target: { ...owner, name }, details: { key: kind } })];
+  }
+
   type OwnedSealed = readonly [CredentialOwner, SealedByKind];
 
   /** All credentials that an agent can use, still sealed, in the order of precedence. */
@@ -161,6 +169,7 @@ export function createCredentialStore({
       }
       await database.write([
         secret === "" ? deleteStatement(owner, validKind) : upsertStatement(owner, validKind, secret),
+        ...(await auditStatements(owner, validKind, secret === "" ? "delete" : "set")),
       ]);
       await notifyChanged(owner);
       return secret !== "";

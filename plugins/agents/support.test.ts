@@ -1,5 +1,6 @@
 // Test support: the services of agents over a real database, and users with subscriptions.
 
+import { createAudit } from "../../src/kernel/audit/audit.ts";
 import { createMarks } from "../../src/kernel/cells/create-marks.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents } from "../../src/kernel/events/events.ts";
@@ -27,12 +28,13 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
   const events = createEvents({ database, log, jobs: createJobs({ database, log }) });
   const vault = createVault({ key: env.SECRET_KEY });
   const keyRotation = createKeyRotation({ database, vault, log });
-  const agents = createAgentStore({ database, events, config, hooks });
+  const audit = createAudit({ database, vault, keyRotation, log, marks: createMarks(0) });
+  const agents = createAgentStore({ database, events, config, audit, hooks });
   const logs = createLogStore({ database, log, hooks });
-  const configs = createConfigStore({ database, config, events, log: silent, hooks, logs });
-  const credentials = createCredentialStore({ database, vault, keyRotation, config, log, agents, hooks });
+  const configs = createConfigStore({ database, config, events, log: silent, audit, hooks, logs });
+  const credentials = createCredentialStore({ database, vault, keyRotation, config, log, audit, agents, hooks });
   const provision = createProvisioner({
-    ...{ database, events, agents, configs },
+    ...{ database, events, audit, agents, configs },
     quota: createAgentQuota({ database, config }),
     marks: createMarks(0),
     logs: { add: () => undefined },

@@ -38,8 +38,10 @@ beforeEach(async () => {
         await kernel.database.write([...statements]);
         configured = change(configured);
       },
+      find: async () => undefined,
       log: (_, __, line) => void lines.push(line),
     },
+    users: { byId: async () => undefined },
     skills: { toolsFor: async () => tools },
     store,
   });
@@ -142,6 +144,7 @@ describe("an approval", () => {
       kind: "admitted",
       input: { to: "0x1", amount: "5" },
       isEdited: false,
+      approvalId: expect.any(String),
     });
     expect(await store.list(agent.id, { limit: 9, offset: 0 })).toMatchObject([{ usedAt: expect.any(Number) }]);
     expect(await reasonOf({ ...origin, step: 3 })).toBe("waiting");

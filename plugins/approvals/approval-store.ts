@@ -33,9 +33,9 @@ export interface CallOrigin {
   byOwner: boolean;
 }
 
-/** Whether a call may run: with this input, which is the owner's if `isEdited`; not, as the model is told; or not yet. */
+/** Whether a call may run: with this input, which is the owner's if `isEdited`, by this approval; not, as the model is told; or not yet. */
 export type Authorization =
-  | { kind: "admitted"; input: unknown; isEdited: boolean }
+  | { kind: "admitted"; input: unknown; isEdited: boolean; approvalId?: string }
   | { kind: "refused"; text: string }
   | { kind: "waiting"; approval: Approval };
 
@@ -110,8 +110,10 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
   const findOfCall = ({ agentId, turnId, step }: CallOrigin) =>
     findWhere(eq(table.agentId, agentId), eq(table.turnId, turnId), eq(table.step, step));
 
-  async function isGranted({ agentId, sessionId }: CallOrigin, tool: string): Promise<boolean> {
-    return (await database.read(GRANT, [agentId, sessionId, tool, Date.now()])).rows.length > 0;
+  /** The approval of this tool for the whole conversation. */
+  async function findGrant({ agentId, sessionId }: CallOrigin, tool: string): Promise<string | undefined> {
+    const [row] = (await database.read(GRANT, [agentId, sessionId, tool, Date.now()])).rows;
+    return row && String(row.id);
   }
 
   async function request(origin: CallOrigin, call: CallToApprove, words: string): Promise<Approval | undefined> {
@@ -153,8 +155,8 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
   /** Notes that the approved call begins. */
   async function admit({ id, edited }: Approval, input: unknown): Promise<Authorization> {
     await database.write([{ sql: "UPDATE approvals SET used_at = ? WHERE id = ?", args: [Date.now(), id] }]);
-    if (edited === null) return { kind: "admitted", input, isEdited: false };
-    return { kind: "admitted", input: JSON.parse(vault.open(edited, sealContext(id))), isEdited: true };
+    if (edited === null) return { kind: "admitted", input, isEdited: false, approvalId: id };
+    return { kind: "admitted", input: JSON.parse(vault.open(edited, sealContext(id))), isEdited: true, approvalId: id };
   }
 
   const listWhere = (owned: SQL, { limit, offset, status }: ApprovalPage) =>
@@ -179,9 +181,8 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
     async authorize(origin, call) {
       const refuse = (why: string) => ({ kind: "refused", text: `${call.tool} was not run: ${why}` }) as const;
       const known = await findOfCall(origin);
-      if (!known && (await isGranted(origin, call.tool))) {
-        return { kind: "admitted", input: call.input, isEdited: false };
-      }
+      const grant = known ? undefined : await findGrant(origin, call.tool);
+      if (grant !== undefined) return { kind: "admitted", input: call.input, isEdited: false, approvalId: grant };
       if (!known && JSON.stringify(call.input).length > MAX_INPUT) {
         report(origin, `A call of ${call.tool} was refused: its input is too large to be shown.`);
         return refuse("it needs the owner's approval, and its input is too large to be shown. Make it smaller.");

@@ -5,6 +5,7 @@ import { AppError, invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { setJsonMembers } from "../../src/kernel/util/json-text.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
 import { type skills as skillsPlugin, TAINT, type ToolClass } from "../skills/index.ts";
 import { type ApprovalStore, isExpired, sealContext, VALID_MS } from "./approval-store.ts";
 import { redactInput } from "./redacted-input.ts";
@@ -40,10 +41,11 @@ export interface Decisions {
   resumeStatement: ResumeTurn;
 }
 
-interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "editConfig" | "log">;
+interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault" | "audit"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "editConfig" | "find" | "log">;
   skills: Pick<ServiceOf<typeof skillsPlugin>, "toolsFor">;
   store: Pick<ApprovalStore, "require">;
+  users: Pick<ServiceOf<typeof auth>["users"], "byId">;
 }
 
 const DECIDE = `UPDATE approvals SET status = ?, scope = ?, decided_at = ?, decided_by = ?, decided_on = ?, expires_at = ?,
@@ -61,7 +63,17 @@ const SCOPES: Readonly<Record<ToolClass, readonly Scope[]>> = {
   spend: ["once"],
 };
 
-export function createDecisions({ database, events, log, vault, agents, skills, store }: Deps): Decisions {
+export function createDecisions({
+  database,
+  events,
+  log,
+  vault,
+  audit,
+  agents,
+  skills,
+  store,
+  users,
+}: Deps): Decisions {
   let resume: ResumeTurn | undefined;
   const resumeStatement: ResumeTurn = (agentId, turnId) => {
     if (!resume) throw new Error("No handler of turns is registered.");
@@ -98,6 +110,20 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
       { statements },
     );
 
+  /** By the account of the request; in a chat of the owner's, by the owner. */
+  async function auditStatement(found: Approval, userId: string, decision: string, scope: Scope, on: string) {
+    const { id, agentId, tool, class: toolClass, turnId: turn } = found;
+    const [agent, owner] = await Promise.all([agents.find(agentId), users.byId(userId)]);
+    const target = { kind: "agent", id: agentId, name: agent?.name ?? "" };
+    const details = { approval: id, tool, class: toolClass, scope, turn, on };
+    const change = { action: `approval.${decision}`, target, details };
+    if (on === "web") return audit.record(change);
+    return audit.statementFor(
+      { kind: "user", id: userId, name: owner?.email ?? "", address: null, requestId: null },
+      change,
+    );
+  }
+
   return {
     async decide({ id: agentId, userId }, id, { decision, scope = "once", input }, on) {
       const found = await store.require(agentId, id);
@@ -132,6 +158,7 @@ export function createDecisions({ database, events, log, vault, agents, skills, 
           agentId,
           data: { id, agentId, tool: found.tool, class: found.class, decision },
         }),
+        await auditStatement(found, userId, decision, scope, on),
       ];
       try {
         if (scope === "always") await decideByRule(found, approve ? "allow" : "deny", statements);

@@ -16,7 +16,13 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
   const agentService = use(agents);
   const authService = use(auth);
   const store = createApprovalStore({ ...kernel, agents: agentService });
-  const decisions = createDecisions({ ...kernel, agents: agentService, skills: use(skills), store });
+  const decisions = createDecisions({
+    ...kernel,
+    agents: agentService,
+    skills: use(skills),
+    store,
+    users: authService.users,
+  });
   kernel.metrics.measured(
     { berth_approvals_waiting: ["Tool calls that wait for their owner's approval."] },
     async () => ({ berth_approvals_waiting: await store.countAllPending() }),

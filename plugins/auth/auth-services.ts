@@ -1,6 +1,7 @@
 // The services that the folders of this plugin share; index.ts creates them once.
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import type { AccountReclaim } from "./account-reclaim.ts";
+import type { AccountAudit } from "./administration/account-audit.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
 import type { Identities } from "./identities.ts";
 import type { Mails } from "./mails/mails.ts";
@@ -19,6 +20,7 @@ import type { Users } from "./users.ts";
 
 export interface AuthServices {
   readonly kernel: Kernel;
+  readonly auditStatement: AccountAudit;
   readonly users: Users;
   readonly sessions: Sessions;
   readonly passwords: Passwords;

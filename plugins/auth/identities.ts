@@ -1,5 +1,6 @@
 // Authenticates requests: by session cookie or API key on both surfaces, on the backend also by service token.
 
+import type { RequestActor } from "../../src/kernel/audit/actor.ts";
 import type { Cells } from "../../src/kernel/cells/cells.ts";
 import { type Config, isLoopbackHost } from "../../src/kernel/config/config.ts";
 import { AppError, forbidden, unauthorized } from "../../src/kernel/errors.ts";
@@ -100,6 +101,7 @@ export function createIdentities({ config, cells, users, sessions, keys, tokens,
       scopes,
       isAdmin: isAdmin(user, credential, request),
     };
+    contextOf(request).actor = actorOf(identity);
     return identityByRequest.set(request, identity);
   }
 
@@ -171,6 +173,7 @@ export function createIdentities({ config, cells, users, sessions, keys, tokens,
         throw new AppError(401, "UNAUTHORIZED", text, {}, { headers: { "www-authenticate": INVALID_TOKEN_CHALLENGE } });
       }
       context.address = grant.address;
+      context.actor = grant.actor ?? { kind: "user", id: grant.userId, name: "" };
       const { userId, isAdmin, address, agentId, credentialId } = grant;
       return { userId, isAdmin, address, agentId, hasServiceToken: true, credentialId };
     }
@@ -185,10 +188,11 @@ export function createIdentities({ config, cells, users, sessions, keys, tokens,
     authenticateOptional,
     authenticateSession,
     authorize,
-    createGrant: ({ user, isAdmin, credentialId }, request, action, agentId) => ({
-      userId: user.id,
-      isAdmin,
-      credentialId,
+    createGrant: (identity, request, action, agentId) => ({
+      userId: identity.user.id,
+      isAdmin: identity.isAdmin,
+      credentialId: identity.credentialId,
+      actor: actorOf(identity),
       address: contextOf(request).address,
       action,
       ...(agentId === undefined ? {} : { agentId }),
@@ -203,6 +207,10 @@ export function createIdentities({ config, cells, users, sessions, keys, tokens,
     }),
   };
 }
+
+/** The account, or the key that acts for it. */
+const actorOf = ({ user, session, credentialId }: Identity): RequestActor =>
+  session ? { kind: "user", id: user.id, name: user.email } : { kind: "key", id: credentialId, name: user.email };
 
 /** 401 for a request without an identity: a program that sent a key can't sign in, and its user has to know that the key is the reason. */
 function notIdentified(request: Request): AppError {

@@ -8,6 +8,7 @@ import { perHour, perMinute, type RateLimitRules } from "../../src/kernel/securi
 import { DAY, HOUR, MINUTE } from "../../src/kernel/util/time.ts";
 import { chains } from "../chains/index.ts";
 import { createAccountReclaim } from "./account-reclaim.ts";
+import { createAccountAudit } from "./administration/account-audit.ts";
 import { createAdministration } from "./administration/administration.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
 import type { AuthServices } from "./auth-services.ts";
@@ -28,6 +29,7 @@ import { requirePlansInUse } from "./plans/plans-in-use.ts";
 import { plansSchemaRoute } from "./plans/schema-route.ts";
 import { createSessions } from "./sessions.ts";
 import { createDeletion } from "./settings/account-deletion.ts";
+import { deviceLabel } from "./settings/device-label.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { sessionsRoutes } from "./settings/sessions-routes.ts";
 import { createExternalTokens } from "./sign-in/external-tokens.ts";
@@ -111,12 +113,14 @@ export const auth = plugin("auth", ({ kernel, use }) => {
   const oneTimeLinks = createOneTimeLinks(kernel);
   const linkedAccounts = createLinkedAccounts(kernel);
   const twoFactor = createTwoFactor({ ...kernel, users });
-  const signIn = createSignIn({ cells: kernel.cells, users, passwords, twoFactor, limits: kernel.limits });
+  const signIn = createSignIn({ ...kernel, users, passwords, twoFactor });
   const mails = createMails(kernel);
   const firstAdmin = createFirstAdmin({ ...kernel, users, oneTimeLinks });
   const identities = createIdentities({ ...kernel, users, sessions, keys, tokens: kernel.backend.tokens });
+  const auditStatement = createAccountAudit(kernel.audit);
   const services: AuthServices = {
     kernel,
+    auditStatement,
     users,
     sessions,
     passwords,
@@ -142,10 +146,17 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     signUpPolicy: createSignUpPolicy({ ...kernel, oneTimeLinks }),
     externalTokens: createExternalTokens({ users, limits: kernel.limits }),
     async startSession(request, userId, evidence) {
-      const { address, cookies } = contextOf(request);
+      const context = contextOf(request);
+      const { address, cookies } = context;
       const userAgent = request.headers.get("user-agent")?.slice(0, 300) ?? "";
+      const email = (await users.byId(userId))?.email ?? "";
+      context.actor = { kind: "user", id: userId, name: email };
+      const isNew = !(await sessions.isKnownDevice(userId, userAgent));
+      const audited = isNew
+        ? [auditStatement({ id: userId, email }, "sign-in", { device: deviceLabel(userAgent) })]
+        : [];
       const client = { direct: isLocalRequest(request), address, userAgent };
-      cookies.push((await sessions.start(userId, client, evidence)).cookie);
+      cookies.push((await sessions.start(userId, client, evidence, audited)).cookie);
     },
   };
 

@@ -51,10 +51,17 @@ export interface Sessions {
   /** Name of the cookie: `__Host-` on https. */
   readonly cookieName: string;
   /**
-   * Starts a session and returns its `set-cookie` value; beyond 100 sessions the oldest ends. Throws 401 if the
+   * Starts a session, with `moreStatements` in its batch, and returns its `set-cookie` value; beyond 100 sessions the oldest ends. Throws 401 if the
    * evidence is no longer valid or the account is disabled or gone (`BAD_CREDENTIALS` if a password was checked).
    */
-  start(userId: string, client: SignInClient, evidence: SignInEvidence): Promise<{ session: Session; cookie: string }>;
+  start(
+    userId: string,
+    client: SignInClient,
+    evidence: SignInEvidence,
+    moreStatements?: readonly Statement[],
+  ): Promise<{ session: Session; cookie: string }>;
+  /** Whether the user has a session of this browser already. */
+  isKnownDevice(userId: string, userAgent: string): Promise<boolean>;
   /** Whether the request carries a session cookie, which need not be valid. */
   hasCookie(request: Request): boolean;
   /** The valid session that a `Cookie` header refers to, if any. */
@@ -198,7 +205,12 @@ export function createSessions({ database, config, vault, log, marks }: Deps): S
     hasCookie: ({ headers }) =>
       (headers.get("cookie") ?? "").split(";").some((pair) => pair.trimStart().startsWith(`${cookieName}=`)),
 
-    async start(userId, client, evidence) {
+    async isKnownDevice(userId, userAgent) {
+      const sql = "SELECT 1 FROM auth_sessions WHERE user_id = ? AND user_agent = ? LIMIT 1";
+      return (await database.read(sql, [userId, userAgent])).rows.length > 0;
+    },
+
+    async start(userId, client, evidence, moreStatements = []) {
       const now = Date.now();
       const session = {
         id: marks.newId(),
@@ -210,7 +222,12 @@ export function createSessions({ database, config, vault, log, marks }: Deps): S
       };
       const before = revocations;
       try {
-        await database.write([insertStatement(session, evidence), guard("account"), deleteOldestStatement(session)]);
+        await database.write([
+          insertStatement(session, evidence),
+          guard("account"),
+          deleteOldestStatement(session),
+          ...moreStatements,
+        ]);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
         if (evidence.passwordHash === undefined)

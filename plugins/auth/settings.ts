@@ -93,16 +93,34 @@ export const signInSettings = defineSettings({
   ],
 });
 
+/** Who may sign up. With `domains`, people with a proven address of one of them, and those whom an admin invites. */
+export type SignUpMode = "open" | "invite" | "closed" | "domains";
+
+const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
+
+const signUpModes: Parser<{ mode: SignUpMode; domains: readonly string[] }> = parser(
+  "open, invite, closed, or domains: with the domains of addresses, such as domains:example.com,example.org",
+  (text, context) => {
+    const [, list] = /^domains:(.+)$/i.exec(text) ?? [];
+    if (list === undefined) {
+      const mode = oneOf("open", "invite", "closed").parse(text, context);
+      return mode && { mode, domains: [] };
+    }
+    const domains = list.split(",").map((domain) => domain.trim().toLowerCase());
+    return domains.every((domain) => DOMAIN.test(domain)) ? { mode: "domains", domains } : undefined;
+  },
+);
+
 export const signUpSettings = defineSettings({
   name: "sign-up",
   variables: {
     SIGN_UP: withDefault(
-      oneOf("open", "invite", "closed"),
+      signUpModes,
       "open",
-      "Who gets an account: anyone, people whom an admin invites (`berth user invite`), or nobody. Admins can always create accounts.",
+      "Who gets an account: anyone, people whom an admin invites (`berth user invite`), people with an address of a list of domains, or nobody. Admins can always create accounts.",
     ),
   },
-  build: ({ SIGN_UP }) => ({ mode: SIGN_UP }),
+  build: ({ SIGN_UP }) => SIGN_UP,
 });
 
 /** A subscription given to each new account. */

@@ -107,7 +107,7 @@ const botName = ({ channel, bot }: Pick<VerifiedToken, "channel" | "bot">): Name
   name: `${channel} ${bot.id}`,
 });
 
-interface Deps extends Pick<Kernel, "database" | "log" | "cells"> {
+interface Deps extends Pick<Kernel, "database" | "log" | "cells" | "audit"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "credentials" | "recheckOwnership">;
   adapters: Adapters;
   connections: ConnectionStore;
@@ -131,12 +131,17 @@ export function createChannelService(deps: Deps): ChannelService {
     inAgentQueue,
     log,
     cells,
+    audit,
   } = deps;
   const tokens = createTokenChecks({ adapters, connections, agents });
   cells?.registerNames("bot", async (name) => {
     const [channel = "", ...botId] = name.split(" ");
     return isChannelId(channel) && (await connections.findAgentByBot(channel, botId.join(" "))) !== undefined;
   });
+
+  const auditStatement = (done: "connect" | "disconnect", agent: { id: string; name: string }, details: object) =>
+    audit.record({ action: `channel.${done}`, target: { kind: "agent", ...agent }, details: { ...details } });
+  const nameOf = async (agentId: string) => (await agents.find(agentId))?.name ?? "";
 
   /** Stores a connection. The caller's rights are checked again, because the platform may have taken long to answer. */
   async function store(
@@ -147,12 +152,14 @@ export function createChannelService(deps: Deps): ChannelService {
     await agents.recheckOwnership(agentId, caller.userId);
     const owner = (await agents.find(agentId))?.userId ?? caller.userId;
     const room = await quota.roomStatements(owner, { agentId, channel, count: 1 });
+    const target = { id: agentId, name: await nameOf(agentId) };
     try {
       await usingNames(cells, [botName({ channel, bot })], () =>
         database.write([
           ...credentialStillValidStatements(caller),
           ...room,
           connections.putStatement(agentId, channel, bot, token, ownerId),
+          auditStatement("connect", target, { channel, bot: bot.username }),
         ]),
       );
     } catch (error) {
@@ -239,6 +246,10 @@ export function createChannelService(deps: Deps): ChannelService {
         // Runs before the hooks of the tokens, which would not know that the bot is connected for the first time.
         ...rows.map((row, at) => (at === 0 ? { ...row, after: begin } : row)),
         ...verified.map(({ channel, token, field }) => agents.credentials.setStatement(agentId, channel, token, field)),
+        // The new agent's name is in the entry about its creation, which precedes this one.
+        ...verified.map(({ channel, bot }) =>
+          auditStatement("connect", { id: agentId, name: "" }, { channel, bot: bot.username }),
+        ),
       ];
     },
 
@@ -286,7 +297,13 @@ export function createChannelService(deps: Deps): ChannelService {
         await supervisor.stopConnection(agentId, channel);
         // The secret is deleted first.
         await agents.credentials.set({ kind: "agent", id: agentId }, channel, "");
-        const existed = await connections.remove(agentId, channel);
+        const connected = await connections.find(agentId, channel);
+        const target = { id: agentId, name: await nameOf(agentId) };
+        const existed = await connections.remove(
+          agentId,
+          channel,
+          connected ? [auditStatement("disconnect", target, { channel, bot: connected.botUsername })] : [],
+        );
         openConnections.drop(agentId, channel);
         pairings.clearCache(agentId);
         await releaseBot(openConnection);

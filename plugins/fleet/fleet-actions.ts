@@ -1,4 +1,5 @@
 // What admins may do to the instance: stop and start agents, retry jobs, make backups. Each action is in the audit log.
+import { actorOfRequest } from "../../src/kernel/audit/current-actor.ts";
 import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
 import { forbidden, notFound } from "../../src/kernel/errors.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
@@ -26,9 +27,10 @@ export type FleetActions = ReturnType<typeof createFleetActions>;
 export function createFleetActions({ database, jobs, admin, agents, backups, lifecycle, users }: Deps) {
   const { auditStatement } = admin;
 
-  async function actorOf({ userId, address }: Caller, request: Request): Promise<Actor> {
-    const user = await users.byId(userId);
-    return { kind: "user", id: userId, name: user?.email ?? userId, address, requestId: contextOf(request).id };
+  /** The admin, or the admin's key. */
+  async function actorOf({ userId }: Caller, request: Request): Promise<Actor> {
+    const actor = actorOfRequest(contextOf(request));
+    return actor.name === "" ? { ...actor, name: (await users.byId(userId))?.email ?? userId } : actor;
   }
 
   /** Recorded before it begins, since an operation is several writes: an attempt that fails is in the log too. */

@@ -227,7 +227,9 @@ describe("agents", () => {
     expect(logs.body.logs[0]?.message).toContain("an admin of this service stopped it");
     expect(await root.post(`/api/admin/agents/${id}/start`)).toMatchObject({ status: 200, body: { status: "active" } });
     expectRefusal(await root.post(`/api/admin/agents/${UNKNOWN}/stop`), 404, "AGENT_NOT_FOUND");
-    const { entries } = await read<{ entries: Body[] }>("audit?kind=agent");
+    const { entries } = await read<{ entries: Body[] }>(
+      `audit?kind=agent&actor=${encodeURIComponent(root.account.email)}`,
+    );
     expect(entries).toMatchObject([
       { action: "agent.start", target: { kind: "agent", id, name: "Zebra" }, actor: { name: root.account.email } },
       { action: "agent.stop", details: { owner: ada.account.email } },

@@ -1,7 +1,7 @@
 // Backend routes of the life cycle: they perform the operations that the web surface forwards.
 import { Elysia } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
-import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import { withFailureBody } from "./failure-body.ts";
 import {
@@ -22,12 +22,16 @@ import { formatModelRepair } from "./model-repair.ts";
 import type { Operations } from "./operations.ts";
 import type { Operation } from "./transitions.ts";
 
-interface Deps {
+interface Deps extends Pick<Kernel, "audit" | "database"> {
   guards: ServiceOf<typeof agentsPlugin>["guards"];
   operations: Operations;
 }
 
-export function backendRoutes({ guards, operations }: Deps) {
+export function backendRoutes({ audit, database, guards, operations }: Deps) {
+  /** Recorded before it begins, since an operation is several writes: an attempt that fails is in the log too. */
+  const recorded = async ({ id, name }: { id: string; name: string }, operation: Operation) =>
+    void (await database.write([audit.record({ action: `agent.${operation}`, target: { kind: "agent", id, name } })]));
+
   const routeOptions = (operation: Operation) => ({
     agentCall: { action: `agent.${operation}`, kind: "lifecycle" as const },
     detail: {
@@ -43,6 +47,7 @@ export function backendRoutes({ guards, operations }: Deps) {
       "/api/agents/:id/start",
       ({ agent }) =>
         withFailureBody(async () => {
+          await recorded(agent, "start");
           await operations.start(agent.id);
           return { success: true as const, status: "active" as const };
         }),
@@ -52,6 +57,7 @@ export function backendRoutes({ guards, operations }: Deps) {
       "/api/agents/:id/stop",
       ({ agent }) =>
         withFailureBody(async () => {
+          await recorded(agent, "stop");
           await operations.stop(agent.id);
           return { success: true as const, status: "stopped" as const };
         }),
@@ -61,6 +67,7 @@ export function backendRoutes({ guards, operations }: Deps) {
       "/api/agents/:id/restart",
       ({ agent }) =>
         withFailureBody(async () => {
+          await recorded(agent, "restart");
           const { agent: changedAgent, modelRepair } = await operations.restart(agent.id);
           return {
             success: true as const,
@@ -76,6 +83,7 @@ export function backendRoutes({ guards, operations }: Deps) {
       "/api/agents/:id/update",
       ({ agent, body }) =>
         withFailureBody(async () => {
+          await recorded(agent, "update");
           const { agent: changedAgent, ...images } = await operations.update(agent.id, body);
           return {
             success: true as const,
@@ -90,6 +98,7 @@ export function backendRoutes({ guards, operations }: Deps) {
       "/api/agents/:id/rollback",
       ({ agent, body }) =>
         withFailureBody(async () => {
+          await recorded(agent, "rollback");
           const { status, runtimeVersion } = await operations.rollback(agent.id, body.backupPath);
           return { success: true as const, status, message: "The backup was restored.", runtimeVersion };
         }),
@@ -99,6 +108,7 @@ export function backendRoutes({ guards, operations }: Deps) {
       "/api/agents/:id/repair",
       ({ agent }) =>
         withFailureBody(async () => {
+          await recorded(agent, "repair");
           const { repaired } = await operations.repair(agent.id);
           const count = repaired.length === 1 ? "1 repair was made." : `${repaired.length} repairs were made.`;
           const message = repaired.length === 0 ? "Nothing had to be repaired." : count;
@@ -110,6 +120,7 @@ export function backendRoutes({ guards, operations }: Deps) {
       "/api/agents/:id/reset-memory",
       ({ agent }) =>
         withFailureBody(async () => {
+          await recorded(agent, "reset-memory");
           const { backupPath } = await operations.resetMemory(agent.id);
           const message = "Sessions and memory were deleted; configuration and credentials are unchanged.";
           return { success: true as const, message, backupPath };

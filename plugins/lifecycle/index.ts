@@ -86,7 +86,8 @@ export const lifecycle = plugin("lifecycle", (host) => {
           }),
       ],
       backend: [
-        async () => (await import("./backend-routes.ts")).backendRoutes({ guards: agentService.guards, operations }),
+        async () =>
+          (await import("./backend-routes.ts")).backendRoutes({ ...kernel, guards: agentService.guards, operations }),
         async () =>
           (await import("./deployment-routes.ts")).deploymentBackendRoutes({ users, agents: agentService, operations }),
         async () =>

@@ -49,7 +49,7 @@ import { createTurnRequests } from "./turn/turn-requests.ts";
 import { createTurnRunner } from "./turn/turn-runner.ts";
 
 interface Deps
-  extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "traces" | "config" | "vault"> {
+  extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "traces" | "config" | "vault" | "audit"> {
   agents: ServiceOf<typeof agents>;
   ai: ServiceOf<typeof ai>;
   skills: ServiceOf<typeof skills>;
@@ -77,6 +77,7 @@ export function createRuntime(deps: Deps) {
     traces,
     config,
     vault,
+    audit,
     timings,
   } = deps;
   const platforms = createPlatforms();
@@ -112,7 +113,7 @@ export function createRuntime(deps: Deps) {
   const runningTurns = createRunningTurns();
   const steps = createShownSteps(log);
   const liveTurns = createLiveTurns(steps);
-  const journal = createJournal({ database, vault, shown: steps });
+  const journal = createJournal({ database, vault, audit, shown: steps, agents });
   const scheduledPrompts = createScheduledPrompts({ inbox, sessions, ownerAlerts, push: (entry) => lanes.push(entry) });
   const runTurn = createTurnRunner({
     config,

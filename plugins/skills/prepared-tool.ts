@@ -85,6 +85,7 @@ export interface PreparedTool {
   /** Whether its description comes from outside, too, so that offering it taints the turn. */
   readonly hasForeignDescription: boolean;
   readonly effect: ToolEffect;
+  readonly class: ToolClass;
   /**
    * Decides about a call. By default the classes `spend` and `outside` need the owner's approval; in a tainted turn each call
    * does that does not only read, or that sends out what was not read, whatever the configuration allows.
@@ -191,6 +192,7 @@ export function prepareTool(tool: Tool, skillId: string, log: Log, isSourceUntru
     quotes,
     hasForeignDescription: isSourceUntrusted && tool.vouched !== true,
     effect,
+    class: toolClass,
   };
   return { name, description, inputSchema, skillId, ...marks, check, run };
 }

@@ -1,6 +1,7 @@
 // Builds the kernel's services from the configuration, and closes them in reverse order.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { createAudit } from "./audit/audit.ts";
 import type { Cells } from "./cells/cells.ts";
 import { UNMARKED } from "./cells/marks.ts";
 import type { Config } from "./config/config.ts";
@@ -85,6 +86,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
     const cells = seams.cells?.(database);
     const keyRotation = createKeyRotation({ database, vault, log });
     keyRotation.registerColumn(QUEUED_MAILS);
+    const marks = cells?.marks ?? UNMARKED;
     return {
       config,
       log,
@@ -104,7 +106,8 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
         config.role === "web" ? config.backend.url : undefined,
       ),
       files: seams.files,
-      marks: cells?.marks ?? UNMARKED,
+      marks,
+      audit: createAudit({ database, vault, keyRotation, log, marks }),
       cells,
       close,
     };

@@ -1,6 +1,7 @@
 // The plugin contract: what the kernel offers to a plugin, and every hook that a plugin can register.
 import type { AnyElysia } from "elysia";
 import type { Migration } from "../../migrations/index.ts";
+import type { Audit } from "./audit/audit.ts";
 import type { Cells } from "./cells/cells.ts";
 import type { Marks } from "./cells/marks.ts";
 import type { Config } from "./config/config.ts";
@@ -32,6 +33,8 @@ export interface Kernel {
   readonly log: Log;
   readonly database: Database;
   readonly events: Events;
+  /** Records every change that matters, in the batch of the change. */
+  readonly audit: Audit;
   readonly jobs: Jobs;
   readonly mail: Mailer;
   readonly vault: Vault;

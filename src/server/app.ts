@@ -192,12 +192,17 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     backend,
     accounts: host.use(auth),
     instance: host.use(fleet),
-    commands: {
+    commands: withOperator(kernel, {
       ...host.use(admin).commands,
       ...host.use(lifecycle).commands,
       ...host.use(fleet).commands,
-      "vault.rotate": () => kernel.keyRotation.run(),
-    },
+      async "vault.rotate"() {
+        const results = await kernel.keyRotation.run();
+        const target = { kind: "vault", id: kernel.vault.keyId, name: "" };
+        await kernel.database.write([kernel.audit.record({ action: "vault.rotate", target })]);
+        return results;
+      },
+    }),
     defaultModel: async () => host.use(ai).resolveTurnModel({ choice: "model_a", keys: {} }),
     async prepareExternal() {
       if (external.length === 0) return;
@@ -236,3 +241,15 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     },
   };
 }
+
+/** The changes of a command are its operator's in the audit log. */
+const withOperator = ({ audit }: Pick<Kernel, "audit">, commands: Commands): Commands =>
+  Object.fromEntries(
+    Object.entries(commands).map(([name, run]) => [
+      name,
+      (args) => {
+        const actor = { kind: "command", id: null, name: args.operator ?? "", address: null, requestId: null } as const;
+        return audit.as(actor, () => run(args));
+      },
+    ]),
+  );

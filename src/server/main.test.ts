@@ -29,6 +29,7 @@ test("the version and the help go to standard output", async () => {
     "top",
     "user",
     "ledger",
+    "audit",
     "backup",
     "backups",
     "restore",

@@ -54,7 +54,15 @@ const COMMANDS: Record<string, Command> = {
     usage: "vault rotate",
     summary: "seal every stored secret again under SECRET_KEY, so that SECRET_KEY_PREVIOUS can be removed",
     arguments: 1,
-    run: async (commandArgs) => (await import("./commands/vault.ts")).vaultCommand(commandArgs),
+    run: async (commandArgs) => (await import("./commands/security/vault.ts")).vaultCommand(commandArgs),
+  },
+  audit: {
+    usage: "audit verify [--head N:HASH]",
+    summary: "check that the audit log is as it was written, and say where it is not",
+    flags: ["head"],
+    arguments: 1,
+    run: async (commandArgs, flags) =>
+      (await import("./commands/security/audit.ts")).auditCommand(commandArgs, flags.head),
   },
   ledger: {
     usage: "ledger check [--json]",

@@ -1,5 +1,6 @@
 // Lists every setting of Berth, in the order of docs/configuration.md and `berth doctor`.
 
+import { auditSettings } from "../../plugins/admin/settings.ts";
 import {
   audioSettings,
   budgetSettings,
@@ -58,6 +59,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   skillFolderSettings,
   webSearchSettings,
   webhookSettings,
+  auditSettings,
   mcpSettings,
   documentationSettings,
   extensions,

@@ -2626,6 +2626,44 @@ export const translation = {
     "Audit log": "Änderungsprotokoll",
     Who: "Wer",
     "{name}, on the command line": "{name}, auf der Befehlszeile",
+    "A key of {name}": "Ein Schlüssel von {name}",
+    "The agent {name}": "Der Agent {name}",
+    "A visitor": "Ein Besucher",
+    Fields: "Felder",
+    Device: "Gerät",
+    Failures: "Fehlversuche",
+    Approval: "Freigabe",
+    "The service itself": "Der Dienst selbst",
+    "Signed up": "Registriert",
+    "Signed in on a new device": "Auf einem neuen Gerät angemeldet",
+    "Failed to sign in again and again": "Anmeldung mehrmals fehlgeschlagen",
+    "Changed the password": "Passwort geändert",
+    "Set a new password by mail": "Neues Passwort per Mail gesetzt",
+    "Changed the email address": "E-Mail-Adresse geändert",
+    "Turned on a second factor": "Zweiten Faktor eingeschaltet",
+    "Added a sign-in": "Anmeldeweg hinzugefügt",
+    "Removed a sign-in": "Anmeldeweg entfernt",
+    "Made an API key": "API-Schlüssel angelegt",
+    "Revoked an API key": "API-Schlüssel widerrufen",
+    "Signed a program in": "Programm angemeldet",
+    "Refused a program": "Programm abgelehnt",
+    "Signed out everywhere else": "Überall sonst abgemeldet",
+    "Made an agent": "Agent angelegt",
+    "Changed an agent": "Agent geändert",
+    "Deleted an agent": "Agent gelöscht",
+    "Took over an agent": "Agent übernommen",
+    "Restarted an agent": "Agent neu gestartet",
+    "Took an agent back to a backup": "Agent auf eine Sicherung zurückgesetzt",
+    "Repaired an agent": "Agent repariert",
+    "Reset an agent’s memory": "Gedächtnis eines Agenten zurückgesetzt",
+    "Stored a secret": "Geheimnis gespeichert",
+    "Removed a secret": "Geheimnis entfernt",
+    "Connected a channel": "Kanal verbunden",
+    "Disconnected a channel": "Kanal getrennt",
+    "Approved a call": "Aufruf freigegeben",
+    "Denied a call": "Aufruf abgelehnt",
+    "Called a tool that acts": "Wirkendes Werkzeug aufgerufen",
+    "Rotated the root key": "Hauptschlüssel gewechselt",
     "Of what": "Woran",
     Details: "Einzelheiten",
     "Kept for two years; nobody can change it.": "Zwei Jahre aufbewahrt; niemand kann es ändern.",
@@ -2637,8 +2675,8 @@ export const translation = {
     "What: address, id or name": "Woran: Adresse, Kennung oder Name",
     "Every action": "Jede Aktion",
     "No entry is like this": "Kein Eintrag ist so",
-    "Every change that an admin or a command makes is written down here: rights, plans, stopped agents, backups.":
-      "Hier steht jede Änderung durch Admins und Befehle: Rechte, Tarife, gestoppte Agenten, Sicherungen.",
+    "Every change that matters is written down here: sign-ins, passwords, keys, agents, channels, approvals, rights, plans.":
+      "Hier steht jede wichtige Änderung: Anmeldungen, Passwörter, Schlüssel, Agenten, Kanäle, Freigaben, Rechte, Tarife.",
     "asks for messages": "fragt nach Nachrichten",
     "open connection": "offene Verbindung",
     "is called by the platform": "wird von der Plattform gerufen",
@@ -2776,8 +2814,8 @@ export const translation = {
     "Turn off the second factor?": "Zweiten Faktor ausschalten?",
     "From then on the password of {email} is enough. Only its owner can turn the second factor on again.":
       "Danach genügt das Passwort von {email}. Nur der Besitzer kann den zweiten Faktor wieder einschalten.",
-    "Changes by admins": "Änderungen durch Admins",
-    "No admin has changed anything here.": "Kein Admin hat hier etwas geändert.",
+    "Changes of this account": "Änderungen an diesem Konto",
+    "Nothing has been changed here.": "Hier wurde nichts geändert.",
     "All accounts": "Alle Konten",
     "Signed in on": "Angemeldet auf",
     "{n} device": "{n} Gerät",
@@ -3977,8 +4015,10 @@ export const translation = {
         "`on`: Eine Adresse gilt auch dann als bestätigt, wenn der Anbieter kein `email_verified` schickt. Nur für einen, bei dem niemand seine Adresse selbst wählt.",
       "Who is refused at sign-up and forgot-password: `standard` lets plain API clients pass, `strict` only browsers.":
         "Wer bei Registrierung und vergessenem Passwort abgewiesen wird: `standard` lässt einfache API-Programme durch, `strict` nur Browser.",
-      "Who gets an account: anyone, people whom an admin invites (`berth user invite`), or nobody. Admins can always create accounts.":
-        "Wer ein Konto bekommt: jeder, Eingeladene (`berth user invite`) oder niemand. Admins können immer Konten anlegen.",
+      "Who gets an account: anyone, people whom an admin invites (`berth user invite`), people with an address of a list of domains, or nobody. Admins can always create accounts.":
+        "Wer ein Konto bekommt: jeder, Eingeladene (`berth user invite`), alle mit einer Adresse aus einer Liste von Domains, oder niemand. Admins können immer Konten anlegen.",
+      "open, invite, closed, or domains: with the domains of addresses, such as domains:example.com,example.org":
+        "open, invite, closed oder domains: mit den Domains der Adressen, etwa domains:example.com,example.org",
       "Whether `POST /api/provision` makes agents without an account, to be claimed later.":
         "Ob `POST /api/provision` Agenten ohne Konto anlegt, die man später übernimmt.",
       'All limits, or overrides by rule: `{"sign-up":"10/m,60/h"}`.':
@@ -4066,6 +4106,12 @@ export const translation = {
       "Web searches of an agent in a day (UTC).": "Websuchen eines Agenten pro Tag (UTC).",
       "An endpoint of the operator that gets all events.": "Adresse des Betreibers, die alle Ereignisse bekommt.",
       "Signs the events sent to `WEBHOOK_URL`.": "Unterschreibt die Ereignisse an `WEBHOOK_URL`.",
+      "Where each entry of the audit log is also sent: `file:PATH`, `syslog+udp://HOST`, `syslog+tcp://HOST`, or the address of a webhook.":
+        "Wohin jeder Eintrag des Änderungsprotokolls auch geht: `file:PFAD`, `syslog+udp://HOST`, `syslog+tcp://HOST` oder die Adresse eines Webhooks.",
+      "Bearer token for the webhook of `AUDIT_TO`.": "Bearer-Token für den Webhook von `AUDIT_TO`.",
+      "has no effect, since AUDIT_TO is no webhook.": "wirkt nicht, denn AUDIT_TO ist kein Webhook.",
+      "file:PATH, syslog+udp://HOST[:PORT], syslog+tcp://HOST[:PORT], or an http(s) address":
+        "file:PFAD, syslog+udp://HOST[:PORT], syslog+tcp://HOST[:PORT] oder eine http(s)-Adresse",
       "Commands that agents may have started as MCP servers over stdio. They run as the user of Berth. `name=command argument …` fixes the arguments; of a command alone, each agent chooses them: name no interpreter and no `npx` like that.":
         "Befehle, die Agenten als MCP-Server starten dürfen. Sie laufen als der Benutzer von Berth. `Name=Befehl Argument …` legt die Argumente fest; bei einem Befehl allein wählt sie jeder Agent: Nenne so keinen Interpreter und kein `npx`.",
       "Files of third-party plugins.": "Dateien fremder Erweiterungen.",
@@ -4356,6 +4402,8 @@ export const translation = {
     SESSION_REQUIRED: "Das geht nicht mit einem API-Schlüssel. Melde dich an.",
     SIGNATURE_REQUIRED: "Die Unterschrift fehlt. Unterschreib die Nachricht noch einmal.",
     SIGN_IN_OVER: "Diese Anmeldung ist abgelaufen oder begann in einem anderen Browser. Melde dich noch einmal an.",
+    EMAIL_NOT_VERIFIED:
+      "Öffne zuerst den Link in der Mail an diese Adresse. Kam keine, wähle „Passwort vergessen?“: Auch diese Mail bestätigt die Adresse.",
     SIGN_UP_CLOSED: "Hier kann sich niemand selbst registrieren. Bitte den Betreiber um ein Konto.",
     SPEND_NOT_WAITING: "Diese Zahlung wartet nicht mehr auf dich.",
     STOPPING: "Berth wird gerade neu gestartet. Deine Nachricht bleibt; versuch es gleich noch einmal.",
@@ -4926,6 +4974,8 @@ export const translation = {
   pageErrors: {
     accounts: {
       ACCOUNT_DISABLED: "Dieses Konto ist gesperrt. Frag den Betreiber dieses Dienstes.",
+      EMAIL_NOT_VERIFIED:
+        "Öffne zuerst den Link in der Mail an diese Adresse. Kam keine, wähle „Passwort vergessen?“: Auch diese Mail bestätigt die Adresse.",
       AGENT_LIMIT_REACHED:
         "Dein Tarif hat keinen Platz für einen weiteren Agenten. Entferne einen, oder wähle einen größeren Tarif.",
       BACKEND_UNAVAILABLE: "Der Dienst ist gerade nicht erreichbar. Versuch es gleich noch einmal.",

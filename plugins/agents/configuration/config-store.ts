@@ -27,6 +27,13 @@ const BUDGETED_SQL = `SELECT agents.id, agents.name FROM agents JOIN agent_confi
     AND config.version = (SELECT max(version) FROM agent_configs WHERE agent_id = agents.id)
   WHERE user_id = ? AND json_type(config.body, '$.budget') = 'object' ORDER BY agents.id DESC LIMIT ? OFFSET ?`;
 
+/** The names of the fields in which two configurations differ; their values may be secret. */
+export function changedFields(before: string, after: string): string[] {
+  const [old, now] = [before, after].map((text) => JSON.parse(text) as Record<string, unknown>);
+  const names = new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})]);
+  return [...names].filter((name) => !Bun.deepEquals(old?.[name], now?.[name])).sort();
+}
+
 /** What is stored with an edit of the configuration. */
 export interface BesideEdit {
   statements?: readonly Statement[];
@@ -118,12 +125,12 @@ const MODELS_OF = `SELECT agent_id, body ->> '$.model' AS model FROM agent_confi
     AND version = (SELECT max(version) FROM agent_configs WHERE agent_id = c.agent_id)
     AND iif(json_valid(body), json_type(body, '$.model') = 'text', 0)`;
 
-type Deps = Pick<Kernel, "database" | "config" | "events" | "log"> & {
+type Deps = Pick<Kernel, "database" | "config" | "events" | "log" | "audit"> & {
   hooks: AgentHooks;
   logs: Pick<LogStore, "add">;
 };
 
-export function createConfigStore({ database, config, events, log, hooks, logs }: Deps): ConfigStore {
+export function createConfigStore({ database, config, events, log, audit, hooks, logs }: Deps): ConfigStore {
   const keyShapes = config.of(providerSettings).registry.all.map(({ credential }) => credential.shape);
   const mcpCommands = config.of(mcpSettings).commands.map(({ name }) => name);
   const requireValid = (body: string) => requireConfig(body, keyShapes, mcpCommands);
@@ -180,21 +187,32 @@ export function createConfigStore({ database, config, events, log, hooks, logs }
     return [add, guard(CONFIG_GUARD), trim, ...effectsOf(agentId, body, false)];
   }
 
-  /** Records the event `agent.updated`; 404 for a missing agent. */
-  async function eventStatement(agentId: string, changed: readonly ("config" | "channels")[]): Promise<Statement> {
+  /** Records the event `agent.updated`, and in the audit log which fields were changed; 404 for a missing agent. */
+  async function recordStatements(
+    agentId: string,
+    changed: readonly ("config" | "channels")[],
+    fields: readonly string[],
+  ): Promise<Statement[]> {
     const [agent] = await db
       .select({ userId: agents.userId, name: agents.name })
       .from(agents)
       .where(eq(agents.id, agentId));
     if (!agent) throw agentNotFound();
-    return events.recordStatement(...updatedEvent({ id: agentId, ...agent }, changed));
+    return [
+      events.recordStatement(...updatedEvent({ id: agentId, ...agent }, changed)),
+      audit.record({
+        action: "agent.update",
+        target: { kind: "agent", id: agentId, name: agent.name },
+        details: { fields, ...(changed.includes("channels") && { channels: true }) },
+      }),
+    ];
   }
 
   async function store(agentId: string, body: string, imported: boolean | null): Promise<void> {
-    const event = await eventStatement(agentId, ["config"]);
+    const records = await recordStatements(agentId, ["config"], changedFields(await text(agentId), body));
     const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
     try {
-      await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body, imported), event]);
+      await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body, imported), ...records]);
     } catch (error) {
       if (error instanceof GuardFailed) throw agentNotFound();
       throw error;
@@ -265,14 +283,14 @@ export function createConfigStore({ database, config, events, log, hooks, logs }
         const saved = changed === body ? [] : saveStatements(agentId, changed, null);
         if (saved.length + statements.length === 0) return;
         const areas = [...(saved.length > 0 ? ["config" as const] : []), ...alsoChanged];
-        const event = areas.length > 0 ? [await eventStatement(agentId, areas)] : [];
+        const records = areas.length > 0 ? await recordStatements(agentId, areas, changedFields(body, changed)) : [];
         try {
           return void (await database.write([
             { sql: TOUCH_AT_VERSION, args: [Date.now(), agentId, version], after: () => hooks.notifyChanged(agentId) },
             guard("version"),
             ...saved,
             ...statements,
-            ...event,
+            ...records,
           ]));
         } catch (error) {
           if (!(error instanceof GuardFailed && error.guard === "version")) throw error;

@@ -31,11 +31,12 @@ export const AGENT_OWNER_SQL = "(SELECT user_id FROM agents WHERE id = ?)";
 export function createOwnershipTransfer({
   database,
   events,
+  audit,
   agents,
   quota,
   hooks,
   logs,
-}: Pick<Kernel, "database" | "events"> & {
+}: Pick<Kernel, "database" | "events" | "audit"> & {
   agents: Pick<AgentStore, "find" | "invalidateOwner">;
   quota: AgentQuota;
   hooks: AgentHooks;
@@ -69,6 +70,11 @@ export function createOwnershipTransfer({
           guard("quota"),
           ...transferHooks.flatMap((hook) => hook(agentId, from, userId)),
           events.recordStatement("agent.claimed", { userId, agentId, data: { id: agentId, name } }),
+          audit.record({
+            action: "agent.transfer",
+            target: { kind: "agent", id: agentId, name },
+            details: { owner: { from, to: userId } },
+          }),
           ...statementsAfter,
         ]);
       } catch (error) {

@@ -45,7 +45,7 @@ const insertSql = ({ isWithin }: AgentQuota) => `INSERT INTO agents
 
 const TIERS = ["starter", "pro", "enterprise"];
 
-type Deps = Pick<Kernel, "database" | "events" | "marks"> & {
+type Deps = Pick<Kernel, "database" | "events" | "marks" | "audit"> & {
   agents: AgentStore;
   quota: AgentQuota;
   configs: ConfigStore;
@@ -57,7 +57,7 @@ type Deps = Pick<Kernel, "database" | "events" | "marks"> & {
  * `SUBSCRIPTION_REQUIRED`, and 429 `AGENT_LIMIT_REACHED` with `current` and `limit`. Concurrent requests can't exceed
  * the quota, which is checked in the write.
  */
-export function createProvisioner({ database, events, marks, agents, quota, configs, logs }: Deps) {
+export function createProvisioner({ database, events, marks, audit, agents, quota, configs, logs }: Deps) {
   const INSERT = insertSql(quota);
   return async function provision(request: NewAgent): Promise<Agent> {
     const {
@@ -96,6 +96,11 @@ export function createProvisioner({ database, events, marks, agents, quota, conf
           guard("quota"),
           ...configs.firstVersionStatements(id, config, { now, imported }),
           events.recordStatement("agent.created", { userId, agentId: id, data }),
+          audit.record({
+            action: "agent.create",
+            target: { kind: "agent", id, name: trimmedName },
+            details: { owner: userId, model: choice, ...(imported && { imported }) },
+          }),
           ...(statementsAfter?.(id, { id, name: trimmedName, subdomain, status, createdAt: now }) ?? []),
         ]);
       } catch (error) {

@@ -1,5 +1,6 @@
 // The routes of API keys: create, list, revoke. They require a session, so that a leaked key can't create others.
 import { Elysia } from "elysia";
+import { GuardFailed, guard } from "../../../src/kernel/database/database.ts";
 import { invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf, isLocalRequest } from "../../../src/kernel/http/request-context.ts";
@@ -10,7 +11,7 @@ import { planSettings } from "../settings.ts";
 import { SCOPES } from "./api-keys.ts";
 import { keyBody, keyList, newKey, parseExpiry, revokedKey, toKeyItem, toNewKey } from "./model.ts";
 
-export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) {
+export function apiKeyRoutes({ kernel, identities, keys, mails, auditStatement }: AuthServices) {
   const { database, idempotency } = kernel;
   const { table } = kernel.config.of(planSettings);
   return new Elysia({ name: "auth.keys" })
@@ -34,6 +35,11 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
         const produce: Parameters<typeof idempotency.respond>[1] = async (keep) => {
           const { apiKey, key: text } = await keys.create(key, (apiKey, text) => [
             ...mails.apiKeyCreatedStatements(user, apiKey.name),
+            auditStatement(user, "key-create", {
+              key: apiKey.id,
+              name: apiKey.name,
+              scopes: [...apiKey.scopes].join(" "),
+            }),
             ...keep({ status: 201, body: JSON.stringify(toNewKey(apiKey, text)) }),
           ]);
           return Response.json(toNewKey(apiKey, text), { status: 201 });
@@ -81,7 +87,10 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
       "/api/keys/current",
       async ({ identity: { user, session, credentialId } }) => {
         if (session) throw notFound("This request came with a session, not with an API key.", "KEY_NOT_FOUND");
-        await database.write([keys.revokeStatement(user.id, credentialId)]);
+        await database.write([
+          keys.revokeStatement(user.id, credentialId),
+          auditStatement(user, "key-delete", { key: credentialId }),
+        ]);
         return { success: true as const, id: credentialId };
       },
       {
@@ -99,8 +108,16 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
     .delete(
       "/api/keys/:id",
       async ({ identity, params: { id } }) => {
-        const [revoked] = await database.write([keys.revokeStatement(identity.user.id, id)]);
-        if (revoked?.rows.length !== 1) throw notFound("You have no API key with this id.", "KEY_NOT_FOUND");
+        try {
+          await database.write([
+            keys.revokeStatement(identity.user.id, id),
+            guard("key"),
+            auditStatement(identity.user, "key-delete", { key: id }),
+          ]);
+        } catch (error) {
+          if (!(error instanceof GuardFailed)) throw error;
+          throw notFound("You have no API key with this id.", "KEY_NOT_FOUND");
+        }
         return { success: true as const, id };
       },
       {

@@ -7,6 +7,7 @@ import { invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY, MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { randomToken, sha256Hex } from "../../../src/kernel/util/tokens.ts";
+import type { AccountAudit } from "../administration/account-audit.ts";
 import { type ApiKeys, MAX_KEYS_PER_USER, SCOPES, type Scope, tooManyKeys } from "../api-keys/api-keys.ts";
 import type { Mails } from "../mails/mails.ts";
 import { includesFeature } from "../plans/features.ts";
@@ -55,11 +56,12 @@ interface Deps extends Pick<Kernel, "database" | "config" | "cells"> {
   keys: Pick<ApiKeys, "create" | "listByUser">;
   users: Pick<Users, "byId">;
   mails: Pick<Mails, "apiKeyCreatedStatements">;
+  auditStatement: AccountAudit;
 }
 
 export type DeviceSignIns = ReturnType<typeof createDeviceSignIns>;
 
-export function createDeviceSignIns({ database, config, cells, keys, users, mails }: Deps) {
+export function createDeviceSignIns({ database, config, cells, keys, users, mails, auditStatement }: Deps) {
   const { table } = config.of(planSettings);
   /** Counts a poll, and lengthens the interval if it came too early. Whether it did. */
   async function isTooEarly(row: Row, now: number): Promise<boolean> {
@@ -92,6 +94,7 @@ export function createDeviceSignIns({ database, config, cells, keys, users, mail
           deleteStatement(String(row.device_hash)),
           guard("device-code"),
           ...mails.apiKeyCreatedStatements(user, apiKey.name),
+          auditStatement(user, "key-create", { key: apiKey.id, name, scopes: [...scopes].join(" ") }),
         ],
       );
       return { key, scopes, expiresInSeconds: KEY_LIFETIME_MS / SECOND, email: user.email };
@@ -142,7 +145,8 @@ export function createDeviceSignIns({ database, config, cells, keys, users, mail
 
     /** Approves with these scopes, of which only those that were asked for count. Throws 404 `CODE_NOT_FOUND`, 409 `TOO_MANY_KEYS`. */
     async approve(typed: string, { userId, scopes, direct }: Decision): Promise<void> {
-      const asked = (await find(typed)).scopes;
+      const found = await find(typed);
+      const asked = found.scopes;
       const granted = SCOPES.filter((scope) => asked.has(scope) && scopes.has(scope));
       if (granted.length === 0)
         throw invalidInput({ path: "scopes", message: "Allow one thing at least that the program asks for." });
@@ -150,23 +154,31 @@ export function createDeviceSignIns({ database, config, cells, keys, users, mail
       const now = Date.now();
       const userHash = sha256Hex(normalizeUserCode(typed));
       await takeRow({ database, cells }, userHash);
-      await settle({
+      const approval = {
         sql: `UPDATE device_sign_ins SET state = 'approved', user_id = ?3, scopes = ?4, direct = direct * ?5, expires_at = ?6
           WHERE ${OPEN}`,
         args: [userHash, now, userId, JSON.stringify(granted), direct ? 1 : 0, now + APPROVED_MS],
-      });
+      };
+      const details = { name: keyName(found), scopes: granted.join(" ") };
+      await settle(approval, await decisionStatements(userId, "device-approve", details));
     },
 
     /** Throws 404 `CODE_NOT_FOUND`. */
-    async deny(typed: string): Promise<void> {
+    async deny(typed: string, userId: string): Promise<void> {
       const userHash = sha256Hex(normalizeUserCode(typed));
       await takeRow({ database, cells }, userHash);
-      await settle({
+      const denial = {
         sql: `UPDATE device_sign_ins SET state = 'denied' WHERE ${OPEN}`,
         args: [userHash, Date.now()],
-      });
+      };
+      await settle(denial, await decisionStatements(userId, "device-deny", {}));
     },
   };
+
+  async function decisionStatements(userId: string, action: "device-approve" | "device-deny", details: object) {
+    const user = await users.byId(userId);
+    return user ? [auditStatement(user, action, { ...details })] : [];
+  }
 
   /** What the code asks for. Throws 404 `CODE_NOT_FOUND`. */
   async function find(typed: string): Promise<DeviceSignIn> {
@@ -176,9 +188,9 @@ export function createDeviceSignIns({ database, config, cells, keys, users, mail
   }
 
   /** A code is decided about once. */
-  async function settle(update: Statement): Promise<void> {
+  async function settle(update: Statement, audited: readonly Statement[]): Promise<void> {
     try {
-      await database.write([update, guard("open-code")]);
+      await database.write([update, guard("open-code"), ...audited]);
     } catch (error) {
       throw error instanceof GuardFailed ? codeNotFound() : error;
     }

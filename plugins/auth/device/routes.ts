@@ -162,7 +162,7 @@ export function deviceRoutes({ kernel: { config, limits, cells }, identities }: 
         await countLook(request, user.id);
         const direct = session.direct && isLocalRequest(request);
         if (approved) await devices.approve(code, { userId: user.id, scopes: new Set(scopes), direct });
-        else await devices.deny(code);
+        else await devices.deny(code, user.id);
         return { success: true as const, approved };
       },
       {

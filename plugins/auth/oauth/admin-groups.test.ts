@@ -37,7 +37,7 @@ async function signedIn(groups: unknown, id: "oidc" | "oidc_2" = "oidc", client 
 const auditOf = async (server: TestServer, userId: string) =>
   (
     await server.kernel.database.read(
-      "SELECT action, actor_kind, details FROM audit_log WHERE target_id = ? ORDER BY id",
+      "SELECT action, actor_kind, details FROM audit_log WHERE target_id = ? AND action LIKE 'user.%mote' ORDER BY id",
       [userId],
     )
   ).rows.map(({ action, actor_kind: actor, details }) => ({ action, actor, details: JSON.parse(String(details)) }));

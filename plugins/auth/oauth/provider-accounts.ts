@@ -57,7 +57,7 @@ const ATTEMPTS = 4;
 
 type Deps = Pick<
   AuthServices,
-  "kernel" | "users" | "linkedAccounts" | "mails" | "accountReclaim" | "twoFactor" | "signUpPolicy"
+  "kernel" | "users" | "linkedAccounts" | "mails" | "accountReclaim" | "twoFactor" | "signUpPolicy" | "auditStatement"
 >;
 
 export function createProviderAccounts({
@@ -68,6 +68,7 @@ export function createProviderAccounts({
   accountReclaim,
   twoFactor,
   signUpPolicy,
+  auditStatement,
 }: Deps): ProviderAccounts {
   const { database, limits, cells } = kernel;
 
@@ -123,6 +124,7 @@ export function createProviderAccounts({
     ...unchangedStatements(user),
     linkedAccounts.linkStatement(identity, user.id),
     ...mails.signInMethodAddedStatements(user, identity),
+    auditStatement(user, "sign-in-added", { provider: identity.provider }),
   ];
 
   /** For an account whose address was never verified: its creator loses access, and the identity is linked. */
@@ -132,6 +134,7 @@ export function createProviderAccounts({
     users.updateStatement(user.id, { emailVerified: true, passwordHash: null }),
     linkedAccounts.linkStatement(identity, user.id),
     ...mails.signInMethodAddedStatements({ ...user, emailVerified: true }, identity),
+    auditStatement(user, "sign-in-added", { provider: identity.provider, reclaimed: true }),
   ];
 
   async function createAccount(
@@ -145,7 +148,11 @@ export function createProviderAccounts({
     try {
       return {
         userId: await usingNames(cells, [signInName(identity)], async () => {
-          const link = ({ id }: AccountSummary) => [linkedAccounts.linkStatement(identity, id), ...admission];
+          const link = (created: AccountSummary) => [
+            linkedAccounts.linkStatement(identity, created.id),
+            ...admission,
+            auditStatement(created, "sign-up", { by: identity.provider }),
+          ];
           return (await users.create(account, link)).id;
         }),
       };

@@ -10,7 +10,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import device from "../device/device.htm" with { type: "text" };
 import type { OneTimeLinks } from "../one-time-links.ts";
 import { MIN_PASSWORD_LENGTH } from "../password/length.ts";
-import { signUpSettings } from "../settings.ts";
+import { type SignUpMode, signUpSettings } from "../settings.ts";
 import type { Users } from "../users.ts";
 import formStyle from "./forms.css" with { type: "text" };
 import fresh from "./fresh.htm" with { type: "text" };
@@ -90,9 +90,9 @@ export function pageRoutes({ config }: Pick<Kernel, "config">, setupDeps: SetupD
     .get("/setup", createSetupPage(setupDeps), hiddenRoute);
 }
 
-/** Without the link to the sign-up unless anyone may sign up: invited people come by a link of their own. */
-const offered = (page: string, mode: "open" | "invite" | "closed") =>
-  mode === "open" ? page : page.replace(/ ?<a[^>]*href="\/register">.*?<\/a>/, "");
+/** Without the link to the sign-up unless people may sign up by themselves: invited people come by a link of their own. */
+const offered = (page: string, mode: SignUpMode) =>
+  mode === "open" || mode === "domains" ? page : page.replace(/ ?<a[^>]*href="\/register">.*?<\/a>/, "");
 
 /**
  * A route handler for a page in the common layout, in the language that the client prefers. `source` holds the sections,

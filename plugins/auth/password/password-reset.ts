@@ -33,7 +33,7 @@ export interface PasswordReset {
 
 /** Registers a job handler: create it once. */
 export function createPasswordReset(services: AuthServices): PasswordReset {
-  const { kernel, users, oneTimeLinks, mails, passwords, sessions, keys, accountReclaim } = services;
+  const { kernel, users, oneTimeLinks, mails, passwords, sessions, keys, accountReclaim, auditStatement } = services;
   const { config, database, jobs, keyRotation, limits, vault, cells } = kernel;
 
   /** Issues and mails a link, if the address has an account that may reset its password. */
@@ -98,6 +98,7 @@ export function createPasswordReset(services: AuthServices): PasswordReset {
           guard("user"),
           oneTimeLinks.revokeStatement("reset-password", userId),
           ...mails.passwordChangedStatements({ ...user, emailVerified: true }),
+          auditStatement(user, "password-reset"),
         ]);
       } catch (error) {
         users.invalidate(userId);

@@ -55,7 +55,7 @@ async function tablesWith(text: string): Promise<string[]> {
 }
 
 describe("deleting an account", () => {
-  test("deletes everything of it but its events", async () => {
+  test("deletes everything of it but its events and the audit log", async () => {
     const { client, id, email } = await joined();
     await verifyEmail(server, email);
     const { cookie } = client;
@@ -85,9 +85,9 @@ describe("deleting an account", () => {
     }
     expectRefusal(await signIn(email), 401, "BAD_CREDENTIALS");
 
-    expect(await tablesWith(id)).toEqual(["events"]);
-    expect(await tablesWith(email)).toEqual(["events"]);
-    expect(await tablesWith(agent.id)).toEqual(["events"]);
+    expect(await tablesWith(id)).toEqual(["audit_log", "events"]);
+    expect(await tablesWith(email)).toEqual(["audit_log", "events"]);
+    expect(await tablesWith(agent.id)).toEqual(["audit_log", "events"]);
     const events = await server.kernel.events.since(0, { userId: id });
     const types = events.map(({ type }) => type);
     expect(types.filter((type) => type === "agent.deleted")).toHaveLength(2);

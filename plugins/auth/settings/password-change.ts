@@ -28,6 +28,7 @@ export function createPasswordChange(services: AuthServices) {
     mails,
     reauthenticate,
     startSession,
+    auditStatement,
   } = services;
   const { database } = kernel;
 
@@ -52,6 +53,7 @@ export function createPasswordChange(services: AuthServices) {
         sessions.revokeAllStatement(id),
         oneTimeLinks.revokeStatement("reset-password", id),
         ...mails.passwordChangedStatements(identity.user),
+        auditStatement(identity.user, "password"),
       ]);
     } catch (error) {
       if (!(error instanceof GuardFailed)) throw error;

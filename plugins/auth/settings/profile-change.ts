@@ -33,13 +33,13 @@ export type ChangeProfile = (userId: string, change: ProfileChange) => Promise<U
 
 const NO_CODE: PresentedCode = { code: undefined, from: "" };
 
-type Deps = Pick<AuthServices, "users" | "oneTimeLinks" | "mails" | "twoFactor"> &
+type Deps = Pick<AuthServices, "users" | "oneTimeLinks" | "mails" | "twoFactor" | "auditStatement"> &
   Pick<AuthServices["kernel"], "database" | "events" | "cells"> & {
     verification: Pick<EmailVerification, "sendLinkStatements">;
   };
 
 export function createProfileChange(deps: Deps): ChangeProfile {
-  const { users, oneTimeLinks, mails, twoFactor, database, events, cells, verification } = deps;
+  const { users, oneTimeLinks, mails, twoFactor, database, events, cells, verification, auditStatement } = deps;
 
   /**
    * Writes one batch. It aborts if the address has changed, or for a new address the second factor, since they were
@@ -71,6 +71,7 @@ export function createProfileChange(deps: Deps): ChangeProfile {
       oneTimeLinks.revokeStatement("reset-password", id),
       ...mails.emailChangedStatements(current, email),
       ...verification.sendLinkStatements(next),
+      auditStatement(next, "email", { email: { from: current.email, to: email } }),
     );
     // The address gives access by password reset, so changing it requires the second factor like a sign-in.
     return usingNames(cells, [emailName(email)], () => twoFactor.verifyIfEnabled(id, presentedCode, statements));

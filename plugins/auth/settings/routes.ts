@@ -16,7 +16,7 @@ import { createProfileChange, type ProfileChange } from "./profile-change.ts";
 const READ_AND_WRITE = ["read", "write"] as const;
 
 export function settingsRoutes(services: AuthServices, deletion: Deletion) {
-  const { kernel, identities, sessions, reauthenticate } = services;
+  const { kernel, identities, sessions, reauthenticate, auditStatement } = services;
   const changeProfile = createProfileChange({ ...kernel, ...services });
   const changePassword = createPasswordChange(services);
 
@@ -140,7 +140,13 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
       async ({ identity, request, body: { password } }) => {
         const { address, cookies } = contextOf(request);
         await reauthenticate(identity, password, address);
-        if (!(await deletion.remove(identity.user, { by: identity, request }))) throw unauthorized();
+        const statements = [auditStatement(identity.user, "delete")];
+        const isRemoved = await deletion.remove(
+          identity.user,
+          { by: identity, request },
+          { statements, guardErrors: {} },
+        );
+        if (!isRemoved) throw unauthorized();
         cookies.length = 0;
         cookies.push(sessions.clearCookie());
         return { success: true as const, message: "Your account and everything in it are deleted." };

@@ -6,7 +6,7 @@ import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { sessionList, sessionRevokedResponse, sessionsRevokedResponse, toSessionItem } from "./model.ts";
 
-export function sessionsRoutes({ kernel, identities, sessions }: AuthServices) {
+export function sessionsRoutes({ kernel, identities, sessions, auditStatement }: AuthServices) {
   const { database } = kernel;
 
   return new Elysia({ name: "auth.sessions" })
@@ -31,7 +31,10 @@ export function sessionsRoutes({ kernel, identities, sessions }: AuthServices) {
     .delete(
       "/api/auth/sessions",
       async ({ identity: { user, session } }) => {
-        const [ended] = await database.write([sessions.revokeAllStatement(user.id, session.id)]);
+        const [ended] = await database.write([
+          sessions.revokeAllStatement(user.id, session.id),
+          auditStatement(user, "sessions-end"),
+        ]);
         return { success: true as const, count: ended?.rows.length ?? 0 };
       },
       {

@@ -15,7 +15,7 @@ export const availableMethods = t.Object({
     }),
   ),
   wallet: t.Object({ chainId: t.Number({ description: "The chain of a message to sign" }) }),
-  signUp: t.Union([t.Literal("open"), t.Literal("invite"), t.Literal("closed")], {
+  signUp: t.Union([t.Literal("open"), t.Literal("invite"), t.Literal("closed"), t.Literal("domains")], {
     description: "Who gets an account: anyone, people with an invitation, or nobody",
   }),
   password: t.Object({ minLength: t.Number({ description: "Characters of a new password" }) }),

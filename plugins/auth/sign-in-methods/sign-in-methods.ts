@@ -43,12 +43,12 @@ export interface SignInMethods {
   remove(identity: SessionIdentity, id: string): Promise<void>;
 }
 
-type Deps = Pick<AuthServices, "kernel" | "users" | "sessions" | "linkedAccounts" | "mails"> & {
+type Deps = Pick<AuthServices, "kernel" | "users" | "sessions" | "linkedAccounts" | "mails" | "auditStatement"> & {
   walletProofs: WalletProofs;
 };
 
 export function createSignInMethods(deps: Deps): SignInMethods {
-  const { kernel, users, sessions, linkedAccounts, mails, walletProofs } = deps;
+  const { kernel, users, sessions, linkedAccounts, mails, walletProofs, auditStatement } = deps;
   const { database, config } = kernel;
 
   function toMethod(user: User, account: LinkedAccountItem, hasOther: boolean): SignInMethod {
@@ -92,6 +92,7 @@ export function createSignInMethods(deps: Deps): SignInMethods {
             ...linkedAccounts.requireRoomStatements(user.id),
             linkedAccounts.linkStatement(wallet, user.id),
             ...mails.signInMethodAddedStatements(user, wallet),
+            auditStatement(user, "sign-in-added", wallet),
           ]),
         );
       } catch (error) {
@@ -121,6 +122,7 @@ export function createSignInMethods(deps: Deps): SignInMethods {
           guard("other"),
           sessions.revokeAllStatement(user.id, session.id),
           ...mails.signInMethodRemovedStatements(user, account),
+          auditStatement(user, "sign-in-removed", { provider: account.provider, subject: account.subject }),
         ]);
       } catch (error) {
         if (!(error instanceof GuardFailed && error.guard === "other")) throw toUnauthorized(error);

@@ -27,7 +27,10 @@ export function signInRoutes({ kernel, identities, sessions, signIn, startSessio
           description:
             "With two-factor on, the correct password alone gives 401 `TOTP_REQUIRED`: send it again with `totp`, a " +
             "code of the authenticator app or a recovery code. Each code works for one sign-in.",
-          ...documentErrors({ 401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"], 403: "ACCOUNT_DISABLED" }),
+          ...documentErrors({
+            401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"],
+            403: ["ACCOUNT_DISABLED", "EMAIL_NOT_VERIFIED"],
+          }),
         },
       },
     )

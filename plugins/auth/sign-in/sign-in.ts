@@ -4,10 +4,13 @@ import { requireNameHere } from "../../../src/kernel/cells/cells.ts";
 import { AppError, forbidden } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
+import { createAccountAudit } from "../administration/account-audit.ts";
 import { emailName } from "../cells/account-names.ts";
-import { normalizeEmail } from "../email.ts";
+import { isInternalEmail, normalizeEmail } from "../email.ts";
 import type { Passwords } from "../password/passwords.ts";
 import type { SignInEvidence } from "../sessions.ts";
+import { signUpSettings } from "../settings.ts";
 import { isTotpRequired, type TwoFactor } from "../two-factor/two-factor.ts";
 import type { User, Users } from "../users.ts";
 
@@ -21,7 +24,7 @@ export interface Credentials {
 export interface SignIn {
   /**
    * The user of these credentials, and the evidence for a session. Throws as `checkPassword`; with the correct password
-   * also 403 `ACCOUNT_DISABLED` and, if two-factor is on, 401 `TOTP_REQUIRED` without a code and 401 `INVALID_TOTP` for
+   * also 403 `ACCOUNT_DISABLED`, with a list of domains in SIGN_UP 403 `EMAIL_NOT_VERIFIED`, and, if two-factor is on, 401 `TOTP_REQUIRED` without a code and 401 `INVALID_TOTP` for
    * a wrong one, which counts as a failure like a wrong password;
    * `Elsewhere` if another cell has the address.
    */
@@ -36,16 +39,31 @@ export interface SignIn {
 
 /** Units of the rule `default` (600 a minute) that one password check takes: 300 checks a minute per address. */
 const PASSWORD_CHECK_COST = 2;
+/** Failures in a row after which the audit log has an entry. */
+const RECORDED_FAILURES = 5;
+const MAX_COUNTED = 10_000;
 
-interface Deps {
-  cells: Kernel["cells"];
+interface Deps extends Pick<Kernel, "audit" | "cells" | "config" | "database"> {
   users: Users;
   passwords: Passwords;
   twoFactor: Pick<TwoFactor, "verifyIfEnabled">;
   limits: RateLimiter;
 }
 
-export function createSignIn({ cells, users, passwords, twoFactor, limits }: Deps): SignIn {
+export function createSignIn({ audit, cells, config, database, users, passwords, twoFactor, limits }: Deps): SignIn {
+  const { mode } = config.of(signUpSettings);
+
+  /** Failures of an account from an address, since the last one was recorded. */
+  const failures = createBoundedMap<number>(MAX_COUNTED);
+
+  /** Records every fifth failure of an account from one address: a mistyped password is none of the audit log's business. */
+  async function noteFailure({ id, email }: User, attemptKey: string): Promise<void> {
+    const count = (failures.get(attemptKey) ?? 0) + 1;
+    failures.set(attemptKey, count);
+    if (count % RECORDED_FAILURES !== 0) return;
+    await database.write([createAccountAudit(audit)({ id, email }, "sign-in-failed", { failures: count })]);
+  }
+
   /** Counts the attempt as a failure; `refundAttempt` undoes that. */
   async function attempt(email: string, user: User | undefined, password: string, address: string) {
     const attemptKey = `${email}|${address}`;
@@ -62,8 +80,12 @@ export function createSignIn({ cells, users, passwords, twoFactor, limits }: Dep
       refuseWhenLimited();
       await Promise.all([limits.takeOrThrow("sign-in", attemptKey), limits.takeOrThrow("sign-in-ip", address)]);
     });
-    if (!isCorrect || !user) throw new AppError(401, "BAD_CREDENTIALS", "Email or password is wrong.");
+    if (!isCorrect || !user) {
+      if (user) await noteFailure(user, attemptKey);
+      throw new AppError(401, "BAD_CREDENTIALS", "Email or password is wrong.");
+    }
     const refundAttempt = () => {
+      failures.delete(attemptKey);
       limits.refund("sign-in", attemptKey);
       limits.refund("sign-in-ip", address);
     };
@@ -92,7 +114,15 @@ export function createSignIn({ cells, users, passwords, twoFactor, limits }: Dep
         });
       refundAttempt();
       if (user.disabledAt !== null) throw forbidden("ACCOUNT_DISABLED", "This account was disabled. Ask the operator.");
+      // Anybody can sign up with any address: that it is of a domain of SIGN_UP counts once its owner has opened the link.
+      if (mode === "domains" && !user.emailVerified && !isInternalEmail(email)) throw emailNotVerified();
       return { user, evidence: { passwordHash: user.passwordHash, twoFactor: hasTwoFactor } };
     },
   };
 }
+
+const emailNotVerified = () =>
+  forbidden(
+    "EMAIL_NOT_VERIFIED",
+    'Open the link in the mail to this address first. If it did not come, choose "Forgot your password?": that mail proves the address, too.',
+  );

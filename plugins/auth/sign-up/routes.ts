@@ -43,7 +43,7 @@ export function signUpRoutes(services: AuthServices) {
           operationId: "signUp",
           description:
             "Creates an account, but no session, and mails a link to verify the address. A referral code credits " +
-            "both accounts. With `SIGN_UP=invite` it needs an `invitation`; with `SIGN_UP=closed` it is refused.",
+            "both accounts. With `SIGN_UP=invite` it needs an `invitation`; with `SIGN_UP=closed` it is refused; with `SIGN_UP=domains:…` it needs an address of one of them, which has to be verified before the first sign-in.",
           ...documentErrors({
             400: [...accountErrors[400], "INVALID_REFERRAL_CODE"],
             403: "SIGN_UP_CLOSED",

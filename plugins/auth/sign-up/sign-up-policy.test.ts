@@ -18,7 +18,7 @@ const BASE_URL = "http://berth.example";
 const password = "correct horse battery";
 const newEmail = () => `person-${crypto.randomUUID()}@example.com`;
 
-async function openWith(mode: "open" | "invite" | "closed") {
+async function openWith(mode: string) {
   const server: OAuthServer = await openOAuthServer({ SIGN_UP: mode, BASE_URL, MAINNET_RPC_URL: "http://127.0.0.1:1" });
   const admin = server.browser();
   await becomeFirstAdmin(server, admin);
@@ -156,6 +156,61 @@ describe("SIGN_UP=invite", () => {
     });
   });
 });
+
+describe("SIGN_UP=domains", () => {
+  let opened: Opened;
+  beforeAll(async () => {
+    opened = await openWith("domains:harbour.example, Quay.example");
+  });
+  afterAll(() => opened?.server[Symbol.asyncDispose]());
+
+  test("admits addresses of the domains, which sign in once they are proven", async () => {
+    const { server, register } = opened;
+    const email = `ada-${crypto.randomUUID()}@QUAY.example`;
+    expect((await register({ email })).status).toBe(201);
+    const signIn = () => server.browser().post("/api/auth/callback/credentials", { email, password });
+    expectRefusal(await signIn(), 403, "EMAIL_NOT_VERIFIED");
+    const { id } = (await server.app.accounts.administration.byEmail(email)) ?? {};
+    await server.write(id, "UPDATE users SET email_verified = 1 WHERE id = ?", id);
+    expect((await signIn()).status).toBe(200);
+  });
+
+  test.each([
+    "ada@example.com",
+    "ada@mail.harbour.example",
+    "ada@notharbour.example",
+    "ada@harbour.example.com",
+    '"ada@harbour.example"@example.com',
+  ])("refuses %s, and creates nothing", async (email) => {
+    const { register, accounts } = opened;
+    const before = await accounts();
+    const { status } = await register({ email });
+    expect([400, 403]).toContain(status);
+    expect(await accounts()).toBe(before);
+  });
+
+  test("admits people of the domains by a provider, refuses others, and every new wallet", async () => {
+    const { server, withWallet } = opened;
+    server.useGooglePerson(newGooglePerson({ email: `bob-${crypto.randomUUID()}@harbour.example` }));
+    expectSignedIn(await signInWith(server.browser(), "google"));
+    server.useGooglePerson(newGooglePerson());
+    expectFailure(await signInWith(server.browser(), "google"), "SIGN_UP_CLOSED");
+    expectRefusal(await withWallet(), 403, "SIGN_UP_CLOSED");
+  });
+
+  test("admits invited people of any domain", async () => {
+    const email = newEmail();
+    const invitation = await invite(opened.admin, email);
+    expect((await opened.register({ email, invitation })).status).toBe(201);
+  });
+});
+
+test.each(["domains:", "domains:nodot", "domains:a.example,,", "domains:@a.example"])(
+  "SIGN_UP=%s stops the start",
+  async (text) => {
+    await expect(openWith(text)).rejects.toThrow(/SIGN_UP/);
+  },
+);
 
 test("SIGN_UP=open needs no invitation, and ignores one", async () => {
   const { server, register, withWallet } = await openWith("open");

@@ -1,4 +1,5 @@
-// Decides by SIGN_UP whether a new account may come into being: for anyone, with an invitation, or not at all.
+// Decides by SIGN_UP whether a new account may come into being: for anyone, with an invitation, with an address of some domains,
+// or not at all.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError, forbidden } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -28,6 +29,7 @@ export interface SignUpPolicy {
   /**
    * Resolves with the statements that use an invitation up, for the batch that creates the account; they abort it with
    * GuardFailed `link` if it was used meanwhile. Throws 403 `SIGN_UP_CLOSED` if there may be no account for this address.
+   * With `domains`, an address that is not proven yet is admitted, too; its account can't be entered before it is (see `withPassword`).
    * Accounts that an admin creates, and the first admin's, are not asked about.
    */
   admit(email: string, admission: Admission): Promise<Statement[]>;
@@ -41,17 +43,25 @@ export interface SignUpPolicy {
 type Deps = Pick<Kernel, "config"> & { oneTimeLinks: OneTimeLinks };
 
 export function createSignUpPolicy({ config, oneTimeLinks }: Deps): SignUpPolicy {
-  const { mode } = config.of(signUpSettings);
+  const { mode, domains } = config.of(signUpSettings);
+  /** Whether the address is of one of the domains themselves: those below them may belong to others. */
+  const isOfDomain = (email: string) => domains.includes(email.slice(email.lastIndexOf("@") + 1).toLowerCase());
 
   return {
     async admit(email, { invitation, isEmailProven = false }) {
       if (mode === "open") return [];
       if (mode === "closed") throw signUpClosed("This service takes no new accounts. Ask its operator for one.");
+      if (mode === "domains" && isOfDomain(email)) return [];
       if (isEmailProven) {
         const statements = oneTimeLinks.useByEmailStatements("invitation", email);
         if (await oneTimeLinks.existsForEmail("invitation", email)) return statements;
       }
-      if (!invitation) throw signUpClosed("This service takes new accounts by invitation. Ask its operator for one.");
+      if (!invitation)
+        throw signUpClosed(
+          mode === "domains"
+            ? "This service takes new accounts only for addresses of some domains. Sign up with your address there, or ask its operator for an invitation."
+            : "This service takes new accounts by invitation. Ask its operator for one.",
+        );
       const found = await oneTimeLinks.find("invitation", invitation);
       if (found?.email !== email) throw invitationUsed();
       return oneTimeLinks.useStatements("invitation", invitation);

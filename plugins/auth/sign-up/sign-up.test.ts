@@ -7,6 +7,7 @@ import { eventually } from "../../../tests/support/eventually.ts";
 import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
+import { createAccountAudit } from "../administration/account-audit.ts";
 import { createApiKeys } from "../api-keys/api-keys.ts";
 import { createMails } from "../mails/mails.ts";
 import { createLinkedAccounts } from "../oauth/linked-accounts.ts";
@@ -168,6 +169,7 @@ describe("a referral code", () => {
     const mails = createMails(kernel);
     const signUp = createSignUp({
       kernel,
+      auditStatement: createAccountAudit(kernel.audit),
       users,
       referrals: createReferrals({ users, mails }),
       verification: createEmailVerification({

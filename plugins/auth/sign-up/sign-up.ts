@@ -3,6 +3,7 @@ import { placeNewAccount, requireNameHere } from "../../../src/kernel/cells/cell
 import type { Forwarding } from "../../../src/kernel/cells/forwarding.ts";
 import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { AccountAudit } from "../administration/account-audit.ts";
 import { cellOfBrought, emailName } from "../cells/account-names.ts";
 import { requireEmail } from "../email.ts";
 import { type Passwords, requirePassword } from "../password/passwords.ts";
@@ -42,6 +43,7 @@ interface Deps {
   referrals: Referrals;
   verification: EmailVerification;
   signUpPolicy: Pick<SignUpPolicy, "admit">;
+  auditStatement: AccountAudit;
 }
 
 export function createSignUp({
@@ -51,6 +53,7 @@ export function createSignUp({
   referrals,
   verification,
   signUpPolicy,
+  auditStatement,
 }: Deps): SignUp {
   return async (
     { email: text, password, name, referralCode, invitation, locale, forwarding },
@@ -69,6 +72,7 @@ export function createSignUp({
         ...verification.sendLinkStatements({ ...created, locale, notifications: {}, emailVerified: false }),
         ...(referral?.statements ?? []),
         ...admission,
+        auditStatement(created, "sign-up", { by: "password" }),
         ...extraStatements(created),
       ]);
     } catch (error) {

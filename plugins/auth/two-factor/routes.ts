@@ -28,7 +28,15 @@ const twoFactorState = t.Object({ success: t.Literal(true), twoFactorEnabled: t.
 
 const reauthenticationErrors = { 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" };
 
-export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reauthenticate, mails }: AuthServices) {
+export function twoFactorRoutes({
+  kernel,
+  identities,
+  sessions,
+  twoFactor,
+  reauthenticate,
+  mails,
+  auditStatement,
+}: AuthServices) {
   return new Elysia({ name: "auth.two-factor" })
     .use(identities.guards)
     .get(
@@ -86,6 +94,7 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
         await twoFactor.confirmEnrolment(user, body.code, [
           sessions.revokeAllStatement(user.id, session.id),
           ...mails.twoFactorChangedStatements(user, true),
+          auditStatement(user, "two-factor-on"),
         ]);
         return { success: true as const, twoFactorEnabled: true };
       },
@@ -109,11 +118,10 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
       async ({ identity, request, body }) => {
         const { address: from } = contextOf(request);
         await reauthenticate(identity, body.password, from);
-        await twoFactor.disable(
-          identity.user,
-          { code: body.code, from },
-          mails.twoFactorChangedStatements(identity.user, false),
-        );
+        await twoFactor.disable(identity.user, { code: body.code, from }, [
+          ...mails.twoFactorChangedStatements(identity.user, false),
+          auditStatement(identity.user, "two-factor-off"),
+        ]);
         return { success: true as const, twoFactorEnabled: false };
       },
       {

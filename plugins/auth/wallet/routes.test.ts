@@ -133,6 +133,7 @@ describe("a known wallet", () => {
     const wallet = createWallet();
     const { user } = (await send(await signed(wallet))).body;
     await testServer.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [user.id] }]);
+    testServer.app.accounts.users.invalidate(user.id);
     const answer = await send(await signed(wallet));
     expectRefusal(answer, 403, "ACCOUNT_DISABLED");
     expect(answer.headers.getSetCookie()).toEqual([]);

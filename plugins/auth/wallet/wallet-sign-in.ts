@@ -44,7 +44,10 @@ export interface WalletSignIn {
   signInWithProof(proof: WalletProof, from: Visitor): Promise<WalletSignInResult>;
 }
 
-type Deps = Pick<AuthServices, "kernel" | "users" | "linkedAccounts" | "twoFactor" | "signUpPolicy"> & {
+type Deps = Pick<
+  AuthServices,
+  "kernel" | "users" | "linkedAccounts" | "twoFactor" | "signUpPolicy" | "auditStatement"
+> & {
   walletProofs: WalletProofs;
 };
 
@@ -54,6 +57,7 @@ export function createWalletSignIn({
   linkedAccounts,
   twoFactor,
   signUpPolicy,
+  auditStatement,
   walletProofs,
 }: Deps): WalletSignIn {
   const { limits, cells } = kernel;
@@ -81,7 +85,12 @@ export function createWalletSignIn({
       await limits.takeOrThrow("sign-up", from.address);
       const admission = await signUpPolicy.admit(email, {});
       const account = await usingNames(cells, names, () =>
-        users.create(newUser, ({ id }) => [...useStatements, linkedAccounts.linkStatement(wallet, id), ...admission]),
+        users.create(newUser, (created) => [
+          ...useStatements,
+          linkedAccounts.linkStatement(wallet, created.id),
+          ...admission,
+          auditStatement(created, "sign-up", { by: "wallet" }),
+        ]),
       );
       return { account, evidence: { linkedAccount: wallet, twoFactor: false } };
     }

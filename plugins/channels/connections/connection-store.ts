@@ -32,8 +32,8 @@ export interface ConnectionStore {
   ownerStatement(agentId: string, channel: ChannelId, ownerId: string | null): Statement;
   /** The agent that a bot serves. */
   findAgentByBot(channel: ChannelId, botId: string): Promise<string | undefined>;
-  /** Deletes a connection; false if there was none. */
-  remove(agentId: string, channel: ChannelId): Promise<boolean>;
+  /** Deletes a connection, with `more` in the same batch; false if there was none. */
+  remove(agentId: string, channel: ChannelId, more?: readonly Statement[]): Promise<boolean>;
   /** Records the address that is registered with the platform, or null, for the connection with this callback. */
   setRegistration(callbackId: string, base: string | null, at: number | null): Promise<void>;
   /** Pages by agent id through agents with a connection on `channels` that is not registered at any of `bases`. */
@@ -148,9 +148,9 @@ export function createConnectionStore({ database, vault, keyRotation, marks }: D
       return row?.agentId;
     },
 
-    async remove(agentId, channel) {
+    async remove(agentId, channel, more = []) {
       const where = and(eq(agentColumn, agentId), eq(channelColumn, channel));
-      const [result] = await database.write([statement(db.delete(connections).where(where))]);
+      const [result] = await database.write([statement(db.delete(connections).where(where)), ...more]);
       return (result?.rowsAffected ?? 0) > 0;
     },
 

@@ -4,7 +4,8 @@
 // deletes them. What stays is the form that is shown, with secrets blacked out.
 import type { Row } from "@libsql/client";
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
-import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
 import { highestTaint, TAINT, type Taint, type ToolEffect } from "../../skills/index.ts";
 import type { InboxEntry } from "../inbox/entries.ts";
 import type { Answer, Call, CallEnd, ModelCall, SubStep, TurnJournal } from "./steps.ts";
@@ -16,8 +17,9 @@ export interface ShownTexts {
   toStoredSteps(steps: readonly SubStep[]): SubStep[];
 }
 
-interface Deps extends Pick<Kernel, "database" | "vault"> {
+interface Deps extends Pick<Kernel, "database" | "vault" | "audit"> {
   shown: ShownTexts;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
 }
 
 type Key = Pick<InboxEntry, "agentId" | "id">;
@@ -38,7 +40,22 @@ const LOAD = `SELECT seq, kind, name, effect, ok, taint, sealed, started_at FROM
 /** What a sealed text is bound to. */
 export const sealContext = (agentId: unknown, turnId: unknown, seq: unknown) => `turn:${agentId}:${turnId}:${seq}`;
 
-export function createJournal({ database, vault, shown }: Deps) {
+export function createJournal({ database, vault, audit, shown, agents }: Deps) {
+  /** Records the calls that spend or have an effect outside, by their agent, in the write that lets them begin. */
+  async function auditStatements({ agentId, id: turn }: Key, calls: readonly Call[]): Promise<Statement[]> {
+    const acting = calls.filter(({ acts, startedAt, end }) => acts && startedAt !== undefined && !end);
+    if (acting.length === 0) return [];
+    const name = (await agents.find(agentId))?.name ?? "";
+    const actor = { kind: "agent", id: agentId, name, address: null, requestId: null } as const;
+    return acting.map(({ tool, seq, acts }) =>
+      audit.statementFor(actor, {
+        action: "tool.call",
+        target: { kind: "tool", id: tool, name: tool },
+        details: { class: acts?.class, turn, step: seq, approval: acts?.approvalId ?? null },
+      }),
+    );
+  }
+
   const seal = ({ agentId, id }: Key, seq: number, value: unknown) =>
     vault.seal(JSON.stringify(value), sealContext(agentId, id, seq));
 
@@ -96,6 +113,7 @@ export function createJournal({ database, vault, shown }: Deps) {
 
         async record(answer, { spending, usage, latencyMs }: ModelCall) {
           const { calls, taint } = answer;
+          const audited = await auditStatements(entry, calls);
           const rows = [answerRow(entry, answer), ...calls.map((call) => callRow(entry, call, taint))];
           try {
             await database.write([
@@ -103,6 +121,7 @@ export function createJournal({ database, vault, shown }: Deps) {
               guard("turn.pending"),
               { sql: insertSql(rows.length), args: rows.flat() },
               spending.settleStatement(usage, latencyMs),
+              ...audited,
             ]);
           } catch (error) {
             // The answer is lost, but the provider charges for it.
@@ -114,7 +133,11 @@ export function createJournal({ database, vault, shown }: Deps) {
 
         async begin(call) {
           const args = [call.startedAt ?? null, entry.agentId, entry.id, call.seq];
-          await database.write([{ sql: `UPDATE turn_steps SET started_at = ? ${WHERE}`, args }, guard("turn.step")]);
+          await database.write([
+            { sql: `UPDATE turn_steps SET started_at = ? ${WHERE}`, args },
+            guard("turn.step"),
+            ...(await auditStatements(entry, [call])),
+          ]);
         },
 
         async end(calls, taint) {

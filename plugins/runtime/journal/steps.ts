@@ -1,6 +1,6 @@
 // Defines the steps of a turn that its journal keeps: answers of the model that call tools, and these calls.
 import type { Reservation } from "../../ai/index.ts";
-import { TAINT, type Taint, type ToolEffect } from "../../skills/index.ts";
+import { TAINT, type Taint, type ToolClass, type ToolEffect } from "../../skills/index.ts";
 import type { TokenUsage } from "../turn/token-usage.ts";
 
 /** A finished call of the model, and the reservation that pays for it. */
@@ -52,6 +52,8 @@ export interface Call {
   startedAt: number | undefined;
   /** Undefined until it ends. */
   end: CallEnd | undefined;
+  /** Set if the call spends or has an effect outside, so that the audit log has it; with the approval by which it runs. */
+  acts?: { class: ToolClass; approvalId?: string | undefined } | undefined;
 }
 
 /** An answer of the model that calls tools. */

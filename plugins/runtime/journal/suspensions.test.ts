@@ -84,6 +84,22 @@ test("the owner is asked in the conversation; later messages go on; the approved
   await untilReply(agent, "sent to Bob");
   await fixture.idle();
   expect(sent).toEqual([{ to: "Bob", approved: true }]);
+  // The audit log has the decision, and the call with the approval by which it ran.
+  const [approval] = await requests(agent);
+  expect(
+    await fixture.rows(
+      "SELECT actor_kind, action, target_name, details FROM audit_log WHERE actor_id = ?1 OR target_id = ?1 AND action LIKE 'approval.%' ORDER BY id",
+      agent.id,
+    ),
+  ).toMatchObject([
+    { action: "approval.approve", details: expect.stringContaining(String(approval?.id)) },
+    {
+      action: "tool.call",
+      actor_kind: "agent",
+      target_name: "send_mail",
+      details: expect.stringContaining(String(approval?.id)),
+    },
+  ]);
   expect(bodies().at(-1)).toEqual(["own", "sent to Bob"]);
   // The message and the question are in the conversation once, in the order in which they were said.
   const roles = (await fixture.messagesOf(agent)).map(

@@ -120,6 +120,10 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     current = highestTaint([current, raised]);
   };
   const toolOf = (name: string) => tools.find((candidate) => candidate.name === name);
+  const actsOf = (name: string): Call["acts"] => {
+    const toolClass = toolOf(name)?.class;
+    return toolClass === "spend" || toolClass === "outside" ? { class: toolClass } : undefined;
+  };
   const failedTools = new Set<string>();
   const forbiddenTools = new Set<string>();
   /** Results of this turn that quote others. */
@@ -162,6 +166,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
       effect: toolOf(tool)?.effect ?? "read",
       startedAt: !isRefused && checked.asks ? undefined : now,
       end: isRefused ? { ok: false, text: checked.refusal, files: 0, at: now } : undefined,
+      acts: isRefused ? undefined : actsOf(tool),
     };
   }
 
@@ -180,6 +185,9 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     if (admitted?.kind === "refused") return { ok: false, text: admitted.text };
     if (startedAt === undefined) {
       call.startedAt = Date.now();
+      // Of an earlier try, the journal does not know it.
+      const acts = actsOf(name);
+      call.acts = acts && { ...acts, approvalId: admitted?.approvalId };
       await journal.begin(call);
     }
     const callKey = `${journal.turnId}.${seq}`;

@@ -110,6 +110,7 @@ const tool = (name: string, run: PreparedTool["run"], effect: ToolEffect = "read
   untrusted: false,
   quotes: false,
   hasForeignDescription: false,
+  class: "read",
   effect,
   check: (input) => ({ input, asks: undefined, inWords: async () => "" }),
   run,

@@ -1,4 +1,5 @@
 // Keeps what Berth knows about each request beside the request: id, client address, cookies, and results of its guards.
+import type { RequestActor } from "../audit/actor.ts";
 import { isLoopbackHost } from "../config/validation.ts";
 import type { Issue } from "../errors.ts";
 
@@ -29,6 +30,10 @@ export interface RequestContext {
   authorizedBy?: unknown;
   /** Incremented when the body arrived slowly: results of earlier guards may be outdated. */
   guardRound?: number;
+  /** The account or key whose request it is, for the audit log; set when it is authenticated. */
+  actor?: RequestActor;
+  /** The response is ready: what still runs is no longer work of this request. */
+  hasEnded?: boolean;
 }
 
 const contexts = new WeakMap<Request, RequestContext>();

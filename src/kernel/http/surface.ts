@@ -1,5 +1,6 @@
 // Applies to every request of one listener, whatever its route: id, client address, origin check, default rate limit, CORS.
 import type { AnyElysia } from "elysia";
+import { runForRequest } from "../audit/current-actor.ts";
 import { AppError, forbidden } from "../errors.ts";
 import type { Kernel } from "../plugin.ts";
 import type { Histogram } from "../telemetry/metrics.ts";
@@ -270,14 +271,16 @@ export function createSurface(
       const started = performance.now();
       // The context is made from the request that the server knows, not from the rewritten one.
       const context = networkContext(request, server, virtual?.origin);
-      const response = await respond(virtual ? virtual.request : request, context, true);
+      const response = await runForRequest(context, () => respond(virtual ? virtual.request : request, context, true));
       const seconds = (performance.now() - started) / 1000;
       durationsByClass[Math.floor(response.status / 100) - 2]?.observe(seconds);
       if (context.operation !== undefined) durations.ofOperation(context.operation).observe(seconds);
       return response;
     },
-    handle: (request) =>
-      respond(request, { id: createRequestId(), address: "", socketAddress: "", cookies: [] }, false),
+    handle(request) {
+      const context = { id: createRequestId(), address: "", socketAddress: "", cookies: [] };
+      return runForRequest(context, () => respond(request, context, false));
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 // Signs and verifies service tokens: the short-lived grants under which the web surface calls the backend.
+import type { RequestActor } from "../../audit/actor.ts";
 import type { Vault } from "../../security/vault.ts";
 import { SECOND } from "../../util/time.ts";
 
@@ -15,6 +16,8 @@ export interface Grant {
   action: string;
   /** The client's address, for limits and logs. */
   address: string;
+  /** Whose change it is, for the audit log; left out by a surface of an earlier version. */
+  actor?: RequestActor;
 }
 
 /** What a service token holds: the grant, with `credentialId` as `shown`, and the time at which it expires, in ms. */

@@ -18,10 +18,40 @@ export const ACTIONS: Readonly<Record<string, Text>> = {
   "user.delete": text("Deleted an account"),
   "user.reset-password": text("Made a link for a new password"),
   "user.two-factor-off": text("Turned off a second factor"),
+  "user.sign-up": text("Signed up"),
+  "user.sign-in": text("Signed in on a new device"),
+  "user.sign-in-failed": text("Failed to sign in again and again"),
+  "user.password": text("Changed the password"),
+  "user.password-reset": text("Set a new password by mail"),
+  "user.email": text("Changed the email address"),
+  "user.two-factor-on": text("Turned on a second factor"),
+  "user.sign-in-added": text("Added a sign-in"),
+  "user.sign-in-removed": text("Removed a sign-in"),
+  "user.key-create": text("Made an API key"),
+  "user.key-delete": text("Revoked an API key"),
+  "user.device-approve": text("Signed a program in"),
+  "user.device-deny": text("Refused a program"),
+  "user.sessions-end": text("Signed out everywhere else"),
   "subscription.set": text("Gave a plan"),
   "subscription.remove": text("Ended a plan"),
+  "agent.create": text("Made an agent"),
+  "agent.update": text("Changed an agent"),
+  "agent.delete": text("Deleted an agent"),
+  "agent.transfer": text("Took over an agent"),
   "agent.start": text("Started an agent"),
   "agent.stop": text("Stopped an agent"),
+  "agent.restart": text("Restarted an agent"),
+  "agent.rollback": text("Took an agent back to a backup"),
+  "agent.repair": text("Repaired an agent"),
+  "agent.reset-memory": text("Reset an agent’s memory"),
+  "secret.set": text("Stored a secret"),
+  "secret.delete": text("Removed a secret"),
+  "channel.connect": text("Connected a channel"),
+  "channel.disconnect": text("Disconnected a channel"),
+  "approval.approve": text("Approved a call"),
+  "approval.deny": text("Denied a call"),
+  "tool.call": text("Called a tool that acts"),
+  "vault.rotate": text("Rotated the root key"),
   "job.retry": text("Tried a job again"),
   "job.discard": text("Discarded a job"),
   "backup.create": text("Made a backup"),
@@ -48,7 +78,7 @@ const columns = (): Column<AuditEntry>[] => [
     head: t("Who"),
     cell: ({ actor, address }) => (
       <div className="min-w-32">
-        {actor.kind === "command" ? t("{name}, on the command line", { name: actor.name }) : actor.name}
+        {actorName(actor)}
         {address && <span className="block text-soft text-sm">{address}</span>}
       </div>
     ),
@@ -62,6 +92,15 @@ const columns = (): Column<AuditEntry>[] => [
   { key: "details", head: t("Details"), cell: ({ details }) => <Details details={details} /> },
 ];
 
+function actorName({ kind, id, name }: AuditEntry["actor"]): string {
+  if (kind === "command") return t("{name}, on the command line", { name });
+  if (kind === "key") return t("A key of {name}", { name: name || (id ?? "") });
+  if (kind === "agent") return t("The agent {name}", { name: name || (id ?? "") });
+  if (kind === "visitor") return t("A visitor");
+  if (kind === "service") return t("The service itself");
+  return name || (id ?? "");
+}
+
 function Target({ kind, id, name }: AuditEntry["target"]) {
   if (kind === "user" && id) {
     return (
@@ -73,7 +112,7 @@ function Target({ kind, id, name }: AuditEntry["target"]) {
   if (kind === "agent") {
     return (
       <Link href={`/admin/agents?query=${id}`} className="text-sea hover:underline">
-        {name}
+        {name || id}
       </Link>
     );
   }
@@ -97,6 +136,14 @@ const FIELDS: Readonly<Record<string, Text>> = {
   baseUrl: text("Address"),
   model_a: text("Model A"),
   model_b: text("Model B"),
+  fields: text("Fields"),
+  device: text("Device"),
+  failures: text("Failures"),
+  key: text("Key"),
+  owner: text("Owner"),
+  channel: text("Channel"),
+  approval: text("Approval"),
+  tool: text("Tool"),
 };
 /** The words of Berth's own; other values are people's. */
 const VALUES: Readonly<Record<string, Text>> = {

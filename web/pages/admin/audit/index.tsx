@@ -1,4 +1,4 @@
-// What admins and the command line changed: by whom, of what, when.
+// What people, admins, keys, agents and the command line changed: by whom, of what, when.
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useParameter } from "../../../app/address.ts";
@@ -88,7 +88,7 @@ export default function AuditLogPage() {
           return entries.length === 0 ? (
             <EmptyState title={t("No entry is like this")}>
               {t(
-                "Every change that an admin or a command makes is written down here: rights, plans, stopped agents, backups.",
+                "Every change that matters is written down here: sign-ins, passwords, keys, agents, channels, approvals, rights, plans.",
               )}
             </EmptyState>
           ) : (

@@ -1,4 +1,4 @@
-// What admins changed of an account, newest first.
+// What was changed of an account, and by whom, newest first.
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
@@ -16,7 +16,7 @@ export function AccountHistory({ userId }: { userId: string }) {
   });
   return (
     <Section
-      title={t("Changes by admins")}
+      title={t("Changes of this account")}
       actions={
         <Link href={`/admin/audit?user=${userId}`} className="text-sea underline">
           {t("All")}
@@ -26,7 +26,7 @@ export function AccountHistory({ userId }: { userId: string }) {
       <Loaded query={query} height="h-24">
         {({ entries }) =>
           entries.length === 0 ? (
-            <p className="text-soft">{t("No admin has changed anything here.")}</p>
+            <p className="text-soft">{t("Nothing has been changed here.")}</p>
           ) : (
             <AuditTable entries={entries} />
           )

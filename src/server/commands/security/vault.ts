@@ -1,9 +1,9 @@
 // Runs `berth vault rotate`: seals every secret again under the current SECRET_KEY, also while the service runs.
 
-import { environment } from "../../kernel/config/config.ts";
-import { programName } from "../../kernel/config/program-name.ts";
-import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
-import { loadAllSettings } from "../settings.ts";
+import { environment } from "../../../kernel/config/config.ts";
+import { programName } from "../../../kernel/config/program-name.ts";
+import type { KeyRotationResult } from "../../../kernel/security/key-rotation.ts";
+import { loadAllSettings } from "../../settings.ts";
 
 /** Returns the exit code: 0, 1 if a secret can't be opened, or 2 with the usage on standard error. */
 export async function vaultCommand([name, ...rest]: string[]): Promise<number> {
@@ -11,7 +11,7 @@ export async function vaultCommand([name, ...rest]: string[]): Promise<number> {
     process.stderr.write(`Usage: ${programName()} vault rotate  seal every stored secret again under SECRET_KEY\n`);
     return 2;
   }
-  const { runCommand } = await import("./run-command.ts");
+  const { runCommand } = await import("../run-command.ts");
   const results = (await runCommand(loadAllSettings(environment()), "vault.rotate", {})) as Record<
     string,
     KeyRotationResult
