@@ -13,11 +13,11 @@ import { eventually } from "./support/eventually.ts";
  */
 const BUDGETS = {
   /** Chunks of the bundle that are loaded. More parts that are loaded late divide the rest into more chunks, which costs next to nothing. */
-  modules: 69,
+  modules: 72,
   /** Functions whose code is read. */
-  functions: 8_160,
-  objects: 112_600,
-  heapBytes: 14_400_000,
+  functions: 8_270,
+  objects: 114_000,
+  heapBytes: 14_650_000,
 };
 
 interface HeapStats {
