@@ -40,6 +40,7 @@ beforeAll(async () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_SERVICE_NAME: "berth of the tests",
       MAIL_FROM: "Berth <berth@example.com>",
+      BACKUP_SCHEDULE: "0 3 * * *",
     },
   });
   const owner = createClient(berth);
