@@ -168,8 +168,8 @@ export const migrations: readonly Migration[] = [
   { name: "0140_places", sql: places },
   { name: "0141_device_cells", sql: deviceCells },
   { name: "0150_backup_runs", sql: backupRuns },
+  { name: "0155_audit_chain", sql: auditChain },
   { name: "0160_credit_entries", sql: creditEntries },
   { name: "0161_stripe", sql: stripe },
   { name: "0162_stripe_meter", sql: stripeMeter },
-  { name: "0155_audit_chain", sql: auditChain },
 ];

@@ -4,9 +4,9 @@ import { formatBytes, formatUsd, t, tn } from "../../app/language.ts";
 import { planName } from "../../app/session.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Section } from "../../parts/page.tsx";
+import { formatPrice, type Plan, usePlans } from "../../parts/plans.ts";
 import { Skeleton } from "../../parts/skeleton.tsx";
 import { Badge } from "../../parts/status.tsx";
-import { formatPrice, type Plan, usePlans } from "./usage.ts";
 
 export function Plans() {
   const { data, error, refetch } = usePlans();

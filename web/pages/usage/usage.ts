@@ -1,9 +1,8 @@
-// What the page reads: the report of a range, its series, budgets and plans.
+// What the page reads: the report of a range, its series and budgets.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { api } from "../../app/api.ts";
 import { useLive } from "../../app/events.ts";
-import { formatNumber } from "../../app/language.ts";
 import type { Range } from "./range.ts";
 
 export interface Sums {
@@ -43,29 +42,6 @@ export interface Budgets {
   hasMore: boolean;
 }
 
-export interface Plans {
-  plans: {
-    id: string;
-    /** As the operator calls it. */
-    name: string | null;
-    /** A month's; null: it is not for sale. */
-    price: { minorUnits: number; currency: string } | null;
-    trialDays: number;
-    /** Null, also below: any number. */
-    agents: number | null;
-    schedules: number | null;
-    streams: number | null;
-    channels: number | null;
-    skills: number | null;
-    skillBytes: number | null;
-    fileBytes: number | null;
-    features: string[];
-    includedUsd: number | null;
-    isCurrent: boolean;
-  }[];
-  creditUsd: number;
-}
-
 const KEY = ["usage"] as const;
 /** After a turn there is something new to count. */
 const TYPES = ["agent.message", "budget.exceeded", "user.updated"] as const;
@@ -92,15 +68,3 @@ export const useBudgets = (limit: number) =>
     queryFn: () => api.get<Budgets>("/api/usage/budgets", { limit }),
     placeholderData: keepPreviousData,
   });
-
-export const usePlans = () =>
-  useQuery({ queryKey: [...KEY, "plans"], queryFn: () => api.get<Plans>("/api/plans"), staleTime: 60_000 });
-
-export type Plan = Plans["plans"][number];
-
-/** An amount in the smallest unit of its currency, as people read it: "$29.00". */
-export function formatPrice({ minorUnits, currency }: { minorUnits: number; currency: string }): string {
-  const options = { style: "currency", currency: currency.toUpperCase() } as const;
-  const digits = new Intl.NumberFormat("en", options).resolvedOptions().maximumFractionDigits ?? 2;
-  return formatNumber(minorUnits / 10 ** digits, options);
-}

@@ -10,8 +10,8 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { SelectField } from "../../../parts/field.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
 import { Section } from "../../../parts/page.tsx";
+import { formatPrice, usePlans } from "../../../parts/plans.ts";
 import { showToast } from "../../../parts/toast.tsx";
-import { formatPrice, usePlans } from "../../usage/usage.ts";
 
 interface Billing {
   enabled: boolean;

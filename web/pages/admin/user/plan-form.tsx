@@ -8,10 +8,10 @@ import { Button } from "../../../parts/button.tsx";
 import { SelectField, TextField } from "../../../parts/field.tsx";
 import { Form } from "../../../parts/form.tsx";
 import { Section } from "../../../parts/page.tsx";
+import { usePlans } from "../../../parts/plans.ts";
 import { showToast } from "../../../parts/toast.tsx";
 import { useTyped } from "../../../parts/use-typed.ts";
 import { When } from "../../../parts/when.tsx";
-import { usePlans } from "../../usage/usage.ts";
 import type { AccountDetail } from "../api-types.ts";
 import { useAccountChange } from "./use-account-change.ts";
 
