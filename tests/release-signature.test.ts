@@ -4,6 +4,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { appendFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { publicKeyOf, signFile } from "../scripts/release-signature.mjs";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { temporaryDir } from "./support/process.ts";
 
 const privateKey = (type: "ed25519" | "x25519") =>
@@ -11,32 +12,26 @@ const privateKey = (type: "ed25519" | "x25519") =>
     .export({ type: "pkcs8", format: "pem" })
     .toString();
 
-test("OpenSSL accepts it, and refuses it for a changed file", () => {
+const [verification] = testedBlocks(import.meta.path, "docs/security.md", 1);
+
+test("the commands of the guide accept it, and refuse it for a changed file", () => {
   const folder = temporaryDir();
   try {
-    const [sums, key] = [join(folder.path, "berth-1.0.0-linux-x64.sha256"), join(folder.path, "release-key.pem")];
+    const name = "berth-1.0.0-linux-x64";
+    const [binary, sums] = [join(folder.path, name), join(folder.path, `${name}.sha256`)];
     const pem = privateKey("ed25519");
-    writeFileSync(sums, `${"0".repeat(64)}  berth-1.0.0-linux-x64\n`);
-    writeFileSync(key, publicKeyOf(pem));
-    const signature = signFile(sums, pem);
-    expect(statSync(signature).size).toBe(64);
-    const verify = () =>
-      Bun.spawnSync([
-        "openssl",
-        "pkeyutl",
-        "-verify",
-        "-pubin",
-        "-inkey",
-        key,
-        "-rawin",
-        "-in",
-        sums,
-        "-sigfile",
-        signature,
-      ]);
-    expect(verify().exitCode).toBe(0);
+    writeFileSync(binary, "the program");
+    writeFileSync(sums, `${new Bun.CryptoHasher("sha256").update("the program").digest("hex")}  ${name}\n`);
+    writeFileSync(join(folder.path, "release-key.pem"), publicKeyOf(pem));
+    expect(statSync(signFile(sums, pem)).size).toBe(64);
+    const verify = () => Bun.spawnSync(["sh", "-ec", verification.code], { cwd: folder.path }).exitCode;
+    expect(verify()).toBe(0);
+    appendFileSync(binary, "x");
+    expect(verify()).not.toBe(0);
+    writeFileSync(binary, "the program");
+    expect(verify()).toBe(0);
     appendFileSync(sums, "x");
-    expect(verify().exitCode).not.toBe(0);
+    expect(verify()).not.toBe(0);
   } finally {
     folder.remove();
   }

@@ -127,12 +127,14 @@ export const signUpSettings = defineSettings({
 interface Trial {
   plan: string;
   durationMs: number;
+  /** As it was set. */
+  text: string;
 }
 
 const trial: Parser<Trial> = parser("PLAN:TIME, such as starter:7d", (text) => {
   const [plan = "", time = ""] = text.split(":");
   const durationMs = parseDuration(time);
-  return PLAN_ID.test(plan) && plan !== "free" && durationMs ? { plan, durationMs } : undefined;
+  return PLAN_ID.test(plan) && plan !== "free" && durationMs ? { plan, durationMs, text } : undefined;
 });
 
 const plansFile: Parser<PlansFile> = parser("the path of a JSON file", (text, { cwd }) =>
@@ -160,7 +162,7 @@ export const planSettings = defineSettings({
     const names = plans.map(({ id }) => id).filter((id) => id !== "free");
     if (findings.length > 0 || !SIGNUP_TRIAL || names.includes(SIGNUP_TRIAL.plan)) return findings;
     return [
-      error("SIGNUP_TRIAL", `names the plan "${SIGNUP_TRIAL.plan}", which there is not. Plans: ${names.join(", ")}.`),
+      error("SIGNUP_TRIAL", `"${SIGNUP_TRIAL.text}" names a plan that there is not. Plans: ${names.join(", ")}.`),
     ];
   },
 });

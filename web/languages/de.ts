@@ -3923,8 +3923,8 @@ export const translation = {
       "is missing. Without it payments are not noticed. Make a webhook at Stripe and set its signing secret, or leave STRIPE_SECRET_KEY out.":
         "fehlt. Ohne es werden Zahlungen nicht bemerkt. Leg bei Stripe einen Webhook an und setz sein Geheimnis, oder lass STRIPE_SECRET_KEY weg.",
       "is set without STRIPE_SECRET_KEY, so it has no effect.": "hat ohne STRIPE_SECRET_KEY keine Wirkung.",
-      'names the plan "{plan}", which there is not. Plans: {plans}.':
-        "nennt den Tarif „{plan}“, den es nicht gibt. Tarife: {plans}.",
+      '"{text}" names a plan that there is not. Plans: {plans}.':
+        "„{text}“ nennt einen Tarif, den es nicht gibt. Tarife: {plans}.",
       "A `plans.json` with prices and limits of the plans, in place of the defaults; see [billing.md](billing.md).":
         "Eine `plans.json` mit Preisen und Grenzen der Tarife anstelle der Vorgaben; siehe [billing.md](billing.md).",
       "Secret or restricted key of Stripe, by which people pay for plans and credits; see [billing.md](billing.md).":

@@ -72,6 +72,8 @@ export async function operation(tour: Tour, { admin, upstream, openAi }: World):
 function failedJob({ berth }: Tour): string {
   const id = Bun.randomUUIDv7();
   using database = new Database(join(berth.dir, "data/berth.db"));
+  // The service may be writing.
+  database.run("PRAGMA busy_timeout = 5000");
   database.run(
     "INSERT INTO jobs (id, kind, payload, state, run_at, attempt, max_attempts, last_error, created_at) VALUES (?, 'mail', 'null', 'failed', 1, 8, 8, 'The mail server is away.', 1)",
     [id],
