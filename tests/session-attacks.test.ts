@@ -399,8 +399,10 @@ describe("cross-site requests", () => {
       /^\/(?:api\/(?:oauth\/(?:token|revoke)|auth\/device(?:\/token)?)|v1\/audio\/transcriptions)$/.test(path);
     for (const route of routes.filter((route) => !takesType(route))) {
       const answer = await send(route, { "content-type": type });
-      // Hooks, agents without a public page or a site, and the MCP server, where no cookie counts, fail with their own error first.
-      const status = /\/(?:hooks|a|peers|embed)\/|\/visits$|^\/mcp$/.test(route.path) ? answer.status : 415;
+      // Hooks (Stripe's, too), agents without a public page or a site, and the MCP server, where no cookie counts, fail with their own error first.
+      const status = /\/(?:hooks|a|peers|embed)\/|\/visits$|^\/(?:mcp|api\/billing\/stripe)$/.test(route.path)
+        ? answer.status
+        : 415;
       expect({ route: named(route), status: answer.status }).toEqual({ route: named(route), status });
       expectRefusal(answer, status);
       expect(answer.headers.getSetCookie()).toEqual([]);
