@@ -116,7 +116,7 @@ function Target({ kind, id, name }: AuditEntry["target"]) {
       </Link>
     );
   }
-  return <>{name}</>;
+  return <span translate="no">{name || id}</span>;
 }
 
 const FIELDS: Readonly<Record<string, Text>> = {
@@ -137,6 +137,8 @@ const FIELDS: Readonly<Record<string, Text>> = {
   model_a: text("Model A"),
   model_b: text("Model B"),
   fields: text("Fields"),
+  model: text("Model"),
+  scopes: text("Rights"),
   device: text("Device"),
   failures: text("Failures"),
   key: text("Key"),
@@ -163,8 +165,10 @@ const fieldWords = (field: string): string => wordsOf(FIELDS, field);
 
 function valueWords(field: string, value: string): string {
   if (field === "plan") return planName(value);
-  return ["status", "delivery", "apiKey"].includes(field) ? wordsOf(VALUES, value) : value;
+  return hasWords(field) ? wordsOf(VALUES, value) : value;
 }
+/** Whether its values are words of Berth's own. */
+const hasWords = (field: string) => ["plan", "subscription", "status", "delivery", "apiKey"].includes(field);
 
 /** A change as "plan: free → pro", other facts as "owner: ada@example.com". */
 function Details({ details }: Pick<AuditEntry, "details">) {
@@ -174,8 +178,11 @@ function Details({ details }: Pick<AuditEntry, "details">) {
     <dl className="min-w-40 text-sm">
       {rows.map(([field, value]) => (
         <div key={field} className="flex flex-wrap gap-x-1.5">
-          <dt className="text-soft">{fieldWords(field)}:</dt>
-          <dd className="min-w-0 [overflow-wrap:anywhere]">
+          <dt className="text-soft" translate={Object.hasOwn(FIELDS, field) ? undefined : "no"}>
+            {fieldWords(field)}:
+          </dt>
+          {/* Names, ids and names of fields are the same in every language. */}
+          <dd className="min-w-0 [overflow-wrap:anywhere]" translate={hasWords(field) ? undefined : "no"}>
             {isChange(value) ? `${plain(field, value.from)} → ${plain(field, value.to)}` : plain(field, value)}
           </dd>
         </div>
@@ -193,6 +200,7 @@ function plain(field: string, value: unknown): string {
   if (typeof value === "boolean") return value ? t("yes") : t("no");
   if (typeof value === "string") return ISO_TIME.test(value) ? formatTime(Date.parse(value)) : valueWords(field, value);
   if (typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return value.map((one) => plain(field, one)).join(", ");
   return Object.entries(value)
     .map(([name, inner]) => `${fieldWords(name)}: ${plain(name, inner)}`)
     .join(", ");
