@@ -13,8 +13,13 @@ import type { AuditEntry } from "./audit-log.ts";
 
 const name = t.String({ maxLength: 200, error: "A name is one line of at most 200 characters." });
 const flag = (description: string) => t.Optional(t.Boolean({ description, error: "Either true or false." }));
-const literalUnion = <Text extends string>(values: readonly Text[]) =>
-  t.Unsafe<Text>(t.Union(values.map((value) => t.Literal(value))));
+const literalUnion = <Text extends string>(values: readonly Text[], description?: string) =>
+  t.Unsafe<Text>(
+    t.Union(
+      values.map((value) => t.Literal(value)),
+      description === undefined ? {} : { description },
+    ),
+  );
 /** The query parameters of a page; src/kernel/http/paging.ts parses them. */
 const paging = {
   limit: t.Optional(t.String({ description: "1 to 200; more counts as 200. Default 50" })),
@@ -23,7 +28,7 @@ const paging = {
 
 export const usersQuery = t.Object({
   query: t.Optional(t.String({ maxLength: 320, description: "A part of the address or of the name" })),
-  status: t.Optional(literalUnion(ACCOUNT_STATUSES)),
+  status: t.Optional(literalUnion(ACCOUNT_STATUSES, "Only accounts in this state")),
   ...paging,
 });
 

@@ -5,9 +5,9 @@ import { t } from "elysia";
 const time = (description: string) => t.String({ description: `ISO 8601. ${description}` });
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 
-const status = t.Union([t.Literal("pending"), t.Literal("approved"), t.Literal("denied"), t.Literal("expired")], {
-  error: "The status is one of: pending, approved, denied, expired.",
-});
+const STATES = [t.Literal("pending"), t.Literal("approved"), t.Literal("denied"), t.Literal("expired")] as const;
+const STATUS_ERROR = "The status is one of: pending, approved, denied, expired.";
+const status = t.Union([...STATES], { error: STATUS_ERROR });
 const scope = t.Union([t.Literal("once"), t.Literal("conversation"), t.Literal("always")], {
   error: "The scope is once, conversation or always.",
 });
@@ -48,7 +48,7 @@ export const approvalItem = t.Object(
 export const approvalList = t.Object({ approvals: t.Array(approvalItem), count: t.Integer() });
 
 export const approvalQuery = t.Object({
-  status: t.Optional(status),
+  status: t.Optional(t.Union([...STATES], { description: "Only requests in this state", error: STATUS_ERROR })),
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   offset: t.Optional(t.String({ description: "Requests to skip, default 0" })),
 });

@@ -10,8 +10,13 @@ export const MAX_ROWS = 200;
 
 const time = t.String({ description: "ISO 8601" });
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
-const literals = <const Text extends string>(values: readonly Text[]) =>
-  t.Unsafe<Text>(t.Union(values.map((value) => t.Literal(value))));
+const literals = <const Text extends string>(values: readonly Text[], description?: string) =>
+  t.Unsafe<Text>(
+    t.Union(
+      values.map((value) => t.Literal(value)),
+      description === undefined ? {} : { description },
+    ),
+  );
 
 const limit = t.Optional(t.String({ description: "1 to 200; more counts as 200. Default 50" }));
 const cursor = t.Optional(t.String({ maxLength: 1_000, description: "`next` of the page before" }));
@@ -88,9 +93,9 @@ export const agentsQuery = t.Object({
   query: t.Optional(
     t.String({ maxLength: 320, description: "A part of the name or the owner's address; a whole id or subdomain" }),
   ),
-  status: t.Optional(literals(AGENT_STATES)),
+  status: t.Optional(literals(AGENT_STATES, "Only agents in this state")),
   owner: t.Optional(t.String({ maxLength: 100, description: "The owner's user id" })),
-  sort: t.Optional(literals(AGENT_SORTS)),
+  sort: t.Optional(literals(AGENT_SORTS, "The newest, highest or latest first. Default created")),
   limit,
   cursor,
 });
@@ -123,7 +128,7 @@ export const agentsResponse = t.Object({
 export const fleetUsageQuery = t.Object({
   from: t.Optional(t.String({ description: "First day, such as 2026-07-02; UTC. Default: 30 days" })),
   to: t.Optional(t.String({ description: "Last day, which is in the report; by default today" })),
-  by: t.Optional(literals(USAGE_GROUPS)),
+  by: t.Optional(literals(USAGE_GROUPS, "What the sums are of. Default day")),
   user: t.Optional(t.String({ maxLength: 100, description: "Only of this account and its agents: a user id" })),
 });
 
@@ -154,8 +159,8 @@ export const usageResponse = t.Object({
 });
 
 export const channelsQuery = t.Object({
-  state: t.Optional(literals(CHANNEL_STATES)),
-  channel: t.Optional(t.String({ maxLength: 40 })),
+  state: t.Optional(literals(CHANNEL_STATES, "Only connections in this state")),
+  channel: t.Optional(t.String({ maxLength: 40, description: "Only of this channel, such as channel_a" })),
   query: t.Optional(
     t.String({ maxLength: 200, description: "A part of the agent's or the bot's name, or of the owner's address" }),
   ),

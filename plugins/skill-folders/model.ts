@@ -54,7 +54,9 @@ export const skillFile = t.Object({
   path: t.String(),
   text: t.Union([t.String(), t.Null()], { description: "Null for a file that is no text" }),
 });
-export const skillFileQuery = t.Object({ path: t.String({ minLength: 1, maxLength: 300 }) });
+export const skillFileQuery = t.Object({
+  path: t.String({ minLength: 1, maxLength: 300, description: "The file inside the skill's folder" }),
+});
 
 export const skillChanges = t.Object({
   version: t.Optional(t.Integer({ minimum: 1, maximum: 1_000_000_000, description: "The version to use from now on" })),
