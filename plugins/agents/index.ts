@@ -1,6 +1,7 @@
 // The plugin of agents: their rows, configurations, credentials and logs, and their owners.
 import { Elysia } from "elysia";
 import type { Issue } from "../../src/kernel/errors.ts";
+import { schemaFileRoute } from "../../src/kernel/http/openapi/schema-file.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { HOUR } from "../../src/kernel/util/time.ts";
@@ -9,7 +10,6 @@ import { createAgentGuards, operationInProgress } from "./agent-guards.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
 import { createAgentList } from "./agent-list.ts";
 import { agentNotFound, createAgentStore, type ModelChoice } from "./agent-store.ts";
-import { agentFileSchemaRoute } from "./as-code/schema-route.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createConfigStore } from "./configuration/config-store.ts";
@@ -155,7 +155,16 @@ export const agents = plugin("agents", (host) => {
     web: new Elysia({ name: "agents.all" })
       .use(webRoutes({ ...kernel, identities, guards, agents: agentStore, configs, views }))
       .use(templateRoutes({ identities }))
-      .use(agentFileSchemaRoute(kernel.config))
+      .use(
+        schemaFileRoute({
+          path: "/schemas/agent.json",
+          tag: "Agents",
+          summary: "The JSON Schema of agent.json, the file of `berth deploy`",
+          operationId: "getAgentFileSchema",
+          schema: async () =>
+            (await import("./as-code/agent-file-schema.ts")).agentFileSchema(new URL(kernel.config.baseUrl).origin),
+        }),
+      )
       .use(logSurfaces.web),
     backend: new Elysia({ name: "agents.backend.all" })
       .use(backendRoutes({ authService, guards, agents: agentStore, configs, provision, views }))

@@ -1,6 +1,7 @@
 // The auth plugin: creates the services of accounts, sessions and sign-in, and joins their web routes.
 
 import { Elysia } from "elysia";
+import { schemaFileRoute } from "../../src/kernel/http/openapi/schema-file.ts";
 import { contextOf, isLocalRequest } from "../../src/kernel/http/request-context.ts";
 import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
@@ -26,7 +27,6 @@ import { createPasswords } from "./password/passwords.ts";
 import { passwordResetRoutes } from "./password/routes.ts";
 import { createPlaceholderAccounts } from "./placeholder-accounts.ts";
 import { requirePlansInUse } from "./plans/plans-in-use.ts";
-import { plansSchemaRoute } from "./plans/schema-route.ts";
 import { createSessions } from "./sessions.ts";
 import { createDeletion } from "./settings/account-deletion.ts";
 import { deviceLabel } from "./settings/device-label.ts";
@@ -189,7 +189,16 @@ export const auth = plugin("auth", ({ kernel, use }) => {
     .use(settingsRoutes(services, deletion))
     .use(sessionsRoutes(services))
     .use(walletRoutes(services, walletProofs))
-    .use(plansSchemaRoute(kernel.config))
+    .use(
+      schemaFileRoute({
+        path: "/schemas/plans.json",
+        tag: "Accounts",
+        summary: "The JSON Schema of plans.json, the operator's table of plans",
+        operationId: "getPlansFileSchema",
+        schema: async () =>
+          (await import("./plans/plans-schema.ts")).plansSchema(new URL(kernel.config.baseUrl).origin),
+      }),
+    )
     .use(pageRoutes(kernel, { hasAccounts, oneTimeLinks }));
 
   return {
