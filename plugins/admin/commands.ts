@@ -62,6 +62,16 @@ export function createCommands(administration: Administration, auditLog: AuditLo
       return { users: users.map(toResponse), total };
     },
 
+    async "user.freeze"(args) {
+      const reason = (args.reason ?? "").trim();
+      if (reason === "") throw invalidInput({ path: "reason", message: "Say why with --reason: the owner reads it." });
+      const { id } = await findAccount(args);
+      return toResponse(await administration.setFrozen(id, reason, recorder(args), { by: undefined }));
+    },
+    async "user.unfreeze"(args) {
+      const { id } = await findAccount(args);
+      return toResponse(await administration.setFrozen(id, null, recorder(args), { by: undefined }));
+    },
     "user.disable": setDisabled(true),
     "user.enable": setDisabled(false),
 

@@ -12,7 +12,8 @@ import { createCommands } from "./commands.ts";
 import { auditSettings } from "./settings.ts";
 
 export type { Actor } from "../../src/kernel/audit/actor.ts";
-export type { Commands } from "./commands.ts";
+export type { Command, Commands } from "./commands.ts";
+export { freezeBody } from "./model.ts";
 
 export const admin = plugin("admin", (host) => {
   const { audit, idempotency, jobs, cells } = host.kernel;

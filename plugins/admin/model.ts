@@ -83,6 +83,16 @@ export const userChangesBody = t.Object({
   ),
 });
 
+export const freezeBody = t.Object({
+  reason: t.String({
+    minLength: 1,
+    maxLength: 500,
+    pattern: "\\S",
+    description: "Why, for the owner, who reads it, and for the audit log",
+    error: "Give a reason of at most 500 characters: the owner reads it.",
+  }),
+});
+
 export const subscriptionBody = t.Object({
   plan: t.String({
     maxLength: 32,
@@ -114,6 +124,9 @@ const account = {
   isAdmin: t.Boolean({ description: "Marked as an admin, or verified and in ADMIN_EMAILS" }),
   disabled: t.Boolean(),
   disabledAt: t.Union([time, t.Null()]),
+  frozen: t.Union([t.Object({ since: time, reason: t.String({ description: "Which its owner reads" }) }), t.Null()], {
+    description: "Set while the account is frozen: its owner only reads, and its agents are paused",
+  }),
   hasPassword: t.Boolean(),
   twoFactorEnabled: t.Boolean(),
   subscription: t.Union([
@@ -141,6 +154,8 @@ export const userDetail = t.Object(
   },
   { title: "UserDetail" },
 );
+
+export type UserDetail = Static<typeof userDetail>;
 
 export const resetPasswordBody = t.Optional(
   t.Object({
@@ -204,6 +219,7 @@ export function toUserItem(user: User, { isAdmin }: Pick<Administration, "isAdmi
     isAdmin: isAdmin(user),
     disabled: disabledAt !== null,
     disabledAt: disabledAt === null ? null : iso(disabledAt),
+    frozen: user.frozenAt === null ? null : { since: iso(user.frozenAt), reason: user.frozenReason ?? "" },
     hasPassword: user.passwordHash !== null,
     twoFactorEnabled: user.twoFactorEnabled,
     subscription: subscription && {

@@ -52,6 +52,7 @@ export type { AccountChange, AuditRecorder } from "./administration/account-chan
 export { ACCOUNT_STATUSES, type AccountFilter, type Administration } from "./administration/administration.ts";
 export { requireKnownScopes, type Scope } from "./api-keys/api-keys.ts";
 export { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "./caller-credential.ts";
+export { OF_CHANGES } from "./frozen-accounts.ts";
 export type { Identities } from "./identities.ts";
 export {
   bearerOf,

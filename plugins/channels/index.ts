@@ -17,6 +17,7 @@ import { createOwnerCodes } from "./access/owner-codes.ts";
 import { createOwnerCommands } from "./access/owner-commands.ts";
 import { createPairingApproval } from "./access/pairing-approval.ts";
 import { createPairings } from "./access/pairings.ts";
+import { createPauseNotices } from "./access/pause-notices.ts";
 import { createAdapters } from "./adapters.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
@@ -73,9 +74,17 @@ export const channels = plugin("channels", (host) => {
     reportLostReplies,
     reportPairing,
     ownerCodes,
+    pauseNotices: { tell: (...given) => pauseNotices.tell(...given) },
     claimBot: (openConnection, message) => pairingApproval.claim(openConnection, message),
   });
   const { createSink } = intake;
+  const pauseNotices = createPauseNotices({
+    ...kernel,
+    runtime: runtimeService,
+    openConnections,
+    send: intake.sendNotice,
+  });
+  agentService.onFrozen(pauseNotices.tellWaiting);
   const webhookUrls = createWebhookUrls(kernel.config, adapters);
   const connectionStates = createConnectionStates(ownerNotices.reportState);
   const shared = { log, adapters, webhookUrls, connections, openConnections, connectionStates };

@@ -4,7 +4,7 @@ import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import type { agentStats } from "../agent-stats/index.ts";
-import type { Agent, agents } from "../agents/index.ts";
+import { type Agent, agentFrozenError, type agents, isFrozen } from "../agents/index.ts";
 import type { ai, TurnModel } from "../ai/index.ts";
 import type { approvals } from "../approvals/index.ts";
 import type { auth } from "../auth/index.ts";
@@ -211,11 +211,19 @@ export function createRuntime(deps: Deps) {
       const result = await runTurn(entry);
       runningTurns.end(entry);
       if (suspensions.takeResumed(entry.id)) return { retryInMs: 0 };
-      if (result === "pause") await rejectWaiting(entry.agentId);
+      if (result === "pause" && !(await endTurnsIfFrozen(entry.agentId))) await rejectWaiting(entry.agentId);
       return result;
     } finally {
       agentStats.turnEnded(entry.agentId);
     }
+  }
+
+  /** Ends the turns of a frozen agent at once, and rejects its callers; their messages stay. False for any other agent. */
+  async function endTurnsIfFrozen(agentId: string): Promise<boolean> {
+    const agent = await agents.find(agentId);
+    if (!agent || !isFrozen(agent)) return false;
+    runningTurns.freezeAgent(agentId, agentFrozenError());
+    return true;
   }
 
   /** Rejects callers that wait for a stopped agent, and settles their messages: they must not be answered later. */
@@ -259,6 +267,9 @@ export function createRuntime(deps: Deps) {
   agents.onChange((agentId) => {
     lanes.wake(agentId);
     outbox.wake(agentId);
+    // Few changes are freezes, and few agents have turns: only for those the row is read.
+    if (!runningTurns.hasAgent(agentId)) return;
+    endTurnsIfFrozen(agentId).catch((error: unknown) => log.error("turns could not be frozen", { agentId, error }));
   });
   // Requests for approval are deleted with the owner, so that the turns ask the next one.
   agents.onTransfer((agentId) => [suspensions.resumeAllStatement(agentId)]);
@@ -301,6 +312,7 @@ export function createRuntime(deps: Deps) {
       countEndedCalls: createEndedCallCounter(database),
       /** Which of these entries still wait for their reply. */
       pendingEntries: inbox.pendingOf,
+      waitingConversations: inbox.waitingConversations,
       listSentMessages: inbox.listSentMessages,
       /** Whether the outcomes of these deliveries are recorded; waits up to 3 s for tries in flight. */
       areDeliveriesRecorded: outbox.areDeliveriesRecorded,

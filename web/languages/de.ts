@@ -2717,6 +2717,31 @@ export const translation = {
     "Does not come up": "Startet nicht",
     Answers: "Antwortet",
     "Account disabled": "Konto gesperrt",
+    "With its account": "Mit dem Konto",
+    Frozen: "Eingefroren",
+    Freeze: "Einfrieren",
+    "Let it go on": "Weiterlaufen lassen",
+    "{name} goes on.": "{name} läuft weiter.",
+    "{name} is frozen.": "{name} ist eingefroren.",
+    "Freeze {name}?": "{name} einfrieren?",
+    "It falls silent at once, with its bots, stream and schedules. Messages wait, and people on channels are told once. Its owner can't start it.":
+      "Er verstummt sofort, samt Bots, Stream und Zeitplänen. Nachrichten warten, und wer auf einem Kanal schreibt, erfährt es einmal. Sein Besitzer kann ihn nicht starten.",
+    Reason: "Grund",
+    "The owner reads it, and the audit log keeps it.": "Der Besitzer liest ihn, und das Protokoll behält ihn.",
+    "Pauses the account with its agents, bots, streams and schedules at once, and loses nothing.":
+      "Hält das Konto mit seinen Agenten, Bots, Streams und Zeitplänen sofort an und verliert nichts.",
+    "Freeze the account": "Konto einfrieren",
+    "Nobody is signed out: the owner can still read, export and delete.":
+      "Niemand wird abgemeldet: Der Besitzer kann weiter lesen, exportieren und löschen.",
+    "Freeze {email}?": "{email} einfrieren?",
+    "Its agents fall silent at once and turns end; messages wait and are answered afterwards. The owner changes nothing until then.":
+      "Die Agenten verstummen sofort, laufende Antworten enden; Nachrichten warten und werden danach beantwortet. Bis dahin ändert der Besitzer nichts.",
+    "The account is frozen.": "Das Konto ist eingefroren.",
+    "The account goes on, and its agents as they were.": "Das Konto läuft weiter, und seine Agenten wie zuvor.",
+    "Paused by the operator": "Vom Betreiber angehalten",
+    "The operator has frozen this account: {reason}": "Der Betreiber hat dieses Konto eingefroren: {reason}",
+    "Your agents are paused and messages to them wait. You can read, export and delete; ask the operator about the rest.":
+      "Deine Agenten machen Pause, Nachrichten an sie warten. Du kannst lesen, exportieren und löschen; alles andere klärst du mit dem Betreiber.",
     "{name} is stopped.": "{name} ist gestoppt.",
     "{name} answers again.": "{name} antwortet wieder.",
     Answering: "Antworten",
@@ -3260,6 +3285,8 @@ export const translation = {
       "There is no such time zone.": "Diese Zeitzone gibt es nicht.",
       "There is no such time.": "Diese Zeit gibt es nicht.",
       "Give an address.": "Gib eine Adresse an.",
+      "Give a reason of at most 500 characters: the owner reads it.":
+        "Gib einen Grund von höchstens 500 Zeichen an: Der Besitzer liest ihn.",
       "Give an email address.": "Gib eine E-Mail-Adresse an.",
       "This is not an email address.": "Das ist keine E-Mail-Adresse.",
       "Addresses of this domain are reserved.": "Adressen dieser Domain sind reserviert.",
@@ -3727,6 +3754,9 @@ export const translation = {
       running: "aktiv",
       stopped: "gestoppt",
       error: "gestört",
+      "freeze: the operator has paused the agent: {reason}":
+        "Eingefroren: Der Betreiber hat den Agenten angehalten: {reason}",
+      "unfreeze: the operator has ended a freeze": "Freigegeben: Der Betreiber lässt den Agenten weiterlaufen",
       "claim: the agent belongs to another account now": "Übernommen: Der Agent gehört jetzt einem anderen Konto",
       "A tool call waits for your approval: {text}": "Ein Aufruf wartet auf deine Freigabe: {text}",
       "@{name} serves another agent by now and stays there":
@@ -4316,6 +4346,10 @@ export const translation = {
     SCHEDULE_IN_CONFIG: "Dieser Zeitplan kommt aus der Konfiguration. Ändere ihn dort, oder halte ihn an.",
     INVALID_SCHEDULE: "So kann der Zeitplan nicht laufen. Sieh dir die Zeiten noch einmal an.",
     AGENT_STOPPED: "Der Agent ist gestoppt. Starte ihn, und versuch es noch einmal.",
+    AGENT_FROZEN:
+      "Der Betreiber dieses Dienstes hat den Agenten angehalten. Wartende Nachrichten werden beantwortet, wenn es weitergeht; frag den Betreiber, wann.",
+    ACCOUNT_FROZEN:
+      "Der Betreiber dieses Dienstes hat dieses Konto eingefroren. Du kannst lesen, exportieren und löschen, was darin ist, und dich abmelden. Alles andere musst du mit dem Betreiber klären.",
     OPERATION_IN_PROGRESS: "Der Agent wird gerade aktualisiert. Versuch es danach noch einmal.",
     CONFIG_CHANGED: "Die Konfiguration wurde inzwischen geändert. Sieh sie dir an, und ändere dann diese.",
     CHANNEL_IN_USE: "Dieser Bot gehört schon zu einem anderen Agenten. Trenne ihn dort, oder nimm einen anderen Bot.",
@@ -4672,6 +4706,8 @@ export const translation = {
     "Sorry, I can't answer right now. My owner has been told.":
       "Ich kann gerade leider nicht antworten. Mein Besitzer weiß Bescheid.",
     "This takes longer than usual. I am still on it.": "Das dauert länger als sonst. Ich bin noch dran.",
+    "I am paused at the moment. Your message is kept, and I answer when I go on.":
+      "Ich mache gerade Pause. Deine Nachricht bleibt, und ich antworte, wenn es weitergeht.",
     "You can talk to me now.": "Du kannst jetzt mit mir reden.",
     "You are my owner here now. /help shows what you can do.":
       "Du bist jetzt mein Besitzer hier. /help zeigt, was du tun kannst.",
@@ -5006,6 +5042,7 @@ export const translation = {
       AGENT_BUSY: "Der Agent spricht gerade mit vielen Leuten. Versuch es gleich noch einmal.",
       AGENT_CHANGING: "Der Agent wird gerade geändert. Deine Nachricht wird danach beantwortet.",
       AGENT_NOT_FOUND: "Unter dieser Adresse gibt es keinen Agenten mehr.",
+      AGENT_FROZEN: "Dieser Agent macht gerade Pause. Komm später wieder.",
       AGENT_STOPPED: "Dieser Agent schläft. Komm später wieder.",
       ALREADY_SETTLED: "Diese Nachricht wurde schon beantwortet.",
       BACKEND_UNAVAILABLE: "Der Dienst ist gerade nicht erreichbar. Versuch es gleich noch einmal.",

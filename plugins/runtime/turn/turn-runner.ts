@@ -92,7 +92,7 @@ export function createTurnRunner(deps: Deps) {
     try {
       const agent = await agents.find(queued.agentId);
       // A stopped agent's messages stay in the inbox until it is started.
-      if (!agent || agent.status === "stopped") throw agentStoppedError();
+      if (!agent || agent.status === "stopped") throw agentStoppedError(agent);
       turn.signal.throwIfAborted();
       await moveToOpenSession(turn);
       if (queued.kind === "command") await answerCommand(turn, agent);

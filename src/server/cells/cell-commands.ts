@@ -2,6 +2,7 @@
 import { emailName } from "../../../plugins/auth/cells/account-names.ts";
 import { normalizeEmail } from "../../../plugins/auth/email.ts";
 import type { Cells } from "../../kernel/cells/cells.ts";
+import { cellOfId } from "../../kernel/cells/marks.ts";
 import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
 import type { RunCommand } from "../control-socket.ts";
 
@@ -46,6 +47,7 @@ export function createCellCommands({ count, states, cells, runIn }: Deps): RunCo
   }
 
   async function cellOf(name: string, args: Readonly<Record<string, string>>): Promise<number> {
+    if (args.id !== undefined) return Math.min(cellOfId(args.id), count - 1);
     const email = args.email === undefined ? undefined : normalizeEmail(args.email);
     const found = email === undefined ? undefined : await cells.find(emailName(email));
     if (found !== undefined) return found;

@@ -56,6 +56,7 @@ export interface Account {
   isAdmin: boolean;
   disabled: boolean;
   disabledAt: string | null;
+  frozen: { since: string; reason: string } | null;
   hasPassword: boolean;
   twoFactorEnabled: boolean;
   subscription: { plan: string; status: string; active: boolean; currentPeriodEnd: string } | null;
