@@ -125,6 +125,16 @@ describe("an agent", () => {
     ]);
   });
 
+  test("that was in an error is tried again when it goes on", async () => {
+    await fixture.kernel.database.write([
+      { sql: "UPDATE agents SET status = 'error' WHERE id = ?", args: [agentId], after: () => undefined },
+    ]);
+    await freezeAgent();
+    expect(await stateOf()).toEqual({ status: "stopped", wanted: "down", thawed: "error" });
+    await unfreezeAgent();
+    await eventually(async () => (await stateOf())?.status === "active");
+  });
+
   test("can be deleted by its owner", async () => {
     await freezeAgent();
     expect((await ada.delete(`/api/agents/${agentId}`)).status).toBe(200);

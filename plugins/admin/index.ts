@@ -9,6 +9,7 @@ import { planSettings } from "../auth/settings.ts";
 import type { AuditExport } from "./audit-export/audit-export.ts";
 import { createAuditLog } from "./audit-log.ts";
 import { createCommands } from "./commands.ts";
+import { takeNotes } from "./operator-notes.ts";
 import { auditSettings } from "./settings.ts";
 
 export type { Actor } from "../../src/kernel/audit/actor.ts";
@@ -49,7 +50,7 @@ export const admin = plugin("admin", (host) => {
 
   return {
     service: {
-      commands: createCommands(authService.administration, auditLog, plans),
+      commands: createCommands(authService.administration, auditLog, plans, () => takeNotes(host.kernel)),
       /** The statement that records an admin's change of something else than an account. */
       auditStatement: auditLog.statementFor,
     },
@@ -60,6 +61,7 @@ export const admin = plugin("admin", (host) => {
         auditExport = startAuditExport(host.kernel, target, token);
       }
       await audit.start();
+      if (host.kernel.config.role !== "web") await takeNotes(host.kernel);
     },
     async stop() {
       await audit.stop();

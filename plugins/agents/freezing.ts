@@ -20,8 +20,8 @@ export interface Freezing {
   freeze(agentId: string, reason: string, more: Statement[]): Promise<Agent>;
   /** Ends the freeze of one agent; it stays paused while its owner's account is frozen. Throws 404 `AGENT_NOT_FOUND`. */
   unfreeze(agentId: string, more: Statement[]): Promise<Agent>;
-  /** The listener runs as a job after an agent was frozen, where the backend runs, at least once. */
-  onFrozen(listener: (agentId: string) => Promise<void>): void;
+  /** The listener runs as a job after an agent was frozen, or may go on, where the backend runs, at least once. */
+  onFreezeChanged(listener: (agent: Agent) => Promise<void>): void;
   /** Freezes all agents of an account (`reason`), or ends that (null), in the write that changes the account. */
   ownerStatements(userId: string, reason: string | null): Promise<Statement[]>;
 }
@@ -67,7 +67,7 @@ type Deps = Pick<Kernel, "database" | "events" | "jobs"> & {
 };
 
 export function createFreezing({ database, events, jobs, hooks, agents, logs }: Deps): Freezing {
-  const listeners: ((agentId: string) => Promise<void>)[] = [];
+  const listeners: ((agent: Agent) => Promise<void>)[] = [];
 
   /** The event of an agent that is paused, or goes on; none where another freeze holds it. */
   function statusEvents({ id, userId, name, ...agent }: Agent, reason: string | null, holds: boolean): Statement[] {
@@ -111,11 +111,11 @@ export function createFreezing({ database, events, jobs, hooks, agents, logs }: 
   jobs.handle(FREEZE_JOB, async (payload) => {
     const changed = await agentsOf(payload as FreezeJob);
     for (const { id } of changed) hooks.notifyChanged(id);
-    for (const { id } of changed.filter(isFrozen)) for (const listener of listeners) await listener(id);
+    for (const agent of changed) for (const listener of listeners) await listener(agent);
   });
 
   return {
-    onFrozen: (listener) => void listeners.push(listener),
+    onFreezeChanged: (listener) => void listeners.push(listener),
     freeze: change,
     unfreeze: (agentId, more) => change(agentId, null, more),
 

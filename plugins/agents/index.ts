@@ -113,7 +113,7 @@ export const agents = plugin("agents", (host) => {
       setStatus: agentStore.setStatus,
       freeze: freezing.freeze,
       unfreeze: freezing.unfreeze,
-      onFrozen: freezing.onFrozen,
+      onFreezeChanged: freezing.onFreezeChanged,
       listToReconcile: agentStore.listToReconcile,
       remove: agentStore.remove,
       provision,

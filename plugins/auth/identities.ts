@@ -12,9 +12,9 @@ import {
 import { contextOf, createRequestMemo, isLocalRequest } from "../../src/kernel/http/request-context.ts";
 import { trustedOrigins } from "../../src/kernel/http/trusted-origins.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { changesNothing, requireUnfrozen } from "./administration/frozen-accounts.ts";
 import { type ApiKeys, looksLikeApiKey, SCOPES, type Scope } from "./api-keys/api-keys.ts";
 import { sendToCell, sentAdmin } from "./cells/sent-admin.ts";
-import { changesNothing, requireUnfrozen } from "./frozen-accounts.ts";
 import {
   bearerOf,
   type Caller,

@@ -4,8 +4,8 @@ import { forbidden } from "../../src/kernel/errors.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded } from "../../src/kernel/http/route-guards.ts";
+import { OF_CHANGES } from "./administration/frozen-accounts.ts";
 import { requireKnownScopes, type Scope } from "./api-keys/api-keys.ts";
-import { OF_CHANGES } from "./frozen-accounts.ts";
 import type { Caller, Identity, SessionIdentity } from "./identity.ts";
 
 /** The action that a service token must name, with the scope an API key needs where the method does not imply it. */

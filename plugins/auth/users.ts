@@ -48,6 +48,8 @@ export interface User {
   /** When an admin froze the account (epoch ms), and why: it reads, and changes nothing; its agents are paused. */
   frozenAt: number | null;
   frozenReason: string | null;
+  /** Whether an admin has lifted the limits of new accounts (NEW_ACCOUNT_DAYS) for it. */
+  limitsLifted: boolean;
   referredBy: string | null;
   createdAt: number;
   subscription: Subscription | null;

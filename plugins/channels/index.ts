@@ -5,7 +5,7 @@ import { channelDefinitions, channelIds } from "../../channels/registry.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { agentStats } from "../agent-stats/index.ts";
-import { agents } from "../agents/index.ts";
+import { agents, isFrozen } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { planSettings } from "../auth/settings.ts";
 import { runtime } from "../runtime/index.ts";
@@ -84,7 +84,9 @@ export const channels = plugin("channels", (host) => {
     openConnections,
     send: intake.sendNotice,
   });
-  agentService.onFrozen(pauseNotices.tellWaiting);
+  agentService.onFreezeChanged(async (agent) => {
+    if (isFrozen(agent)) await pauseNotices.tellWaiting(agent.id);
+  });
   const webhookUrls = createWebhookUrls(kernel.config, adapters);
   const connectionStates = createConnectionStates(ownerNotices.reportState);
   const shared = { log, adapters, webhookUrls, connections, openConnections, connectionStates };

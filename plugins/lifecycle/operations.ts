@@ -54,7 +54,7 @@ export interface Operations extends Pick<Reconciler, "holdUnfinishedUpdates" | "
 interface Deps extends Pick<Kernel, "log"> {
   agents: Pick<
     ServiceOf<typeof agentsPlugin>,
-    "find" | "require" | "setStatus" | "listToReconcile" | "log" | "onDelete"
+    "find" | "require" | "setStatus" | "listToReconcile" | "log" | "onDelete" | "onFreezeChanged"
   >;
   channels: Pick<ServiceOf<typeof channelsPlugin>, "reconnect">;
   runtime: Pick<ServiceOf<typeof runtimePlugin>, "whileQuiesced" | "holdTurns">;
@@ -147,6 +147,10 @@ export function createOperations(deps: Deps): Operations {
 
   const reconciler = createReconciler({ ...deps, updater, stopIfOwnerDisabled, retry });
   agents.onDelete(retryTimers.clear);
+  // An agent that was in an error when it was frozen is tried again.
+  agents.onFreezeChanged(async ({ id, status }) => {
+    if (status === "error") await retry(id);
+  });
 
   return {
     start: (agentId) => runQueued(agentId, async () => applyTransition(await agents.require(agentId), "start")),

@@ -7,6 +7,7 @@ import { agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
 import { approvals } from "../approvals/index.ts";
 import { auth } from "../auth/index.ts";
+import { newAccountSettings } from "../auth/settings.ts";
 import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
 import { backendRoutes } from "./backend-routes.ts";
@@ -15,6 +16,7 @@ import { sealContext } from "./journal/journal.ts";
 import { createAgentMessages } from "./live/agent-messages.ts";
 import { createLatestTurn } from "./live/latest-turn.ts";
 import { messageRoutes } from "./message-routes.ts";
+import { createNewAccountLimits } from "./outbox/new-account-limits.ts";
 import { createRuntime } from "./runtime.ts";
 import { createMessageList } from "./sessions/message-list.ts";
 
@@ -45,6 +47,8 @@ export type { ChatRequest } from "./turn/turn-requests.ts";
 export const runtime = plugin("runtime", (host) => {
   const { kernel } = host;
   const agentService = host.use(agents);
+  const authService = host.use(auth);
+  const newAccounts = kernel.config.of(newAccountSettings);
   const services = { agents: agentService, ai: host.use(ai) };
   const { service, sessions, start, stop, ...turns } = createRuntime({
     ...kernel,
@@ -53,7 +57,11 @@ export const runtime = plugin("runtime", (host) => {
     approvals: host.use(approvals),
     uploads: host.use(uploads),
     agentStats: host.use(agentStats),
-    users: host.use(auth).users,
+    users: authService.users,
+    newAccountLimits:
+      newAccounts.days === 0
+        ? undefined
+        : createNewAccountLimits({ ...kernel, ...authService, perDay: newAccounts.messagesPerDay }),
   });
   kernel.keyRotation.registerColumn({
     label: "steps of turns",

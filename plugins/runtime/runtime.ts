@@ -31,6 +31,7 @@ import { createDetachedTurns } from "./live/detached-turns.ts";
 import { createLiveTurns } from "./live/live-turns.ts";
 import { createChannelConversations } from "./outbox/channel-conversations.ts";
 import { createDeliveryFailureRecorder } from "./outbox/delivery-failures.ts";
+import type { NewAccountLimits } from "./outbox/new-account-limits.ts";
 import { createOutbox } from "./outbox/outbox.ts";
 import { createOwnerAlerts } from "./outbox/owner-alerts.ts";
 import { createSlowReplies } from "./outbox/slow-replies.ts";
@@ -57,6 +58,8 @@ interface Deps
   uploads: ServiceOf<typeof uploads>;
   agentStats: ServiceOf<typeof agentStats>;
   users: Pick<ServiceOf<typeof auth>["users"], "byId">;
+  /** Without it, new accounts have no limits of their own. */
+  newAccountLimits?: NewAccountLimits | undefined;
   /** Milliseconds; for tests. */
   timings?: { turnRetries: readonly number[]; firstDelivery: number; quiesceTimeout?: number; slowReply?: number };
 }
@@ -144,6 +147,7 @@ export function createRuntime(deps: Deps) {
     decideByCode: createCodeDecisions({ approvals }),
     readerLanguage,
     journal,
+    newAccountLimits: deps.newAccountLimits,
     onFirstText: (ms) => runtimeMetrics.firstText(ms),
     traces,
     ...(timings && { retryDelays: timings.turnRetries }),

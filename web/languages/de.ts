@@ -2814,6 +2814,10 @@ export const translation = {
       "Wenn nicht: überall abgemeldet, API-Schlüssel abgewiesen, und die Agenten stoppen, bis ihr Besitzer sie startet.",
     "The account may sign in again.": "Das Konto darf sich wieder anmelden.",
     "The account is disabled, its agents stop.": "Das Konto ist gesperrt, seine Agenten stoppen.",
+    "Without the limits of new accounts": "Ohne die Grenzen neuer Konten",
+    "Now it may use {percent} % of its limits, and a little more each day.":
+      "Jetzt darf es {percent} % seiner Grenzen ausschöpfen, und jeden Tag etwas mehr.",
+    "It has all of its plan.": "Es hat alles aus seinem Tarif.",
     "Administers this server": "Verwaltet diesen Server",
     "The account is an admin now.": "Das Konto ist jetzt Admin.",
     "The account is no admin any more.": "Das Konto ist nicht mehr Admin.",
@@ -3904,6 +3908,7 @@ export const translation = {
       "at least 16 characters, better 32 random ones": "mindestens 16 Zeichen, besser 32 zufällige",
       "a whole number from 0 to 65535": "eine ganze Zahl von 0 bis 65535",
       "a whole number from 1 to 64": "eine ganze Zahl von 1 bis 64",
+      "a whole number from 0 to 365": "eine ganze Zahl von 0 bis 365",
       "a whole number from 1 to 1000000": "eine ganze Zahl von 1 bis 1000000",
       "a whole number from 1 to 100000": "eine ganze Zahl von 1 bis 100000",
       "an IP address or a host name": "eine IP-Adresse oder ein Rechnername",
@@ -4060,6 +4065,10 @@ export const translation = {
         "Wie viele Verbindungen eine Adresse höchstens hat, die kein vertrauter Proxy ist. Ohne Angabe ein Viertel der erlaubten offenen Dateien, höchstens 4096.",
       "Foreign origins that browsers may call from. Those of the same site may use the visitor's session.":
         "Fremde Websites, von denen Browser aufrufen dürfen. Solche derselben Site dürfen die Sitzung des Besuchers benutzen.",
+      "Days in which a new account gets by and by what it may use: of its plan's models, and of NEW_ACCOUNT_MESSAGES_PER_DAY. 0: at once. A paid plan ends it, and admins can lift it.":
+        "Tage, in denen ein neues Konto nach und nach bekommt, was es nutzen darf: von den Modellen seines Tarifs und von NEW_ACCOUNT_MESSAGES_PER_DAY. 0: sofort. Ein bezahlter Tarif beendet es, und Admins können es aufheben.",
+      "Messages that the agents of a new account answer on channels in a day, with NEW_ACCOUNT_DAYS: a share of it that grows each day, and any number afterwards.":
+        "Nachrichten, die die Agenten eines neuen Kontos mit NEW_ACCOUNT_DAYS am Tag auf Kanälen beantworten: ein Anteil davon, der jeden Tag wächst, und danach beliebig viele.",
       "Subscription of each new account, such as `starter:7d`.": "Abo jedes neuen Kontos, etwa `starter:7d`.",
       "Key for provider {n}.": "Schlüssel für Anbieter {n}.",
       "OpenAI-compatible address of provider {n}.": "OpenAI-kompatible Adresse von Anbieter {n}.",
@@ -4346,6 +4355,8 @@ export const translation = {
     SCHEDULE_IN_CONFIG: "Dieser Zeitplan kommt aus der Konfiguration. Ändere ihn dort, oder halte ihn an.",
     INVALID_SCHEDULE: "So kann der Zeitplan nicht laufen. Sieh dir die Zeiten noch einmal an.",
     AGENT_STOPPED: "Der Agent ist gestoppt. Starte ihn, und versuch es noch einmal.",
+    NEW_ACCOUNT_LIMIT:
+      "Die Agenten dieses Kontos haben für heute genug Nachrichten auf Kanälen beantwortet. Das Konto ist neu und darf jeden Tag etwas mehr; ein bezahlter Tarif beendet das sofort.",
     AGENT_FROZEN:
       "Der Betreiber dieses Dienstes hat den Agenten angehalten. Wartende Nachrichten werden beantwortet, wenn es weitergeht; frag den Betreiber, wann.",
     ACCOUNT_FROZEN:
@@ -4706,6 +4717,8 @@ export const translation = {
     "Sorry, I can't answer right now. My owner has been told.":
       "Ich kann gerade leider nicht antworten. Mein Besitzer weiß Bescheid.",
     "This takes longer than usual. I am still on it.": "Das dauert länger als sonst. Ich bin noch dran.",
+    "Sorry, I can't answer any more today. Write to me again tomorrow.":
+      "Ich kann heute leider nicht mehr antworten. Schreib mir morgen wieder.",
     "I am paused at the moment. Your message is kept, and I answer when I go on.":
       "Ich mache gerade Pause. Deine Nachricht bleibt, und ich antworte, wenn es weitergeht.",
     "You can talk to me now.": "Du kannst jetzt mit mir reden.",

@@ -10,6 +10,7 @@ import { subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion, DeletionRequest } from "../settings/account-deletion.ts";
 import { adminSettings } from "../settings.ts";
 import type { Subscription, User } from "../users.ts";
+import type { AuditRecorder } from "./account-audit.ts";
 import { type AccountFields, actionOf, FIELDS, fieldsOf, requireName } from "./account-fields.ts";
 import { type AccountFreezing, createAccountFreezing } from "./account-freezing.ts";
 import {
@@ -21,17 +22,6 @@ import {
   isWorking,
   lastAdminError,
 } from "./admin-accounts.ts";
-
-/** An entry for the audit log: an action such as `user.disable`, with old and new values. */
-export interface AccountChange {
-  action: string;
-  user: Pick<User, "id" | "email">;
-  /** Changed fields as `{ field: { from, to } }`, or details of the action; never a secret. */
-  details: Readonly<Record<string, unknown>>;
-}
-
-/** Returns the statement that records a change; it joins the batch of the change. */
-export type AuditRecorder = (change: AccountChange) => Statement;
 
 /** Omitted fields stay unchanged. */
 export type AccountUpdate = Partial<AccountFields>;
@@ -128,7 +118,7 @@ export function createAccountChanges(deps: Deps): AccountChanges {
   /** Writes all fields of `AccountFields`, if they still have the values that were read. */
   function updateUserStatements(
     current: User,
-    { name, isAdmin, emailVerified, credits, disabledAt }: User,
+    { name, isAdmin, emailVerified, credits, limitsLifted, disabledAt }: User,
   ): Statement[] {
     const same = and(
       eq(userTable.id, current.id),
@@ -136,9 +126,10 @@ export function createAccountChanges(deps: Deps): AccountChanges {
       eq(userTable.isAdmin, current.isAdmin),
       eq(userTable.emailVerified, current.emailVerified),
       eq(userTable.credits, current.credits),
+      eq(userTable.limitsLifted, current.limitsLifted),
       current.disabledAt === null ? isNull(userTable.disabledAt) : eq(userTable.disabledAt, current.disabledAt),
     );
-    const row = { name, isAdmin, emailVerified, credits, disabledAt, updatedAt: Date.now() };
+    const row = { name, isAdmin, emailVerified, credits, limitsLifted, disabledAt, updatedAt: Date.now() };
     const updateStatement = statement(drizzle.update(userTable).set(row).where(same));
     // Invalidates in the commit, before listeners of the event or the job can read the user.
     return [{ ...updateStatement, after: () => users.invalidate(current.id) }, guard(UNCHANGED)];

@@ -5,7 +5,7 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { users as userTable } from "../schema.ts";
 import type { User } from "../users.ts";
-import type { AuditRecorder } from "./account-changes.ts";
+import type { AuditRecorder } from "./account-audit.ts";
 
 /** Statements for the write that freezes an account for a reason, or ends that (null). */
 type FrozenHook = (userId: string, reason: string | null) => Promise<Statement[]>;

@@ -7,12 +7,14 @@ import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { isInternalEmail, normalizeEmail, requireEmail } from "../email.ts";
 import { requirePassword } from "../password/passwords.ts";
+import { type Ramp, rampOf } from "../plans/new-accounts.ts";
 import { apiKeys, authSessions, subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion } from "../settings/account-deletion.ts";
-import { adminSettings } from "../settings.ts";
+import { adminSettings, newAccountSettings } from "../settings.ts";
 import type { Invitation } from "../sign-up/sign-up-policy.ts";
 import { type User, userExists } from "../users.ts";
-import { type AccountChanges, type AuditRecorder, createAccountChanges, userNotFound } from "./account-changes.ts";
+import type { AuditRecorder } from "./account-audit.ts";
+import { type AccountChanges, createAccountChanges, userNotFound } from "./account-changes.ts";
 import { requireName } from "./account-fields.ts";
 import { adminCondition, isAdminAccount, isWorking } from "./admin-accounts.ts";
 
@@ -46,6 +48,8 @@ export interface Administration extends AccountChanges {
   byEmail(email: string): Promise<User>;
   /** Whether the user is marked as an admin, or has a verified address in ADMIN_EMAILS. */
   isAdmin(user: User): boolean;
+  /** How far a new account has come to its full limits; undefined for any other, and always without NEW_ACCOUNT_DAYS. */
+  rampOf(user: User): Ramp | undefined;
   /** Whether any account that is neither disabled nor frozen is an admin. */
   hasAdmin(): Promise<boolean>;
   /** A page of accounts, newest first, and the total number of matches. */
@@ -89,6 +93,7 @@ export function createAdministration(services: Deps): Administration {
   const { kernel, users, passwords, oneTimeLinks, mails, twoFactor, signUpPolicy } = services;
   const { config, database } = kernel;
   const { emails: adminEmails } = config.of(adminSettings);
+  const { days: newAccountDays } = config.of(newAccountSettings);
   const { drizzle } = database;
 
   const statusConditions: Record<(typeof ACCOUNT_STATUSES)[number], SQL | undefined> = {
@@ -125,6 +130,7 @@ export function createAdministration(services: Deps): Administration {
     },
 
     isAdmin: (user) => isAdminAccount(user, adminEmails),
+    rampOf: (user) => rampOf(user, newAccountDays),
 
     async hasAdmin() {
       const workingAdmin = and(isWorking, adminCondition(adminEmails));

@@ -247,5 +247,8 @@ function failureNotice(entry: InboxEntry, { error }: Failure, language: Language
   if (error.code === "BUDGET_EXCEEDED") {
     return translateText("Sorry, I can't answer for now: my budget is used up.", language);
   }
+  if (error.code === "NEW_ACCOUNT_LIMIT") {
+    return translateText("Sorry, I can't answer any more today. Write to me again tomorrow.", language);
+  }
   return translateText("Sorry, I can't answer right now. My owner has been told.", language);
 }

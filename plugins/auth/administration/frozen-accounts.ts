@@ -1,6 +1,6 @@
 // Refuses changes by the owner of a frozen account: sessions and API keys read, and nothing else, but for what takes away.
-import { type AppError, forbidden } from "../../src/kernel/errors.ts";
-import type { User } from "./users.ts";
+import { type AppError, forbidden } from "../../../src/kernel/errors.ts";
+import type { User } from "../users.ts";
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
