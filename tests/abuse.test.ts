@@ -12,7 +12,8 @@ const REASON = "It sends advertising.";
 
 test("a freeze in the middle of a turn holds over kill -9; afterwards the message is answered", async () => {
   await using upstream = await startUpstream({ key: "sk-test" });
-  await using berth = await startBerth({ env: {
+  await using berth = await startBerth({
+    env: {
       PROVIDER_5_BASE_URL: upstream.url,
       PROVIDER_5_API_KEY: "sk-test",
       MODEL_A: "provider_5:fake-small",
@@ -98,38 +99,42 @@ const RECEIVERS = {
 
 const seqOf = (line: string) => Number((JSON.parse(line) as { seq: number }).seq);
 
-test.each(["webhook", "syslog"] as const)("AUDIT_TO: a %s gets each entry at least once and in order, over kills", async (kind) => {
-  const receiver = RECEIVERS[kind]();
-  await using berth = await startBerth({ env: { AUDIT_TO: await receiver.address(), RATE_LIMITS: "off" } });
-  const client = createClient(berth);
-  await client.join();
-  const makeKeys = async (count: number) => {
-    for (let n = 0; n < count; n++) {
-      const { body } = await client.post<{ id: string }>("/api/keys", { name: `key ${n}` });
-      await client.delete(`/api/keys/${body.id}`);
+test.each(["webhook", "syslog"] as const)(
+  "AUDIT_TO: a %s gets each entry at least once and in order, over kills",
+  async (kind) => {
+    const receiver = RECEIVERS[kind]();
+    await using berth = await startBerth({ env: { AUDIT_TO: await receiver.address(), RATE_LIMITS: "off" } });
+    const client = createClient(berth);
+    await client.join();
+    const makeKeys = async (count: number) => {
+      for (let n = 0; n < count; n++) {
+        const { body } = await client.post<{ id: string }>("/api/keys", { name: `key ${n}` });
+        await client.delete(`/api/keys/${body.id}`);
+      }
+    };
+    for (let kill = 0; kill < 3; kill++) {
+      const working = makeKeys(20).catch(() => undefined);
+      const before = receiver.seqs.length;
+      await eventually(() => receiver.seqs.length > before + 3, { timeoutMs: 15_000 });
+      await berth.kill();
+      await working;
+      await berth.restart({ keepPorts: true });
     }
-  };
-  for (let kill = 0; kill < 3; kill++) {
-    const working = makeKeys(20).catch(() => undefined);
-    const before = receiver.seqs.length;
-    await eventually(() => receiver.seqs.length > before + 3, { timeoutMs: 15_000 });
-    await berth.kill();
-    await working;
-    await berth.restart({ keepPorts: true });
-  }
-  await makeKeys(3);
-  const { stdout } = await berth.command("audit", "verify");
-  const last = Number(/(\d+):[\w-]{43}/.exec(stdout)?.[1]);
-  await eventually(() => receiver.seqs.at(-1) === last, { timeoutMs: 15_000 });
-  // What a kill repeats begins again where it was; nothing is left out.
-  let highest = 0;
-  for (const seq of receiver.seqs) {
-    expect(seq).toBeLessThanOrEqual(highest + 1);
-    highest = Math.max(highest, seq);
-  }
-  expect(highest).toBe(last);
-  await receiver.stop();
-}, 60_000);
+    await makeKeys(3);
+    const { stdout } = await berth.command("audit", "verify");
+    const last = Number(/(\d+):[\w-]{43}/.exec(stdout)?.[1]);
+    await eventually(() => receiver.seqs.at(-1) === last, { timeoutMs: 15_000 });
+    // What a kill repeats begins again where it was; nothing is left out.
+    let highest = 0;
+    for (const seq of receiver.seqs) {
+      expect(seq).toBeLessThanOrEqual(highest + 1);
+      highest = Math.max(highest, seq);
+    }
+    expect(highest).toBe(last);
+    await receiver.stop();
+  },
+  60_000,
+);
 
 test("berth backup and restore leave an entry, the restore in what it has put in place", async () => {
   await using berth = await startBerth();
@@ -138,8 +143,11 @@ test("berth backup and restore leave an entry, the restore in what it has put in
   const root = await member(berth);
   await berth.command("user", "admin", root.account.email);
   const entries = async () =>
-    (await root.get<{ entries: { action: string; actor: { kind: string }; target: { name: string } }[] }>("/api/admin/audit"))
-      .body.entries;
+    (
+      await root.get<{ entries: { action: string; actor: { kind: string }; target: { name: string } }[] }>(
+        "/api/admin/audit",
+      )
+    ).body.entries;
   expect(await entries()).toContainEqual(
     expect.objectContaining({ action: "backup.create", target: expect.objectContaining({ name: file }) }),
   );
