@@ -3,6 +3,7 @@
 
 import { channelDefinitions, channelIds } from "../../channels/registry.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { once } from "../../src/kernel/util/cache.ts";
 import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents, isFrozen } from "../agents/index.ts";
@@ -17,7 +18,6 @@ import { createOwnerCodes } from "./access/owner-codes.ts";
 import { createOwnerCommands } from "./access/owner-commands.ts";
 import { createPairingApproval } from "./access/pairing-approval.ts";
 import { createPairings } from "./access/pairings.ts";
-import { createPauseNotices } from "./access/pause-notices.ts";
 import { createAdapters } from "./adapters.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
@@ -74,18 +74,21 @@ export const channels = plugin("channels", (host) => {
     reportLostReplies,
     reportPairing,
     ownerCodes,
-    pauseNotices: { tell: (...given) => pauseNotices.tell(...given) },
+    pauseNotices: { tell: async (...given) => (await loadPauseNotices()).tell(...given) },
     claimBot: (openConnection, message) => pairingApproval.claim(openConnection, message),
   });
   const { createSink } = intake;
-  const pauseNotices = createPauseNotices({
-    ...kernel,
-    runtime: runtimeService,
-    openConnections,
-    send: intake.sendNotice,
-  });
+  /** Loaded with the first message to a frozen agent. */
+  const loadPauseNotices = once(async () =>
+    (await import("./access/pause-notices.ts")).createPauseNotices({
+      ...kernel,
+      runtime: runtimeService,
+      openConnections,
+      send: intake.sendNotice,
+    }),
+  );
   agentService.onFreezeChanged(async (agent) => {
-    if (isFrozen(agent)) await pauseNotices.tellWaiting(agent.id);
+    if (isFrozen(agent)) await (await loadPauseNotices()).tellWaiting(agent.id);
   });
   const webhookUrls = createWebhookUrls(kernel.config, adapters);
   const connectionStates = createConnectionStates(ownerNotices.reportState);

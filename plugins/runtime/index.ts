@@ -2,6 +2,7 @@
 
 import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { once } from "../../src/kernel/util/cache.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
@@ -16,7 +17,6 @@ import { sealContext } from "./journal/journal.ts";
 import { createAgentMessages } from "./live/agent-messages.ts";
 import { createLatestTurn } from "./live/latest-turn.ts";
 import { messageRoutes } from "./message-routes.ts";
-import { createNewAccountLimits } from "./outbox/new-account-limits.ts";
 import { createRuntime } from "./runtime.ts";
 import { createMessageList } from "./sessions/message-list.ts";
 
@@ -49,6 +49,13 @@ export const runtime = plugin("runtime", (host) => {
   const agentService = host.use(agents);
   const authService = host.use(auth);
   const newAccounts = kernel.config.of(newAccountSettings);
+  const loadNewAccountLimits = once(async () =>
+    (await import("./outbox/new-account-limits.ts")).createNewAccountLimits({
+      ...kernel,
+      ...authService,
+      perDay: newAccounts.messagesPerDay,
+    }),
+  );
   const services = { agents: agentService, ai: host.use(ai) };
   const { service, sessions, start, stop, ...turns } = createRuntime({
     ...kernel,
@@ -59,9 +66,7 @@ export const runtime = plugin("runtime", (host) => {
     agentStats: host.use(agentStats),
     users: authService.users,
     newAccountLimits:
-      newAccounts.days === 0
-        ? undefined
-        : createNewAccountLimits({ ...kernel, ...authService, perDay: newAccounts.messagesPerDay }),
+      newAccounts.days === 0 ? undefined : { take: async (...given) => (await loadNewAccountLimits()).take(...given) },
   });
   kernel.keyRotation.registerColumn({
     label: "steps of turns",
