@@ -7,8 +7,8 @@ import type { Kernel } from "../../src/kernel/plugin.ts";
 export interface Payment {
   id: string;
   userId: string;
-  kind: "credits" | "plan";
-  /** In the smallest unit of the currency. */
+  kind: "credits" | "plan" | "refund";
+  /** In the smallest unit of the currency; negative for money that went back, as its credits. `usdc`: millionths. */
   amount: number;
   currency: string;
   credits: number;

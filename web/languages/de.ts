@@ -5051,6 +5051,16 @@ das Budget für {{whose}} bei {{host}} ist ausgegeben: {{limit}} USD für {{peri
 
 --
 Diese Mail ging an {{email}}, weil ein Budget deines Kontos bei {{host}} ausgegeben ist; sie kommt einmal je Budget und Zeitraum. Mails zur Abrechnung lassen sich in den Einstellungen deines Kontos abschalten.`,
+    "credits-bought": `Subject: Deinem Konto wurde Guthaben von {{credits}} gutgeschrieben
+
+{{greeting}},
+
+deine Zahlung von {{usd}} USD in Stablecoin ist angekommen, und deinem Konto bei {{host}} wurde Guthaben von {{credits}} gutgeschrieben.
+
+[Tarif und Guthaben]({{link}})
+
+--
+Diese Mail ging an {{email}}, weil eine Zahlung für dein Konto bei {{host}} angekommen ist. Mails zur Abrechnung lassen sich in den Einstellungen deines Kontos abschalten.`,
     "email-changed": `Subject: Deine E-Mail-Adresse wurde geändert
 
 {{greeting}},
@@ -5095,7 +5105,7 @@ Diese Mail ging an {{email}}, weil sich das Abonnement deines Kontos bei {{host}
 
 {{greeting}},
 
-jemand hat sich mit deinem Empfehlungscode bei {{host}} angemeldet. Deinem Konto wurden {{credits}} Guthabenpunkte gutgeschrieben. Danke!
+jemand hat sich mit deinem Empfehlungscode bei {{host}} angemeldet. Deinem Konto wurde Guthaben von {{credits}} gutgeschrieben. Danke!
 
 --
 Diese Mail ging an {{email}}, weil dein Empfehlungscode bei {{host}} benutzt wurde. Mails über Empfehlungen lassen sich in den Einstellungen deines Kontos abschalten.`,

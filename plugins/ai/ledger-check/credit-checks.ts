@@ -40,6 +40,37 @@ export function checkCredits(read: Read): Comparison[] {
       },
     ),
     checkPayers(read),
+    ...checkStablecoin(read),
+  ];
+}
+
+/** Transfers of stablecoin, their payments, and what they bought: whole credits and the rest below one. */
+function checkStablecoin(read: Read): Comparison[] {
+  const ofChains = "id >= 'chain:' AND id < 'chain;'";
+  return [
+    compareSums(
+      read,
+      { name: "transfers-payments", what: "credited transfers of stablecoin and their payments", unit: "micro-USD" },
+      {
+        expected: "SELECT id AS key, micro_usd AS value FROM stablecoin_transfers WHERE state = 'credited'",
+        found: `SELECT id AS key, amount AS value FROM payments WHERE ${ofChains}`,
+      },
+    ),
+    compareSums(
+      read,
+      {
+        name: "transfers-credits",
+        what: "model use that transfers of stablecoin bought, and the credits and rests for it",
+        unit: "micro-USD",
+      },
+      {
+        expected: `SELECT user_id AS key, sum(worth_micro_usd) AS value FROM stablecoin_transfers
+          WHERE state = 'credited' AND user_id IN (SELECT id FROM users) GROUP BY 1`,
+        found: `SELECT user_id AS key, credits * ${MICRO_USD_PER_CREDIT} AS value FROM payments
+          WHERE ${ofChains} AND user_id IN (SELECT id FROM users)
+          UNION ALL SELECT user_id, micro_usd FROM credit_rests`,
+      },
+    ),
   ];
 }
 

@@ -4,6 +4,7 @@ export type MailName =
   | "account-deleted"
   | "api-key-created"
   | "budget-spent"
+  | "credits-bought"
   | "email-changed"
   | "password-changed"
   | "payment-failed"

@@ -4,6 +4,7 @@ import { serverTexts } from "../../../src/kernel/pages/translations.ts";
 import enAccountDeleted from "./en/account-deleted.txt" with { type: "text" };
 import enApiKeyCreated from "./en/api-key-created.txt" with { type: "text" };
 import enBudgetSpent from "./en/budget-spent.txt" with { type: "text" };
+import enCreditsBought from "./en/credits-bought.txt" with { type: "text" };
 import enEmailChanged from "./en/email-changed.txt" with { type: "text" };
 import enPasswordChanged from "./en/password-changed.txt" with { type: "text" };
 import enPaymentFailed from "./en/payment-failed.txt" with { type: "text" };
@@ -23,6 +24,7 @@ const ENGLISH: Readonly<Record<MailName, string>> = {
   "account-deleted": enAccountDeleted,
   "api-key-created": enApiKeyCreated,
   "budget-spent": enBudgetSpent,
+  "credits-bought": enCreditsBought,
   "email-changed": enEmailChanged,
   "password-changed": enPasswordChanged,
   "payment-failed": enPaymentFailed,
