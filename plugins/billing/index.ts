@@ -97,12 +97,12 @@ export const billing = plugin("billing", ({ kernel, use }) => {
           }),
       ],
     },
-    ...(active && {
+    ...((active || stablecoin) && {
       start() {
         // What happened while the service was down.
-        reconcile().catch((error: unknown) =>
-          kernel.log.warn("Stripe's events can't be read; it is tried again", { error }),
-        );
+        const later = (error: unknown) => kernel.log.warn("payments can't be read; it is tried again", { error });
+        reconcile().catch(later);
+        watch().catch(later);
       },
     }),
   };

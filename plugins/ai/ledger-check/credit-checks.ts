@@ -36,10 +36,19 @@ export function checkCredits(read: Read): Comparison[] {
         // The changes of an account go with it; its payments stay.
         expected:
           "SELECT id AS key, credits AS value FROM payments WHERE credits <> 0 AND user_id IN (SELECT id FROM users)",
-        found: "SELECT reference AS key, credits AS value FROM credit_entries WHERE kind = 'payment'",
+        found: `SELECT reference AS key, credits AS value FROM credit_entries WHERE kind = 'payment'
+          UNION ALL SELECT reference, -credits FROM credit_debts`,
       },
     ),
     checkPayers(read),
+    compareSums(
+      read,
+      { name: "debts", what: "credits that accounts owe after refunds, none of which is below 0", unit: "credits" },
+      {
+        expected: "SELECT user_id AS key, max(0, sum(credits)) AS value FROM credit_debts GROUP BY 1",
+        found: "SELECT user_id AS key, credits AS value FROM credit_debts",
+      },
+    ),
     ...checkStablecoin(read),
   ];
 }

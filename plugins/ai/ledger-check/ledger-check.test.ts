@@ -93,7 +93,7 @@ async function seed() {
 
 describe("nothing differs", () => {
   test("in an empty database", () => {
-    expect(check()).toMatchObject({ ok: true, totals: { paid: [], credits: 0, usedMicroUsd: 0 } });
+    expect(check()).toMatchObject({ ok: true, totals: { paid: [], credits: 0, owedCredits: 0, usedMicroUsd: 0 } });
   });
 
   test("after payments, gifts and use, also of rows that are not added up yet", async () => {
@@ -205,6 +205,12 @@ describe("payments in stablecoin", () => {
     const found = differing().find((one) => one.name === name);
     expect(found?.differences.map(({ expected, found }) => found - expected)).toContain(off);
   });
+});
+
+test("a debt below 0, or without a payment that explains it, is found", async () => {
+  await seed();
+  await run("INSERT INTO credit_debts VALUES ('stripe:ch_1:1', 'u', -2)");
+  expect(differing().map(({ name }) => name)).toEqual(["payments-credits", "debts"]);
 });
 
 test("a row that differs from the journal is found", async () => {

@@ -14,6 +14,7 @@ export type MailName =
   | "sign-in-method-added"
   | "sign-in-method-removed"
   | "social-linked"
+  | "trial-ending"
   | "two-factor-off"
   | "two-factor-on"
   | "two-factor-removed"

@@ -48,6 +48,8 @@ export interface Mails {
   creditsBoughtStatements(to: MailRecipient, credits: number, microUsd: number): Statement[];
   /** `until` in epoch ms: the end of the grace. */
   paymentFailedStatements(to: MailRecipient, plan: string, until: number): Statement[];
+  /** `until` in epoch ms: the first payment. */
+  trialEndingStatements(to: MailRecipient, plan: string, until: number): Statement[];
   budgetSpentStatements(to: MailRecipient, budget: SpentBudget): Statement[];
 }
 
@@ -135,6 +137,10 @@ export function createMails({ mail, config, limits }: Deps): Mails {
     paymentFailedStatements(to, plan, until) {
       const values = { plan, until: formatDate(languageOf(to), until), link: `${config.baseUrl}/account/plan` };
       return mailStatements(to, "payment-failed", values, { topic: "billing" });
+    },
+    trialEndingStatements(to, plan, until) {
+      const values = { plan, until: formatDate(languageOf(to), until), link: `${config.baseUrl}/account/plan` };
+      return mailStatements(to, "trial-ending", values, { topic: "billing" });
     },
     budgetSpentStatements(to, { agent, period, limitUsd, until }) {
       const language = languageOf(to);

@@ -14,6 +14,7 @@ import enResetPassword from "./en/reset-password.txt" with { type: "text" };
 import enSignInMethodAdded from "./en/sign-in-method-added.txt" with { type: "text" };
 import enSignInMethodRemoved from "./en/sign-in-method-removed.txt" with { type: "text" };
 import enSocialLinked from "./en/social-linked.txt" with { type: "text" };
+import enTrialEnding from "./en/trial-ending.txt" with { type: "text" };
 import enTwoFactorOff from "./en/two-factor-off.txt" with { type: "text" };
 import enTwoFactorOn from "./en/two-factor-on.txt" with { type: "text" };
 import enTwoFactorRemoved from "./en/two-factor-removed.txt" with { type: "text" };
@@ -34,6 +35,7 @@ const ENGLISH: Readonly<Record<MailName, string>> = {
   "sign-in-method-added": enSignInMethodAdded,
   "sign-in-method-removed": enSignInMethodRemoved,
   "social-linked": enSocialLinked,
+  "trial-ending": enTrialEnding,
   "two-factor-off": enTwoFactorOff,
   "two-factor-on": enTwoFactorOn,
   "two-factor-removed": enTwoFactorRemoved,

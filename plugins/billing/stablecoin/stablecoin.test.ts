@@ -1,10 +1,8 @@
 // Tests credits bought on a real chain: by transfers and by x402, each counted once, and what is wrong with others.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { encodePaymentSignatureHeader } from "@x402/core/http";
-import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { ExactEvmScheme } from "@x402/evm/exact/client";
-import { type Address, getAddress, type Hex, parseAbi } from "viem";
+import type { PaymentRequirements } from "@x402/core/types";
+import { type Address, getAddress, parseAbi } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { openReadOnly } from "../../../src/kernel/database/connection.ts";
 import { plugin } from "../../../src/kernel/plugin.ts";
@@ -15,13 +13,13 @@ import { queuedMailsTo } from "../../../tests/support/queued-mail.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { type RpcProxy, startRpcProxy } from "../../../tests/support/rpc-proxy.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
-import { deployToken, freshAddress, giveEther, type Token } from "../../../tests/support/tokens.ts";
+import { deployToken, freshAddress, giveEther, type Token, transferToken } from "../../../tests/support/tokens.ts";
+import { signPayment } from "../../../tests/support/x402-buyer.ts";
 import { checkLedger } from "../../ai/ledger-check/ledger-check.ts";
 import { billing } from "../index.ts";
 
 const CONFIRMATIONS = 3;
 const USD = 1_000_000n;
-const TOKEN = parseAbi(["function transfer(address to, uint256 value) returns (bool)"]);
 let chain: Anvil;
 let rpc: RpcProxy;
 let usd: Token;
@@ -89,14 +87,8 @@ afterEach(async () => {
 });
 
 const mine = (blocks = CONFIRMATIONS) => callAnvil(chain, "anvil_mine", [blocks]);
-/** Signed by the wallet itself, which anvil doesn't know. */
-async function transfer(from: PrivateKeyAccount, units: bigint, { token = usd, to = payTo } = {}): Promise<Hex> {
-  const { client } = chain;
-  const request = { address: token.address, abi: TOKEN, functionName: "transfer", args: [to, units], gas: 100_000n };
-  const hash = await client.writeContract({ ...request, account: from } as Parameters<typeof client.writeContract>[0]);
-  await client.waitForTransactionReceipt({ hash });
-  return hash;
-}
+const transfer = (from: PrivateKeyAccount, units: bigint, { token = usd, to = payTo } = {}) =>
+  transferToken(chain, token, { from, to, units });
 const credits = async (client = ada) => (await client.get<{ credits: number }>("/api/settings")).body.credits;
 const find = (transaction: string, client = ada) =>
   client.post<{ state: string; credits: number | null }>("/api/billing/stablecoin", { transaction });
@@ -249,12 +241,8 @@ describe("x402", () => {
     if (!terms) throw new Error("There is no price.");
     return terms;
   };
-  /** @param signed what the wallet signs; by default what is asked */
-  const headerFor = async (terms: PaymentRequirements, signed = terms, account = wallet) => {
-    const { payload } = await new ExactEvmScheme(account).createPaymentPayload(2, signed);
-    const payment = { x402Version: 2, accepted: terms, payload } as PaymentPayload;
-    return encodePaymentSignatureHeader(payment);
-  };
+  const headerFor = (terms: PaymentRequirements, signed = terms, account = wallet) =>
+    signPayment(account, terms, signed);
   const pay = (count: number, header: string, client = ada, name = "payment-signature") =>
     client.post<Answer>(PATH, { credits: count }, { headers: { [name]: header } });
 
