@@ -199,7 +199,10 @@ export function startStripe(prices: Record<string, Price>) {
         return made;
       }
       case "GET /v1/checkout/sessions":
-        return list([...sessions.values()].filter((one) => one.payment_intent === need("payment_intent")), path);
+        return list(
+          [...sessions.values()].filter((one) => one.payment_intent === need("payment_intent")),
+          path,
+        );
       case "GET /v1/charges/":
         return findCharge(pathId);
       case "GET /v1/disputes":

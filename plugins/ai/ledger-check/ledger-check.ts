@@ -11,7 +11,12 @@ export interface LedgerReport {
   comparisons: Comparison[];
   /** Calls under way, or left by a crash for the next start. */
   open: { calls: number; microUsd: number };
-  totals: { paid: { currency: string; amount: number; payments: number }[]; credits: number; owedCredits: number; usedMicroUsd: number };
+  totals: {
+    paid: { currency: string; amount: number; payments: number }[];
+    credits: number;
+    owedCredits: number;
+    usedMicroUsd: number;
+  };
 }
 
 /** @param journalFile that of the service on this machine */
