@@ -2623,6 +2623,7 @@ export const translation = {
     "Made an account": "Konto angelegt",
     "Invited a person": "Person eingeladen",
     "Changed an account": "Konto geändert",
+    "Got a payment back": "Zahlung zurückbekommen",
     "Disabled an account": "Konto gesperrt",
     "Enabled an account": "Konto entsperrt",
     "Deleted an account": "Konto gelöscht",

@@ -56,12 +56,18 @@ export function compareColumns(
   const both = `SELECT key, ${each((_, i) => `sum(e${i}) AS e${i}, sum(f${i}) AS f${i}`)} FROM (
     SELECT key, ${each((column, i) => `${column} AS e${i}, 0 AS f${i}`)} FROM (${expected})
     UNION ALL SELECT key, ${each((column) => `0, ${column}`)} FROM (${found})) GROUP BY key`;
-  const [counts = {}] = read(`SELECT count(*) AS compared, ${each((_, i) => `sum(e${i} <> f${i}) AS d${i}`)} FROM (${both})`, args);
+  const [counts = {}] = read(
+    `SELECT count(*) AS compared, ${each((_, i) => `sum(e${i} <> f${i}) AS d${i}`)} FROM (${both})`,
+    args,
+  );
   return columns.map(({ name, what, unit }, index) => {
     const rows =
       Number(counts[`d${index}`] ?? 0) === 0
         ? []
-        : read(`SELECT key, e${index} AS expected, f${index} AS found FROM (${both}) WHERE e${index} <> f${index} ORDER BY key`, args);
+        : read(
+            `SELECT key, e${index} AS expected, f${index} AS found FROM (${both}) WHERE e${index} <> f${index} ORDER BY key`,
+            args,
+          );
     const differences = rows.map((row) => ({
       where: String(row.key),
       expected: Number(row.expected),

@@ -23,7 +23,9 @@ export function checkUsage(read: Read, now: number): Comparison[] {
   const since = Math.floor((now - RETENTION_MS) / DAY) + 1;
   const agentDay = `day || ' ' || agent_id || ' ' || ${PRICED} AS key, ${ALL}`;
   // Grouped by what the rows hold, and named afterwards: a name for each of millions of rows takes minutes.
-  const rowSums = COLUMNS.map((column) => `${column === "calls" ? "count(*)" : `sum(${column})`} AS ${column}`).join(", ");
+  const rowSums = COLUMNS.map((column) => `${column === "calls" ? "count(*)" : `sum(${column})`} AS ${column}`).join(
+    ", ",
+  );
   return [
     ...compareColumns(read, columnsOf("rows-days", "of the rows and of the sums by day"), {
       expected: `SELECT ${agentDay} FROM (

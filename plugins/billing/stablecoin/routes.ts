@@ -116,7 +116,7 @@ export function stablecoinRoutes({ identities, limits, stablecoin }: Deps) {
           summary: "Buy credits by x402",
           description:
             "Without a payment the answer is 402 with the price, in the body and as `PAYMENT-REQUIRED`. Send the same request with the signed authorization as `PAYMENT-SIGNATURE` or `X-PAYMENT` (x402 version 2, scheme `exact`). Any wallet may pay. The same payment counts once, however often it is sent.",
-          operationId: "buyCreditsByX402",
+          operationId: "payForCredits",
           ...documentErrors({
             402: ["PAYMENT_REQUIRED", "PAYMENT_INVALID"],
             404: "BILLING_OFF",

@@ -79,7 +79,9 @@ export function StablecoinSection() {
               network: NETWORKS[network] ?? network,
             })}
           </p>
-          <CopyValue value={payTo} label={t("Copy the address")} />
+          <div>
+            <CopyValue value={payTo} label={t("Copy the address")} />
+          </div>
           {wallets.length === 0 && (
             <Notice>
               {t("No wallet is linked to your account yet. Link yours first, so that its payment is known.")}
