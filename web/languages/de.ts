@@ -3343,6 +3343,16 @@ export const translation = {
       "its host name is not valid": "Ihr Rechnername gilt nicht",
       "its host is an IP address in an unusual form": "Ihre IP-Adresse ist ungewöhnlich geschrieben",
       "The address can't be reached.": "Die Adresse ist nicht zu erreichen.",
+      "The address can't be reached: its certificate has expired.":
+        "Die Adresse ist nicht zu erreichen: Ihr Zertifikat ist abgelaufen.",
+      "The address can't be reached: its certificate is not valid yet.":
+        "Die Adresse ist nicht zu erreichen: Ihr Zertifikat gilt noch nicht.",
+      "The address can't be reached: its certificate is for another name.":
+        "Die Adresse ist nicht zu erreichen: Ihr Zertifikat gilt für einen anderen Namen.",
+      "The address can't be reached: its certificate is signed by no authority that is known here.":
+        "Die Adresse ist nicht zu erreichen: Ihr Zertifikat ist von keiner Stelle unterschrieben, die hier bekannt ist.",
+      "The address can't be reached: its certificate comes without those of its authority, or the authority is not known here.":
+        "Die Adresse ist nicht zu erreichen: Ihrem Zertifikat fehlen die seiner Stelle, oder die Stelle ist hier nicht bekannt.",
       "The address did not answer in time.": "Die Adresse hat nicht rechtzeitig geantwortet.",
       "The address answered with status {status}.": "Die Adresse hat mit {status} geantwortet.",
       "The address redirects too often.": "Die Adresse leitet zu oft weiter.",
