@@ -54,6 +54,7 @@ export type { TurnModel } from "./calls/turn-models.ts";
 export { createEmbedder, type Embedder } from "./embeddings/embedder.ts";
 export { fuse } from "./embeddings/fusion.ts";
 export { createVectorIndex, type VectorIndex } from "./embeddings/vector-index.ts";
+export { MICRO_USD_PER_CREDIT } from "./ledger/account-balances.ts";
 export type { BudgetScope, Reservation } from "./ledger/ledger.ts";
 export { budgetOf } from "./ledger/plan-allowance.ts";
 export { TURN_CALLS_SQL, type TurnCall } from "./ledger/turn-calls.ts";

@@ -245,6 +245,9 @@ export const auth = plugin("auth", ({ kernel, use }) => {
       filterActiveSessions: sessions.filterActive,
       /** Addresses, in lower case, of the wallets linked to a user. */
       listWalletAddresses: services.linkedAccounts.listWalletAddresses,
+      /** The id of the user to whom this wallet, in lower case, is linked. */
+      findWalletOwner: (address: string) =>
+        services.linkedAccounts.findUserId({ provider: "wallet", subject: address }),
       beforeDeletion: deletion.registerHook,
       onAccountReclaim: services.accountReclaim.registerHook,
       onExternalToken: services.externalTokens.registerResolver,

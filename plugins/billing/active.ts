@@ -6,6 +6,7 @@ import { budgetSettings } from "../ai/settings.ts";
 import type { AuditRecorder, auth, Plan, PlanTable } from "../auth/index.ts";
 import { createCustomerState } from "./customer-state.ts";
 import { createMeter } from "./meter.ts";
+import { createPaymentNews } from "./payment-news.ts";
 import { createBillingRows } from "./payment-rows.ts";
 import { createPurchases } from "./purchases.ts";
 import { billingSettings } from "./settings.ts";
@@ -35,7 +36,7 @@ export function activate({ kernel, access, plans, accounts, addUp, audit }: Deps
     const plan = plans.plans.find(({ stripePrice }) => stripePrice === priceId);
     return plan?.name ?? plan?.id ?? "";
   };
-  const events = createStripeEvents({ ...shared, customers, mails, planName });
+  const events = createStripeEvents({ ...shared, customers, mails, news: createPaymentNews(kernel, audit), planName });
   const includedBy = (plan: Plan) => budgetOf(plan, planMicroUsd);
   return {
     rows,

@@ -126,6 +126,23 @@ describe("a plan", () => {
     expect(await account()).toMatchObject({ plan: "pro", status: "active" });
   });
 
+  test("says three days before that its trial ends, once, and not to somebody who has cancelled", async () => {
+    const id = await buy("pro");
+    const event = stripe.announceTrialEnd(id);
+    await deliver(event, event);
+    await deliverNew();
+    const subject = "Your trial of the plan pro ends soon";
+    const told = async () =>
+      (await queuedMailsTo(server, ada.account.email)).filter((mail) => mail.subject === subject);
+    expect(await told()).toHaveLength(1);
+    const events = await server.kernel.events.since(0, { userId, types: ["trial.ending"] });
+    expect(events.map(({ data }) => data)).toEqual([{ plan: "pro", endsAt: expect.stringMatching(/Z$/) }]);
+    stripe.cancel(id, "period end");
+    stripe.announceTrialEnd(id);
+    await deliverNew();
+    expect(await told()).toHaveLength(1);
+  });
+
   test("is changed at once, with the difference charged, and without a second subscription", async () => {
     await buy("starter");
     await deliverNew();
@@ -232,6 +249,99 @@ describe("credits", () => {
     expect(await account()).toMatchObject({ credits: 0 });
     await deliver({ ...event, type: "checkout.session.async_payment_succeeded" });
     expect(await account()).toMatchObject({ credits: 100 });
+  });
+
+  describe("of which the money goes back", () => {
+    const chargeId = () => [...stripe.charges.keys()][0] ?? "";
+    const use = (microUsd: number) =>
+      server.kernel.database.write([
+        {
+          sql: `INSERT INTO usage (id, at, kind, user_id, provider, model, input_tokens, output_tokens, cost_micro_usd, latency_ms, estimated,
+            credit_micro_usd) VALUES (?, ?, 'api', ?, 'provider_1', 'm', 0, 0, ?, 1, 0, ?)`,
+          args: [Bun.randomUUIDv7(), Date.now(), userId, microUsd, microUsd],
+        },
+      ]);
+    const owed = () => rows("SELECT coalesce(sum(credits), 0) AS credits FROM credit_debts");
+    beforeEach(async () => {
+      await buyCredits(500);
+      await deliverNew();
+    });
+
+    test("are taken back in the same part, once, with an event and an audit entry", async () => {
+      const event = stripe.refund(chargeId(), 150);
+      await deliver(event, event, { ...event, id: "evt_again" });
+      expect(await account()).toMatchObject({ credits: 375 });
+      stripe.refund(chargeId());
+      await deliverNew();
+      expect(await account()).toMatchObject({ credits: 0 });
+      expect(await rows("SELECT amount, credits FROM payments WHERE kind = 'refund' ORDER BY id")).toEqual([
+        { amount: -150, credits: -125 },
+        { amount: -450, credits: -375 },
+      ]);
+      const events = await server.kernel.events.since(0, { userId, types: ["payment.returned"] });
+      expect(events.map(({ data }) => data)).toMatchObject([{ credits: -125 }, { credits: -375 }]);
+      expect(await rows("SELECT actor_name FROM audit_log WHERE action = 'user.payment-returned'")).toHaveLength(2);
+      requireSoundLedger();
+    });
+
+    test("are a debt as far as they are used, which the next ones pay off first", async () => {
+      await use(2_000_000);
+      stripe.refund(chargeId());
+      await deliverNew();
+      expect(await account()).toMatchObject({ credits: 0 });
+      expect(await owed()).toEqual([{ credits: 200 }]);
+      requireSoundLedger();
+      await buyCredits(100);
+      await deliverNew();
+      expect(await account()).toMatchObject({ credits: 0 });
+      await buyCredits(300);
+      await deliver(...stripe.events, ...stripe.events);
+      expect(await account()).toMatchObject({ credits: 200 });
+      expect(await owed()).toEqual([{ credits: 0 }]);
+      requireSoundLedger();
+    });
+
+    test("are taken back while a bank disputes the payment, and given back if the dispute is won", async () => {
+      await use(2_000_000);
+      stripe.dispute(chargeId());
+      await deliverNew();
+      expect(await account()).toMatchObject({ credits: 0 });
+      stripe.closeDispute(chargeId(), "won");
+      await deliverNew();
+      expect(await account()).toMatchObject({ credits: 300 });
+      expect(await owed()).toEqual([{ credits: 0 }]);
+      requireSoundLedger();
+    });
+
+    test("stay taken back if the dispute is lost, in whatever order the events come", async () => {
+      const created = stripe.dispute(chargeId());
+      const closed = stripe.closeDispute(chargeId(), "lost");
+      await deliver(closed, created);
+      expect(await account()).toMatchObject({ credits: 0 });
+      expect(await rows("SELECT count(*) AS refunds FROM payments WHERE kind = 'refund'")).toEqual([{ refunds: 1 }]);
+      requireSoundLedger();
+    });
+  });
+
+  test("whose money went back before their payment was known are neither there nor owed", async () => {
+    await buyCredits(100);
+    const refunded = stripe.refund([...stripe.charges.keys()][0] ?? "");
+    await deliver(refunded, ...stripe.events);
+    expect(await account()).toMatchObject({ credits: 0 });
+    expect(await rows("SELECT * FROM credit_debts")).toEqual([]);
+    requireSoundLedger();
+  });
+
+  test("are not touched by the refund of a plan, which is recorded", async () => {
+    await buy("starter");
+    await deliverNew();
+    stripe.refund([...stripe.charges.keys()][0] ?? "");
+    await deliverNew();
+    expect(await rows("SELECT amount, credits FROM payments WHERE kind = 'refund'")).toEqual([
+      { amount: -1_000, credits: 0 },
+    ]);
+    expect(await account()).toMatchObject({ plan: "starter", active: true });
+    requireSoundLedger();
   });
 
   test.each([[50], [150], [0], [1_000_100]])("%d can't be bought", async (credits) => {

@@ -7,8 +7,8 @@ import type { Kernel } from "../../src/kernel/plugin.ts";
 export interface Payment {
   id: string;
   userId: string;
-  kind: "credits" | "plan";
-  /** In the smallest unit of the currency. */
+  kind: "credits" | "plan" | "refund";
+  /** In the smallest unit of the currency; negative for money that went back, as its credits. `usdc`: millionths. */
   amount: number;
   currency: string;
   credits: number;
@@ -31,13 +31,25 @@ export interface StripeSubscription {
 
 const INSERT_PAYMENT = `INSERT INTO payments (id, user_id, kind, amount, currency, credits, at)
   VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
-/** Only for a payment whose credits the account does not have yet. */
+/** Only for a payment whose credits the account does not have yet, or has lost already. */
 const SET_CAUSE = `INSERT INTO credit_cause SELECT 1, 'payment', id FROM payments WHERE id = ?1
-  AND NOT EXISTS (SELECT 1 FROM credit_entries WHERE kind = 'payment' AND reference = ?1)`;
-const ADD_CREDITS = `UPDATE users SET credits = credits + (SELECT credits FROM payments WHERE id = ?1)
+  AND NOT EXISTS (SELECT 1 FROM credit_entries WHERE kind = 'payment' AND reference = ?1)
+  AND NOT EXISTS (SELECT 1 FROM credit_debts WHERE reference = ?1)`;
+/** Bought credits pay a debt off first; a refund takes the credits that are there, and the rest is a debt. */
+const CHANGE_DEBT = `INSERT INTO credit_debts SELECT id, user_id, change FROM (
+    SELECT p.id, p.user_id, CASE WHEN p.credits > 0
+      THEN -min(p.credits, (SELECT coalesce(sum(credits), 0) FROM credit_debts WHERE user_id = p.user_id))
+      ELSE max(0, -p.credits - u.credits) END AS change
+    FROM payments p JOIN users u ON u.id = p.user_id WHERE p.id = ?1)
+  WHERE change <> 0 AND EXISTS (SELECT 1 FROM credit_cause)`;
+const CHANGE_CREDITS = `UPDATE users SET credits = credits + (SELECT credits FROM payments WHERE id = ?1)
+    + coalesce((SELECT credits FROM credit_debts WHERE reference = ?1), 0)
   WHERE id = (SELECT user_id FROM payments WHERE id = ?1) AND EXISTS (SELECT 1 FROM credit_cause)`;
 
-/** Records a payment, and gives its credits to its account; a payment that is recorded already changes nothing. */
+/**
+ * Records a payment, and gives its credits to its account, or takes those of a refund; a payment that is recorded already
+ * changes nothing.
+ */
 export function paymentStatements(payment: Payment, invalidate: (userId: string) => void): Statement[] {
   const { id, userId, kind, amount, currency, credits, at } = payment;
   const insert = { sql: INSERT_PAYMENT, args: [id, userId, kind, amount, currency, credits, at] };
@@ -45,7 +57,8 @@ export function paymentStatements(payment: Payment, invalidate: (userId: string)
   return [
     insert,
     { sql: SET_CAUSE, args: [id] },
-    { sql: ADD_CREDITS, args: [id], after: () => invalidate(userId) },
+    { sql: CHANGE_DEBT, args: [id] },
+    { sql: CHANGE_CREDITS, args: [id], after: () => invalidate(userId) },
     { sql: "DELETE FROM credit_cause", args: [] },
   ];
 }
@@ -94,6 +107,17 @@ export function createBillingRows({ database }: Pick<Kernel, "database">) {
         subscription.cancels ? 1 : 0,
       ],
     }),
+    isRecorded: async (paymentId: string) =>
+      (await first("SELECT 1 FROM payments WHERE id = ?", [paymentId])) !== undefined,
+    /** What was recorded as returned of a charge, in how many steps; amounts are positive. */
+    async returnedOf(chargeId: string): Promise<{ steps: number; amount: number; credits: number }> {
+      const row = await first(
+        `SELECT count(*) AS steps, coalesce(-sum(amount), 0) AS amount, coalesce(-sum(credits), 0) AS credits
+          FROM payments WHERE id >= ?1 || ':' AND id < ?1 || ';'`,
+        [`stripe:${chargeId}`],
+      );
+      return { steps: Number(row?.steps), amount: Number(row?.amount), credits: Number(row?.credits) };
+    },
     isHandled: async (eventId: string) =>
       (await first("SELECT 1 FROM stripe_events WHERE id = ?", [eventId])) !== undefined,
     /** Fails its batch if the event is handled already. */

@@ -7,7 +7,9 @@ import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
 import type { auth } from "../auth/index.ts";
 import type { CustomerState } from "./customer-state.ts";
-import { type BillingRows, paymentStatements } from "./payment-rows.ts";
+import type { PaymentNews } from "./payment-news.ts";
+import { type BillingRows, type Payment, paymentStatements } from "./payment-rows.ts";
+import { createReturnedCharges } from "./returned-charges.ts";
 import type { StripeClient } from "./stripe-client.ts";
 
 /** Those that a webhook at Stripe has to send. */
@@ -17,16 +19,21 @@ export const EVENT_TYPES = [
   "customer.subscription.created",
   "customer.subscription.updated",
   "customer.subscription.deleted",
+  "customer.subscription.trial_will_end",
   "invoice.paid",
   "invoice.payment_failed",
+  "charge.refunded",
+  "charge.dispute.created",
+  "charge.dispute.closed",
 ] as const;
 
-interface Deps extends Pick<Kernel, "database" | "log"> {
+interface Deps extends Pick<Kernel, "database" | "log" | "events"> {
   stripe: StripeClient;
   rows: BillingRows;
   customers: CustomerState;
   users: Pick<ServiceOf<typeof auth>["users"], "byId" | "invalidate">;
-  mails: Pick<ServiceOf<typeof auth>["mails"], "paymentFailedStatements">;
+  mails: Pick<ServiceOf<typeof auth>["mails"], "paymentFailedStatements" | "trialEndingStatements">;
+  news: PaymentNews;
   planName(priceId: string): string;
   now: () => number;
 }
@@ -40,43 +47,75 @@ const FIRST_SECONDS = 3 * 86_400;
 export type StripeEvents = ReturnType<typeof createStripeEvents>;
 
 export function createStripeEvents(deps: Deps) {
-  const { database, log, stripe, rows, customers, users, mails, planName, now } = deps;
+  const { database, log, events, stripe, rows, customers, users, mails, news, planName, now } = deps;
   const inCustomerQueue = createKeyedQueue();
+  const readReturned = createReturnedCharges({ stripe, rows });
 
   /** What belongs into the write that marks the event as handled. */
   async function effectsOf(event: Stripe.Event, customerId: string): Promise<Statement[]> {
-    if (event.type === "checkout.session.completed" || event.type === "checkout.session.async_payment_succeeded")
-      return creditStatements(event.data.object);
+    switch (event.type) {
+      case "checkout.session.completed":
+      case "checkout.session.async_payment_succeeded":
+        return recorded(creditPayment(event.data.object));
+      case "charge.refunded":
+        return returnStatements(event.data.object.id, event.created);
+      case "charge.dispute.created":
+      case "charge.dispute.closed": {
+        const { charge } = event.data.object;
+        return returnStatements(typeof charge === "string" ? charge : charge.id, event.created);
+      }
+    }
     const userId = await rows.userOf(customerId);
     const user = userId === undefined ? undefined : await users.byId(userId);
     if (!user) return [];
-    if (event.type === "invoice.paid") return planPaymentStatements(event.data.object, user.id);
-    if (event.type !== "invoice.payment_failed") return [];
+    if (event.type === "invoice.paid") return recorded(planPayment(event.data.object, user.id));
     const subscription = await rows.subscriptionOf(user.id);
-    if (!subscription || subscription.graceUntil === null) return [];
-    return mails.paymentFailedStatements(user, planName(subscription.priceId), subscription.graceUntil);
+    if (!subscription) return [];
+    const plan = planName(subscription.priceId);
+    if (event.type === "invoice.payment_failed" && subscription.graceUntil !== null)
+      return mails.paymentFailedStatements(user, plan, subscription.graceUntil);
+    // A trial that is cancelled meanwhile costs nothing when it ends.
+    const isCharged = subscription.status === "trialing" && !subscription.cancels;
+    if (event.type === "customer.subscription.trial_will_end" && isCharged) {
+      const data = { plan, endsAt: new Date(subscription.periodEnd).toISOString() };
+      return [
+        ...mails.trialEndingStatements(user, plan, subscription.periodEnd),
+        events.recordStatement("trial.ending", { userId: user.id, data }),
+      ];
+    }
+    return [];
   }
 
-  function creditStatements(session: Stripe.Checkout.Session): Statement[] {
+  async function recorded(payment: Payment | undefined): Promise<Statement[]> {
+    if (!payment || (await rows.isRecorded(payment.id))) return [];
+    const user = await users.byId(payment.userId);
+    return [...paymentStatements(payment, users.invalidate), ...(user ? news(user, payment) : [])];
+  }
+
+  async function returnStatements(chargeId: string, at: number): Promise<Statement[]> {
+    const { session, change } = await readReturned(chargeId, at);
+    // What goes back must have come in before.
+    return [...(await recorded(session && creditPayment(session))), ...(await recorded(change))];
+  }
+
+  function creditPayment(session: Stripe.Checkout.Session): Payment | undefined {
     const credits = Number(session.metadata?.berth_credits);
     const userId = session.client_reference_id;
     const isPaid = session.mode === "payment" && session.payment_status === "paid";
-    if (!isPaid || !userId || !Number.isSafeInteger(credits) || credits <= 0) return [];
-    const payment = {
-      ...{ id: `stripe:${session.id}`, userId, kind: "credits" as const, credits },
+    if (!isPaid || !userId || !Number.isSafeInteger(credits) || credits <= 0) return undefined;
+    return {
+      ...{ id: `stripe:${session.id}`, userId, kind: "credits", credits },
       ...{ amount: session.amount_total ?? 0, currency: session.currency ?? "", at: session.created * SECOND },
     };
-    return paymentStatements(payment, users.invalidate);
   }
 
-  function planPaymentStatements(invoice: Stripe.Invoice, userId: string): Statement[] {
+  function planPayment(invoice: Stripe.Invoice, userId: string): Payment | undefined {
     // Invoices of bought credits are counted by their checkout.
-    if (!invoice.billing_reason?.startsWith("subscription") || invoice.amount_paid <= 0) return [];
-    const payment = {
-      ...{ id: `stripe:${invoice.id}`, userId, kind: "plan" as const, credits: 0 },
+    if (!invoice.billing_reason?.startsWith("subscription") || invoice.amount_paid <= 0) return undefined;
+    return {
+      ...{ id: `stripe:${invoice.id}`, userId, kind: "plan", credits: 0 },
       ...{ amount: invoice.amount_paid, currency: invoice.currency, at: invoice.created * SECOND },
     };
-    return paymentStatements(payment, users.invalidate);
   }
 
   async function handleNow(event: Stripe.Event, customerId: string): Promise<void> {
@@ -105,7 +144,7 @@ export function createStripeEvents(deps: Deps) {
     async reconcile(): Promise<number> {
       const startedAt = Math.floor(now() / SECOND);
       const since = (await rows.progress()) ?? startedAt - FIRST_SECONDS;
-      const events = await stripe.call(async (sdk) => {
+      const missing = await stripe.call(async (sdk) => {
         const found: Stripe.Event[] = [];
         const query = { created: { gte: since }, types: [...EVENT_TYPES], limit: 100 };
         for await (const event of sdk.events.list(query)) found.push(event);
@@ -113,7 +152,7 @@ export function createStripeEvents(deps: Deps) {
       });
       let failed = 0;
       let missed = 0;
-      for (const event of events) {
+      for (const event of missing) {
         if (await rows.isHandled(event.id)) continue;
         missed++;
         await handle(event).catch((error: unknown) => {

@@ -23,6 +23,9 @@ import { createSpendingSteps } from "./spending/spending-steps.ts";
 import { createTrading } from "./spending/trading.ts";
 import { createWalletSkill } from "./wallet-skill.ts";
 
+export { formatDecimalUnits, USD_DECIMALS } from "./amounts.ts";
+export { readDecimals } from "./chain/token-contract.ts";
+
 export const wallet = plugin("wallet", ({ kernel, use }) => {
   const authService = use(auth);
   const { identities } = authService;

@@ -75,6 +75,15 @@ const DESCRIPTIONS: Record<EventType, Description> = {
     when: "A [live stream](streams.md) started or ended.",
     data: "`agentId`, `liveStreamId`, `state`, `reason`",
   },
+  "payment.received": {
+    when: "A [payment](billing.md) for a plan or for credits has arrived.",
+    data: "`id`, `kind`: `plan` or `credits`, `amount` in the smallest unit of `currency` (for `usdc` millionths), `credits`",
+  },
+  "payment.returned": {
+    when: "Money went back to a payer, or a bank disputes it; the credits were taken back. Positive: a dispute was won.",
+    data: "`id`, `kind`: `refund`, `amount`, `currency`, `credits`",
+  },
+  "trial.ending": { when: "A trial of a plan ends in three days.", data: "`plan`, `endsAt`" },
   "backup.completed": {
     when: "A [backup](backups.md) of the whole service was made and verified. Only admins and the operator get these.",
     data: "`name`, `bytes`, `verified`: `opened` or `checksum`, `seconds`",

@@ -16,6 +16,7 @@ import {
   signUpSettings,
 } from "../../plugins/auth/settings.ts";
 import { billingSettings } from "../../plugins/billing/settings.ts";
+import { stablecoinSettings } from "../../plugins/billing/stablecoin/settings.ts";
 import { chainSettings } from "../../plugins/chains/settings.ts";
 import { channelSettings } from "../../plugins/channels/settings.ts";
 import { documentationSettings } from "../../plugins/documentation/settings.ts";
@@ -52,6 +53,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   requests,
   planSettings,
   billingSettings,
+  stablecoinSettings,
   providerSettings,
   embeddingSettings,
   audioSettings,

@@ -1,6 +1,7 @@
 // Everything that the requests of the scenarios meet: the running program, and in place of the outside world strict fakes.
 import { join } from "node:path";
 import { type Address, parseUnits } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { createServiceTokens, type Grant } from "../../src/kernel/http/backend/service-tokens.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { type Anvil, startAnvil } from "../support/anvil.ts";
@@ -15,7 +16,7 @@ import { openSocialFixture, type SocialFixture } from "../support/social.ts";
 import { compileContract } from "../support/solidity.ts";
 import { type FakeStripe, startStripe } from "../support/stripe.ts";
 import { startTelegram, type Telegram } from "../support/telegram.ts";
-import { deployToken, type Token } from "../support/tokens.ts";
+import { deployToken, freshAddress, giveEther, type Token } from "../support/tokens.ts";
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { startWhatsApp, type WhatsApp } from "../support/whatsapp.ts";
 
@@ -63,6 +64,8 @@ export async function openWorld(): Promise<World> {
   const attesters = await deployAttesters(social.chain);
   const usd = await deployToken(chain);
   const gold = await deployToken(chain, 18, "Gold");
+  const [payTo, settler] = [freshAddress(), generatePrivateKey()];
+  await giveEther(chain, privateKeyToAddress(settler));
   const contract = await compileContract("Exchange.sol", "Exchange");
   const exchange = await chain.deploy(contract);
   await usd.mint(exchange, 1_000_000_000_000n);
@@ -126,6 +129,10 @@ export async function openWorld(): Promise<World> {
         WALLET_PLATFORM: "local",
         TESTNET_RPC_URL: chain.url,
         STABLECOIN_ADDRESS_TESTNET: usd.address,
+        STABLECOIN_PAY_TO: payTo,
+        STABLECOIN_PAY_NETWORK: "testnet_chain",
+        STABLECOIN_CONFIRMATIONS: "1",
+        X402_SETTLER_KEY: settler,
         SWAP_ROUTER_ADDRESS_TESTNET: exchange,
         SWAP_QUOTER_ADDRESS_TESTNET: exchange,
         RATE_LIMITS: "off",

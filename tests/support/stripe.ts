@@ -23,6 +23,25 @@ interface Session {
   metadata: Record<string, string>;
   price?: string;
   trialDays: number;
+  payment_intent: string | null;
+}
+interface Charge {
+  id: string;
+  object: "charge";
+  customer: string;
+  payment_intent: string;
+  amount: number;
+  amount_refunded: number;
+  currency: string;
+  disputed: boolean;
+}
+interface Dispute {
+  id: string;
+  object: "dispute";
+  charge: string;
+  amount: number;
+  currency: string;
+  status: "needs_response" | "won" | "lost";
 }
 interface Subscription {
   id: string;
@@ -51,6 +70,9 @@ const PARAMETERS: Record<string, RegExp> = {
   "POST /v1/customers": /^(email|name|metadata\[berth_user\])$/,
   "POST /v1/checkout/sessions":
     /^(mode|customer|client_reference_id|success_url|cancel_url|line_items\[1\]\[price\]|line_items\[0\]\[(price|quantity|price_data\]\[(currency|unit_amount|product_data\]\[name))\]|subscription_data\[(metadata\]\[berth_user|trial_period_days)\]|invoice_creation\[enabled\]|metadata\[berth_credits\])$/,
+  "GET /v1/checkout/sessions": /^(payment_intent|limit)$/,
+  "GET /v1/charges/": /^$/,
+  "GET /v1/disputes": /^(charge|limit)$/,
   "POST /v1/billing_portal/sessions": /^(customer|return_url)$/,
   "GET /v1/subscriptions": /^(customer|status|limit)$/,
   "POST /v1/subscriptions/":
@@ -72,6 +94,8 @@ export function startStripe(prices: Record<string, Price>) {
   const sessions = new Map<string, Session>();
   const subscriptions = new Map<string, Subscription>();
   const invoices: Invoice[] = [];
+  const charges = new Map<string, Charge>();
+  const disputes: Dispute[] = [];
   const events: StripeEvent[] = [];
   const refusals: string[] = [];
   const meterEvents = new Map<string, { name: string; customer: string; value: number }>();
@@ -99,6 +123,20 @@ export function startStripe(prices: Record<string, Price>) {
     };
     invoices.push(one);
     return emit(paid ? "invoice.paid" : "invoice.payment_failed", one);
+  };
+  /** The card is charged. */
+  const charge = (customer: string, amount: number, currency: string): Charge => {
+    const made: Charge = {
+      ...{ id: id("ch"), object: "charge", customer, payment_intent: id("pi"), amount, currency },
+      ...{ amount_refunded: 0, disputed: false },
+    };
+    charges.set(made.id, made);
+    return made;
+  };
+  const findCharge = (chargeId: string): Charge => {
+    const found = charges.get(chargeId);
+    if (!found) throw new Problem(404, `No such charge: '${chargeId}'`);
+    return found;
   };
   const find = (subscriptionId: string) => {
     const found = subscriptions.get(subscriptionId);
@@ -130,7 +168,7 @@ export function startStripe(prices: Record<string, Price>) {
       return text("customer");
     };
     const pathId = path.split("/")[3] ?? "";
-    switch (`${method} ${path.replace(/(subscriptions\/).+/, "$1")}`) {
+    switch (`${method} ${path.replace(/(subscriptions\/|charges\/).+/, "$1")}`) {
       case "POST /v1/customers": {
         const made = { id: id("cus"), object: "customer" as const };
         customers.set(made.id, made);
@@ -154,11 +192,21 @@ export function startStripe(prices: Record<string, Price>) {
           currency: text("line_items[0][price_data][currency]") || (prices[price]?.currency ?? ""),
           metadata: form.has("metadata[berth_credits]") ? { berth_credits: text("metadata[berth_credits]") } : {},
           ...(price && { price }),
+          payment_intent: null,
         };
         made.url = `https://checkout.stripe.example/${made.id}`;
         sessions.set(made.id, made);
         return made;
       }
+      case "GET /v1/checkout/sessions":
+        return list(
+          [...sessions.values()].filter((one) => one.payment_intent === need("payment_intent")),
+          path,
+        );
+      case "GET /v1/charges/":
+        return findCharge(pathId);
+      case "GET /v1/disputes":
+        return list(disputes.filter((one) => one.charge === need("charge")).toReversed(), path);
       case "POST /v1/billing_portal/sessions":
         return { id: id("bps"), object: "billing_portal.session", url: `https://portal.stripe.example/${customer()}` };
       case "GET /v1/subscriptions": {
@@ -239,7 +287,7 @@ export function startStripe(prices: Record<string, Price>) {
       const { pathname, searchParams } = new URL(request.url);
       const form = request.method === "GET" ? searchParams : new URLSearchParams(await request.text());
       for (const [name, value] of request.method === "DELETE" ? searchParams : []) form.append(name, value);
-      const route = `${request.method} ${pathname.replace(/(subscriptions\/).+/, "$1")}`;
+      const route = `${request.method} ${pathname.replace(/(subscriptions\/|charges\/).+/, "$1")}`;
       try {
         if (request.headers.get("authorization") !== `Bearer ${STRIPE_KEY}`)
           throw new Problem(401, "Invalid API Key provided");
@@ -294,6 +342,7 @@ export function startStripe(prices: Record<string, Price>) {
       if (!session) throw new Error(`There is no checkout at ${url}.`);
       session.payment_status = "paid";
       if (session.mode === "payment") {
+        session.payment_intent = charge(session.customer, session.amount_total, session.currency).payment_intent;
         emit("checkout.session.completed", session);
         invoice(session.customer, session.amount_total, session.currency, "manual", true);
         return undefined;
@@ -310,6 +359,7 @@ export function startStripe(prices: Record<string, Price>) {
       emit("customer.subscription.created", made);
       emit("checkout.session.completed", session);
       invoice(session.customer, trial ? 0 : price.amount, price.currency, "subscription_create", true);
+      if (!trial) charge(session.customer, price.amount, price.currency);
       return made;
     },
     /** The next period begins: it is paid, or the payment fails. */
@@ -328,6 +378,33 @@ export function startStripe(prices: Record<string, Price>) {
       emit("customer.subscription.updated", found);
       return invoice(found.customer, price.amount, price.currency, "subscription_cycle", true);
     },
+    /** The charges of cards, the oldest first. */
+    charges,
+    /** The operator gives money back; by default all of it. */
+    refund(chargeId: string, amount?: number) {
+      const found = findCharge(chargeId);
+      found.amount_refunded += amount ?? found.amount - found.amount_refunded;
+      return emit("charge.refunded", found);
+    },
+    /** The person's bank takes all of it back. */
+    dispute(chargeId: string) {
+      const { amount, currency } = findCharge(chargeId);
+      findCharge(chargeId).disputed = true;
+      const made: Dispute = {
+        ...{ id: id("dp"), object: "dispute", charge: chargeId, amount, currency, status: "needs_response" },
+      };
+      disputes.push(made);
+      return emit("charge.dispute.created", made);
+    },
+    closeDispute(chargeId: string, status: "won" | "lost") {
+      const found = disputes.find((one) => one.charge === chargeId);
+      if (!found) throw new Error(`There is no dispute of ${chargeId}.`);
+      found.status = status;
+      return emit("charge.dispute.closed", found);
+    },
+    /** Three days before a trial's end. */
+    announceTrialEnd: (subscriptionId: string) =>
+      emit("customer.subscription.trial_will_end", find(subscriptionId).found),
     /** The person cancels in the portal: at the end of the period, or Stripe gives up and ends it now. */
     cancel(subscriptionId: string, when: "period end" | "now") {
       const { found } = find(subscriptionId);

@@ -1,6 +1,6 @@
 // Deploys ERC-20 tokens that anyone may mint to a test chain, and funds addresses with tokens and ether.
-import { type Address, getAddress, parseEther } from "viem";
-import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { type Address, encodeFunctionData, erc20Abi, getAddress, type Hex, parseEther } from "viem";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAddress } from "viem/accounts";
 import { type Anvil, callAnvil } from "./anvil.ts";
 import { compileContract } from "./solidity.ts";
 
@@ -48,6 +48,19 @@ async function tokenOf(chain: Anvil, address: Address, decimals: number): Promis
 export async function giveEther(chain: Anvil, to: string, ether = "1"): Promise<void> {
   const hash = await chain.client.sendTransaction({ to: getAddress(to), value: parseEther(ether) });
   await chain.client.waitForTransactionReceipt({ hash });
+}
+
+/** Transfers tokens from a wallet that has ether for the fee; returns the transaction. */
+export async function transferToken(
+  { client }: Anvil,
+  { address }: Pick<Token, "address">,
+  { from, to, units }: { from: PrivateKeyAccount; to: Address; units: bigint },
+): Promise<Hex> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, units] });
+  // A gas limit of its own, so that a transfer which fails is mined, too.
+  const hash = await client.sendTransaction({ account: from, to: address, data, gas: 100_000n });
+  await client.waitForTransactionReceipt({ hash });
+  return hash;
 }
 
 /** A new, unused address. */

@@ -1,8 +1,10 @@
 // Wallets that sign in with Ethereum (EIP-4361): an ordinary key, a contract wallet, and one that is not deployed yet.
 
 import { type Address, encodeFunctionData, type Hex, hashMessage, serializeErc6492Signature } from "viem";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { Anvil } from "./anvil.ts";
+import type { Berth } from "./berth.ts";
+import type { Client } from "./client.ts";
 import { compileContract } from "./solidity.ts";
 
 export interface Wallet {
@@ -63,6 +65,18 @@ export function siweMessage(baseUrl: string, wallet: Pick<Wallet, "address">, fi
     ...(expirationTime === undefined ? [] : [`Expiration Time: ${expirationTime}`]),
     ...(notBefore === undefined ? [] : [`Not Before: ${notBefore}`]),
   ].join("\n");
+}
+
+/** Links a wallet to the client's account, as the console does. */
+export async function linkWallet(
+  { web }: Pick<Berth, "web">,
+  client: Client,
+  { address, signMessage }: Pick<PrivateKeyAccount, "address" | "signMessage">,
+): Promise<void> {
+  const message = siweMessage(web.replace("127.0.0.1", "localhost"), { address });
+  const body = { message, signature: await signMessage({ message }), currentPassword: client.account.password };
+  const { status, text } = await client.post("/api/settings/sign-ins/wallet", body);
+  if (status !== 201) throw new Error(`link the wallet: ${status} ${text}`);
 }
 
 /** Deploys a factory of contract wallets, each with its own key. */

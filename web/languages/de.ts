@@ -1875,6 +1875,21 @@ export const translation = {
     "{plan} for {price} a month": "{plan} für {price} im Monat",
     "{credits} for {price}": "{credits} für {price}",
     "Buy credits": "Guthaben kaufen",
+    "Thank you. What you have paid for is here as soon as Stripe confirms it, mostly within seconds.":
+      "Danke. Was du bezahlt hast, ist da, sobald Stripe es bestätigt, meist in wenigen Sekunden.",
+    "Pay with digital dollars (USDC)": "Mit digitalen Dollars zahlen (USDC)",
+    "QR code of the address": "QR-Code der Adresse",
+    "100 credits cost {usd}. Any amount counts.": "100 Guthaben kosten {usd}. Jeder Betrag zählt.",
+    "Transfer USDC on the network {network} and no other, from a linked wallet, to this address:":
+      "Überweise USDC im Netz {network} und in keinem anderen, von einem verknüpften Wallet, an diese Adresse:",
+    "No wallet is linked to your account yet. Link yours first, so that its payment is known.":
+      "Noch ist kein Wallet mit deinem Konto verknüpft. Verknüpfe deins zuerst, damit seine Zahlung erkannt wird.",
+    "on its way: it counts after {n} blocks": "unterwegs: zählt nach {n} Blöcken",
+    "its wallet is not linked to your account": "das Wallet ist nicht mit deinem Konto verknüpft",
+    "{credits} credits": "{credits} Guthaben",
+    "The payment is credited.": "Die Zahlung ist gutgeschrieben.",
+    "Transaction of a payment that is missing below": "Transaktion einer Zahlung, die unten fehlt",
+    "Find the payment": "Zahlung suchen",
     Invoices: "Rechnungen",
     "Any number of agents": "Beliebig viele Agenten",
     "{price} a month": "{price} im Monat",
@@ -2608,6 +2623,7 @@ export const translation = {
     "Made an account": "Konto angelegt",
     "Invited a person": "Person eingeladen",
     "Changed an account": "Konto geändert",
+    "Got a payment back": "Zahlung zurückbekommen",
     "Disabled an account": "Konto gesperrt",
     "Enabled an account": "Konto entsperrt",
     "Deleted an account": "Konto gelöscht",
@@ -3313,6 +3329,9 @@ export const translation = {
         "Gib eine Zeit in der Zukunft an, etwa 2030-01-31T00:00:00Z.",
       "Give the id of a plan.": "Gib die Kennung eines Tarifs an.",
       "Give the name of a plan, such as pro.": "Gib den Namen eines Tarifs an, etwa pro.",
+      "Credits are sold from 100 up to 1000000.": "Guthaben gibt es von 100 bis 1000000.",
+      "Give the hash of the transaction: 0x and 64 hex digits.":
+        "Gib den Hash der Transaktion an: 0x und 64 Hexadezimalziffern.",
       "Credits are sold by the hundred, up to 1000000.": "Guthaben gibt es in Hunderten, bis 1000000.",
       "Credits are sold by the hundred, up to {most}.": "Guthaben gibt es in Hunderten, bis {most}.",
       "This plan is not sold here. Plans: {plans}.": "Diesen Tarif kann man hier nicht kaufen. Tarife: {plans}.",
@@ -3355,6 +3374,16 @@ export const translation = {
       "its host name is not valid": "Ihr Rechnername gilt nicht",
       "its host is an IP address in an unusual form": "Ihre IP-Adresse ist ungewöhnlich geschrieben",
       "The address can't be reached.": "Die Adresse ist nicht zu erreichen.",
+      "The address can't be reached: its certificate has expired.":
+        "Die Adresse ist nicht zu erreichen: Ihr Zertifikat ist abgelaufen.",
+      "The address can't be reached: its certificate is not valid yet.":
+        "Die Adresse ist nicht zu erreichen: Ihr Zertifikat gilt noch nicht.",
+      "The address can't be reached: its certificate is for another name.":
+        "Die Adresse ist nicht zu erreichen: Ihr Zertifikat gilt für einen anderen Namen.",
+      "The address can't be reached: its certificate is signed by no authority that is known here.":
+        "Die Adresse ist nicht zu erreichen: Ihr Zertifikat ist von keiner Stelle unterschrieben, die hier bekannt ist.",
+      "The address can't be reached: its certificate comes without those of its authority, or the authority is not known here.":
+        "Die Adresse ist nicht zu erreichen: Ihrem Zertifikat fehlen die seiner Stelle, oder die Stelle ist hier nicht bekannt.",
       "The address did not answer in time.": "Die Adresse hat nicht rechtzeitig geantwortet.",
       "The address answered with status {status}.": "Die Adresse hat mit {status} geantwortet.",
       "The address redirects too often.": "Die Adresse leitet zu oft weiter.",
@@ -3955,6 +3984,8 @@ export const translation = {
       "CURRENCY:AMOUNT of 100 credits in the smallest unit, such as usd:120":
         "WÄHRUNG:BETRAG für 100 Guthabenpunkte in der kleinsten Einheit, etwa usd:120",
       "a whole number from 0 to 60": "eine ganze Zahl von 0 bis 60",
+      "a whole number from 1 to 1000": "eine ganze Zahl von 1 bis 1000",
+      "has to be more than 0.": "muss mehr als 0 sein.",
       "is missing. Without it payments are not noticed. Make a webhook at Stripe and set its signing secret, or leave STRIPE_SECRET_KEY out.":
         "fehlt. Ohne es werden Zahlungen nicht bemerkt. Leg bei Stripe einen Webhook an und setz sein Geheimnis, oder lass STRIPE_SECRET_KEY weg.",
       "is set without STRIPE_SECRET_KEY, so it has no effect.": "hat ohne STRIPE_SECRET_KEY keine Wirkung.",
@@ -3967,6 +3998,15 @@ export const translation = {
       "Signing secret of the webhook at Stripe (`whsec_…`) that posts to `/api/billing/stripe`.":
         "Signaturgeheimnis (`whsec_…`) des Webhooks bei Stripe, der an `/api/billing/stripe` sendet.",
       "Address of Stripe's API.": "Adresse der API von Stripe.",
+      "Your address to which people transfer stablecoin for credits; see [billing.md](billing.md). Unset: off.":
+        "Deine Adresse, an die man Stablecoin für Guthaben überweist; siehe [billing.md](billing.md). Nicht gesetzt: aus.",
+      "The chain of these payments.": "Die Chain dieser Zahlungen.",
+      "What 100 credits cost in stablecoin, in US dollars, such as `1.20`.":
+        "Was 100 Guthabenpunkte in Stablecoin kosten, in US-Dollar, etwa `1.20`.",
+      "Blocks, with its own, after which a transfer counts, since a chain may replace its last blocks.":
+        "Blöcke, mit ihrem eigenen, nach denen eine Überweisung zählt, denn eine Chain kann ihre letzten Blöcke ersetzen.",
+      "Private key of a wallet with a little ether, used for nothing else, that settles payments by x402. Unset: only transfers are taken.":
+        "Privater Schlüssel eines Wallets mit etwas Ether, das sonst nichts tut und Zahlungen über x402 abwickelt. Nicht gesetzt: nur Überweisungen.",
       "What 100 credits cost through Stripe, in the smallest unit, such as `usd:120`. Without it credits are not sold.":
         "Was 100 Guthabenpunkte über Stripe kosten, in der kleinsten Einheit, etwa `usd:120`. Ohne das wird kein Guthaben verkauft.",
       "Event of the meter at Stripe that counts US cents of model use beyond what a plan includes (`overageUsdPerMonth` of a plan).":
@@ -4296,6 +4336,15 @@ export const translation = {
       "Dein Tarif hat keinen Platz für einen weiteren verbundenen Bot. Trenn einen, oder wähle einen größeren Tarif.",
     CREDITS_NOT_SOLD: "Der Betreiber dieses Dienstes verkauft kein Guthaben.",
     FEATURE_NOT_IN_PLAN: "Das ist in deinem Tarif nicht enthalten. Wähle einen größeren Tarif.",
+    FOREIGN_WALLET:
+      "Diese Überweisung kam von einem Wallet, das nicht mit deinem Konto verknüpft ist. Verknüpfe es in den Einstellungen und versuche es dann noch einmal.",
+    NO_TRANSFER:
+      "Diese Transaktion überweist nichts an die Adresse für Zahlungen. Prüfe die Währung und den Empfänger, und ob sie gelungen ist.",
+    TRANSACTION_NOT_FOUND:
+      "Diese Transaktion ist noch in keinem Block dieses Netzes. Prüfe das Netz und den Hash, oder versuche es später noch einmal.",
+    PAYMENT_REQUIRED: "Bezahle mit x402: Unterschreibe eins der Angebote und sende es mit derselben Anfrage.",
+    PAYMENT_INVALID: "Mit dieser Zahlung geht es nicht. Nichts wurde bezahlt.",
+    PAYMENT_USED: "Diese Zahlung gehört zu einem anderen Kauf. Unterschreibe eine neue.",
     PAYMENT_FAILED: "Die Zahlung wurde abgelehnt. Hinterlege im Kundenportal eine andere Karte.",
     STRIPE_UNAVAILABLE:
       "Stripe ist nicht erreichbar oder lehnt die Anfrage ab. Nichts wurde geändert. Versuch es später noch einmal.",
@@ -5101,6 +5150,16 @@ das Budget für {{whose}} bei {{host}} ist ausgegeben: {{limit}} USD für {{peri
 
 --
 Diese Mail ging an {{email}}, weil ein Budget deines Kontos bei {{host}} ausgegeben ist; sie kommt einmal je Budget und Zeitraum. Mails zur Abrechnung lassen sich in den Einstellungen deines Kontos abschalten.`,
+    "credits-bought": `Subject: Deinem Konto wurde Guthaben von {{credits}} gutgeschrieben
+
+{{greeting}},
+
+deine Zahlung von {{usd}} USD in Stablecoin ist angekommen, und deinem Konto bei {{host}} wurde Guthaben von {{credits}} gutgeschrieben.
+
+[Tarif und Guthaben]({{link}})
+
+--
+Diese Mail ging an {{email}}, weil eine Zahlung für dein Konto bei {{host}} angekommen ist. Mails zur Abrechnung lassen sich in den Einstellungen deines Kontos abschalten.`,
     "email-changed": `Subject: Deine E-Mail-Adresse wurde geändert
 
 {{greeting}},
@@ -5145,7 +5204,7 @@ Diese Mail ging an {{email}}, weil sich das Abonnement deines Kontos bei {{host}
 
 {{greeting}},
 
-jemand hat sich mit deinem Empfehlungscode bei {{host}} angemeldet. Deinem Konto wurden {{credits}} Guthabenpunkte gutgeschrieben. Danke!
+jemand hat sich mit deinem Empfehlungscode bei {{host}} angemeldet. Deinem Konto wurde Guthaben von {{credits}} gutgeschrieben. Danke!
 
 --
 Diese Mail ging an {{email}}, weil dein Empfehlungscode bei {{host}} benutzt wurde. Mails über Empfehlungen lassen sich in den Einstellungen deines Kontos abschalten.`,
@@ -5233,6 +5292,16 @@ Wenn du nicht darum gebeten hast, sag dem Betreiber Bescheid und wähle jetzt ei
 
 --
 Diese Mail ging an {{email}}, weil sich etwas geändert hat, das dein Konto bei {{host}} schützt. Sicherheitsmails lassen sich in den Einstellungen deines Kontos abschalten.`,
+    "trial-ending": `Subject: Deine Testzeit für den Tarif {{plan}} endet bald
+
+{{greeting}},
+
+die Testzeit des Tarifs {{plan}} für dein Konto bei {{host}} endet am {{until}}. Dann wird er zum ersten Mal bezahlt. Wenn du ihn nicht behalten willst, kündige vorher.
+
+[Tarif ansehen oder kündigen]({{link}})
+
+--
+Diese Mail ging an {{email}}, weil eine Testzeit deines Kontos bei {{host}} bald endet. Mails zur Abrechnung lassen sich in den Einstellungen deines Kontos abschalten.`,
     "verify-email": `Subject: Bitte bestätige deine E-Mail-Adresse
 
 Hallo,

@@ -523,6 +523,9 @@ export type EventType =
   | "schedule.paused"
   | "stream.state"
   | "budget.exceeded"
+  | "payment.received"
+  | "payment.returned"
+  | "trial.ending"
   | "backup.completed"
   | "backup.failed"
   | "backup.late";

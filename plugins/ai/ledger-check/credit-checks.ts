@@ -36,10 +36,50 @@ export function checkCredits(read: Read): Comparison[] {
         // The changes of an account go with it; its payments stay.
         expected:
           "SELECT id AS key, credits AS value FROM payments WHERE credits <> 0 AND user_id IN (SELECT id FROM users)",
-        found: "SELECT reference AS key, credits AS value FROM credit_entries WHERE kind = 'payment'",
+        found: `SELECT reference AS key, credits AS value FROM credit_entries WHERE kind = 'payment'
+          UNION ALL SELECT reference, -credits FROM credit_debts`,
       },
     ),
     checkPayers(read),
+    compareSums(
+      read,
+      { name: "debts", what: "credits that accounts owe after refunds, none of which is below 0", unit: "credits" },
+      {
+        expected: "SELECT user_id AS key, max(0, sum(credits)) AS value FROM credit_debts GROUP BY 1",
+        found: "SELECT user_id AS key, credits AS value FROM credit_debts",
+      },
+    ),
+    ...checkStablecoin(read),
+  ];
+}
+
+/** Transfers of stablecoin, their payments, and what they bought: whole credits and the rest below one. */
+function checkStablecoin(read: Read): Comparison[] {
+  const ofChains = "id >= 'chain:' AND id < 'chain;'";
+  return [
+    compareSums(
+      read,
+      { name: "transfers-payments", what: "credited transfers of stablecoin and their payments", unit: "micro-USD" },
+      {
+        expected: "SELECT id AS key, micro_usd AS value FROM stablecoin_transfers WHERE state = 'credited'",
+        found: `SELECT id AS key, amount AS value FROM payments WHERE ${ofChains}`,
+      },
+    ),
+    compareSums(
+      read,
+      {
+        name: "transfers-credits",
+        what: "model use that transfers of stablecoin bought, and the credits and rests for it",
+        unit: "micro-USD",
+      },
+      {
+        expected: `SELECT user_id AS key, sum(worth_micro_usd) AS value FROM stablecoin_transfers
+          WHERE state = 'credited' AND user_id IN (SELECT id FROM users) GROUP BY 1`,
+        found: `SELECT user_id AS key, credits * ${MICRO_USD_PER_CREDIT} AS value FROM payments
+          WHERE ${ofChains} AND user_id IN (SELECT id FROM users)
+          UNION ALL SELECT user_id, micro_usd FROM credit_rests`,
+      },
+    ),
   ];
 }
 

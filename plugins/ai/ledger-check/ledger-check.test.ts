@@ -67,6 +67,17 @@ function check(now = Date.now()) {
 }
 const differing = () => check().comparisons.filter((one) => one.differing > 0);
 
+/** What a transfer of stablecoin writes that bought 2 credits and 5,000 micro-USD of use. */
+const transferred = [
+  `INSERT INTO stablecoin_transfers (id, hash, payer, micro_usd, block, state, user_id, worth_micro_usd, credits, at)
+    VALUES ('chain:1:0x1', '0x1', '0x2', 50000, 1, 'credited', 'other', 25000, 2, 1)`,
+  "INSERT INTO credit_rests VALUES ('other', 5000)",
+  "INSERT INTO payments VALUES ('chain:1:0x1', 'other', 'credits', 50000, 'usdc', 2, 1)",
+  "INSERT INTO credit_cause VALUES (1, 'payment', 'chain:1:0x1')",
+  "UPDATE users SET credits = credits + 2 WHERE id = 'other'",
+  "DELETE FROM credit_cause",
+];
+
 /** An account that began with 3 credits, bought 5, got 1, and used 25,000 micro-USD, of which credits paid 15,000. */
 async function seed() {
   await insertUser(store.database, { id: "u", credits: 3 });
@@ -82,7 +93,7 @@ async function seed() {
 
 describe("nothing differs", () => {
   test("in an empty database", () => {
-    expect(check()).toMatchObject({ ok: true, totals: { paid: [], credits: 0, usedMicroUsd: 0 } });
+    expect(check()).toMatchObject({ ok: true, totals: { paid: [], credits: 0, owedCredits: 0, usedMicroUsd: 0 } });
   });
 
   test("after payments, gifts and use, also of rows that are not added up yet", async () => {
@@ -170,6 +181,36 @@ test.each([
   const found = differing().find((one) => one.name === name);
   expect(found?.differences.map(({ expected, found }) => found - expected)).toContain(off);
   expect(check().ok).toBe(false);
+});
+
+describe("payments in stablecoin", () => {
+  beforeEach(async () => {
+    await seed();
+    for (const sql of transferred) await run(sql);
+  });
+
+  test("agree with their transfers, credits and rests, also without the account", async () => {
+    expect(differing()).toEqual([]);
+    await run("DELETE FROM users WHERE id = 'other'");
+    expect(differing()).toEqual([]);
+  });
+
+  test.each([
+    ["a transfer's amount", "UPDATE stablecoin_transfers SET micro_usd = 50001", "transfers-payments", -1],
+    ["a transfer that is gone", "DELETE FROM stablecoin_transfers", "transfers-payments", 50_000],
+    ["a rest", "UPDATE credit_rests SET micro_usd = 5001", "transfers-credits", 1],
+    ["what it bought", "UPDATE stablecoin_transfers SET worth_micro_usd = 24998", "transfers-credits", 2],
+  ])("%s that was changed is found", async (_, sql, name, off) => {
+    await run(sql);
+    const found = differing().find((one) => one.name === name);
+    expect(found?.differences.map(({ expected, found }) => found - expected)).toContain(off);
+  });
+});
+
+test("a debt below 0, or without a payment that explains it, is found", async () => {
+  await seed();
+  await run("INSERT INTO credit_debts VALUES ('stripe:ch_1:1', 'u', -2)");
+  expect(differing().map(({ name }) => name)).toEqual(["payments-credits", "debts"]);
 });
 
 test("a row that differs from the journal is found", async () => {

@@ -11,7 +11,12 @@ export interface LedgerReport {
   comparisons: Comparison[];
   /** Calls under way, or left by a crash for the next start. */
   open: { calls: number; microUsd: number };
-  totals: { paid: { currency: string; amount: number; payments: number }[]; credits: number; usedMicroUsd: number };
+  totals: {
+    paid: { currency: string; amount: number; payments: number }[];
+    credits: number;
+    owedCredits: number;
+    usedMicroUsd: number;
+  };
 }
 
 /** @param journalFile that of the service on this machine */
@@ -40,6 +45,7 @@ function totalsOf(read: Read): LedgerReport["totals"] {
     "SELECT currency, sum(amount) AS amount, count(*) AS payments FROM payments GROUP BY currency ORDER BY currency",
   );
   const [{ credits } = {}] = read("SELECT coalesce(sum(credits), 0) AS credits FROM users");
+  const [{ owed } = {}] = read("SELECT coalesce(sum(credits), 0) AS owed FROM credit_debts");
   const [{ used } = {}] = read(
     "SELECT coalesce(sum(cost_micro_usd), 0) AS used FROM usage_account_days WHERE own_key = 0",
   );
@@ -50,6 +56,7 @@ function totalsOf(read: Read): LedgerReport["totals"] {
       payments: Number(row.payments),
     })),
     credits: Number(credits),
+    owedCredits: Number(owed),
     usedMicroUsd: Number(used),
   };
 }

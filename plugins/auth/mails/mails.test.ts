@@ -71,6 +71,8 @@ const optional: [string, string, (to: MailRecipient) => unknown[]][] = [
   ["socialLinked", "security", (to) => mails.socialLinkedStatements(to, "4711")],
   ["referralCredited", "referral", (to) => mails.referralCreditedStatements(to, 10)],
   ["planChanged", "billing", (to) => mails.planChangedStatements(to, "pro", until)],
+  ["creditsBought", "billing", (to) => mails.creditsBoughtStatements(to, 500, 5_250_000)],
+  ["trialEnding", "billing", (to) => mails.trialEndingStatements(to, "pro", until)],
   ["paymentFailed", "billing", (to) => mails.paymentFailedStatements(to, "pro", until)],
   [
     "budgetSpent",

@@ -44,8 +44,12 @@ export interface Mails {
   referralCreditedStatements(to: MailRecipient, credits: number): Statement[];
   /** `until` in epoch ms. */
   planChangedStatements(to: MailRecipient, plan: string, until: number): Statement[];
+  /** For a payment in stablecoin; Stripe sends receipts of its own. */
+  creditsBoughtStatements(to: MailRecipient, credits: number, microUsd: number): Statement[];
   /** `until` in epoch ms: the end of the grace. */
   paymentFailedStatements(to: MailRecipient, plan: string, until: number): Statement[];
+  /** `until` in epoch ms: the first payment. */
+  trialEndingStatements(to: MailRecipient, plan: string, until: number): Statement[];
   budgetSpentStatements(to: MailRecipient, budget: SpentBudget): Statement[];
 }
 
@@ -126,9 +130,17 @@ export function createMails({ mail, config, limits }: Deps): Mails {
       mailStatements(to, "referral-credited", { credits: String(credits) }, { topic: "referral" }),
     planChangedStatements: (to, plan, until) =>
       mailStatements(to, "plan-changed", { plan, until: formatDate(languageOf(to), until) }, { topic: "billing" }),
+    creditsBoughtStatements(to, credits, microUsd) {
+      const values = { credits: String(credits), usd: String(microUsd / 1e6), link: `${config.baseUrl}/account/plan` };
+      return mailStatements(to, "credits-bought", values, { topic: "billing" });
+    },
     paymentFailedStatements(to, plan, until) {
       const values = { plan, until: formatDate(languageOf(to), until), link: `${config.baseUrl}/account/plan` };
       return mailStatements(to, "payment-failed", values, { topic: "billing" });
+    },
+    trialEndingStatements(to, plan, until) {
+      const values = { plan, until: formatDate(languageOf(to), until), link: `${config.baseUrl}/account/plan` };
+      return mailStatements(to, "trial-ending", values, { topic: "billing" });
     },
     budgetSpentStatements(to, { agent, period, limitUsd, until }) {
       const language = languageOf(to);

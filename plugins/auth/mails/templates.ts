@@ -4,6 +4,7 @@ import { serverTexts } from "../../../src/kernel/pages/translations.ts";
 import enAccountDeleted from "./en/account-deleted.txt" with { type: "text" };
 import enApiKeyCreated from "./en/api-key-created.txt" with { type: "text" };
 import enBudgetSpent from "./en/budget-spent.txt" with { type: "text" };
+import enCreditsBought from "./en/credits-bought.txt" with { type: "text" };
 import enEmailChanged from "./en/email-changed.txt" with { type: "text" };
 import enPasswordChanged from "./en/password-changed.txt" with { type: "text" };
 import enPaymentFailed from "./en/payment-failed.txt" with { type: "text" };
@@ -13,6 +14,7 @@ import enResetPassword from "./en/reset-password.txt" with { type: "text" };
 import enSignInMethodAdded from "./en/sign-in-method-added.txt" with { type: "text" };
 import enSignInMethodRemoved from "./en/sign-in-method-removed.txt" with { type: "text" };
 import enSocialLinked from "./en/social-linked.txt" with { type: "text" };
+import enTrialEnding from "./en/trial-ending.txt" with { type: "text" };
 import enTwoFactorOff from "./en/two-factor-off.txt" with { type: "text" };
 import enTwoFactorOn from "./en/two-factor-on.txt" with { type: "text" };
 import enTwoFactorRemoved from "./en/two-factor-removed.txt" with { type: "text" };
@@ -23,6 +25,7 @@ const ENGLISH: Readonly<Record<MailName, string>> = {
   "account-deleted": enAccountDeleted,
   "api-key-created": enApiKeyCreated,
   "budget-spent": enBudgetSpent,
+  "credits-bought": enCreditsBought,
   "email-changed": enEmailChanged,
   "password-changed": enPasswordChanged,
   "payment-failed": enPaymentFailed,
@@ -32,6 +35,7 @@ const ENGLISH: Readonly<Record<MailName, string>> = {
   "sign-in-method-added": enSignInMethodAdded,
   "sign-in-method-removed": enSignInMethodRemoved,
   "social-linked": enSocialLinked,
+  "trial-ending": enTrialEnding,
   "two-factor-off": enTwoFactorOff,
   "two-factor-on": enTwoFactorOn,
   "two-factor-removed": enTwoFactorRemoved,

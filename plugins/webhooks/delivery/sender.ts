@@ -1,5 +1,6 @@
 // Sends pending deliveries in one lane per endpoint, so that a slow or dead receiver does not delay the others.
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { type Alarm, createAlarm } from "../../../src/kernel/util/alarm.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { AttemptDelivery, AttemptOutcome } from "./delivery-attempt.ts";
@@ -18,8 +19,6 @@ const MAX_RELIABLE = 10_000;
 const ERROR_RETRY_MS = 5 * SECOND;
 /** How long attempts may continue after `stop`. */
 const GRACE_MS = 2 * SECOND;
-/** The longest delay of setTimeout: 31 bits. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type SlotPool = keyof typeof SLOTS;
 
@@ -31,7 +30,8 @@ interface Lane {
   running: number;
   /** No attempt before this time (epoch ms), by the receiver's `Retry-After`. */
   retryNotBefore: number;
-  timer: Timer | undefined;
+  /** For the next delivery that is due, perhaps in a day. */
+  alarm: Alarm;
   /** It is claiming deliveries now; `shouldPollAgain`: and claims again afterwards. */
   isPolling: boolean;
   shouldPollAgain: boolean;
@@ -70,8 +70,11 @@ export function createSender({ log, deliveries, attempt, now, onAttempt, graceMs
   function laneOf(endpointId: string): Lane {
     let lane = lanes.get(endpointId);
     if (!lane) {
-      const idle = { running: 0, retryNotBefore: 0, timer: undefined, isPolling: false, shouldPollAgain: false };
-      lane = { endpointId, pool: reliable.has(endpointId) ? "steady" : "fresh", concurrency: 1, ...idle };
+      const idle = { running: 0, retryNotBefore: 0, isPolling: false, shouldPollAgain: false };
+      const alarm = createAlarm(() => poll(made), { now });
+      const pool = reliable.has(endpointId) ? "steady" : "fresh";
+      const made: Lane = { endpointId, pool, concurrency: 1, alarm, ...idle };
+      lane = made;
       lanes.set(endpointId, lane);
     }
     return lane;
@@ -92,7 +95,7 @@ export function createSender({ log, deliveries, attempt, now, onAttempt, graceMs
       .catch((error: unknown) => {
         log.warn("Webhooks could not be read; trying again.", { endpoint: lane.endpointId, error });
         lane.shouldPollAgain = false;
-        pollAt(lane, now() + ERROR_RETRY_MS);
+        lane.alarm.setFor(now() + ERROR_RETRY_MS);
       })
       .finally(() => {
         lane.isPolling = false;
@@ -102,14 +105,9 @@ export function createSender({ log, deliveries, attempt, now, onAttempt, graceMs
     polls.add(polling);
   }
 
-  function pollAt(lane: Lane, time: number): void {
-    clearTimeout(lane.timer);
-    lane.timer = setTimeout(() => poll(lane), Math.min(MAX_TIMER_MS, Math.max(0, time - now()))).unref();
-  }
-
   async function claimDeliveries(lane: Lane): Promise<void> {
-    clearTimeout(lane.timer);
-    if (lane.retryNotBefore > now()) return pollAt(lane, lane.retryNotBefore);
+    lane.alarm.clear();
+    if (lane.retryNotBefore > now()) return lane.alarm.setFor(lane.retryNotBefore);
     const { pool } = lane;
     const wantedSlots = lane.concurrency - lane.running;
     const slots = Math.min(wantedSlots, SLOTS[pool] - usedSlots[pool]);
@@ -126,7 +124,7 @@ export function createSender({ log, deliveries, attempt, now, onAttempt, graceMs
     }
     if (claimedCount === slots) return;
     const due = await deliveries.nextDueAt(lane.endpointId);
-    if (due !== undefined) pollAt(lane, due);
+    if (due !== undefined) lane.alarm.setFor(due);
     else if (lane.running === 0 && !lane.shouldPollAgain) lanes.delete(lane.endpointId);
   }
 
@@ -193,7 +191,7 @@ export function createSender({ log, deliveries, attempt, now, onAttempt, graceMs
     running: () => attempts.size,
     async stop() {
       isStopped = true;
-      for (const { timer } of lanes.values()) clearTimeout(timer);
+      for (const { alarm } of lanes.values()) alarm.clear();
       const graceTimer = setTimeout(() => abortController.abort(), graceMs);
       while (attempts.size + polls.size > 0) await Promise.all([...attempts, ...polls]);
       clearTimeout(graceTimer);

@@ -4,6 +4,7 @@
 import { type Database, GuardFailed, type Statement } from "../database/database.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
+import { createAlarm } from "../util/alarm.ts";
 import { HOUR, MINUTE, SECOND } from "../util/time.ts";
 import {
   type ClaimedJob,
@@ -82,29 +83,24 @@ interface RunningJob {
 
 const SHARED_POLL_MS = SECOND;
 const MAX_DELAY_MS = HOUR;
-/**
- * The timer looks at the clock at least this often, without a query: a timer does not notice that the clock was set, or that
- * the machine slept.
- */
-const CLOCK_CHECK_MS = MINUTE;
 
 export interface JobsDeps {
   database: Database;
   log: Log;
   now?: () => number;
-  /** Milliseconds; for tests. */
+  /** How often a wait looks at the clock, in ms (see `createAlarm`); for tests. */
   clockCheckMs?: number;
 }
 
 export function createJobs(deps: JobsDeps): Jobs {
-  const { database, log, now = Date.now, clockCheckMs = CLOCK_CHECK_MS } = deps;
+  const { database, log, now = Date.now, clockCheckMs } = deps;
   const store = createJobStore(database);
   const shared = database.file === undefined;
   const handlers = new Map<string, Handler>();
   const runs = new Set<RunningJob>();
   let state: "new" | "started" | "stopped" = "new";
   let isHealthy = false;
-  let timer: Timer | undefined;
+  const alarm = createAlarm(wake, { now, ...(clockCheckMs === undefined ? {} : { checkMs: clockCheckMs }) });
   let renewalTimer: Timer | undefined;
   let currentTick: Promise<void> | undefined;
   let rerun = false;
@@ -116,7 +112,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   }
 
   async function tick(): Promise<void> {
-    clearTimeout(timer);
+    alarm.clear();
     let wait = shared ? SHARED_POLL_MS : MAX_DELAY_MS;
     try {
       while (rerun && state === "started") {
@@ -131,16 +127,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     }
     currentTick = undefined;
     if (rerun) wake();
-    else if (state === "started") wakeAt(now() + wait);
-  }
-
-  /** Wakes at this time of the clock. */
-  function wakeAt(time: number): void {
-    const wait = time - now();
-    timer =
-      wait <= clockCheckMs
-        ? setTimeout(wake, Math.max(0, wait)).unref()
-        : setTimeout(wakeAt, clockCheckMs, time).unref();
+    else if (state === "started") alarm.setFor(now() + wait);
   }
 
   /**
@@ -294,7 +281,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     async stop(graceMs = 10_000) {
       state = "stopped";
-      clearTimeout(timer);
+      alarm.clear();
       clearInterval(renewalTimer);
       await currentTick;
       const all = Promise.all([...runs].map((run) => run.finished));

@@ -2,6 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
+import { createAuthority } from "../../../tests/support/certificates.ts";
+import { temporaryDir } from "../../../tests/support/process.ts";
 import { appErrorOf } from "../../../tests/support/rejection.ts";
 import { createOutbound, type OutboundOptions } from "./outbound.ts";
 
@@ -229,7 +231,8 @@ describe("the connection", () => {
     expect(response.text()).toBe("hello from /tls");
     // A connection that is kept alive for good.test is not used for another host.
     const error = await failure(outbound.fetch(`https://other.test:${secure.port}/`));
-    expect(error).toMatchObject({ status: 502, code: "UPSTREAM_UNREACHABLE" });
+    const message = "The address can't be reached: its certificate is for another name.";
+    expect(error).toMatchObject({ status: 502, code: "UPSTREAM_UNREACHABLE", message });
     expect(await failure(outbound.fetch(`https://127.0.0.1:${secure.port}/`))).toMatchObject({ status: 502 });
     expect(seen).toHaveLength(1);
   });
@@ -240,8 +243,19 @@ describe("the connection", () => {
     expect(error).toMatchObject({
       status: 502,
       code: "UPSTREAM_UNREACHABLE",
-      message: "The address can't be reached.",
+      message: "The address can't be reached: its certificate is signed by no authority that is known here.",
     });
+  });
+
+  test("over TLS needs a certificate that has not expired", async () => {
+    const dir = temporaryDir();
+    const authority = await createAuthority(dir.path);
+    const tls = await authority.issue(0);
+    await using expired = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("no"), tls });
+    const { outbound } = local({}, { ca: await Bun.file(authority.file).text() });
+    const error = await failure(outbound.fetch(`https://127.0.0.1:${expired.port}/`));
+    expect(error).toMatchObject({ message: "The address can't be reached: its certificate has expired." });
+    dir.remove();
   });
 
   test("tries the next address if one refuses the connection", async () => {

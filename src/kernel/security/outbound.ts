@@ -7,6 +7,7 @@ import { isInNetworks, parseNetworks } from "../http/client-address.ts";
 import type { Log } from "../telemetry/log.ts";
 import { SECOND } from "../util/time.ts";
 import { addressNotAllowed, hostWithoutBrackets, isPublic, parseAddress } from "./outbound-address.ts";
+import { throwUnreachable } from "./unreachable.ts";
 
 export interface OutboundInit {
   method?: string;
@@ -311,6 +312,3 @@ function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 
 const upstreamTimeout = (cause: unknown) =>
   new AppError(504, "UPSTREAM_TIMEOUT", "The address did not answer in time.", {}, { cause });
-function throwUnreachable(cause: unknown): never {
-  throw new AppError(502, "UPSTREAM_UNREACHABLE", "The address can't be reached.", {}, { cause });
-}

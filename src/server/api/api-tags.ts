@@ -23,7 +23,7 @@ export const describeTags = (baseUrl: string): Record<string, Omit<Tag, "name">>
 const TAGS: Readonly<Record<string, TagRow>> = {
   Accounts: tag("Sign up, sign in, sessions, API keys and settings of an account.", "api-tour", "a tour of the API"),
   Agents: tag("Agents, their configuration, credentials and logs.", "agents", "agents and their configuration"),
-  Billing: tag("Plans and credits, paid through Stripe.", "billing", "plans and billing"),
+  Billing: tag("Plans and credits, paid through Stripe or in stablecoin.", "billing", "plans and billing"),
   Interaction: tag("Talk to an agent in one request.", "api-tour", "a tour of the API"),
   Conversations: tag(
     "Conversations of all platforms, their messages and turns; messages that are answered in the background.",

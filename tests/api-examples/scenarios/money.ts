@@ -1,10 +1,12 @@
 // Wallets, spending, proofs of identity and token gates, on chains of this machine.
 import { parseUnits } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createClient } from "../../support/client.ts";
-import { freshAddress, giveEther } from "../../support/tokens.ts";
-import { createWallet } from "../../support/wallets.ts";
+import { freshAddress, giveEther, transferToken } from "../../support/tokens.ts";
+import { createWallet, linkWallet } from "../../support/wallets.ts";
+import { signPayment } from "../../support/x402-buyer.ts";
 import type { Tour } from "../tour.ts";
-import type { World } from "../world.ts";
+import { BASE_URL, type World } from "../world.ts";
 
 export async function money(tour: Tour, world: World): Promise<void> {
   await verification(tour, world);
@@ -82,8 +84,8 @@ async function social({ call }: Tour, { social }: World): Promise<void> {
   await call("DELETE /api/settings/social");
 }
 
-/** A person takes a plan and buys credits. */
-async function billing({ call, berth }: Tour, { stripe }: World): Promise<void> {
+/** A person takes a plan and buys credits, also in stablecoin. */
+async function billing({ call, berth }: Tour, { stripe, chain, usd }: World): Promise<void> {
   const buyer = createClient(berth);
   await buyer.join();
   const as = { as: buyer };
@@ -98,4 +100,15 @@ async function billing({ call, berth }: Tour, { stripe }: World): Promise<void> 
   await call("POST /api/billing/credits", { ...as, body: { credits: 500 } });
   await call("POST /api/billing/portal", as);
   await call("GET /api/billing/invoices", as);
+  const wallet = privateKeyToAccount(generatePrivateKey());
+  await giveEther(chain, wallet.address);
+  await usd.mint(wallet.address, 20_000_000n);
+  const { body: price } = await call("POST /api/billing/credits/x402", { ...as, body: { credits: 500 } });
+  const headers = { "payment-signature": await signPayment(wallet, price.accepts[0]) };
+  await call("POST /api/billing/credits/x402", { ...as, body: { credits: 500 }, headers });
+  await linkWallet({ web: BASE_URL }, buyer, wallet);
+  const { body: how } = await call("GET /api/billing/stablecoin", as);
+  const to = how.payment.payTo;
+  const transaction = await transferToken(chain, usd, { from: wallet, to, units: 5_000_000n });
+  await call("POST /api/billing/stablecoin", { ...as, body: { transaction } });
 }

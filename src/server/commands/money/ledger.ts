@@ -53,7 +53,7 @@ function toText({ ok, comparisons, open, totals }: LedgerReport): string {
   return [
     ...lines,
     "",
-    `Money in, in the smallest units: ${paid.join(", ") || "none"}. Credits held: ${totals.credits}. Used on the operator's keys: ${totals.usedMicroUsd} micro-USD.`,
+    `Money in, in the smallest units: ${paid.join(", ") || "none"}. Credits held: ${totals.credits}, owed after refunds: ${totals.owedCredits}. Used on the operator's keys: ${totals.usedMicroUsd} micro-USD.`,
     ...(open.calls > 0 ? [`${open.calls} calls are under way, at most ${open.microUsd} micro-USD.`] : []),
     ok
       ? "Payments, credits and usage agree."

@@ -2,7 +2,9 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { useParameter } from "../../../app/address.ts";
 import { api } from "../../../app/api.ts";
+import { useLive } from "../../../app/events.ts";
 import { formatNumber, formatTime, t } from "../../../app/language.ts";
 import { planName, USER_KEY, useUser } from "../../../app/session.tsx";
 import { Button } from "../../../parts/button.tsx";
@@ -11,6 +13,7 @@ import { SelectField } from "../../../parts/field.tsx";
 import { OutsideLink } from "../../../parts/outside-link.tsx";
 import { Section } from "../../../parts/page.tsx";
 import { formatPrice, usePlans } from "../../../parts/plans.ts";
+import { Notice } from "../../../parts/status.tsx";
 import { showToast } from "../../../parts/toast.tsx";
 
 interface Billing {
@@ -35,6 +38,9 @@ const PACKS = [100, 500, 1_000, 5_000, 10_000];
 const day = (at: string) => formatTime(Date.parse(at), { dateStyle: "medium" });
 
 export function BillingSections() {
+  const [isBack] = useParameter("paid");
+  useLive(["billing"], ["payment.", "user.updated"]);
+  useLive(USER_KEY, ["payment."]);
   const { data } = useQuery({
     queryKey: ["billing"],
     queryFn: () => api.get<Billing>("/api/billing"),
@@ -43,6 +49,11 @@ export function BillingSections() {
   if (!data?.enabled) return null;
   return (
     <>
+      {isBack && (
+        <Notice>
+          {t("Thank you. What you have paid for is here as soon as Stripe confirms it, mostly within seconds.")}
+        </Notice>
+      )}
       <PaySection billing={data} />
       <InvoiceSection />
     </>

@@ -11,6 +11,7 @@ import { Figure, Section } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { Status } from "../../../parts/status.tsx";
 import { BillingSections } from "./billing.tsx";
+import { StablecoinSection } from "./stablecoin.tsx";
 
 interface Referral {
   code: string;
@@ -31,6 +32,7 @@ export default function PlanPage() {
     <>
       <PlanSection />
       <BillingSections />
+      <StablecoinSection />
       <ReferralSection />
     </>
   );

@@ -32,6 +32,8 @@ export const ACTIONS: Readonly<Record<string, Text>> = {
   "user.device-approve": text("Signed a program in"),
   "user.device-deny": text("Refused a program"),
   "user.sessions-end": text("Signed out everywhere else"),
+  "user.payment": text("Paid"),
+  "user.payment-returned": text("Got a payment back"),
   "subscription.set": text("Gave a plan"),
   "subscription.remove": text("Ended a plan"),
   "agent.create": text("Made an agent"),

@@ -1,0 +1,86 @@
+// People who write to the bots, and the proof that each message was answered, once and in order.
+import { eventually } from "../support/eventually.ts";
+import type { SpawnedTelegram } from "../support/telegram-control.ts";
+
+export interface Conversations {
+  /** One message in each of `count` chats of each bot, or of the one with `token`. */
+  say(count?: number, token?: string): Promise<void>;
+  /** Writes on, some messages a second, until the returned function is called. */
+  keepTalking(): () => Promise<number>;
+  /** Messages so far, and those without an answer. */
+  counts(): Promise<{ said: number; waiting: number }>;
+  /** Waits until each message has its answer. */
+  answered(what: string, timeoutMs?: number): Promise<void>;
+  /** Takes messages of this bot as never said: its agent is gone. */
+  forget(token: string): void;
+  /** Throws unless each message was answered in the order of its chat. Returns how many answers were shown twice. */
+  check(): Promise<number>;
+}
+
+const CHATS = 8;
+const PACE_MS = 40;
+
+interface Said {
+  token: string;
+  chat: number;
+  text: string;
+}
+
+export function createConversations(telegram: SpawnedTelegram, tokens: readonly string[]): Conversations {
+  let said: Said[] = [];
+  const sayTo = async (token: string, chat: number) => {
+    // Texts are unique and the provider echoes them, so an answer identifies its message.
+    const text = `message ${said.length} in chat ${chat}`;
+    said.push({ token, chat, text });
+    await telegram.userSays(token, 1_000 + chat, text);
+  };
+  const missing = async () => {
+    const shown = await Promise.all([...new Set(said.map(({ token }) => token))].map((token) => telegram.sent(token)));
+    const texts = new Set(shown.flat().map(({ text }) => text));
+    return said.filter(({ text }) => !texts.has(`echo: ${text}`));
+  };
+  return {
+    async say(count = CHATS, only) {
+      for (const token of only === undefined ? tokens : [only])
+        for (let chat = 0; chat < count; chat++) await sayTo(token, chat);
+    },
+    keepTalking() {
+      const before = said.length;
+      let isOver = false;
+      const talking = (async () => {
+        for (let n = 0; !isOver; n++) {
+          await sayTo(tokens[n % tokens.length] ?? "", Math.floor(n / tokens.length) % CHATS);
+          await Bun.sleep(PACE_MS);
+        }
+      })();
+      return async () => {
+        isOver = true;
+        await talking;
+        return said.length - before;
+      };
+    },
+    async counts() {
+      return { said: said.length, waiting: (await missing()).length };
+    },
+    async answered(what, timeoutMs = 90_000) {
+      await eventually(async () => (await missing()).length === 0, { timeoutMs, everyMs: 200, what });
+    },
+    forget(token) {
+      said = said.filter((one) => one.token !== token);
+    },
+    async check() {
+      let twice = 0;
+      for (const [key, messages] of Map.groupBy(said, ({ token, chat }) => `${token} ${chat}`)) {
+        const { token = "", chat = 0 } = messages[0] ?? {};
+        const shown = (await telegram.sent(token, 1_000 + chat)).map(({ text }) => text);
+        const echoes = shown.filter((text) => text.startsWith("echo: "));
+        const firsts = [...new Set(echoes)];
+        twice += echoes.length - firsts.length;
+        const expected = messages.map(({ text }) => `echo: ${text}`);
+        const at = expected.findIndex((text, n) => firsts[n] !== text);
+        if (at >= 0) throw new Error(`Chat ${key} got "${firsts[at]}" where "${expected[at]}" was expected.`);
+      }
+      return twice;
+    },
+  };
+}
