@@ -77,7 +77,7 @@ export function createCellCommands({ count, states, cells, runIn }: Deps): RunCo
       all.map((cell) => runIn(cell, "fleet.live", {}) as Promise<LiveSnapshot>),
     );
     const joined = joinSnapshots(snapshots.map((one) => (one.status === "fulfilled" ? one.value : undefined)));
-    if (!joined) throw new AppError(503, "STARTING", "No cell answers yet. Try again shortly.");
+    if (!joined) throw new AppError(503, "BACKEND_UNAVAILABLE", "No cell answers yet. Try again shortly.");
     return joined;
   }
 
