@@ -5,6 +5,8 @@ export const EVENT_TYPES = [
   "user.created",
   "user.updated",
   "user.deleted",
+  "user.frozen",
+  "user.unfrozen",
   "agent.created",
   "agent.claimed",
   "agent.status",

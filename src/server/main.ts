@@ -5,7 +5,7 @@ import { programName } from "../kernel/config/program-name.ts";
 import { redactForms } from "../kernel/telemetry/redact.ts";
 import { type Command, FLAG_HELP, type Flags, OPTIONS, UsageError } from "./commands/options.ts";
 
-const USER_FLAGS = ["days", "name", "admin", "password-stdin", "off", "query", "json"] as const;
+const USER_FLAGS = ["days", "name", "admin", "password-stdin", "off", "query", "json", "reason"] as const;
 
 const COMMANDS: Record<string, Command> = {
   serve: {
@@ -43,12 +43,23 @@ const COMMANDS: Record<string, Command> = {
   },
   user: {
     usage: "user COMMAND …",
-    summary: "accounts: create, invite, grant, admin, list, disable, enable, reset-password, two-factor-off",
+    summary:
+      "accounts: create, invite, grant, admin, list, disable, enable, freeze, unfreeze, reset-password, two-factor-off",
     flags: USER_FLAGS,
     // Each subcommand checks its own arguments.
     arguments: Number.POSITIVE_INFINITY,
     details: async () => (await import("./commands/user.ts")).userHelp(),
     run: async (commandArgs, flags) => (await import("./commands/user.ts")).userCommand(commandArgs, flags),
+  },
+  agent: {
+    usage: "agent freeze|unfreeze ID",
+    summary: "freeze an agent of any account, and let it go on",
+    flags: ["reason"],
+    // Each subcommand checks its own arguments.
+    arguments: Number.POSITIVE_INFINITY,
+    details: async () => (await import("./commands/agent.ts")).agentHelp(),
+    run: async (commandArgs, flags) =>
+      (await import("./commands/agent.ts")).agentCommand(commandArgs, textFlag(flags.reason)),
   },
   vault: {
     usage: "vault rotate",

@@ -19,6 +19,7 @@ export async function backupCommand(file: string | undefined, name: string | und
   if (file === undefined) return backUpToPlace(config, name);
   const isArchive = /\.(?:tar\.gz|tgz)(?:\.age)?$/.test(file);
   const result = isArchive ? await backUpToFile(config, file) : copyDatabases(config, file);
+  await note(config, "backup.create", resolve(file));
   return print(`${result} ${keyHint(config)}\n`);
 }
 
@@ -26,6 +27,8 @@ async function backUpToPlace(config: Config, name: string | undefined): Promise<
   const tell = startedByService();
   const options = { ...(name !== undefined && { name }), onProgress: (progress: number) => tell({ progress }) };
   const { backup, problem } = await makeBackup(config, options);
+  // The service records its own.
+  if (!process.send) await note(config, "backup.create", backup.name, { problem: problem ?? null });
   tell({ made: backup, problem });
   if (problem !== undefined) process.stderr.write(`${problem}\n`);
   const address = openStorage(config).addressOf(backup.name);
@@ -71,6 +74,7 @@ export async function restoreCommand(source: string | undefined, identityFile: s
   }
   const config = loadAllSettings(environment());
   const { from, kept, files } = await restoreBackup(config, source, identityFile);
+  await note(config, "backup.restore", from, { files, kept });
   const before = kept.length > 0 ? ` What was there before is kept as ${kept.join(", ")}.` : "";
   const andFiles = files > 0 ? `, with ${files} files` : "";
   return print(
@@ -103,6 +107,11 @@ export async function backupsCommand(isJson: boolean): Promise<number> {
   return print(
     `${storage.addressOf("")}\n${lines.map((line) => `  ${line}`).join("\n")}\n${programName()} restore NAME puts one in place; latest is the first.\n`,
   );
+}
+
+async function note(config: Config, action: string, name: string, details?: Record<string, unknown>): Promise<void> {
+  const { noteCommand } = await import("./security/operator-note.ts");
+  await noteCommand(config, action, { kind: "backup", id: name, name }, details);
 }
 
 const WORDS = {

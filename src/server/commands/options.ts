@@ -50,6 +50,7 @@ export const OPTIONS = {
   conversation: { type: "string" },
   identity: { type: "string" },
   head: { type: "string" },
+  reason: { type: "string" },
 } as const;
 
 /** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
@@ -73,5 +74,6 @@ export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   agent: "  --agent AGENT   change this agent, whatever its name, for example to rename it",
   identity: "  --identity FILE  the age identity that opens an encrypted backup; else BACKUP_IDENTITY_FILE",
   head: "  --head N:HASH   the head that an earlier run printed, to see whether the end was cut off since",
+  reason: "  --reason TEXT   why, for the owner, who reads it, and for the audit log",
   conversation: "  --conversation ID  go on with this conversation",
 };
