@@ -72,6 +72,8 @@ export const fleet = plugin("fleet", (host) => {
       registerSettingsReport: settings.registerSettingsReport,
       /** Sets what makes and keeps backups of the whole service. */
       registerBackupWork: backups.registerBackupWork,
+      /** Begins to watch the continuous copy, which tells the listener how it goes. */
+      listenToCopy: backups.listenToCopy,
       figures,
       /** For `berth top`, over the control socket. */
       commands: { "fleet.live": async () => (await routes()).live() },

@@ -48,16 +48,16 @@ async function makeInProcess(
       if (message.problem !== undefined) warn(message.problem);
     },
   });
-  lowerPriority(child.pid);
+  lowerPriority(child.pid, NICENESS);
   const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()]);
   if (code === 0 && made) return made;
   const [line = ""] = text.trim().split("\n").slice(-1);
   throw new Error(line.replace(/^berth: /, "") || `The backup ended with the code ${code}.`);
 }
 
-function lowerPriority(pid: number): void {
+export function lowerPriority(pid: number, niceness: number): void {
   try {
-    setPriority(pid, NICENESS);
+    setPriority(pid, niceness);
   } catch {
     // It has ended already, or the system allows it to nobody.
   }

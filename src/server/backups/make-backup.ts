@@ -22,7 +22,7 @@ import { readIdentities } from "./encryption.ts";
 import { createFolderStorage } from "./folder-storage.ts";
 import { type BackupManifest, formatManifest, parseManifest, toKeptBackup } from "./manifest.ts";
 import type { BackupStorage } from "./place.ts";
-import { expiredBackups, leftovers } from "./retention.ts";
+import { expiredBackups, expiredLogs, leftovers } from "./retention.ts";
 import { createS3Storage } from "./s3-storage.ts";
 import { cellsOf, stageBackup } from "./staging.ts";
 import { verifyBackup } from "./verification.ts";
@@ -171,6 +171,7 @@ async function store(
       cells,
       files,
       verified,
+      ...(staged.log.length > 0 && { log: staged.log }),
     };
   } catch (error) {
     await storage.remove(name).catch(() => undefined);
@@ -194,9 +195,12 @@ async function prune(
   now: number,
 ): Promise<void> {
   const complete = (await listBackups(storage)).map(({ name }) => name);
-  if (keep) for (const name of expiredBackups(complete, keep, now)) await removeBackup(storage, name);
+  const expired = keep ? expiredBackups(complete, keep, now) : [];
+  for (const name of expired) await removeBackup(storage, name);
   const files = (await storage.list()).map(({ name }) => name);
   for (const file of leftovers(files, new Set(complete), now)) await storage.remove(file);
+  const kept = complete.filter((name) => !expired.includes(name));
+  if (keep) for (const file of expiredLogs(files, kept)) await storage.remove(file);
 }
 
 async function checksumOf(path: string): Promise<string> {

@@ -50,6 +50,7 @@ export const OPTIONS = {
   conversation: { type: "string" },
   identity: { type: "string" },
   head: { type: "string" },
+  at: { type: "string" },
 } as const;
 
 /** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
@@ -72,6 +73,7 @@ export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   yes: "  -y, --yes       do it without asking",
   agent: "  --agent AGENT   change this agent, whatever its name, for example to rename it",
   identity: "  --identity FILE  the age identity that opens an encrypted backup; else BACKUP_IDENTITY_FILE",
+  at: "  --at TIME       what the continuous copy (BACKUP_CONTINUOUS) had at this moment, such as 2026-11-26T14:03:05Z",
   head: "  --head N:HASH   the head that an earlier run printed, to see whether the end was cut off since",
   conversation: "  --conversation ID  go on with this conversation",
 };

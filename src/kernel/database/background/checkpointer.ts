@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Log } from "../../telemetry/log.ts";
 import { type Connection, WAL_SIZE_LIMIT_BYTES } from "../connection.ts";
+import type { LogKeeper } from "../log-keeper.ts";
 
 export interface Checkpointer {
   /** Must be called after each commit; it only starts a timer. */
@@ -24,9 +25,10 @@ export function createCheckpointer(deps: {
   connection: Connection;
   log: Log;
   /** Is told how long a checkpoint has taken. */
-  onCheckpoint?: (ms: number) => void;
+  onCheckpoint?: ((ms: number) => void) | undefined;
+  keeper?: LogKeeper | undefined;
 }): Checkpointer {
-  const { path, connection, log, onCheckpoint } = deps;
+  const { path, connection, log, onCheckpoint, keeper } = deps;
   let background: BackgroundConnection | undefined;
   let timer: Timer | undefined;
   let running: Promise<void> | undefined;
@@ -36,6 +38,7 @@ export function createCheckpointer(deps: {
 
   function checkLogSize(): void {
     timer = undefined;
+    if (!running) keeper?.noteNext();
     const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (closed || running || bytes <= WAL_SIZE_LIMIT_BYTES) return;
     running = runCheckpoint()
@@ -50,11 +53,16 @@ export function createCheckpointer(deps: {
     background ??= await openBackground(path);
     const startedAt = performance.now();
     const { checkpoint, file, restartLog } = background;
-    const isBlockedByReader = (await checkpoint()) > 0;
+    const isBlockedByReader = (await checkpoint()).remaining > 0;
     if (isBlockedByReader) return; // For instance by a backup; the next check tries again.
     await file.datasync();
     await checkpoint();
-    const finalCheckpoint = checkpoint().then((remainingFrames) => (remainingFrames === 0 ? restartLog() : undefined));
+    const finalCheckpoint = checkpoint().then(async ({ frames, remaining }) => {
+      if (remaining > 0) return;
+      await keeper?.ending(frames);
+      await restartLog();
+      keeper?.noteNext();
+    });
     pause = finalCheckpoint.catch(() => undefined);
     await finalCheckpoint.finally(() => {
       pause = undefined;
@@ -98,8 +106,8 @@ export function createCheckpointer(deps: {
 }
 
 interface BackgroundConnection {
-  /** Returns the number of frames that could not be copied, because a reader still uses an older state. */
-  checkpoint(): Promise<number>;
+  /** Returns the log's frames, and how many could not be copied, because a reader still uses an older state. */
+  checkpoint(): Promise<{ frames: number; remaining: number }>;
   /** Writes a row: the first write after a checkpoint restarts the log, and has to sync it. */
   restartLog(): Promise<void>;
   /** For syncing the database file before the last checkpoint, which then has little left to sync. */
@@ -118,7 +126,7 @@ async function openBackground(path: string): Promise<BackgroundConnection> {
     async checkpoint() {
       const rows: { log: number; checkpointed: number }[] = await statement.all();
       const { log = 0, checkpointed = 0 } = rows[0] ?? {};
-      return log - checkpointed;
+      return { frames: log, remaining: log - checkpointed };
     },
     async restartLog() {
       await connection.exec(`INSERT OR REPLACE INTO meta VALUES ('log_started', '${Date.now()}')`);

@@ -1,0 +1,156 @@
+// Copies the changes of one cell's database: reads its log from where the last segment ends, and stores the next segment.
+
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isPackName, parseLogName, segmentName } from "../../../../plugins/fleet/backups/log-names.ts";
+import { packFolder } from "../archive.ts";
+import type { BackupStorage } from "../place.ts";
+import { type CopyState, newCopyState, noteCopied, readCopyState, writeCopyState } from "./copy-state.ts";
+import { copyFolderOf, listKeptLogs } from "./log-keeper.ts";
+import { linkNewFiles } from "./new-files.ts";
+import { PACKED_FROM, packSegments } from "./packs.ts";
+import { type ChangedLog, type Segment, writeDescription, writePages } from "./segment.ts";
+import { type LogPosition, readChanges, readLogHeader } from "./wal.ts";
+
+export interface CellCopy {
+  /** Undefined as long as the database has no log. */
+  readonly chain: string | undefined;
+  /** Stores what has changed. Throws StartError if the place can't be used; the next step makes up for it. */
+  step(): Promise<CopyStep>;
+}
+
+export interface CopyStep {
+  /** That were stored. */
+  bytes: number;
+  /** Whether all is stored that was committed before the step. */
+  isWhole: boolean;
+}
+
+const NOT_WHOLE: CopyStep = { bytes: 0, isWhole: false };
+
+interface Options {
+  cell: number;
+  databaseFile: string;
+  dataDir: string;
+  storage: BackupStorage;
+  recipients: readonly string[];
+  now?: () => number;
+}
+
+/** A log that restarts has no name for a moment. */
+const MAX_MISSES = 5;
+
+type ReadLog = ChangedLog & Segment["logs"][number] & { end: LogPosition; isLive: boolean };
+
+export async function openCellCopy(options: Options): Promise<CellCopy> {
+  const { cell, databaseFile, dataDir, storage, recipients, now = Date.now } = options;
+  const folder = copyFolderOf(databaseFile);
+  const logFile = `${databaseFile}-wal`;
+  const work = join(folder, "work");
+  let state = readCopyState(databaseFile);
+  let misses = 0;
+  const stored = (await storage.list()).flatMap(({ name }) => parseLogName(name) ?? []);
+  const ofChain = stored.filter((file) => file.cell === cell && file.chain === state?.chain);
+  /** Stored by a process that was killed before it noted that. The next segment takes its place. */
+  let unnoted = ofChain.filter(({ last }) => last > (state?.number ?? 0));
+  // More than one: another service with a copy of this data folder writes to the same place.
+  if (unnoted.some(({ last }) => last > (state?.number ?? 0) + 1)) [state, unnoted] = [undefined, []];
+  /** Segments that are not in a pack. */
+  let loose = ofChain.filter(({ name }) => !isPackName(name)).length;
+
+  /** From the end of the last segment through all logs that have ended since, to the end of the present one. */
+  function readLogs({ position }: CopyState): ReadLog[] | undefined {
+    const logs: ReadLog[] = [];
+    for (let from = position; ; ) {
+      const kept = listKeptLogs(folder).find(({ generation }) => generation === from.generation);
+      const path = kept?.path ?? logFile;
+      const changes = readChanges(path, from, kept?.frames);
+      if (!changes) return undefined;
+      const { end, ...read } = changes;
+      logs.push({ ...read, path, generation: end.generation, from: from.frame, to: end.frame, end, isLive: !kept });
+      if (kept?.next === undefined) return logs;
+      from = { generation: kept.next, frame: 0, sums: [0, 0] };
+    }
+  }
+
+  async function store(from: CopyState, logs: readonly ReadLog[]): Promise<number> {
+    const last = logs.at(-1);
+    const at = Math.max(now(), from.at + 1);
+    const number = from.number + 1;
+    rmSync(work, { recursive: true, force: true });
+    mkdirSync(work, { recursive: true, mode: 0o700 });
+    try {
+      const pages = writePages(work, logs);
+      const isRead = last && (!last.isLive || readLogHeader(logFile)?.start.generation === last.generation);
+      // It has restarted while it was read, and is kept now.
+      if (!isRead) return 0;
+      linkNewFiles(dataDir, from.filesAt, work);
+      const { chain, previous } = from;
+      const spans = logs.map(({ generation, from, to }) => ({ generation, from, to }));
+      writeDescription(work, { format: "berth.log", version: 1, cell, chain, number, previous, logs: spans, ...pages, at });
+      const name = segmentName(cell, chain, number, at, recipients.length > 0);
+      const hash = new Bun.CryptoHasher("sha256");
+      let bytes = 0;
+      async function* counted() {
+        for await (const chunk of packFolder(work, recipients)) {
+          hash.update(chunk);
+          bytes += chunk.length;
+          yield chunk;
+        }
+      }
+      await storage.write(name, counted(), pages.pages * pages.pageSize);
+      state = { ...from, number, previous: hash.digest("hex"), position: last.end, at, filesAt: at };
+      writeCopyState(databaseFile, state);
+      loose++;
+      return bytes;
+    } finally {
+      rmSync(work, { recursive: true, force: true });
+    }
+  }
+
+  function begin(): void {
+    const header = readLogHeader(logFile);
+    const changes = header && readChanges(logFile, header.start);
+    if (!changes) return;
+    state = newCopyState(changes.end, now());
+    writeCopyState(databaseFile, state);
+    [misses, loose, unnoted] = [0, 0, []];
+    for (const { path, next, generation } of listKeptLogs(folder))
+      if (next !== undefined && generation !== changes.end.generation) rmSync(path, { force: true });
+  }
+
+  return {
+    get chain() {
+      return state?.chain;
+    },
+    async step() {
+      if (state && state.number > 0) await removeUnnoted(state.number);
+      if (!state) begin();
+      if (!state) return NOT_WHOLE;
+      const startedAt = now();
+      const logs = readLogs(state);
+      if (!logs) {
+        misses++;
+        if (misses > MAX_MISSES) state = undefined;
+        return NOT_WHOLE;
+      }
+      misses = 0;
+      const isChanged = logs.some(({ pages }) => pages.size > 0);
+      const bytes = isChanged ? await store(state, logs) : 0;
+      if (isChanged && bytes === 0) return NOT_WHOLE;
+      const { generation } = state.position;
+      for (const { path, next, ...kept } of listKeptLogs(folder))
+        if (isChanged && next !== undefined && kept.generation !== generation && logs.some((log) => log.path === path))
+          rmSync(path, { force: true });
+      noteCopied(databaseFile, startedAt);
+      const { chain, number } = state;
+      if (loose >= PACKED_FROM) loose = await packSegments(storage, join(folder, "pack"), { cell, chain, last: number });
+      return { bytes, isWhole: true };
+    },
+  };
+
+  async function removeUnnoted(number: number): Promise<void> {
+    for (const { name, last } of unnoted) if (last <= number) await storage.remove(name);
+    unnoted = unnoted.filter(({ last }) => last > number);
+  }
+}
