@@ -85,7 +85,9 @@ export const backupSettings = defineSettings({
     BACKUP_S3_SECRET_ACCESS_KEY: optional(anyText, "The access key for the bucket.", "secret"),
   },
   build: (v, { kernel, sources }) => ({
-    schedule: kernel.database.remote ? undefined : (v.BACKUP_SCHEDULE ?? (v.BACKUP_CONTINUOUS?.ms === undefined ? undefined : NIGHTLY)),
+    schedule: kernel.database.remote
+      ? undefined
+      : (v.BACKUP_SCHEDULE ?? (v.BACKUP_CONTINUOUS?.ms === undefined ? undefined : NIGHTLY)),
     /** How often changes are copied; undefined: not between backups. */
     continuousMs: kernel.database.remote ? undefined : v.BACKUP_CONTINUOUS?.ms,
     to: v.BACKUP_TO,

@@ -173,9 +173,13 @@ describe("errors", () => {
     await expect(restoreBackup(configOf(env, "new"), "latest", { identityFile: at("other.txt") })).rejects.toThrow(
       "encrypted to other keys",
     );
-    await expect(restoreBackup(configOf(env, "new"), "latest", { identityFile: at("elsewhere") })).rejects.toThrow("can't be read");
+    await expect(restoreBackup(configOf(env, "new"), "latest", { identityFile: at("elsewhere") })).rejects.toThrow(
+      "can't be read",
+    );
     writeFileSync(at("none.txt"), recipient);
-    await expect(restoreBackup(configOf(env, "new"), "latest", { identityFile: at("none.txt") })).rejects.toThrow("AGE-SECRET-KEY-");
+    await expect(restoreBackup(configOf(env, "new"), "latest", { identityFile: at("none.txt") })).rejects.toThrow(
+      "AGE-SECRET-KEY-",
+    );
     expect(existsSync(at("new/berth.db"))).toBe(false);
     expect((await restoreBackup(configOf(env, "new"), "latest", { identityFile: at("key.txt") })).files).toBe(3);
     const wrong = configOf({ ...env, BACKUP_ENCRYPT_TO: `${recipient.slice(0, -1)}q` });

@@ -16,8 +16,8 @@ import { checkDatabaseCopy, restoreDatabase } from "./database-copy.ts";
 import { readIdentities } from "./encryption.ts";
 import { createFolderStorage } from "./folder-storage.ts";
 import { listBackups, openStorage, readManifest } from "./make-backup.ts";
-import { moveFiles } from "./moved-files.ts";
 import type { BackupManifest } from "./manifest.ts";
+import { moveFiles } from "./moved-files.ts";
 import type { BackupStorage } from "./place.ts";
 import { createS3Storage } from "./s3-storage.ts";
 import { cellsOf, folderOfCell, linkFiles } from "./staging.ts";
@@ -77,7 +77,13 @@ export async function restoreBackup(
     let reached: Reached | undefined;
     for (const place of places) {
       const target = join(folder, folderOfCell(place.cell));
-      const of = await rollForward({ storage, place, folder: target, identities, until: at ?? Number.POSITIVE_INFINITY });
+      const of = await rollForward({
+        storage,
+        place,
+        folder: target,
+        identities,
+        until: at ?? Number.POSITIVE_INFINITY,
+      });
       reached = { at: Math.max(reached?.at ?? 0, of.at), problem: reached?.problem ?? of.problem };
     }
     return { from, ...replaceBy(config, folder, from), reached };

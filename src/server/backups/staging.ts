@@ -50,10 +50,9 @@ export function stageBackup(config: Config, folder: string, now: number): Staged
   for (const cell of cells.toReversed()) {
     const name = folderOfCell(cell) + DATABASE_FILE;
     const url = cellDatabaseUrl(config, cell);
-    staged.bytes +=
-      isContinuous(config)
-        ? backUpInLog(cell, url, join(folder, name), staged.log)
-        : backUpDatabase(url, join(folder, name)).bytes;
+    staged.bytes += isContinuous(config)
+      ? backUpInLog(cell, url, join(folder, name), staged.log)
+      : backUpDatabase(url, join(folder, name)).bytes;
     staged.databases.push(name);
     for (const kept of KEPT_FOLDERS)
       staged.files += linkFiles(join(cellDataDir(config, cell), kept), join(folder, folderOfCell(cell), kept));

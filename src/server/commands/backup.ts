@@ -6,9 +6,9 @@ import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
 import type { BackupMessage } from "../backups/backup-process.ts";
+import { restorableMoments } from "../backups/continuous/moments.ts";
 import { backUpDatabase } from "../backups/database-copy.ts";
 import { listBackups, makeBackup, makeBackupFile, openStorage } from "../backups/make-backup.ts";
-import { restorableMoments } from "../backups/continuous/moments.ts";
 import { copyOfCell, restoreBackup } from "../backups/restore-backup.ts";
 import { cellsOf } from "../backups/staging.ts";
 import { cellDatabaseUrl } from "../cells/folders.ts";
@@ -75,7 +75,11 @@ export async function followCommand(): Promise<number> {
   process.on("disconnect", () => process.exit(1));
   // Sent to the whole group by a terminal; the service says when it has closed the database.
   process.on("SIGINT", () => undefined);
-  await follow(config, tell, new Promise<void>((resolve) => process.on("message", (text) => text === FINISH && resolve())));
+  await follow(
+    config,
+    tell,
+    new Promise<void>((resolve) => process.on("message", (text) => text === FINISH && resolve())),
+  );
   process.exit(0);
 }
 

@@ -63,12 +63,22 @@ export async function openCellCopy(options: Options): Promise<CellCopy> {
     const logs: ReadLog[] = [];
     for (let from = position; ; ) {
       const kept = listKeptLogs(folder).find(({ generation }) => generation === from.generation);
-      const path = kept?.path ?? logFile;
-      const changes = readChanges(path, from, kept?.frames);
+      // A log that could not restart, because of a reader, goes on.
+      const live = kept?.next === undefined ? readChanges(logFile, from) : undefined;
+      const changes = live ?? (kept && readChanges(kept.path, from, kept.frames));
       if (!changes) return undefined;
       const { end, ...read } = changes;
-      logs.push({ ...read, path, generation: end.generation, from: from.frame, to: end.frame, end, isLive: !kept });
-      if (kept?.next === undefined) return logs;
+      const path = live ? logFile : (kept?.path ?? logFile);
+      logs.push({
+        ...read,
+        path,
+        generation: end.generation,
+        from: from.frame,
+        to: end.frame,
+        end,
+        isLive: live !== undefined,
+      });
+      if (live || kept?.next === undefined) return logs;
       from = { generation: kept.next, frame: 0, sums: [0, 0] };
     }
   }
@@ -87,7 +97,17 @@ export async function openCellCopy(options: Options): Promise<CellCopy> {
       linkNewFiles(dataDir, from.filesAt, work);
       const { chain, previous } = from;
       const spans = logs.map(({ generation, from, to }) => ({ generation, from, to }));
-      writeDescription(work, { format: "berth.log", version: 1, cell, chain, number, previous, logs: spans, ...pages, at });
+      writeDescription(work, {
+        format: "berth.log",
+        version: 1,
+        cell,
+        chain,
+        number,
+        previous,
+        logs: spans,
+        ...pages,
+        at,
+      });
       const name = segmentName(cell, chain, number, at, recipients.length > 0);
       const hash = new Bun.CryptoHasher("sha256");
       let bytes = 0;
@@ -144,8 +164,10 @@ export async function openCellCopy(options: Options): Promise<CellCopy> {
           rmSync(path, { force: true });
       noteCopied(databaseFile, startedAt);
       const { chain, number } = state;
-      if (loose >= PACKED_FROM) loose = await packSegments(storage, join(folder, "pack"), { cell, chain, last: number });
-      return { bytes, isWhole: true };
+      if (loose >= PACKED_FROM)
+        loose = await packSegments(storage, join(folder, "pack"), { cell, chain, last: number });
+      // After a log that has ended, the next one is not known yet.
+      return { bytes, isWhole: logs.at(-1)?.isLive ?? false };
     },
   };
 

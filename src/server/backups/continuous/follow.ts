@@ -16,7 +16,11 @@ import { logPlaces } from "./moments.ts";
 /** How often the place is asked for the backup that is missing. */
 const BASE_CHECK_MS = 3 * SECOND;
 
-export async function follow(config: Config, tell: (message: CopyMessage) => void, stopped: Promise<void>): Promise<void> {
+export async function follow(
+  config: Config,
+  tell: (message: CopyMessage) => void,
+  stopped: Promise<void>,
+): Promise<void> {
   const { continuousMs = 5 * SECOND, recipients } = config.of(backupSettings);
   const storage = openStorage(config);
   let copies: CellCopy[] | undefined;
@@ -79,7 +83,9 @@ function createBaseCheck(storage: BackupStorage) {
       if (Date.now() - checkedAt < BASE_CHECK_MS) return true;
       checkedAt = Date.now();
       const bases = await logPlaces(storage, await listBackups(storage));
-      const isBase = bases.some((places) => chains.every((chain, cell) => places.some((place) => place.cell === cell && place.chain === chain)));
+      const isBase = bases.some((places) =>
+        chains.every((chain, cell) => places.some((place) => place.cell === cell && place.chain === chain)),
+      );
       if (isBase) known = wanted;
       return isBase;
     },

@@ -31,6 +31,8 @@ export function copyPages(source: string, target: string): CopiedPlace | undefin
       connection.run("SELECT count(*) FROM sqlite_schema");
       return copyLocked(source, from, target);
     } finally {
+      // The addon closes the file only when its statements are garbage-collected.
+      if (connection.inTransaction) connection.run("COMMIT");
       connection.close();
     }
   } finally {

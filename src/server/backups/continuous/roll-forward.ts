@@ -2,14 +2,14 @@
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { KEPT_FOLDERS } from "../../../kernel/files.ts";
 import { StartError } from "../../../kernel/errors.ts";
+import { KEPT_FOLDERS } from "../../../kernel/files.ts";
 import { DATABASE_FILE, unpackInto } from "../archive.ts";
 import type { LogPlace } from "../manifest.ts";
 import { moveFiles } from "../moved-files.ts";
 import type { BackupStorage } from "../place.ts";
 import { applySegment, readSegment, type Segment } from "./segment.ts";
-import { segmentsAfter, type StoredSegment } from "./stored-log.ts";
+import { type StoredSegment, segmentsAfter } from "./stored-log.ts";
 
 export interface Reached {
   /** Epoch ms: nothing in the database is from later. */

@@ -40,7 +40,8 @@ export function restorableSpans(places: readonly (readonly LogPlace[])[], files:
 
 function endOf({ number, at }: LogPlace, files: readonly LogFile[]): number {
   let [end, next] = [at, number + 1];
-  for (let file = fileWith(files, next); file; file = fileWith(files, next)) [end, next] = [Math.max(end, file.at), file.last + 1];
+  for (let file = fileWith(files, next); file; file = fileWith(files, next))
+    [end, next] = [Math.max(end, file.at), file.last + 1];
   return end;
 }
 
