@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Log } from "../../telemetry/log.ts";
-import { type Connection, WAL_SIZE_LIMIT_BYTES } from "../connection.ts";
+import { type Connection, openReadOnly, WAL_SIZE_LIMIT_BYTES } from "../connection.ts";
 import type { LogKeeper } from "../log-keeper.ts";
 
 export interface Checkpointer {
@@ -18,6 +18,8 @@ export interface Checkpointer {
 }
 
 const CHECK_INTERVAL_MS = 1_000;
+/** More are not from commits of the last milliseconds, but from before: another reader still uses them. */
+const MAX_REMAINING_FRAMES = 2_000;
 
 /** @param connection the one that writes; its automatic checkpoints are off as long as background ones work */
 export function createCheckpointer(deps: {
@@ -34,6 +36,7 @@ export function createCheckpointer(deps: {
   let running: Promise<void> | undefined;
   let pause: Promise<void> | undefined;
   let closed = false;
+  const holder = keeper && createRestartHolder(path);
   connection.run("PRAGMA wal_autocheckpoint = 0");
 
   function checkLogSize(): void {
@@ -52,22 +55,38 @@ export function createCheckpointer(deps: {
   async function runCheckpoint(): Promise<void> {
     background ??= await openBackground(path);
     const startedAt = performance.now();
-    const { checkpoint, file, restartLog } = background;
-    const isBlockedByReader = (await checkpoint()).remaining > 0;
-    if (isBlockedByReader) return; // For instance by a backup; the next check tries again.
-    await file.datasync();
-    await checkpoint();
-    const finalCheckpoint = checkpoint().then(async ({ frames, remaining }) => {
-      if (remaining > 0) return;
-      await keeper?.ending(frames);
-      await restartLog();
-      keeper?.noteNext();
-    });
-    pause = finalCheckpoint.catch(() => undefined);
-    await finalCheckpoint.finally(() => {
-      pause = undefined;
-    });
+    const { checkpoint, file } = background;
+    try {
+      holder?.hold();
+      const isBehind = (await checkpoint()).remaining > 0;
+      if (isBehind && !holder) return; // A reader, for instance a backup, blocks it; the next check tries again.
+      await file.datasync();
+      // Who begins to read when all frames are in the file reads that alone, and holds nothing.
+      if (isBehind) holder?.hold();
+      const { remaining } = await checkpoint();
+      if (holder && remaining > MAX_REMAINING_FRAMES) return;
+      const finalCheckpoint = finish(background);
+      pause = finalCheckpoint.catch(() => undefined);
+      await finalCheckpoint.finally(() => {
+        pause = undefined;
+      });
+    } finally {
+      holder?.release();
+    }
     onCheckpoint?.(performance.now() - startedAt);
+  }
+
+  async function finish({ checkpoint, restartLog }: BackgroundConnection): Promise<void> {
+    if (holder) {
+      // A commit that has begun to wait before the pause was set could restart the log without its copy.
+      await new Promise((resolve) => setImmediate(resolve));
+      holder.release();
+    }
+    const { frames, remaining } = await checkpoint();
+    if (remaining > 0) return;
+    await keeper?.ending(frames);
+    await restartLog();
+    keeper?.noteNext();
   }
 
   function fallBackToAutoCheckpoint(error: unknown): void {
@@ -100,7 +119,33 @@ export function createCheckpointer(deps: {
       closed = true;
       clearTimeout(timer);
       await running;
+      holder?.close();
       return { closeFile: async () => background?.file.close() };
+    },
+  };
+}
+
+/**
+ * Keeps commits from restarting the log: the first one after all frames are in the file would do it. As long as this reads, frames are
+ * only added, and a checkpoint writes those that were there before.
+ */
+function createRestartHolder(path: string) {
+  let reader: Connection | undefined;
+  const release = () => {
+    if (reader?.inTransaction) reader.run("COMMIT");
+  };
+  return {
+    /** Also takes in the frames that were added since. */
+    hold() {
+      reader ??= openReadOnly(path);
+      release();
+      reader.run("BEGIN");
+      reader.run("SELECT 1 FROM sqlite_schema LIMIT 1");
+    },
+    release,
+    close() {
+      release();
+      reader?.close();
     },
   };
 }
