@@ -1,7 +1,7 @@
 // Remembers how far a cell's continuous copy has come: a small file beside the database, which is replaced after each stored segment.
 
 import { randomBytes } from "node:crypto";
-import { readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { copyFolderOf } from "./log-keeper.ts";
 import type { LogPosition } from "./wal.ts";
@@ -44,6 +44,10 @@ export function writeCopyState(databaseFile: string, state: CopyState): void {
 export function noteCopied(databaseFile: string, at: number): void {
   utimesSync(stateFileOf(databaseFile), at / 1000, at / 1000);
 }
+
+/** Undefined if nothing has been. */
+export const readCopiedAt = (databaseFile: string): number | undefined =>
+  statSync(stateFileOf(databaseFile), { throwIfNoEntry: false })?.mtimeMs;
 
 export const newCopyState = (position: LogPosition, now: number): CopyState => ({
   version: 1,

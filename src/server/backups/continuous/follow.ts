@@ -1,12 +1,13 @@
 // Copies the changes of all cells to the place of the backups, again and again, in a process of its own that the service has started.
 
+import { join } from "node:path";
 import { backupSettings } from "../../../../plugins/fleet/settings.ts";
 import type { Config } from "../../../kernel/config/config.ts";
 import { StartError } from "../../../kernel/errors.ts";
 import { SECOND } from "../../../kernel/util/time.ts";
 import { cellDatabaseUrl, cellDataDir } from "../../cells/folders.ts";
 import { requireLocalFile } from "../database-copy.ts";
-import { listBackups, openStorage } from "../make-backup.ts";
+import { listBackups, openStorage, waitForLock } from "../make-backup.ts";
 import type { BackupStorage } from "../place.ts";
 import { cellsOf } from "../staging.ts";
 import { type CellCopy, openCellCopy } from "./cell-copy.ts";
@@ -62,12 +63,17 @@ export async function follow(
     }
   }
 
+  const lock = await waitForLock(
+    join(config.dataDir, "continuous-copy"),
+    "Another process copies this data folder continuously. Stop the service that has started it.",
+  );
   while (!isStopped) {
     const next = Date.now() + continuousMs;
     tell(await round());
     await Promise.race([stop, Bun.sleep(Math.max(SECOND / 5, next - Date.now()))]);
   }
   tell(await round());
+  lock.release();
 }
 
 /** Whether there is a backup of all these chains. */
