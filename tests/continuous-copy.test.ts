@@ -125,7 +125,7 @@ test("--at leads to a moment between two messages, and the list says from when t
   expect([then.includes(first), then.includes(second)]).toEqual([true, false]);
   expect((await restore("latest")).includes(second)).toBe(true);
   const { stdout } = await berth.command("backups");
-  expect(stdout).toMatch(/any moment from 20\S+Z to 20\S+Z, by the continuous copy: berth restore --at TIME/);
+  expect(stdout).toMatch(/any moment from 20\S+Z to 20\S+Z, by the continuous copy: \S+ restore --at TIME/);
 }, 60_000);
 
 test("a bucket that refuses makes the copy late in the log and in doctor, and it goes on by itself", async () => {
