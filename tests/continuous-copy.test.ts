@@ -86,26 +86,30 @@ async function restore(...args: string[]): Promise<string[]> {
   return rows.map(([content]) => /message \d+/.exec(String(content))?.[0] ?? "");
 }
 
-test("kill -9 under load, and the disk gone: at most the last seconds are lost, and never something between", async () => {
-  let worst = 0;
-  for (let kill = 0; kill < KILLS; kill++) {
-    // A start writes something, which the copy begins with.
-    await eventually(async () => (await copyMetric("segments_total")) > 0, { timeoutMs: 20_000, what: "the copy" });
-    const until = Date.now() + LOAD_MS * (0.5 + Math.random());
-    while (Date.now() < until) await say();
-    const killedAt = Date.now();
-    await berth.kill();
-    const there = await restore("latest");
-    const lost = [...acknowledged.keys()].filter((message) => !there.includes(message));
-    // What is there is all that came first.
-    expect(lost).toEqual([...acknowledged.keys()].slice(acknowledged.size - lost.length));
-    const lostMs = lost[0] === undefined ? 0 : killedAt - (acknowledged.get(lost[0]) ?? 0);
-    worst = Math.max(worst, lostMs);
-    expect(lostMs).toBeLessThan(LIMIT_MS);
-    await berth.restart({ keepPorts: true });
-  }
-  console.log(`${KILLS} kills, ${acknowledged.size} messages, at most ${worst} ms lost`);
-}, 30_000 + KILLS * 15_000);
+test(
+  "kill -9 under load, and the disk gone: at most the last seconds are lost, and never something between",
+  async () => {
+    let worst = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      // A start writes something, which the copy begins with.
+      await eventually(async () => (await copyMetric("segments_total")) > 0, { timeoutMs: 20_000, what: "the copy" });
+      const until = Date.now() + LOAD_MS * (0.5 + Math.random());
+      while (Date.now() < until) await say();
+      const killedAt = Date.now();
+      await berth.kill();
+      const there = await restore("latest");
+      const lost = [...acknowledged.keys()].filter((message) => !there.includes(message));
+      // What is there is all that came first.
+      expect(lost).toEqual([...acknowledged.keys()].slice(acknowledged.size - lost.length));
+      const lostMs = lost[0] === undefined ? 0 : killedAt - (acknowledged.get(lost[0]) ?? 0);
+      worst = Math.max(worst, lostMs);
+      expect(lostMs).toBeLessThan(LIMIT_MS);
+      await berth.restart({ keepPorts: true });
+    }
+    console.log(`${KILLS} kills, ${acknowledged.size} messages, at most ${worst} ms lost`);
+  },
+  30_000 + KILLS * 15_000,
+);
 
 test("--at leads to a moment between two messages, and the list says from when to when", async () => {
   await say();
@@ -117,10 +121,13 @@ test("--at leads to a moment between two messages, and the list says from when t
   const between = new Date().toISOString();
   await say();
   const second = [...acknowledged.keys()].at(-1) ?? "";
-  await eventually(async () => (await copyMetric("age_seconds")) * 1000 < Date.now() - (acknowledged.get(second) ?? 0), {
-    timeoutMs: 15_000,
-    what: "the copy of the second message",
-  });
+  await eventually(
+    async () => (await copyMetric("age_seconds")) * 1000 < Date.now() - (acknowledged.get(second) ?? 0),
+    {
+      timeoutMs: 15_000,
+      what: "the copy of the second message",
+    },
+  );
   const then = await restore("latest", "--at", between);
   expect([then.includes(first), then.includes(second)]).toEqual([true, false]);
   expect((await restore("latest")).includes(second)).toBe(true);

@@ -48,16 +48,16 @@ async function makeInProcess(
       if (message.problem !== undefined) warn(message.problem);
     },
   });
-  lowerPriority(child.pid, NICENESS);
+  lowerPriority(child.pid);
   const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()]);
   if (code === 0 && made) return made;
   const [line = ""] = text.trim().split("\n").slice(-1);
   throw new Error(line.replace(/^berth: /, "") || `The backup ended with the code ${code}.`);
 }
 
-export function lowerPriority(pid: number, niceness: number): void {
+function lowerPriority(pid: number): void {
   try {
-    setPriority(pid, niceness);
+    setPriority(pid, NICENESS);
   } catch {
     // It has ended already, or the system allows it to nobody.
   }

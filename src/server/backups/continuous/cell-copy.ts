@@ -28,6 +28,8 @@ export interface CopyStep {
 
 const NOT_WHOLE: CopyStep = { bytes: 0, isWhole: false };
 
+const hasPages = (logs: readonly ReadLog[]) => logs.some(({ pages }) => pages.size > 0);
+
 interface Options {
   cell: number;
   databaseFile: string;
@@ -37,8 +39,8 @@ interface Options {
   now?: () => number;
 }
 
-/** A log that restarts has no name for a moment. */
-const MAX_MISSES = 5;
+/** A log that restarts can't be found for a moment. After as many steps, it is gone. */
+const MAX_MISSES = 25;
 
 type ReadLog = ChangedLog & Segment["logs"][number] & { end: LogPosition; isLive: boolean };
 
@@ -58,15 +60,18 @@ export async function openCellCopy(options: Options): Promise<CellCopy> {
   /** Segments that are not in a pack. */
   let loose = ofChain.filter(({ name }) => !isPackName(name)).length;
 
-  /** From the end of the last segment through all logs that have ended since, to the end of the present one. */
-  function readLogs({ position }: CopyState): ReadLog[] | undefined {
+  /**
+   * From the end of the last segment through all logs that have ended since, to the end of the present one. `isLost`: one of them
+   * is not there, or not now.
+   */
+  function readLogs({ position }: CopyState): { logs: ReadLog[]; isLost: boolean } {
     const logs: ReadLog[] = [];
     for (let from = position; ; ) {
       const kept = listKeptLogs(folder).find(({ generation }) => generation === from.generation);
       // A log that could not restart, because of a reader, goes on.
       const live = kept?.next === undefined ? readChanges(logFile, from) : undefined;
       const changes = live ?? (kept && readChanges(kept.path, from, kept.frames));
-      if (!changes) return undefined;
+      if (!changes) return { logs, isLost: true };
       const { end, ...read } = changes;
       const path = live ? logFile : (kept?.path ?? logFile);
       logs.push({
@@ -78,11 +83,12 @@ export async function openCellCopy(options: Options): Promise<CellCopy> {
         end,
         isLive: live !== undefined,
       });
-      if (live || kept?.next === undefined) return logs;
+      if (live || kept?.next === undefined) return { logs, isLost: false };
       from = { generation: kept.next, frame: 0, sums: [0, 0] };
     }
   }
 
+  /** Returns the bytes of the segment; 0 if the last log has restarted while it was read. */
   async function store(from: CopyState, logs: readonly ReadLog[]): Promise<number> {
     const last = logs.at(-1);
     const at = Math.max(now(), from.at + 1);
@@ -92,7 +98,6 @@ export async function openCellCopy(options: Options): Promise<CellCopy> {
     try {
       const pages = writePages(work, logs);
       const isRead = last && (!last.isLive || readLogHeader(logFile)?.start.generation === last.generation);
-      // It has restarted while it was read, and is kept now.
       if (!isRead) return 0;
       linkNewFiles(dataDir, from.filesAt, work);
       const { chain, previous } = from;
@@ -148,26 +153,27 @@ export async function openCellCopy(options: Options): Promise<CellCopy> {
       if (!state) begin();
       if (!state) return NOT_WHOLE;
       const startedAt = now();
-      const logs = readLogs(state);
-      if (!logs) {
-        misses++;
-        if (misses > MAX_MISSES) state = undefined;
-        return NOT_WHOLE;
-      }
-      misses = 0;
-      const isChanged = logs.some(({ pages }) => pages.size > 0);
-      const bytes = isChanged ? await store(state, logs) : 0;
-      if (isChanged && bytes === 0) return NOT_WHOLE;
+      const { logs, isLost } = readLogs(state);
+      const isChanged = hasPages(logs);
+      misses = isLost && !isChanged ? misses + 1 : 0;
+      if (misses > MAX_MISSES) state = undefined;
+      if (!state || misses > 0) return NOT_WHOLE;
+      let bytes = isChanged ? await store(state, logs) : 0;
+      // Those that have ended don't change any more, however often the present one restarts.
+      const ended = logs.slice(0, -1);
+      const isCut = isChanged && bytes === 0;
+      if (isCut && hasPages(ended)) bytes = await store(state, ended);
+      if (isCut && bytes === 0) return NOT_WHOLE;
       const { generation } = state.position;
       for (const { path, next, ...kept } of listKeptLogs(folder))
         if (isChanged && next !== undefined && kept.generation !== generation && logs.some((log) => log.path === path))
           rmSync(path, { force: true });
-      noteCopied(databaseFile, startedAt);
+      if (!isCut && !isLost) noteCopied(databaseFile, startedAt);
       const { chain, number } = state;
       if (loose >= PACKED_FROM)
         loose = await packSegments(storage, join(folder, "pack"), { cell, chain, last: number });
       // After a log that has ended, the next one is not known yet.
-      return { bytes, isWhole: logs.at(-1)?.isLive ?? false };
+      return { bytes, isWhole: !isCut && !isLost && (logs.at(-1)?.isLive ?? false) };
     },
   };
 

@@ -3,11 +3,9 @@
 import type { CopyListener } from "../../../../plugins/fleet/backups/backup-work.ts";
 import type { Environment } from "../../../kernel/config/config.ts";
 import { SECOND } from "../../../kernel/util/time.ts";
-import { lowerPriority, programCommand } from "../backup-process.ts";
+import { programCommand } from "../backup-process.ts";
 import { type CopyMessage, FINISH } from "./copy-message.ts";
 
-/** Behind the requests of people, but not as far as a backup: it has a time to keep. */
-const NICENESS = 5;
 const RESTART_MS = 5 * SECOND;
 /** What can't be stored until then is stored after the next start. */
 const FINISH_MS = 5 * SECOND;
@@ -31,7 +29,7 @@ export function startCopyProcess(env: Environment, listener: CopyListener): Copy
       serialization: "json",
       ipc: (message: CopyMessage) => listener.onRound(message),
     });
-    lowerPriority(started.pid, NICENESS);
+    // At the priority of the service: it needs little, and has a time to keep.
     void ended(started);
     return started;
   }

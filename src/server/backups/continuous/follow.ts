@@ -14,6 +14,7 @@ import { type CellCopy, openCellCopy } from "./cell-copy.ts";
 import type { CopyMessage } from "./copy-message.ts";
 import { logPlaces } from "./moments.ts";
 
+const PAUSE_MS = SECOND / 5;
 /** How often the place is asked for the backup that is missing. */
 const BASE_CHECK_MS = 3 * SECOND;
 
@@ -31,8 +32,11 @@ export async function follow(
   });
   const bases = createBaseCheck(storage);
 
+  let isWhole = false;
+
   async function round(): Promise<CopyMessage> {
     const startedAt = Date.now();
+    isWhole = false;
     let [bytes, segments] = [0, 0];
     let needsBackup = false;
     try {
@@ -47,7 +51,7 @@ export async function follow(
           }),
         ),
       );
-      let isWhole = true;
+      isWhole = true;
       for (const copy of copies) {
         const step = await copy.step();
         if (!step.isWhole) isWhole = false;
@@ -69,8 +73,11 @@ export async function follow(
   );
   while (!isStopped) {
     const next = Date.now() + continuousMs;
-    tell(await round());
-    await Promise.race([stop, Bun.sleep(Math.max(SECOND / 5, next - Date.now()))]);
+    const message = await round();
+    tell(message);
+    // A log that restarts all the time must not make the copy late.
+    const isLeft = !isWhole && message.problem === undefined;
+    await Promise.race([stop, Bun.sleep(isLeft ? PAUSE_MS : Math.max(PAUSE_MS, next - Date.now()))]);
   }
   tell(await round());
   lock.release();

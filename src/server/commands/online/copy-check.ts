@@ -31,7 +31,9 @@ export async function checkCopy(config: Config, now = Date.now()): Promise<Check
     });
     if (!hasBase) {
       const text = "Continuous copy: there is no backup on top of which it could be put.";
-      return [{ level: "broken", text, action: "Make one now: berth backup. The service does it, too, unless it fails." }];
+      return [
+        { level: "broken", text, action: "Make one now: berth backup. The service does it, too, unless it fails." },
+      ];
     }
     const seconds = Math.round((now - copiedAt) / SECOND);
     if (now - copiedAt <= 2 * continuousMs + MINUTE)
