@@ -21,7 +21,7 @@ import { backupSettings } from "../../../../plugins/fleet/settings.ts";
 import { silent } from "../../../../tests/support/database.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
 import { placeMigratedDatabase } from "../../../../tests/support/migrated.ts";
-import { temporaryDir } from "../../../../tests/support/process.ts";
+import { run, temporaryDir } from "../../../../tests/support/process.ts";
 import { type S3Server, startS3 } from "../../../../tests/support/s3.ts";
 import { loadConfig } from "../../../kernel/config/config.ts";
 import { type Database, openDatabase } from "../../../kernel/database/database.ts";
@@ -364,4 +364,27 @@ test("segments go with the oldest backup on top of which they could be put; the 
   expect(span?.from).toBeLessThan(span?.to ?? 0);
   await makeBackup(configOf(later), { now: Date.now() + 2 * HOUR });
   expect(segments()).toEqual([]);
+});
+
+test("a full disk is named, and the next step makes up for it", async () => {
+  mkdirSync(at("to"));
+  // Only root may mount a file system of its own.
+  const path = { PATH: process.env.PATH ?? "" };
+  const mounted = await run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", at("to")], path, "/");
+  if (mounted.exitCode !== 0) return;
+  try {
+    await open();
+    await base();
+    await moment("k1");
+    expect(() => writeFileSync(at("to/fill"), Buffer.alloc(2_000_000))).toThrow("ENOSPC");
+    await write("k2");
+    await expect(copy.step()).rejects.toThrow(`The disk of ${at("to")} is full`);
+    expect((await restore()).keys).toBe("k1");
+    rmSync(at("to/fill"));
+    await moment("k3");
+    expect((await restore()).keys).toBe("k1 k2 k3");
+  } finally {
+    await close();
+    await run(["umount", at("to")], path, "/");
+  }
 });
