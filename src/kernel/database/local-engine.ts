@@ -6,12 +6,12 @@ import { StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createBackgroundConnection } from "./background/background-connection.ts";
 import { createCheckpointer } from "./background/checkpointer.ts";
+import type { LogKeeper } from "./background/log-keeper.ts";
 import { openConnection } from "./connection.ts";
 import { toStorageError } from "./errors.ts";
 import { inspectFile } from "./file-inspection.ts";
 import { lockDatabase } from "./file-lock.ts";
 import { createLocalCommit } from "./group-commit.ts";
-import type { LogKeeper } from "./log-keeper.ts";
 import type { Statement } from "./statements.ts";
 import type { Commit } from "./write-queue.ts";
 

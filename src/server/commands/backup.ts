@@ -6,7 +6,7 @@ import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
 import type { BackupMessage } from "../backups/backup-process.ts";
-import { restorableMoments } from "../backups/continuous/moments.ts";
+import { restorableMoments } from "../backups/continuous/restore/moments.ts";
 import { backUpDatabase } from "../backups/database-copy.ts";
 import { listBackups, makeBackup, makeBackupFile, openStorage } from "../backups/make-backup.ts";
 import { copyOfCell, restoreBackup } from "../backups/restore-backup.ts";

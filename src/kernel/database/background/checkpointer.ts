@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Log } from "../../telemetry/log.ts";
 import { type Connection, openReadOnly, WAL_SIZE_LIMIT_BYTES } from "../connection.ts";
-import type { LogKeeper } from "../log-keeper.ts";
+import type { LogKeeper } from "./log-keeper.ts";
 
 export interface Checkpointer {
   /** Must be called after each commit; it only starts a timer. */

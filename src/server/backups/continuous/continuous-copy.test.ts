@@ -31,8 +31,8 @@ import { listBackups, makeBackup, openStorage } from "../make-backup.ts";
 import { restoreBackup } from "../restore-backup.ts";
 import { type CellCopy, openCellCopy } from "./cell-copy.ts";
 import { copyFolderOf, createLogKeeper, listKeptLogs } from "./log-keeper.ts";
-import { restorableMoments } from "./moments.ts";
 import { PACKED_FROM } from "./packs.ts";
+import { restorableMoments } from "./restore/moments.ts";
 
 let dir: ReturnType<typeof temporaryDir>;
 let s3: S3Server;
@@ -212,7 +212,10 @@ describe("the way to a moment", () => {
     await write("k2");
     await close();
     await open();
-    await eventually(async () => (await copy.step()).isWhole && copy.chain !== chain, { everyMs: 5, what: "a new chain" });
+    await eventually(async () => (await copy.step()).isWhole && copy.chain !== chain, {
+      everyMs: 5,
+      what: "a new chain",
+    });
     expect(copy.chain).not.toBe(chain);
     await write("k3");
     await copy.step();

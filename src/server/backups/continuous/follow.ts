@@ -12,7 +12,7 @@ import type { BackupStorage } from "../place.ts";
 import { cellsOf } from "../staging.ts";
 import { type CellCopy, openCellCopy } from "./cell-copy.ts";
 import type { CopyMessage } from "./copy-message.ts";
-import { logPlaces } from "./moments.ts";
+import { logPlaces } from "./restore/moments.ts";
 
 const PAUSE_MS = SECOND / 5;
 /** How often the place is asked for the backup that is missing. */

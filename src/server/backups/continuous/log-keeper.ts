@@ -4,7 +4,7 @@
 import { constants, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { LogKeeper } from "../../../kernel/database/log-keeper.ts";
+import type { LogKeeper } from "../../../kernel/database/background/log-keeper.ts";
 import type { Log } from "../../../kernel/telemetry/log.ts";
 import { readLogHeader } from "./wal.ts";
 

@@ -5,7 +5,7 @@ import type { Config } from "../../../kernel/config/config.ts";
 import { MINUTE, SECOND } from "../../../kernel/util/time.ts";
 import { readCopiedAt, readCopyState } from "../../backups/continuous/copy-state.ts";
 import { isContinuous } from "../../backups/continuous/is-continuous.ts";
-import { logPlaces } from "../../backups/continuous/moments.ts";
+import { logPlaces } from "../../backups/continuous/restore/moments.ts";
 import { requireLocalFile } from "../../backups/database-copy.ts";
 import { listBackups, openStorage } from "../../backups/make-backup.ts";
 import { cellsOf } from "../../backups/staging.ts";

@@ -2,13 +2,13 @@
 
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { StartError } from "../../../kernel/errors.ts";
-import { KEPT_FOLDERS } from "../../../kernel/files.ts";
-import { DATABASE_FILE, unpackInto } from "../archive.ts";
-import type { LogPlace } from "../manifest.ts";
-import { moveFiles } from "../moved-files.ts";
-import type { BackupStorage } from "../place.ts";
-import { applySegment, readSegment, type Segment } from "./segment.ts";
+import { StartError } from "../../../../kernel/errors.ts";
+import { KEPT_FOLDERS } from "../../../../kernel/files.ts";
+import { DATABASE_FILE, unpackInto } from "../../archive.ts";
+import type { LogPlace } from "../../manifest.ts";
+import { moveFiles } from "../../moved-files.ts";
+import type { BackupStorage } from "../../place.ts";
+import { applySegment, readSegment, type Segment } from "../segment.ts";
 import { type StoredSegment, segmentsAfter } from "./stored-log.ts";
 
 export interface Reached {

@@ -2,9 +2,9 @@
 
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { isPackName, type LogFile, parseLogName } from "../../../../plugins/fleet/backups/log-names.ts";
-import type { LogPlace } from "../manifest.ts";
-import type { BackupStorage } from "../place.ts";
+import { isPackName, type LogFile, parseLogName } from "../../../../../plugins/fleet/backups/log-names.ts";
+import type { LogPlace } from "../../manifest.ts";
+import type { BackupStorage } from "../../place.ts";
 
 /** From and to: epoch ms, each included. */
 export interface Span {

@@ -1,12 +1,12 @@
 // Finds the moments that can be restored, and the backup from which the way to one of them begins.
 
-import { isArchiveName } from "../../../../plugins/fleet/backups/backup-names.ts";
-import type { KeptBackup } from "../../../../plugins/fleet/backups/backup-work.ts";
-import { programName } from "../../../kernel/config/program-name.ts";
-import { StartError } from "../../../kernel/errors.ts";
-import { readManifest } from "../make-backup.ts";
-import type { LogPlace } from "../manifest.ts";
-import type { BackupStorage } from "../place.ts";
+import { isArchiveName } from "../../../../../plugins/fleet/backups/backup-names.ts";
+import type { KeptBackup } from "../../../../../plugins/fleet/backups/backup-work.ts";
+import { programName } from "../../../../kernel/config/program-name.ts";
+import { StartError } from "../../../../kernel/errors.ts";
+import { readManifest } from "../../make-backup.ts";
+import type { LogPlace } from "../../manifest.ts";
+import type { BackupStorage } from "../../place.ts";
 import { parseLogNames, restorableSpans, type Span } from "./stored-log.ts";
 
 /**
