@@ -16,7 +16,7 @@ import { startUpstream, type Upstream } from "./support/upstream.ts";
 const KILLS = Number(process.env.BERTH_KILLS ?? 2);
 /** What may be lost with the disk. */
 const LIMIT_MS = 10_000;
-const LOAD_MS = 2_500;
+const LOAD_MS = 1_500;
 const binary = join(import.meta.dir, "../dist/berth");
 
 let dir: ReturnType<typeof temporaryDir>;

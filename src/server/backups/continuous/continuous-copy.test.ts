@@ -391,3 +391,31 @@ test("a full disk is named, and the next step makes up for it", async () => {
     await run(["umount", at("to")], path, "/");
   }
 });
+
+test("each cell has a chain of its own, and all are restored", async () => {
+  const env = { CELLS: "2" };
+  await placeMigratedDatabase(at("data/cells/1"));
+  await open(env);
+  const dataDir = at("data/cells/1");
+  const databaseFile = join(dataDir, "berth.db");
+  const other = await openDatabase({ url: `file:${databaseFile}`, dataDir, log: silent, keepLog: createLogKeeper });
+  const remember = (key: string) => other.write([{ sql: "INSERT INTO meta VALUES (?, ?)", args: [key, "x"] }]);
+  await remember("k0");
+  const storage = openStorage(configOf(env));
+  const otherCopy = await openCellCopy({ cell: 1, databaseFile, dataDir, storage, recipients: [] });
+  await otherCopy.step();
+  await base(env);
+  await moment("k1");
+  await remember("k2");
+  await otherCopy.step();
+  await other.close();
+  expect((await restore({}, env)).keys).toBe("k1");
+  const there = await openDatabase({
+    url: `file:${at("new/cells/1/berth.db")}`,
+    dataDir: at("new/cells/1"),
+    log: silent,
+  });
+  const { rows } = await there.read("SELECT key FROM meta WHERE key GLOB 'k*' ORDER BY key");
+  await there.close();
+  expect(rows.map(({ key }) => key)).toEqual(["k0", "k2"]);
+});
