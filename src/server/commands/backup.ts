@@ -73,8 +73,8 @@ export async function followCommand(): Promise<number> {
   const tell = requireService();
   const config = loadAllSettings(environment());
   process.on("disconnect", () => process.exit(1));
-  // Sent to the whole group by a terminal; the service says when it has closed the database.
-  process.on("SIGINT", () => undefined);
+  // A terminal and systemd send them to all processes of the service, which says by itself when it has closed the database.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
   await follow(
     config,
     tell,
