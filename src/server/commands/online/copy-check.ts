@@ -30,10 +30,9 @@ export async function checkCopy(config: Config, now = Date.now()): Promise<Check
       return bases.some((places) => places.some((place) => place.cell === cell && place.chain === chain));
     });
     if (!hasBase) {
-      const text = "Continuous copy: there is no backup on top of which it could be put.";
-      return [
-        { level: "broken", text, action: "Make one now: berth backup. The service does it, too, unless it fails." },
-      ];
+      const text = "Continuous copy: there is no backup yet on top of which it could be put.";
+      const action = "The service makes one at once. If that fails, the console's overview and its log say why.";
+      return [{ level: "warning", text, action }];
     }
     const seconds = Math.round((now - copiedAt) / SECOND);
     if (now - copiedAt <= 2 * continuousMs + MINUTE)
