@@ -74,6 +74,8 @@ export const fleet = plugin("fleet", (host) => {
       registerSettingsReport: settings.registerSettingsReport,
       /** Sets what makes and keeps backups of the whole service. */
       registerBackupWork: backups.registerBackupWork,
+      /** Begins to watch the continuous copy, which tells the listener how it goes. */
+      listenToCopy: backups.listenToCopy,
       figures,
       /** Over the control socket: for `berth top`, and `berth agent …`. */
       commands: {

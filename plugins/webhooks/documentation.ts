@@ -93,6 +93,10 @@ const DESCRIPTIONS: Record<EventType, Description> = {
     when: "The backup that `BACKUP_SCHEDULE` asks for has been missing for an hour.",
     data: "`expectedAt`, `newestAt`: when the newest good one was made, or null",
   },
+  "backup.copy_late": {
+    when: "The [continuous copy](backups.md#to-any-moment) has stood still for a minute.",
+    data: "`copiedAt`: the last moment that can be restored, `error`: why, or null",
+  },
   "budget.exceeded": {
     when: "A call was refused by a budget; once per budget and day or month.",
     data: "`of` (`agent`, `account`, `public`, or `unpaid` for all accounts without a paid subscription together), `agentId`, `period`, `limitUsd`, `spentUsd`, `resetsAt`",

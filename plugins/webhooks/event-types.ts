@@ -32,6 +32,7 @@ export const EVENT_TYPES = [
   "backup.completed",
   "backup.failed",
   "backup.late",
+  "backup.copy_late",
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

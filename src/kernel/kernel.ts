@@ -29,11 +29,12 @@ export interface RunningKernel extends Kernel {
   close(): Promise<void>;
 }
 
-/** What a cluster puts in place of what a single machine does. */
+/** What the composition root puts in place of what the kernel does by itself. */
 export interface KernelSeams {
   /** Default: a log of its own. */
   log?: Log;
   replicate?: DatabaseOptions["replicate"];
+  keepLog?: DatabaseOptions["keepLog"];
   files?: SharedFiles;
   /** Registers metrics beside those of the kernel and the plugins. */
   onMetrics?: (metrics: Metrics) => void;
@@ -71,6 +72,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       log,
       metrics,
       ...(seams.replicate && { replicate: seams.replicate }),
+      ...(seams.keepLog && { keepLog: seams.keepLog }),
     });
     opened.push(database);
     const traces = config.traces && (await import("./telemetry/otlp-traces.ts")).openTraces(config.traces, log);

@@ -86,11 +86,14 @@ const COMMANDS: Record<string, Command> = {
   backup: {
     usage: "backup [FILE]",
     summary: "back up the service while it runs: to BACKUP_TO, or to FILE.tar.gz; FILE.db is the database alone",
-    flags: ["name"],
-    // The service gives it.
-    flagHelp: { name: "" },
+    flags: ["name", "follow"],
+    // The service gives them.
+    flagHelp: { name: "", follow: "" },
     arguments: 1,
-    run: async ([file], flags) => (await import("./commands/backup.ts")).backupCommand(file, textFlag(flags.name)),
+    run: async ([file], flags) =>
+      flags.follow === true
+        ? (await import("./commands/backup.ts")).followCommand()
+        : (await import("./commands/backup.ts")).backupCommand(file, textFlag(flags.name)),
   },
   backups: {
     usage: "backups [--json]",
@@ -100,13 +103,13 @@ const COMMANDS: Record<string, Command> = {
     run: async (_, flags) => (await import("./commands/backup.ts")).backupsCommand(flags.json === true),
   },
   restore: {
-    usage: "restore BACKUP [--identity FILE]",
+    usage: "restore BACKUP [--at TIME] [--identity FILE]",
     summary:
       "put a backup in place: a file, s3://…, a name of berth backups, or latest; what was there is kept beside it",
-    flags: ["identity"],
+    flags: ["at", "identity"],
     arguments: 1,
     run: async ([source], flags) =>
-      (await import("./commands/backup.ts")).restoreCommand(source, textFlag(flags.identity)),
+      (await import("./commands/backup.ts")).restoreCommand(source, textFlag(flags.at), textFlag(flags.identity)),
   },
   import: {
     usage: "import FOLDER|FILE [--owner EMAIL]",

@@ -2488,6 +2488,10 @@ export const translation = {
     "The backup of {expectedAt} is missing.": "Die Sicherung von {expectedAt} fehlt.",
     "Make one now, and look for the reason in the log of the service.":
       "Mach jetzt eine, und such den Grund im Protokoll des Dienstes.",
+    "The continuous copy has stood still since {copiedAt}: {reason}":
+      "Die laufende Kopie steht seit {copiedAt} still: {reason}",
+    "Remove the reason; it goes on by itself. Until then, what came later is lost with the disk.":
+      "Beseitige den Grund; dann geht sie von selbst weiter. Solange geht mit der Platte verloren, was seither kam.",
     "The last backup here is {days} days old.": "Die letzte Sicherung hier ist {days} Tage alt.",
     "Messages without a reply: {count}. The oldest has waited for {minutes} min.":
       "Nachrichten ohne Antwort: {count}. Die älteste wartet seit {minutes} min.",

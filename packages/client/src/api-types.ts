@@ -528,4 +528,5 @@ export type EventType =
   | "trial.ending"
   | "backup.completed"
   | "backup.failed"
-  | "backup.late";
+  | "backup.late"
+  | "backup.copy_late";

@@ -9,6 +9,7 @@ import { programName } from "../config/program-name.ts";
 import { AppError, StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { LogKeeper } from "./background/log-keeper.ts";
 import { createDatabaseMetrics } from "./database-metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
@@ -67,6 +68,8 @@ export interface DatabaseOptions {
   migrations?: readonly Migration[];
   /** Of a file: takes the place of what writes it, before anything is written. */
   replicate?: (storage: StorageEngine) => Promise<Pick<StorageEngine, "commit" | "commitLong">>;
+  /** Of a file: keeps its write-ahead log for a copy. */
+  keepLog?: (file: string, log: Log) => LogKeeper;
 }
 
 /** Opens the database and migrates its schema. Throws `StartError`, with nothing changed, if it can't be used. */
@@ -79,7 +82,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const storage =
     path === undefined
       ? await openServer(options.url, options.authToken)
-      : openFile(path, knownMigrations, options.log, recorder?.onCheckpoint);
+      : openFile(path, knownMigrations, options.log, {
+          onCheckpoint: recorder?.onCheckpoint,
+          keeper: options.keepLog?.(path, options.log),
+        });
   const engine = options.replicate ? await replicated(storage, options.replicate) : storage;
   if (path !== undefined && !options.replicate) await refuseCopy(storage, path);
   const onFlush = (batches: number, ms: number, waitedMs: number) => {
