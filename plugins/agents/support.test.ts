@@ -25,7 +25,7 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
   const config = loadConfig(role === "all" ? local : env, { cwd: dir });
   const log = silent;
   const hooks = createAgentHooks(log);
-  const events = createEvents({ database, log, jobs: createJobs({ database, log }) });
+  const events = createEvents({ database, log });
   const vault = createVault({ key: env.SECRET_KEY });
   const keyRotation = createKeyRotation({ database, vault, log });
   const audit = createAudit({ database, vault, keyRotation, log, marks: createMarks(0) });

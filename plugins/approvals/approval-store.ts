@@ -72,7 +72,6 @@ export interface ApprovalStore {
   forgetStatement(agentId: string): Statement;
   /** The same for all agents of a user. */
   forgetOfUserStatement(userId: string): Statement;
-  deleteOld(): Promise<void>;
 }
 
 interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
@@ -240,9 +239,6 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
       sql: "DELETE FROM approvals WHERE agent_id IN (SELECT id FROM agents WHERE user_id = ?)",
       args: [userId],
     }),
-    async deleteOld() {
-      await drizzle.delete(table).where(lte(table.requestedAt, Date.now() - RETENTION_MS));
-    },
   };
 }
 
