@@ -13,7 +13,7 @@ import { createCommands } from "./commands.ts";
 import { auditSettings } from "./settings.ts";
 
 export type { Actor } from "../../src/kernel/audit/actor.ts";
-export type { Commands } from "./commands.ts";
+export type { Command, Commands } from "./commands.ts";
 
 export const admin = plugin("admin", (host) => {
   const { audit, idempotency, jobs, cells } = host.kernel;

@@ -21,6 +21,7 @@ export const uploads = plugin("uploads", ({ kernel, use }) => {
   kernel.retention.register({
     name: "uploads",
     what: "files that no message refers to",
+    // So long a file stays that was never sent.
     keepMs: DAY,
     steps: [sweep],
     measure: measureBy(kernel.database, UNUSED_SIZE),

@@ -3,7 +3,6 @@ import type { Row } from "@libsql/client";
 import { GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
 import { agentNotFound } from "../agents/index.ts";
 
 export interface Upload {
@@ -18,7 +17,6 @@ export interface Upload {
 
 const MIB = 1024 * 1024;
 
-/** How long a file stays that was never sent. */
 /** Rows deleted in one step. */
 const STEP = 500;
 

@@ -49,6 +49,11 @@ export interface Database {
    * called for a file.
    */
   onLostAnswer(listener: () => void): void;
+  /**
+   * Empties the log of a file, which holds earlier versions of pages, so that nothing deleted is left in it. False if a long
+   * reader, such as a backup, keeps it from that for some seconds.
+   */
+  truncateLog(): Promise<boolean>;
   /** Checks that the database can be read and, if the last write failed, written. Throws a 503 otherwise. */
   ready(): Promise<boolean>;
   /** Writes the waiting batches, then releases the file. */
@@ -68,6 +73,9 @@ export interface DatabaseOptions {
   /** Of a file: takes the place of what writes it, before anything is written. */
   replicate?: (storage: StorageEngine) => Promise<Pick<StorageEngine, "commit" | "commitLong">>;
 }
+
+const TRUNCATE_ATTEMPTS = 20;
+const TRUNCATE_PAUSE_MS = 100;
 
 /** Opens the database and migrates its schema. Throws `StartError`, with nothing changed, if it can't be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -115,6 +123,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     writeLong,
     read,
     readLong: (sql, args = []) => engine.readLong(sql, args),
+    async truncateLog() {
+      for (let attempt = 0; attempt < TRUNCATE_ATTEMPTS; attempt++) {
+        if ((await engine.truncateLog?.()) ?? true) return true;
+        await Bun.sleep(TRUNCATE_PAUSE_MS);
+      }
+      return false;
+    },
     onLostAnswer: (listener) => engine.onLostAnswer?.(listener),
     async ready() {
       if (queue.storageError) await write([{ sql: "INSERT OR REPLACE INTO meta VALUES ('ready', '')", args: [] }]);

@@ -23,6 +23,8 @@ export interface StorageEngine {
   /** Runs one query without blocking the event loop. */
   readLong(sql: string, args: readonly InValue[]): Promise<ResultSet>;
   afterCommit(): void;
+  /** Of a file: see `Database.truncateLog`. */
+  truncateLog?(): Promise<boolean>;
   /** Of a server: see `Database.onLostAnswer`. */
   onLostAnswer?(listener: () => void): void;
   close(): Promise<void>;
@@ -69,6 +71,7 @@ export function openFile(
           throw toStorageError(error);
         }
       },
+      truncateLog: () => checkpointer.holdWhile(background.truncateLog),
       afterCommit: checkpointer.afterCommit,
       async read(sql, args) {
         try {

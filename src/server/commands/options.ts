@@ -50,6 +50,11 @@ export const OPTIONS = {
   conversation: { type: "string" },
   identity: { type: "string" },
   head: { type: "string" },
+  "older-than": { type: "string" },
+  channel: { type: "string" },
+  id: { type: "string" },
+  account: { type: "string" },
+  out: { type: "string" },
 } as const;
 
 /** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
@@ -73,5 +78,10 @@ export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   agent: "  --agent AGENT   change this agent, whatever its name, for example to rename it",
   identity: "  --identity FILE  the age identity that opens an encrypted backup; else BACKUP_IDENTITY_FILE",
   head: "  --head N:HASH   the head that an earlier run printed, to see whether the end was cut off since",
+  "older-than": "  --older-than AGE  such as 90d: what is older goes, whatever the settings say, of the kinds that have one",
+  channel: "  --channel CHANNEL  where the person wrote: telegram, discord, whatsapp, slack, email, or visitor",
+  id: "  --id ID         the person there, as the channel names them",
+  account: "  --account EMAIL  an account of this service",
+  out: "  --out FILE      where to write it",
   conversation: "  --conversation ID  go on with this conversation",
 };
