@@ -1,7 +1,7 @@
 // The privacy plugin: the operator's commands that delete what is old, and that give out or erase a person's data.
 import { plugin } from "../../src/kernel/plugin.ts";
-import { HOUR } from "../../src/kernel/util/time.ts";
 import { once } from "../../src/kernel/util/cache.ts";
+import { HOUR } from "../../src/kernel/util/time.ts";
 import type { Command } from "../admin/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";

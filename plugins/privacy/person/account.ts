@@ -22,7 +22,8 @@ const COUNTED: Readonly<Record<string, string>> = {
   keys: "api_keys WHERE user_id = ?1",
 };
 const BATCH = 200;
-const EVENTS_OF = "SELECT seq FROM events WHERE user_id = ?1 AND type <> 'user.deleted' AND seq < (SELECT max(seq) FROM events)";
+const EVENTS_OF =
+  "SELECT seq FROM events WHERE user_id = ?1 AND type <> 'user.deleted' AND seq < (SELECT max(seq) FROM events)";
 const DELETE_EVENTS = [
   `DELETE FROM webhook_deliveries WHERE event_seq IN (SELECT value FROM json_each(?1))`,
   "DELETE FROM events WHERE seq IN (SELECT value FROM json_each(?1))",
@@ -30,7 +31,8 @@ const DELETE_EVENTS = [
 /** Readers of events still learn that the account is gone, by its id alone. */
 const EMPTY_NEWEST = "UPDATE events SET data = json_object('id', user_id) WHERE user_id = ?1";
 
-export const createAccountErasure = ({ database, audit, users, deleteAccount }: Deps) =>
+export const createAccountErasure =
+  ({ database, audit, users, deleteAccount }: Deps) =>
   async (userId: string, actor: Pick<Actor, "kind" | "name">): Promise<Record<string, number>> => {
     const user = await users.byId(userId);
     const counts: Record<string, number> = {};

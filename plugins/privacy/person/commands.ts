@@ -57,7 +57,10 @@ export function createPersonCommands({ database, list, erasures, exporting, acco
       let erased = 0;
       for (const person of everybody) {
         for (const { ownerId } of listed.get(list.hashOf(person)) ?? []) {
-          await erasures.erase({ ...person, ...(ownerId !== undefined && { ownerId }) }, { kind: "command", name: operator });
+          await erasures.erase(
+            { ...person, ...(ownerId !== undefined && { ownerId }) },
+            { kind: "command", name: operator },
+          );
           erased++;
         }
       }

@@ -1,7 +1,7 @@
 // Lists what is deleted of a person in each table, and what a copy of it is made of. Each row says in which table a person can be.
 import type { InValue } from "@libsql/client";
-import type { Subject } from "./subject.ts";
 import type { Traces } from "./find-traces.ts";
+import type { Subject } from "./subject.ts";
 
 export interface Deletion {
   /** The name in the receipt. */
@@ -102,7 +102,13 @@ export const DELETIONS: readonly Deletion[] = [
     key: "seq",
     copied: "role, content, created_at",
   },
-  { kind: "conversations", table: "sessions", where: `agent_id = ?1 AND id IN ${list("?3")}`, key: "id", copied: "platform, peer, summary, created_at" },
+  {
+    kind: "conversations",
+    table: "sessions",
+    where: `agent_id = ?1 AND id IN ${list("?3")}`,
+    key: "id",
+    copied: "platform, peer, summary, created_at",
+  },
   {
     kind: "received",
     table: "inbox",
@@ -119,7 +125,9 @@ export const findSql = (deletion: Deletion) =>
 /** ?1: a JSON array of keys. */
 export const deleteSql = (deletion: Deletion) =>
   `DELETE FROM ${deletion.table} WHERE (${deletion.key}) IN
-    (SELECT ${columnsOf(deletion).map((_, at) => `value ->> ${at}`).join(", ")} FROM json_each(?1))`;
+    (SELECT ${columnsOf(deletion)
+      .map((_, at) => `value ->> ${at}`)
+      .join(", ")} FROM json_each(?1))`;
 /** As many arguments as the statement has numbers of. */
 export const argumentsFor = (sql: string, all: readonly InValue[]): InValue[] =>
   all.slice(0, Math.max(0, ...[...sql.matchAll(/\?(\d+)/g)].map(([, number]) => Number(number))));

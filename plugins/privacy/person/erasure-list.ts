@@ -1,9 +1,21 @@
 // Keeps whom the service was asked to forget in a file beside the database, which a restored backup does not replace: hashes only.
-import { appendFileSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { KeyRotationResult } from "../../../src/kernel/security/key-rotation.ts";
+import { ERASURES_FILE } from "../settings.ts";
 import type { Subject } from "./subject.ts";
 
 /** One erasure. Who it was can be found only by trying everybody whom the database knows. */
@@ -15,14 +27,13 @@ export interface ListedErasure {
   at: number;
 }
 
-const FILE = "erasures.jsonl";
 const CONTEXT = "erasures:key";
 const HEADER = "berth.erasures/1";
 
 export type ErasureList = ReturnType<typeof createErasureList>;
 
 export function createErasureList({ config, vault }: Pick<Kernel, "config" | "vault">) {
-  const path = join(config.dataDir, FILE);
+  const path = join(config.dataDir, ERASURES_FILE);
   let key: Buffer | undefined;
 
   const lines = (): string[] => (existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : []);
@@ -52,7 +63,8 @@ export function createErasureList({ config, vault }: Pick<Kernel, "config" | "va
     return key;
   }
 
-  const hmac = (purpose: string, text: string) => createHmac("sha256", openKey()).update(`${purpose}\n${text}`).digest();
+  const hmac = (purpose: string, text: string) =>
+    createHmac("sha256", openKey()).update(`${purpose}\n${text}`).digest();
 
   return {
     /** For the rotation of the root key. */
@@ -67,7 +79,8 @@ export function createErasureList({ config, vault }: Pick<Kernel, "config" | "va
       }
     },
     /** What stands for a person where nobody may be named. */
-    hashOf: ({ channel, id }: Pick<Subject, "channel" | "id">) => hmac("person", `${channel}\n${id}`).toString("base64url"),
+    hashOf: ({ channel, id }: Pick<Subject, "channel" | "id">) =>
+      hmac("person", `${channel}\n${id}`).toString("base64url"),
     sign: (text: string) => hmac("receipt", text).toString("base64url"),
     verify(text: string, signature: string): boolean {
       const [expected, given] = [hmac("receipt", text), Buffer.from(signature, "base64url")];

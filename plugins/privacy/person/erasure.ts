@@ -1,7 +1,8 @@
 // Erases a person in steps, which a kill may end at any time: the next start goes on, and the receipt comes when nothing is left.
+
+import type { Actor } from "../../../src/kernel/audit/actor.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
-import type { Actor } from "../../../src/kernel/audit/actor.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { createPacer } from "../../../src/kernel/util/pacing.ts";
 import {
@@ -20,8 +21,7 @@ import { type Receipt, signReceipt } from "./receipt.ts";
 import { ERASE_JOB, subjectContext } from "./sealed-subject.ts";
 import { ACCOUNT, type Subject } from "./subject.ts";
 
-export interface ErasureDeps
-  extends Pick<Kernel, "database" | "vault" | "jobs" | "audit" | "log"> {
+export interface ErasureDeps extends Pick<Kernel, "database" | "vault" | "jobs" | "audit" | "log"> {
   list: ErasureList;
   /** Does work while the agent has no turns. */
   whileQuiesced: <Result>(agentId: string, work: () => Promise<Result>) => Promise<Result>;
@@ -131,7 +131,8 @@ export function createErasures(deps: ErasureDeps) {
     const ofOwner = subject.ownerId === undefined ? {} : { ownerId: subject.ownerId };
     list.add({ person: row.person, channel: subject.channel, ...ofOwner, at: row.startedAt });
     if (subject.channel === ACCOUNT)
-      for (const [kind, count] of Object.entries(await deps.removeAccount(subject.id, row.actor))) await add(id, kind, count);
+      for (const [kind, count] of Object.entries(await deps.removeAccount(subject.id, row.actor)))
+        await add(id, kind, count);
     else for (const agentId of await agentsOf(database, subject)) await eraseIn(id, agentId, subject);
     const isScrubbed = await scrub();
     return settle(row, isScrubbed);
@@ -160,10 +161,11 @@ export function createErasures(deps: ErasureDeps) {
         sql: "UPDATE erasures SET ended_at = ?, receipt = ?, subject = NULL WHERE id = ?",
         args: [Date.now(), JSON.stringify(receipt), id],
       },
-      audit.statementFor(
-        { ...actor, id: null, address: null, requestId: null } as Actor,
-        { action: "person.erase", target: { kind: "person", id: person, name: "" }, details: { erasure: id, deleted } },
-      ),
+      audit.statementFor({ ...actor, id: null, address: null, requestId: null } as Actor, {
+        action: "person.erase",
+        target: { kind: "person", id: person, name: "" },
+        details: { erasure: id, deleted },
+      }),
     ]);
     log.info("a person's data was erased", { erasure: id, rows: Object.values(deleted).reduce((a, b) => a + b, 0) });
     return receipt;
@@ -192,7 +194,9 @@ export function createErasures(deps: ErasureDeps) {
     async erase(subject: Subject, actor: Pick<Actor, "kind" | "name">): Promise<Receipt> {
       const person = list.hashOf(subject);
       const [open] = (
-        await database.read("SELECT id FROM erasures WHERE person = ? AND ended_at IS NULL ORDER BY id LIMIT 1", [person])
+        await database.read("SELECT id FROM erasures WHERE person = ? AND ended_at IS NULL ORDER BY id LIMIT 1", [
+          person,
+        ])
       ).rows;
       if (open) return finish(String(open.id));
       const id = Bun.randomUUIDv7();
@@ -210,15 +214,36 @@ export function createErasures(deps: ErasureDeps) {
 }
 
 const SENDER_REMAINS: Receipt["remains"] = [
-  { what: "what others have written about the person, and what an owner has told the agent", why: "it is theirs", until: null },
-  { what: "files that the agent has taken into its knowledge", why: "they have no sender; the owner deletes them", until: null },
+  {
+    what: "what others have written about the person, and what an owner has told the agent",
+    why: "it is theirs",
+    until: null,
+  },
+  {
+    what: "files that the agent has taken into its knowledge",
+    why: "they have no sender; the owner deletes them",
+    until: null,
+  },
+  { what: "reminders that were set in a group", why: "they have no author", until: "they are due" },
   { what: "messages on the platform itself", why: "only the platform can delete them", until: null },
   { what: "figures and costs, without names or texts", why: "the ledger has to add up", until: null },
-  { what: "entries of the audit log that name an id on the platform", why: "it is never changed", until: "two years after each entry" },
+  {
+    what: "entries of the audit log that name an id on the platform",
+    why: "it is never changed",
+    until: "two years after each entry",
+  },
 ];
 const ACCOUNT_REMAINS: Receipt["remains"] = [
-  { what: "payments and sums of usage, under the id of the account", why: "accounting laws, and the ledger has to add up", until: null },
-  { what: "entries of the audit log, which name the address", why: "it is never changed", until: "two years after each entry" },
+  {
+    what: "payments and sums of usage, under the id of the account",
+    why: "accounting laws, and the ledger has to add up",
+    until: null,
+  },
+  {
+    what: "entries of the audit log, which name the address",
+    why: "it is never changed",
+    until: "two years after each entry",
+  },
   { what: "sealed keys of wallets, without a name", why: "money may be on them", until: null },
 ];
 const LOG_REMAINS: Receipt["remains"][number] = {

@@ -36,7 +36,10 @@ const OF_ACCOUNT: Readonly<Record<string, [columns: string, rows: string]>> = {
   signIns: ["provider, subject, label, created_at", "linked_accounts WHERE user_id = ?1"],
   connectedApps: ["name, host, scopes, created_at, last_used_at", "connected_apps WHERE user_id = ?1"],
   wallets: ["kind, name, address, created_at", "wallets WHERE user_id = ?1"],
-  walletSpends: ["kind, network, address, asset, amount, recipient, state, hash, created_at", "wallet_spends WHERE user_id = ?1"],
+  walletSpends: [
+    "kind, network, address, asset, amount, recipient, state, hash, created_at",
+    "wallet_spends WHERE user_id = ?1",
+  ],
   payments: ["kind, amount, currency, credits, at", "payments WHERE user_id = ?1"],
   credits: ["kind, credits, balance", "credit_entries WHERE user_id = ?1"],
   usage: [

@@ -24,7 +24,10 @@ export function parseSubject(channel: string, id: string): Subject {
   }
   const trimmed = id.trim();
   if (trimmed === "" || trimmed.length > 500)
-    throw invalidInput({ path: "id", message: "Give the id of the sender on this channel, as a conversation shows it." });
+    throw invalidInput({
+      path: "id",
+      message: "Give the id of the sender on this channel, as a conversation shows it.",
+    });
   return { channel: platform, id: platform === VISITORS ? trimmed.replace(/^visitor:/, "") : trimmed };
 }
 

@@ -21,7 +21,10 @@ type Who = Record<string, string>;
 
 const USAGE = [
   ["export (--account EMAIL | --channel CHANNEL --id ID) --out FILE.tar.gz", "write a copy of all of somebody's data"],
-  ["erase (--account EMAIL | --channel CHANNEL --id ID) [--out RECEIPT] [--yes]", "delete all of it, and print a receipt"],
+  [
+    "erase (--account EMAIL | --channel CHANNEL --id ID) [--out RECEIPT] [--yes]",
+    "delete all of it, and print a receipt",
+  ],
   ["verify RECEIPT", "check that this service made the receipt, and that it is as it was"],
   ["reapply", "erase again whom a restored backup has brought back"],
 ] as const;
@@ -41,17 +44,23 @@ export async function personCommand([name, ...rest]: string[], flags: PersonFlag
 function whoOf({ channel, id, account }: PersonFlags): Who {
   if (account !== undefined && channel === undefined && id === undefined) return { email: account };
   if (account === undefined && channel !== undefined && id !== undefined) return { channel, id };
-  throw new UsageError("Say who: --account EMAIL, or --channel CHANNEL and --id ID, such as --channel telegram --id 123.");
+  throw new UsageError(
+    "Say who: --account EMAIL, or --channel CHANNEL and --id ID, such as --channel telegram --id 123.",
+  );
 }
 
 /** An account is in one cell; others may have written to agents of several. */
-async function inCells<Result>(who: Who, work: (send: SendCommand, cell: number) => Promise<Result>): Promise<Result[]> {
+async function inCells<Result>(
+  who: Who,
+  work: (send: SendCommand, cell: number) => Promise<Result>,
+): Promise<Result[]> {
   const config = loadAllSettings(environment());
   const cells = cellsOf(config);
   return withCommands(config, async (send) => {
     if (cells.length === 1 || who.email !== undefined) return [await work(send, 0)];
     const results: Result[] = [];
-    for (const cell of cells) results.push(await work((name, args) => send(name, { ...args, cell: String(cell) }), cell));
+    for (const cell of cells)
+      results.push(await work((name, args) => send(name, { ...args, cell: String(cell) }), cell));
     return results;
   });
 }

@@ -30,7 +30,9 @@ export async function pruneCommand(kinds: readonly string[], flags: PruneFlags):
       reports.push(report);
       if (!flags.dryRun) await deleteAll(ofCell, report, deleted, flags.asJson);
     }
-    process.stdout.write(flags.asJson ? toJson(reports, flags.dryRun, deleted) : toText(reports, flags.dryRun, deleted));
+    process.stdout.write(
+      flags.asJson ? toJson(reports, flags.dryRun, deleted) : toText(reports, flags.dryRun, deleted),
+    );
     return 0;
   });
 }
@@ -61,12 +63,8 @@ function summed(reports: readonly PruneReport[]): KeptReport[] {
       const more = kinds.find((one) => one.kind === kind.kind);
       if (!more) return sum;
       const oldest = [sum.oldest, more.oldest].filter((at) => at !== undefined);
-      return {
-        ...sum,
-        rows: sum.rows + more.rows,
-        bytes: sum.bytes + more.bytes,
-        oldest: oldest.length === 0 ? undefined : Math.min(...oldest),
-      };
+      const total = { rows: sum.rows + more.rows, bytes: sum.bytes + more.bytes };
+      return Object.assign(sum, total, { oldest: oldest.length === 0 ? undefined : Math.min(...oldest) });
     }, kind),
   );
 }
