@@ -35,8 +35,8 @@ export interface ErasureDeps extends Pick<Kernel, "database" | "vault" | "jobs" 
   writeBackup(agentId: string): Promise<void>;
   /** Deletes an account with all that is its own; returns the counts of it. */
   removeAccount(userId: string, actor: Pick<Actor, "kind" | "name">): Promise<Record<string, number>>;
-  /** When backups of the whole service from before are gone. */
-  backupsUntil(): Receipt["remains"][number] | undefined;
+  /** Where copies of the database are, and when they are gone. */
+  copies(): Receipt["remains"];
 }
 
 const BATCH = 100;
@@ -141,7 +141,6 @@ export function createErasures(deps: ErasureDeps) {
   async function settle({ id, person, subject, actor, startedAt }: Row, isScrubbed: boolean): Promise<Receipt> {
     const { rows } = await database.read("SELECT counts FROM erasures WHERE id = ?", [id]);
     const deleted = JSON.parse(String(rows[0]?.counts)) as Record<string, number>;
-    const backups = deps.backupsUntil();
     const receipt = signReceipt(list, {
       format: "berth.erasure-receipt/1",
       id,
@@ -151,7 +150,7 @@ export function createErasures(deps: ErasureDeps) {
       endedAt: new Date().toISOString(),
       deleted,
       remains: [
-        ...(backups ? [backups] : []),
+        ...deps.copies(),
         ...(isScrubbed ? [] : [LOG_REMAINS]),
         ...(subject.channel === ACCOUNT ? ACCOUNT_REMAINS : SENDER_REMAINS),
       ],

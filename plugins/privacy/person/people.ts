@@ -1,4 +1,5 @@
 // Puts together what the commands of `berth person` need from the other plugins.
+import { readdirSync } from "node:fs";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
@@ -31,6 +32,14 @@ export function createPeople(deps: PeopleDeps) {
   const { accounts, agents, lifecycle, runtime, uploads, memories, keep, isStarted } = deps;
   const list = createErasureList(deps);
 
+  /** Copies of the database that a restore has kept beside it. */
+  function keptCopies(): Receipt["remains"] {
+    const kept = readdirSync(deps.config.dataDir).filter((name) => /\.replaced-/.test(name));
+    if (kept.length === 0) return [];
+    const why = "a restore has kept them in the data folder; the operator deletes them";
+    return [{ what: kept.join(", "), why, until: null }];
+  }
+
   function backupsUntil(): Receipt["remains"][number] {
     const what = "backups of the whole service that were made before; what is restored from one is erased again";
     if (!keep) return { what, why: "no setting deletes them", until: null };
@@ -53,7 +62,7 @@ export function createPeople(deps: PeopleDeps) {
     removeBackups: lifecycle.removeBackupsSince,
     writeBackup: async (agentId) => void (await lifecycle.writeBackup(agentId)),
     removeAccount: createAccountErasure({ ...deps, users: accounts.users, deleteAccount: accounts.deleteAccount }),
-    backupsUntil,
+    copies: () => [backupsUntil(), ...keptCopies()],
   });
 
   const commands = createPersonCommands({
