@@ -74,6 +74,12 @@ export function createPruneCommands({ retention, database }: Pick<Kernel, "reten
       return { kinds: reports, ...(await fileSizes()) };
     },
 
+    /** Writes the file anew; other writes wait. */
+    "prune.compact": async () => ({
+      compacted: (await database.compact()) && (await database.truncateLog()),
+      ...(await fileSizes()),
+    }),
+
     /** Deletes for two seconds. Ended in between, nothing is lost: the next slice goes on. */
     async "prune.slice"({ kind: name = "", before = "" }): Promise<PruneSlice> {
       const [kind] = requireKinds(name);

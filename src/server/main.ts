@@ -73,14 +73,15 @@ const COMMANDS: Record<string, Command> = {
       (await import("./commands/money/ledger.ts")).ledgerCommand(commandArgs, flags.json === true),
   },
   prune: {
-    usage: "prune [KIND…] [--dry-run] [--older-than AGE] [--json]",
+    usage: "prune [KIND…] [--dry-run] [--older-than AGE] [--compact] [--json]",
     summary: "show what is older than its time, such as messages, logs and events, and delete it; all kinds, or these",
-    flags: ["dry-run", "older-than", "json"],
+    flags: ["dry-run", "older-than", "compact", "json"],
     flagHelp: { "dry-run": "  --dry-run       only show how much there is, how old, and how large" },
     arguments: Number.POSITIVE_INFINITY,
     run: async (kinds, flags) =>
       (await import("./commands/keeping/prune.ts")).pruneCommand(kinds, {
         dryRun: flags["dry-run"] === true,
+        compact: flags.compact === true,
         olderThan: textFlag(flags["older-than"]),
         asJson: flags.json === true,
       }),

@@ -56,12 +56,14 @@ export function createPersonCommands({ database, list, erasures, exporting, acco
       ];
       let erased = 0;
       for (const person of everybody) {
-        for (const { ownerId } of listed.get(list.hashOf(person)) ?? []) {
+        // Who was erased several times is listed as often.
+        const owners = new Set((listed.get(list.hashOf(person)) ?? []).map(({ ownerId }) => ownerId));
+        if (owners.size > 0) erased++;
+        for (const ownerId of owners) {
           await erasures.erase(
             { ...person, ...(ownerId !== undefined && { ownerId }) },
             { kind: "command", name: operator },
           );
-          erased++;
         }
       }
       return { listed: listed.size, erased };

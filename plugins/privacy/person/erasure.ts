@@ -44,6 +44,8 @@ const COUNT = `UPDATE erasures SET counts = json_set(counts, '$.' || ?2, coalesc
 const ADD = `UPDATE erasures SET counts = json_set(counts, '$.' || ?2, coalesce(counts ->> ('$.' || ?2), 0) + ?3) WHERE id = ?1`;
 const SEARCHES = ["memories_search", "knowledge_search"];
 const MERGE_PAGES = 64;
+/** A file up to this size is written anew at once, in about a second, in which other writes wait. */
+const COMPACTED_BYTES = 128 * 1024 * 1024;
 
 interface Row {
   id: string;
@@ -116,7 +118,15 @@ export function createErasures(deps: ErasureDeps) {
         await database.write([command(MERGE_PAGES)]);
       }
     }
-    return database.truncateLog();
+    const isSmall = (await fileSize()) <= COMPACTED_BYTES;
+    // Parts of pages that no row uses may still have words: a page that is divided leaves a copy of the half that has moved.
+    const isCompact = isSmall && (await database.compact());
+    return (await database.truncateLog()) && isCompact;
+  }
+
+  async function fileSize(): Promise<number> {
+    const { rows } = await database.read("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size");
+    return Number(rows[0]?.bytes);
   }
 
   /** Changes as long as a merge has something to do. */
@@ -151,7 +161,7 @@ export function createErasures(deps: ErasureDeps) {
       deleted,
       remains: [
         ...deps.copies(),
-        ...(isScrubbed ? [] : [LOG_REMAINS]),
+        ...(isScrubbed ? [] : [PAGE_REMAINS]),
         ...(subject.channel === ACCOUNT ? ACCOUNT_REMAINS : SENDER_REMAINS),
       ],
     });
@@ -245,8 +255,8 @@ const ACCOUNT_REMAINS: Receipt["remains"] = [
   },
   { what: "sealed keys of wallets, without a name", why: "money may be on them", until: null },
 ];
-const LOG_REMAINS: Receipt["remains"][number] = {
-  what: "earlier pages in the log of the database",
-  why: "a backup was reading them",
-  until: "the next start",
+const PAGE_REMAINS: Receipt["remains"][number] = {
+  what: "remains of rows in unused parts of the database's pages",
+  why: "writing a large file anew makes others wait",
+  until: "berth prune --compact",
 };

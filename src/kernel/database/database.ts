@@ -9,6 +9,7 @@ import { programName } from "../config/program-name.ts";
 import { AppError, StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { COMPACT } from "./background/compaction.ts";
 import { createDatabaseMetrics } from "./database-metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
@@ -54,6 +55,11 @@ export interface Database {
    * reader, such as a backup, keeps it from that for some seconds.
    */
   truncateLog(): Promise<boolean>;
+  /**
+   * Writes the file anew, without remains of what was deleted. Reads go on; writes wait, some seconds for each gigabyte. False
+   * where that is not possible: on a server, and in a cluster.
+   */
+  compact(): Promise<boolean>;
   /** Checks that the database can be read and, if the last write failed, written. Throws a 503 otherwise. */
   ready(): Promise<boolean>;
   /** Writes the waiting batches, then releases the file. */
@@ -123,6 +129,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     writeLong,
     read,
     readLong: (sql, args = []) => engine.readLong(sql, args),
+    async compact() {
+      if (path === undefined || options.replicate) return false;
+      await writeLong([{ sql: COMPACT, args: [] }]);
+      return true;
+    },
     async truncateLog() {
       for (let attempt = 0; attempt < TRUNCATE_ATTEMPTS; attempt++) {
         if ((await engine.truncateLog?.()) ?? true) return true;

@@ -5,6 +5,7 @@ import type { InValue, ResultSet } from "@libsql/client";
 import { StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createBackgroundConnection } from "./background/background-connection.ts";
+import { COMPACT, compactFile } from "./background/compaction.ts";
 import { createCheckpointer } from "./background/checkpointer.ts";
 import { openConnection } from "./connection.ts";
 import { toStorageError } from "./errors.ts";
@@ -59,7 +60,11 @@ export function openFile(
       // The checkpointer writes too, and would find the file locked.
       async commitLong(batch) {
         try {
-          return await checkpointer.holdWhile(() => background.commit(batch));
+          return await checkpointer.holdWhile(async () => {
+            if (batch[0]?.sql !== COMPACT) return background.commit(batch);
+            await compactFile(path);
+            return [];
+          });
         } catch (error) {
           throw toStorageError(error);
         }

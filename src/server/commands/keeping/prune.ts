@@ -11,6 +11,8 @@ import { table } from "./table.ts";
 
 interface PruneFlags {
   dryRun: boolean;
+  /** Also writes the file anew, smaller. */
+  compact: boolean;
   olderThan: string | undefined;
   asJson: boolean;
 }
@@ -29,6 +31,7 @@ export async function pruneCommand(kinds: readonly string[], flags: PruneFlags):
       const report = (await ofCell("prune.report", args)) as PruneReport;
       reports.push(report);
       if (!flags.dryRun) await deleteAll(ofCell, report, deleted, flags.asJson);
+      if (flags.compact && !flags.dryRun) Object.assign(report, await ofCell("prune.compact", {}));
     }
     process.stdout.write(
       flags.asJson ? toJson(reports, flags.dryRun, deleted) : toText(reports, flags.dryRun, deleted),
@@ -99,7 +102,7 @@ function toText(reports: readonly PruneReport[], dryRun: boolean, deleted: Reado
   const space =
     file === 0
       ? ""
-      : `\nThe database has ${mebibytes(file)}, of which ${mebibytes(free)} were free ${dryRun ? "" : "before "}and are filled before it grows.\n`;
+      : `\nThe database has ${mebibytes(file)}, of which ${mebibytes(free)} are free and are filled before it grows.\n`;
   return `${table([head, ...rows])}${space}${dryRun ? "Nothing was deleted.\n" : ""}`;
 }
 
