@@ -46,7 +46,9 @@ function plant(sender: string, text: string, messages: number, days: number): vo
     const session = `${sender}-${days}`;
     database.exec("PRAGMA foreign_keys = ON");
     database.transaction(() => {
-      database.run("INSERT OR IGNORE INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('u', 'u@example.com', 'U', 'u', 0, 0)");
+      database.run(
+        "INSERT OR IGNORE INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('u', 'u@example.com', 'U', 'u', 0, 0)",
+      );
       database.run(
         `INSERT OR IGNORE INTO agents (id, user_id, name, model, status, wanted, subdomain, runtime_version, created_at, updated_at)
           VALUES (?, 'u', 'Bot', 'model_a', 'stopped', 'down', 'bot', '1', 0, 0)`,
@@ -127,7 +129,7 @@ test("an erasure that is killed at any moment says that it is under way, and goe
   expect(readFileSync(file()).includes(MARK)).toBe(false);
   expect(count("messages")).toBe(50);
   expect(await berth("person", "verify", receipt)).toMatchObject({ exitCode: 0 });
-  writeFileSync(receipt, readFileSync(receipt, "utf8").replace(/"messages": \d+/, '"messages": 1'));
+  writeFileSync(receipt, readFileSync(receipt, "utf8").replace('"startedAt": "2', '"startedAt": "1'));
   expect(await berth("person", "verify", receipt)).toMatchObject({ exitCode: 1 });
 }, 240_000);
 
@@ -145,7 +147,9 @@ test("beside the service both go through it", async () => {
   plant(SENDER, MARK, 20, 2);
   await using service = await startBerth({ dir: dir.path });
   const pruned = await service.command("prune", "--older-than", "5d", "--json");
-  expect(JSON.parse(pruned.stdout).kinds.find(({ kind }: { kind: string }) => kind === "messages")).toMatchObject({ deleted: expect.any(Number) });
+  expect(JSON.parse(pruned.stdout).kinds.find(({ kind }: { kind: string }) => kind === "messages")).toMatchObject({
+    deleted: expect.any(Number),
+  });
   const { stdout } = await service.command("person", "erase", "--channel", "telegram", "--id", SENDER, "--yes");
   expect(JSON.parse(stdout)).toMatchObject({ deleted: { received: 20 } });
   const metrics = await (await fetch(`${service.backend}/metrics`)).text();

@@ -125,7 +125,9 @@ export function createErasures(deps: ErasureDeps) {
   }
 
   async function fileSize(): Promise<number> {
-    const { rows } = await database.read("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size");
+    const { rows } = await database.read(
+      "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
+    );
     return Number(rows[0]?.bytes);
   }
 

@@ -79,8 +79,10 @@ export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   agent: "  --agent AGENT   change this agent, whatever its name, for example to rename it",
   identity: "  --identity FILE  the age identity that opens an encrypted backup; else BACKUP_IDENTITY_FILE",
   head: "  --head N:HASH   the head that an earlier run printed, to see whether the end was cut off since",
-  "older-than": "  --older-than AGE  such as 90d: what is older goes, whatever the settings say, of the kinds that have one",
-  compact: "  --compact       also write the database anew, without free pages; others' writes wait, some seconds for each gigabyte",
+  "older-than":
+    "  --older-than AGE  such as 90d: what is older goes, whatever the settings say, of the kinds that have one",
+  compact:
+    "  --compact       also write the database anew, without free pages; others' writes wait, some seconds for each gigabyte",
   channel: "  --channel CHANNEL  where the person wrote: telegram, discord, whatsapp, slack, email, or visitor",
   id: "  --id ID         the person there, as the channel names them",
   account: "  --account EMAIL  an account of this service",
