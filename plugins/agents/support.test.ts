@@ -4,7 +4,6 @@ import { createAudit } from "../../src/kernel/audit/audit.ts";
 import { createMarks } from "../../src/kernel/cells/create-marks.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents } from "../../src/kernel/events/events.ts";
-import { createJobs } from "../../src/kernel/jobs/jobs.ts";
 import { createKeyRotation } from "../../src/kernel/security/key-rotation.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { DAY } from "../../src/kernel/util/time.ts";

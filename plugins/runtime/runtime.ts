@@ -3,7 +3,6 @@
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { retentionSettings } from "../../src/kernel/retention/settings.ts";
 import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
 import type { agentStats } from "../agent-stats/index.ts";
 import type { Agent, agents } from "../agents/index.ts";
 import type { ai, TurnModel } from "../ai/index.ts";
