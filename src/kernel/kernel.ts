@@ -84,7 +84,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
     const jobs = createJobs({ database, log });
     registerJobMetrics({ metrics, database, jobs });
     registerDiskMetrics(metrics, config.dataDir);
-    const retention = createRetention({ jobs, metrics, log });
+    const retention = createRetention({ jobs, metrics, log, database });
     const kept = config.of(retentionSettings);
     const events = createEvents({ database, log });
     retention.register(eventsKind(database, kept.events));

@@ -2,13 +2,13 @@
 import type { Database, Statement } from "../database/database.ts";
 import type { DeleteBatch, Measured, RunOptions } from "./kept-kind.ts";
 
-/** A batch should take so long; its size follows. The write queue may be held for 10 ms. */
-const TARGET_MS = 4;
+/** A batch should take so long; its size follows. The write queue may be held for 10 ms, but a server is far away. */
+const TARGET_MS = { file: 4, server: 100 };
 const FIRST_LIMIT = 50;
 const MIN_LIMIT = 5;
 const MAX_LIMIT = 1_000;
 /** A batch that has to wait so long, or a loop that is so late, shows that the service is busy. */
-const BUSY_MS = 40;
+const BUSY_MS = { file: 40, server: 1_000 };
 const BUSY_PAUSE_MS = 500;
 /** A run that stops under load does so after as many busy batches in a row. */
 const MAX_BUSY = 20;
@@ -17,8 +17,15 @@ const MAX_BUSY = 20;
 export async function deleteInBatches(
   steps: readonly DeleteBatch[],
   before: number,
-  { signal, stopsUnderLoad = false, onProgress, onBatch }: RunOptions & { onBatch?: (rows: number) => void } = {},
+  {
+    signal,
+    stopsUnderLoad = false,
+    isRemote = false,
+    onProgress,
+    onBatch,
+  }: RunOptions & { onBatch?: (rows: number) => void } = {},
 ): Promise<number> {
+  const place = isRemote ? "server" : "file";
   let total = 0;
   let busy = 0;
   for (const step of steps) {
@@ -31,8 +38,8 @@ export async function deleteInBatches(
       total += rows;
       onBatch?.(rows);
       onProgress?.(total);
-      limit = nextLimit(limit, took);
-      const isBusy = took > BUSY_MS || (await pause(took)) > BUSY_MS;
+      limit = nextLimit(limit, TARGET_MS[place] / took);
+      const isBusy = took > BUSY_MS[place] || (await pause(took)) > BUSY_MS[place];
       busy = isBusy ? busy + 1 : 0;
       if (stopsUnderLoad && busy >= MAX_BUSY) return total;
       if (isBusy) await Bun.sleep(BUSY_PAUSE_MS);
@@ -41,8 +48,8 @@ export async function deleteInBatches(
   return total;
 }
 
-const nextLimit = (limit: number, took: number) =>
-  Math.round(Math.min(MAX_LIMIT, Math.max(MIN_LIMIT, limit * Math.min(1.5, Math.max(0.25, TARGET_MS / took)))));
+const nextLimit = (limit: number, factor: number) =>
+  Math.round(Math.min(MAX_LIMIT, Math.max(MIN_LIMIT, limit * Math.min(1.5, Math.max(0.25, factor)))));
 
 /** Leaves most of the time to others. Returns by how many milliseconds the event loop was late. */
 async function pause(took: number): Promise<number> {

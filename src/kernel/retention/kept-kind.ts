@@ -38,5 +38,7 @@ export interface RunOptions {
   signal?: AbortSignal;
   /** Ends the run while the service is busy; the next one goes on. Default: it only goes slower. */
   stopsUnderLoad?: boolean;
+  /** The database is on a server, which each batch has to reach. */
+  isRemote?: boolean;
   onProgress?: (deleted: number) => void;
 }

@@ -1,4 +1,5 @@
 // The one place that knows what is kept for how long: plugins register each kind of data, and jobs delete what is older.
+import type { Database } from "../database/database.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -18,9 +19,10 @@ interface Deps {
   jobs: Pick<Jobs, "every">;
   metrics: Metrics;
   log: Log;
+  database: Pick<Database, "file">;
 }
 
-export function createRetention({ jobs, metrics, log }: Deps): Retention {
+export function createRetention({ jobs, metrics, log, database }: Deps): Retention {
   const kinds: KeptKind[] = [];
   const deleted = metrics.counter(
     "berth_retention_deleted_total",
@@ -32,7 +34,9 @@ export function createRetention({ jobs, metrics, log }: Deps): Retention {
 
   const deleteBefore: Retention["deleteBefore"] = (kind, before, options = {}) => {
     const onBatch = (rows: number) => deleted.labels({ kind: kind.name }).inc(rows);
-    const run = last.then(() => deleteInBatches(kind.steps, before, { ...options, onBatch }));
+    const run = last.then(() =>
+      deleteInBatches(kind.steps, before, { ...options, isRemote: database.file === undefined, onBatch }),
+    );
     last = run.catch(() => undefined);
     return run;
   };
