@@ -71,6 +71,8 @@ export const SECTIONS: readonly Section[] = [
       ["docs/operating.md", "Install, secure, monitor"],
       ["docs/billing.md", "Plans and billing"],
       "docs/backups.md",
+      ["docs/deploy.md", "Deployment"],
+      ["docs/privacy.md", "Privacy"],
       ["docs/monitoring.md", "Monitoring"],
       "docs/upgrade.md",
       ["docs/security.md", "Security"],

@@ -1,9 +1,10 @@
 // The admin plugin: account administration over HTTP and on the command line, with an audit log.
 import { readdirSync } from "node:fs";
+import { auditKind } from "../../src/kernel/audit/audit-retention.ts";
 import { programName } from "../../src/kernel/config/program-name.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { ownsDatabase, plugin } from "../../src/kernel/plugin.ts";
-import { DAY, MINUTE } from "../../src/kernel/util/time.ts";
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { planSettings } from "../auth/settings.ts";
@@ -46,7 +47,7 @@ export const admin = plugin("admin", (host) => {
     cells.answer("admin.users", async (text) => JSON.stringify(await (await lists()).usersHere(JSON.parse(text))));
     cells.answer("admin.audit", async (text) => JSON.stringify(await auditLog.list(JSON.parse(text))));
   }
-  jobs.every("admin.prune-audit", DAY, () => audit.prune());
+  host.kernel.retention.register(auditKind(host.kernel.database, audit));
   // Another process may write entries, which this one is not told of.
   if (!ownsDatabase(host.kernel)) jobs.every("admin.seal-audit", MINUTE, () => audit.seal());
   let auditExport: AuditExport | undefined;

@@ -3,8 +3,8 @@ import { Elysia } from "elysia";
 import type { Issue } from "../../src/kernel/errors.ts";
 import { schemaFileRoute } from "../../src/kernel/http/openapi/schema-file.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { retentionSettings } from "../../src/kernel/retention/settings.ts";
 import { perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
-import { HOUR } from "../../src/kernel/util/time.ts";
 import { auth } from "../auth/index.ts";
 import { createAgentGuards, operationInProgress } from "./agent-guards.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
@@ -15,6 +15,7 @@ import { createBackupRows } from "./backup-rows.ts";
 import { createConfigStore } from "./configuration/config-store.ts";
 import { createCredentialStore } from "./credential-store.ts";
 import { createFreezing } from "./freezing.ts";
+import { logsKind } from "./logs/log-retention.ts";
 import { logRoutes } from "./logs/log-routes.ts";
 import { createLogStore } from "./logs/log-store.ts";
 import { createLogStream } from "./logs/log-stream.ts";
@@ -97,7 +98,7 @@ export const agents = plugin("agents", (host) => {
   // A stranger can watch the calls that are made with the stranger's key.
   authService.onAccountReclaim((userId) => [credentials.forgetStatement(userId)]);
   authService.administration.onFrozen(freezing.ownerStatements);
-  kernel.jobs.every("agents.expire-logs", HOUR, () => logs.deleteExpired());
+  kernel.retention.register(logsKind(kernel.database, kernel.config.of(retentionSettings).logs));
 
   return {
     service: {

@@ -4,7 +4,6 @@ import { createAudit } from "../../src/kernel/audit/audit.ts";
 import { createMarks } from "../../src/kernel/cells/create-marks.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents } from "../../src/kernel/events/events.ts";
-import { createJobs } from "../../src/kernel/jobs/jobs.ts";
 import { createKeyRotation } from "../../src/kernel/security/key-rotation.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
@@ -25,7 +24,7 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
   const config = loadConfig(role === "all" ? local : env, { cwd: dir });
   const log = silent;
   const hooks = createAgentHooks(log);
-  const events = createEvents({ database, log, jobs: createJobs({ database, log }) });
+  const events = createEvents({ database, log });
   const vault = createVault({ key: env.SECRET_KEY });
   const keyRotation = createKeyRotation({ database, vault, log });
   const audit = createAudit({ database, vault, keyRotation, log, marks: createMarks(0) });

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
+import { retentionSettings } from "../../src/kernel/retention/settings.ts";
 import { type AgentStatsService, addCallsToHours } from "../agent-stats/index.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
@@ -18,7 +18,7 @@ import { createJournal } from "./ledger/journal.ts";
 import { createLedger } from "./ledger/ledger.ts";
 import { createOwnershipTransfer } from "./ledger/ownership-transfer.ts";
 import { allowanceOf } from "./ledger/plan-allowance.ts";
-import { pruneLedger } from "./ledger/retention.ts";
+import { usageKind } from "./ledger/retention.ts";
 import { createUsageSums } from "./ledger/usage-sums.ts";
 import { DEMO_ENTRY } from "./providers/catalogue-entry.ts";
 import { createCallMetrics } from "./reports/call-metrics.ts";
@@ -71,7 +71,7 @@ export function createBilling({ kernel, authService, agents, agentStats, isKnown
   const turnCaches = createTurnCaches({ database, config, cache, ledger });
   agents.onDelete(turnCaches.forgetAgent);
   agents.onTransfer(transfer.transferStatements);
-  kernel.jobs.every("ai.prune-ledger", DAY, async () => void (await pruneLedger(database)));
+  kernel.retention.register(usageKind(database, config.of(retentionSettings).usage));
 
   const labelOf = (provider: string, model: string) => {
     if (provider === DEMO_ENTRY.provider && model === DEMO_ENTRY.id) return DEMO_ENTRY.name;

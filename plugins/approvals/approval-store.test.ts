@@ -1,10 +1,13 @@
 // Tests approvals: each is for one call, decided by the owner once, and said again to each later try of the turn.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { deleteInBatches } from "../../src/kernel/retention/deletion.ts";
 import { insertAgent } from "../../tests/support/records.ts";
 import { rejectionOf } from "../../tests/support/rejection.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { type PreparedTool, TAINT, type ToolClass, toolDeclined } from "../skills/index.ts";
 import { type ApprovalStore, type CallOrigin, createApprovalStore } from "./approval-store.ts";
+import { approvalsKind } from "./approvals-retention.ts";
 import { createDecisions, type Decision, type Decisions } from "./decisions.ts";
 
 let server: TestServer;
@@ -61,6 +64,7 @@ const call = (more: object = {}, toolClass: ToolClass = "spend") => ({
 });
 const pending = () => store.list(agent.id, { limit: 100, offset: 0, status: "pending" });
 const scopesOfPending = async () => Promise.all((await pending()).map(decisions.scopesOf));
+const DAY = 24 * 3600 * 1000;
 const later = (ms: number) =>
   server.kernel.database.write([
     { sql: "UPDATE approvals SET requested_at = requested_at - ?1, expires_at = expires_at - ?1", args: [ms] },
@@ -242,9 +246,10 @@ describe("a decision", () => {
 
 test("requests are deleted after 30 days", async () => {
   await store.authorize(origin, call());
-  await store.deleteOld();
+  const { steps } = approvalsKind(server.kernel.database, 30 * DAY);
+  await deleteInBatches(steps, Date.now() - 30 * DAY);
   expect(await pending()).toHaveLength(1);
   await later(31 * 24 * 3600 * 1000);
-  await store.deleteOld();
+  await deleteInBatches(steps, Date.now() - 30 * DAY);
   expect(await store.list(agent.id, { limit: 9, offset: 0 })).toEqual([]);
 });

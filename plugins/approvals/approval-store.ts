@@ -1,5 +1,5 @@
 // Stores the requests for the owner's approval of tool calls, one for each call, and says whether a call may run.
-import { and, desc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
@@ -12,8 +12,6 @@ import { type Approval, approvals as table } from "./schema.ts";
 
 /** How long a request can be decided, and how long a grant for a conversation can be used. */
 export const VALID_MS = DAY;
-/** How long decided and expired requests are stored. */
-const RETENTION_MS = 30 * DAY;
 /** The most undecided requests of an agent, for those from its owner's turns and for those from other people's. */
 const MAX_PENDING = 100;
 /** Characters of an input that the owner can be asked about. */
@@ -72,7 +70,6 @@ export interface ApprovalStore {
   forgetStatement(agentId: string): Statement;
   /** The same for all agents of a user. */
   forgetOfUserStatement(userId: string): Statement;
-  deleteOld(): Promise<void>;
 }
 
 interface Deps extends Pick<Kernel, "database" | "events" | "log" | "vault"> {
@@ -240,9 +237,6 @@ export function createApprovalStore({ database, events, log, vault, agents }: De
       sql: "DELETE FROM approvals WHERE agent_id IN (SELECT id FROM agents WHERE user_id = ?)",
       args: [userId],
     }),
-    async deleteOld() {
-      await drizzle.delete(table).where(lte(table.requestedAt, Date.now() - RETENTION_MS));
-    },
   };
 }
 

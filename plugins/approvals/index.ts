@@ -1,10 +1,12 @@
 // The plugin of approvals: tool calls that need the owner's approval, their list and their decisions.
 import { plugin } from "../../src/kernel/plugin.ts";
-import { DAY, MINUTE } from "../../src/kernel/util/time.ts";
+import { retentionSettings } from "../../src/kernel/retention/settings.ts";
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
 import { createApprovalStore, sealContext, wholeContext } from "./approval-store.ts";
+import { approvalsKind } from "./approvals-retention.ts";
 import { createDecisions } from "./decisions.ts";
 
 export type { Authorization, CallOrigin } from "./approval-store.ts";
@@ -27,7 +29,7 @@ export const approvals = plugin("approvals", ({ kernel, use }) => {
     { berth_approvals_waiting: ["Tool calls that wait for their owner's approval."] },
     async () => ({ berth_approvals_waiting: await store.countAllPending() }),
   );
-  kernel.jobs.every("approvals.delete-old", DAY, store.deleteOld);
+  kernel.retention.register(approvalsKind(kernel.database, kernel.config.of(retentionSettings).turns));
   kernel.jobs.every("approvals.expire", MINUTE, decisions.expire);
   kernel.keyRotation.registerColumn({
     label: "approvals",

@@ -249,6 +249,8 @@ export const auth = plugin("auth", ({ kernel, use }) => {
       findWalletOwner: (address: string) =>
         services.linkedAccounts.findUserId({ provider: "wallet", subject: address }),
       beforeDeletion: deletion.registerHook,
+      /** Deletes an account for good. The caller has checked that it may. */
+      deleteAccount: deletion.remove,
       onAccountReclaim: services.accountReclaim.registerHook,
       onExternalToken: services.externalTokens.registerResolver,
       createFirstAdminLink: firstAdmin.createLink,

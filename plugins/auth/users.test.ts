@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test }
 import { createMarks } from "../../src/kernel/cells/create-marks.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents } from "../../src/kernel/events/events.ts";
-import { createJobs } from "../../src/kernel/jobs/jobs.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import { insertUser } from "../../tests/support/records.ts";
@@ -16,8 +15,7 @@ let users: Users;
 const usersOf = (env: Record<string, string> = {}): Users => {
   const { database } = store;
   const config = loadConfig({ DATA_DIR: store.dir, ...env }, { cwd: store.dir });
-  const jobs = createJobs({ database, log: silent });
-  const events = createEvents({ database, log: silent, jobs });
+  const events = createEvents({ database, log: silent });
   return createUsers({ database, config, events, marks: createMarks(0), cells: undefined });
 };
 const SPLIT = { ROLE: "web", DATABASE_URL: "http://127.0.0.1:1", SECRET_KEY: "1".repeat(64) };

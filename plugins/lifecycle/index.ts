@@ -29,6 +29,8 @@ export const lifecycle = plugin("lifecycle", (host) => {
   const aiService = host.use(ai);
   const importExport = createImportExport(host);
 
+  const backups = createAgentBackups(host);
+
   const runtimes = createRuntimeRegistry(createHealthCheck({ agents: agentService, runtime: runtimeService }));
   const operations = createOperations({
     ...kernel,
@@ -37,7 +39,7 @@ export const lifecycle = plugin("lifecycle", (host) => {
     runtime: runtimeService,
     users,
     runtimes,
-    backups: createAgentBackups(host),
+    backups,
     updateJournal: createUpdateJournal(kernel.database),
     repairModel: createModelRepair({ agents: agentService, ai: aiService }),
     runQueued: createKeyedQueue(),
@@ -62,6 +64,9 @@ export const lifecycle = plugin("lifecycle", (host) => {
         importExport,
       }),
       carry: runtimes.register,
+      exportAgent: importExport.exportAgent,
+      writeBackup: (agentId: string) => backups.write(agentId),
+      removeBackupsSince: backups.removeSince,
       stop: operations.stop,
       start: operations.start,
       /** The versions of the runtime that this process can run. */

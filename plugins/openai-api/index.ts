@@ -1,13 +1,13 @@
 // The plugin of /v1: the APIs of OpenAI and Anthropic, over the models of providers and of other plugins' sources.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { once } from "../../src/kernel/util/cache.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
 import { ai } from "../ai/index.ts";
 import { createAnswerOnce } from "./answers/answer-once.ts";
 import { createAnswers } from "./answers/answers.ts";
 import { createDescribeError } from "./answers/stream-errors.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { errorFormats } from "./error-formats.ts";
+import { responsesKind } from "./responses/responses-retention.ts";
 import { openaiApiSettings } from "./settings.ts";
 import { createListedModels } from "./sources/listed-models.ts";
 import { createModelSources } from "./sources/model-sources.ts";
@@ -44,7 +44,7 @@ export const openaiApi = plugin("openai-api", ({ kernel, use }) => {
     const { createStoredResponses } = await import("./responses/stored-responses.ts");
     return createStoredResponses(kernel);
   });
-  kernel.jobs.every("openai-api.prune-responses", DAY, async () => (await stored()).prune());
+  kernel.retention.register(responsesKind(kernel.database));
 
   return {
     service: {

@@ -1,4 +1,5 @@
 // Tests with EXPLAIN QUERY PLAN that statements about one agent use an index and scan no table.
+
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FAILED_JOBS, QUEUED_JOBS, RUNNING_JOBS } from "../../src/kernel/jobs/job-metrics.ts";
@@ -23,6 +24,7 @@ import { idPageSql } from "./id-pages.ts";
 import { EARLIER, REPLIED } from "./inbox/earlier-files.ts";
 import { NAMES, WITH_PREFIX } from "./live/agent-messages.ts";
 import { LAST_MESSAGE, LATEST_PENDING } from "./live/latest-turn.ts";
+import { DELETE_EMPTIED } from "./retention/message-retention.ts";
 import { WAITING_MESSAGES, WAITING_REPLIES } from "./runtime-metrics.ts";
 import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, WIPE_VISITOR_MESSAGES } from "./sessions/session-expiry.ts";
 
@@ -183,6 +185,7 @@ describe("erasing", () => {
       ...[...DELETE_VISITORS, CLOSE_VISITORS].map((sql) => ({ sql, index: "sessions_visitors" })),
       { sql: DELETE_EMPTY, index: "sessions_empty" },
       { sql: WIPE_VISITOR_MESSAGES, index: "inbox_visitors" },
+      { sql: DELETE_EMPTIED, index: "sessions_emptied" },
     ];
     for (const { sql, index } of steps) {
       expect(plan(sql).join()).toContain(index);

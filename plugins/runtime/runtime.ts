@@ -1,8 +1,8 @@
 // Composes what answers messages: inbox, lanes, turns and outbox.
 
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import { retentionSettings } from "../../src/kernel/retention/settings.ts";
 import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
 import type { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agentFrozenError, type agents, isFrozen } from "../agents/index.ts";
 import type { ai, TurnModel } from "../ai/index.ts";
@@ -23,7 +23,7 @@ import { createTurnCounter } from "./inbox/turn-counter.ts";
 import { createCodeDecisions } from "./journal/code-decisions.ts";
 import { createEndedCallCounter } from "./journal/ended-calls.ts";
 import { createJournal } from "./journal/journal.ts";
-import { pruneJournal } from "./journal/journal-retention.ts";
+import { turnsKind } from "./journal/journal-retention.ts";
 import { createSuspendedTurns } from "./journal/suspended-turns.ts";
 import { createSuspensions } from "./journal/suspensions.ts";
 import { createLanes, type RunResult } from "./lanes/lanes.ts";
@@ -38,11 +38,12 @@ import { createSlowReplies } from "./outbox/slow-replies.ts";
 import { createPlatforms } from "./platforms.ts";
 import { createReaderLanguage } from "./reader-language.ts";
 import { createRecovery } from "./recovery.ts";
+import { messagesKind } from "./retention/message-retention.ts";
 import { createRuntimeMetrics } from "./runtime-metrics.ts";
 import { createScheduledPrompts } from "./scheduled-prompts.ts";
 import { createFactExtraction } from "./sessions/fact-extraction.ts";
 import { createLastActivities } from "./sessions/last-activities.ts";
-import { createSessionExpiry } from "./sessions/session-expiry.ts";
+import { visitorsKind } from "./sessions/session-expiry.ts";
 import { createSessions } from "./sessions/sessions.ts";
 import { createQuiesce } from "./turn/quiesce.ts";
 import { createRunningTurns } from "./turn/running-turns.ts";
@@ -50,7 +51,10 @@ import { createTurnRequests } from "./turn/turn-requests.ts";
 import { createTurnRunner } from "./turn/turn-runner.ts";
 
 interface Deps
-  extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "traces" | "config" | "vault" | "audit"> {
+  extends Pick<
+    Kernel,
+    "database" | "events" | "jobs" | "log" | "metrics" | "retention" | "traces" | "config" | "vault" | "audit"
+  > {
   agents: ServiceOf<typeof agents>;
   ai: ServiceOf<typeof ai>;
   skills: ServiceOf<typeof skills>;
@@ -77,6 +81,7 @@ export function createRuntime(deps: Deps) {
     jobs,
     log,
     metrics,
+    retention,
     traces,
     config,
     vault,
@@ -264,9 +269,10 @@ export function createRuntime(deps: Deps) {
   });
   agentStats.setTurnHistoryLoader(createTurnCounter({ database }));
   agentStats.addMemoryGauge((agentId) => sessions.memoryBytes(agentId) + estimateMemorySize(lanes.entriesOf(agentId)));
-  const expireSessions = createSessionExpiry({ database, sessions });
-  jobs.every("runtime.expire-sessions", DAY, ({ signal }) => expireSessions(signal));
-  jobs.every("runtime.prune-journal", DAY, async () => void (await pruneJournal(database)));
+  const kept = config.of(retentionSettings);
+  retention.register(messagesKind({ database, sessions }, kept.messages));
+  retention.register(visitorsKind({ database, sessions }));
+  retention.register(turnsKind(database, kept.turns));
   // A change may have started the agent again.
   agents.onChange((agentId) => {
     lanes.wake(agentId);

@@ -1,9 +1,11 @@
 // The plugin of uploads: files that an owner gives to an agent through the API, to be sent with messages.
 import { plugin } from "../../src/kernel/plugin.ts";
+import { measureBy } from "../../src/kernel/retention/deletion.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createUploadService } from "./upload-service.ts";
+import { UNUSED_SIZE } from "./upload-store.ts";
 
 export { type NewReplyFile, type ReplyFile, type ReplyFileMaker, replyFileNotes } from "./reply-files.ts";
 export { createUploadGate, MAX_UPLOAD_BYTES, readUpload, toUploadedFile, type UploadedFile } from "./upload-body.ts";
@@ -16,7 +18,14 @@ export const uploads = plugin("uploads", ({ kernel, use }) => {
   const { identities, users } = use(auth);
   const { service, removeAgent, sweep } = createUploadService({ ...kernel, agents: agentService, users });
   agentService.onDelete(removeAgent);
-  kernel.jobs.every("uploads.sweep", DAY, sweep);
+  kernel.retention.register({
+    name: "uploads",
+    what: "files that no message refers to",
+    // So long a file stays that was never sent.
+    keepMs: DAY,
+    steps: [sweep],
+    measure: measureBy(kernel.database, UNUSED_SIZE),
+  });
 
   const { guards } = agentService;
   return {

@@ -178,10 +178,16 @@ export function createUploadService({ database, config, files: shared, agents, u
     service,
     removeAgent: files.removeAgent,
     /** Deletes what no message uses, and files that a killed process left behind. */
-    async sweep(): Promise<void> {
-      for await (const { agentId, id } of store.removeUnused()) await files.remove(agentId, [id]);
+    /** Deletes the uploads of before this time (epoch ms) that no message uses, and files without a row; returns how many rows. */
+    async sweep(before: number): Promise<number> {
+      let rows = 0;
+      for await (const { agentId, id } of store.removeUnused(before)) {
+        await files.remove(agentId, [id]);
+        rows++;
+      }
       const exists = async (agentId: string) => (await agents.find(agentId)) !== undefined;
       await files.removeOrphans({ idsOf: store.idsOf, exists });
+      return rows;
     },
   };
 }

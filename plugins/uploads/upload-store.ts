@@ -3,7 +3,6 @@ import type { Row } from "@libsql/client";
 import { GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
-import { DAY } from "../../src/kernel/util/time.ts";
 import { agentNotFound } from "../agents/index.ts";
 
 export interface Upload {
@@ -18,8 +17,6 @@ export interface Upload {
 
 const MIB = 1024 * 1024;
 
-/** How long a file stays that was never sent. */
-const UNSENT_MS = DAY;
 /** Rows deleted in one step. */
 const STEP = 500;
 
@@ -42,6 +39,9 @@ const FORGET_USES = `DELETE FROM upload_uses WHERE (agent_id, message_id) IN
   (SELECT value ->> 0, value ->> 1 FROM json_each(?1))`;
 const UNUSED = `SELECT agent_id, id FROM uploads u WHERE created_at < ?1 AND NOT EXISTS
   (SELECT 1 FROM upload_uses x WHERE x.agent_id = u.agent_id AND x.upload_id = u.id) LIMIT ${STEP}`;
+export const UNUSED_SIZE = `SELECT count(*) AS rows, sum(size) AS bytes, min(created_at) AS oldest FROM uploads u
+  WHERE created_at < ?1 AND NOT EXISTS
+    (SELECT 1 FROM upload_uses x WHERE x.agent_id = u.agent_id AND x.upload_id = u.id)`;
 const DELETE_UNUSED = `DELETE FROM uploads WHERE agent_id = ?1 AND id = ?2 AND NOT EXISTS
   (SELECT 1 FROM upload_uses x WHERE x.agent_id = uploads.agent_id AND x.upload_id = uploads.id)`;
 
@@ -133,7 +133,7 @@ export function createUploadStore({ database }: Pick<Kernel, "database">) {
     },
 
     /** Deletes the rows of files that no message uses; yields them, so that the files can be deleted as well. */
-    async *removeUnused(now = Date.now()): AsyncGenerator<{ agentId: string; id: string }, void> {
+    async *removeUnused(before: number): AsyncGenerator<{ agentId: string; id: string }, void> {
       for (;;) {
         const { rows } = await database.readLong(USES_OF_GONE);
         if (rows.length === 0) break;
@@ -141,7 +141,7 @@ export function createUploadStore({ database }: Pick<Kernel, "database">) {
         await database.write([{ sql: FORGET_USES, args: [JSON.stringify(pairs)] }]);
       }
       for (;;) {
-        const { rows } = await database.readLong(UNUSED, [now - UNSENT_MS]);
+        const { rows } = await database.readLong(UNUSED, [before]);
         for (const row of rows) {
           const [agentId, id] = [String(row.agent_id), String(row.id)];
           const [result] = await database.write([{ sql: DELETE_UNUSED, args: [agentId, id] }]);

@@ -169,7 +169,7 @@ describe("an upload", () => {
     utimesSync(orphan, past, past);
     const accounts = opened.host.use(auth);
     const deps = { ...opened.kernel, agents: opened.host.use(agents), users: accounts.users };
-    await createUploadService(deps).sweep();
+    await createUploadService(deps).sweep(Date.now() - 24 * HOUR);
     expect(readdirSync(join(opened.dir, "uploads", agent.id))).toEqual([String(young.body.id)]);
     expect((await ask(`/api/agents/${agent.id}/uploads/${old.body.id}`)).status).toBe(404);
   });
@@ -215,13 +215,13 @@ describe("a message with uploads", () => {
       users: fixture.host.use(auth).users,
     });
     await fixture.kernel.database.write([{ sql: "UPDATE uploads SET created_at = 0", args: [] }]);
-    await sweep();
+    await sweep(Date.now());
     expect(await service.list(agent.id, { limit: 9 })).toHaveLength(1);
     await fixture.kernel.database.write([
       { sql: "UPDATE inbox SET content = ''", args: [] },
       { sql: "DELETE FROM messages", args: [] },
     ]);
-    await sweep();
+    await sweep(Date.now());
     expect(await service.list(agent.id, { limit: 9 })).toEqual([]);
     await expect(service.attachmentsOf(agent.id, [id])).rejects.toMatchObject({ code: "UPLOAD_NOT_FOUND" });
   });

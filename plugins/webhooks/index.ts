@@ -1,12 +1,14 @@
 // Webhooks and the event feed: deliver recorded events to registered addresses, and to API clients as server-sent events.
 import { AppError } from "../../src/kernel/errors.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { retentionSettings } from "../../src/kernel/retention/settings.ts";
 import { createOutbound } from "../../src/kernel/security/outbound.ts";
-import { HOUR, SECOND } from "../../src/kernel/util/time.ts";
+import { SECOND } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { planSettings } from "../auth/settings.ts";
 import { createDeliveries } from "./delivery/deliveries.ts";
+import { deliveriesKind } from "./delivery/deliveries-retention.ts";
 import { createDeliveryAttempt } from "./delivery/delivery-attempt.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
 import { createFailureLines } from "./delivery/failure-lines.ts";
@@ -62,7 +64,7 @@ export const webhooks = plugin("webhooks", (host) => {
 
   authService.onAccountReclaim((userId) => [deleteEndpointsStatement(userId)]);
   jobs.handle(WAKE_JOB, async (payload) => sender.wake(endpointIdOf(payload), true));
-  jobs.every("webhooks.prune", HOUR, deliveries.prune);
+  kernel.retention.register(deliveriesKind(kernel.database, kernel.config.of(retentionSettings).events));
 
   async function sendPending(): Promise<void> {
     for (const endpointId of await deliveries.endpointsWithPending()) sender.wake(endpointId);

@@ -3,7 +3,6 @@
 import { expect } from "bun:test";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents, type Events } from "../../src/kernel/events/events.ts";
-import { createJobs } from "../../src/kernel/jobs/jobs.ts";
 import { createOutbound } from "../../src/kernel/security/outbound.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { fileDatabase, serverDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
@@ -45,8 +44,7 @@ export async function openWebhookFixture({
   const log = silent;
   const config = loadConfig({ DATA_DIR: dir, ...env }, { cwd: dir });
   const vault = createVault({ key: "a root key for tests of webhooks" });
-  const jobs = createJobs({ database, log });
-  const events: Events = createEvents({ database, jobs, log, now });
+  const events: Events = createEvents({ database, log, now });
   const users = new Map<string, User>();
   const outbound = createOutbound({ allow });
   const unrestrictedOutbound = createOutbound({ allow: ["0.0.0.0/0", "::/0"] });

@@ -8,6 +8,7 @@ import type { Config } from "./config/config.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database/database.ts";
 import { StartError } from "./errors.ts";
 import { createEvents } from "./events/events.ts";
+import { eventsKind } from "./events/events-retention.ts";
 import type { SharedFiles } from "./files.ts";
 import { createBackendTransport } from "./http/backend/backend-transport.ts";
 import { createServiceTokens } from "./http/backend/service-tokens.ts";
@@ -16,6 +17,8 @@ import { registerJobMetrics } from "./jobs/job-metrics.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createMailer, QUEUED_MAILS } from "./mail/mailer.ts";
 import type { Kernel } from "./plugin.ts";
+import { createRetention } from "./retention/retention.ts";
+import { retentionSettings } from "./retention/settings.ts";
 import { createKeyRotation, noteKeyStatement } from "./security/key-rotation.ts";
 import { createOutbound } from "./security/outbound.ts";
 import { createRateLimiter } from "./security/rate-limits/rate-limiter.ts";
@@ -83,6 +86,10 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
     const jobs = createJobs({ database, log });
     registerJobMetrics({ metrics, database, jobs });
     registerDiskMetrics(metrics, config.dataDir);
+    const retention = createRetention({ jobs, metrics, log, database });
+    const kept = config.of(retentionSettings);
+    const events = createEvents({ database, log });
+    retention.register(eventsKind(database, kept.events));
     const mail = createMailer({ config, jobs, vault, log, metrics });
     opened.push(mail);
     const cells = seams.cells?.(database);
@@ -98,9 +105,10 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       vault,
       keyRotation,
       jobs,
+      retention,
       mail,
       limits,
-      events: createEvents({ database, jobs, log }),
+      events,
       idempotency: createIdempotency({ database, vault }),
       outbound: createOutbound({ allow: config.outboundAllow, log }),
       backend: createBackendTransport(

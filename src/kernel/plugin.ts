@@ -19,6 +19,7 @@ import type { SocketRoute } from "./http/web-sockets.ts";
 import type { Jobs } from "./jobs/jobs.ts";
 import type { LateRoutes } from "./late-routes.ts";
 import type { Mailer } from "./mail/mailer.ts";
+import type { Retention } from "./retention/retention.ts";
 import type { KeyRotation } from "./security/key-rotation.ts";
 import type { Outbound } from "./security/outbound.ts";
 import type { RateLimiter, RateLimitRules } from "./security/rate-limits/rate-limiter.ts";
@@ -36,6 +37,8 @@ export interface Kernel {
   /** Records every change that matters, in the batch of the change. */
   readonly audit: Audit;
   readonly jobs: Jobs;
+  /** What is kept for how long: each plugin registers its kinds of data. */
+  readonly retention: Retention;
   readonly mail: Mailer;
   readonly vault: Vault;
   readonly keyRotation: KeyRotation;

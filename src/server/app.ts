@@ -29,6 +29,7 @@ import { openaiApi } from "../../plugins/openai-api/index.ts";
 import { overview } from "../../plugins/overview/index.ts";
 import { peers } from "../../plugins/peers/index.ts";
 import { pictures } from "../../plugins/pictures/index.ts";
+import { privacy } from "../../plugins/privacy/index.ts";
 import { provisioning } from "../../plugins/provisioning/index.ts";
 import { publicPage } from "../../plugins/public-page/index.ts";
 import { runtime } from "../../plugins/runtime/index.ts";
@@ -99,6 +100,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   webhooks,
   admin,
   billing,
+  privacy,
   fleet,
   webConsole,
   documentation,
@@ -199,6 +201,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
       ...host.use(admin).commands,
       ...host.use(lifecycle).commands,
       ...host.use(fleet).commands,
+      ...host.use(privacy).commands,
       async "vault.rotate"() {
         const results = await kernel.keyRotation.run();
         const target = { kind: "vault", id: kernel.vault.keyId, name: "" };

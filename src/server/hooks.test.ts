@@ -13,7 +13,12 @@ const HOOK_NAME = /^(?:on[A-Z]|before[A-Z]|register|add\w+Gauge$|set\w+Loader$|r
 /** Functions with such a name that are themselves registered as a hook. */
 const NOT_HOOKS = ["channels.beforeAgentRemoval"];
 /** Hooks with an ordinary name. */
-const KERNEL_HOOKS = ["kernel.jobs.handle", "kernel.jobs.every", "kernel.metrics.measured"];
+const KERNEL_HOOKS = [
+  "kernel.jobs.handle",
+  "kernel.jobs.every",
+  "kernel.metrics.measured",
+  "kernel.retention.register",
+];
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 

@@ -30,6 +30,8 @@ test("the version and the help go to standard output", async () => {
     "user",
     "ledger",
     "audit",
+    "prune",
+    "person",
     "backup",
     "backups",
     "restore",

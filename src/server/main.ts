@@ -83,6 +83,35 @@ const COMMANDS: Record<string, Command> = {
     run: async (commandArgs, flags) =>
       (await import("./commands/money/ledger.ts")).ledgerCommand(commandArgs, flags.json === true),
   },
+  prune: {
+    usage: "prune [KIND…] [--dry-run] [--older-than AGE] [--compact] [--json]",
+    summary: "show what is older than its time, such as messages, logs and events, and delete it; all kinds, or these",
+    flags: ["dry-run", "older-than", "compact", "json"],
+    flagHelp: { "dry-run": "  --dry-run       only show how much there is, how old, and how large" },
+    arguments: Number.POSITIVE_INFINITY,
+    run: async (kinds, flags) =>
+      (await import("./commands/keeping/prune.ts")).pruneCommand(kinds, {
+        dryRun: flags["dry-run"] === true,
+        compact: flags.compact === true,
+        olderThan: textFlag(flags["older-than"]),
+        asJson: flags.json === true,
+      }),
+  },
+  person: {
+    usage: "person COMMAND …",
+    summary: "a person's data: export, erase (with a receipt), verify, reapply",
+    flags: ["channel", "id", "account", "out", "yes"],
+    arguments: 2,
+    details: async () => (await import("./commands/keeping/person.ts")).personHelp(),
+    run: async (commandArgs, flags) =>
+      (await import("./commands/keeping/person.ts")).personCommand(commandArgs, {
+        channel: textFlag(flags.channel),
+        id: textFlag(flags.id),
+        account: textFlag(flags.account),
+        out: textFlag(flags.out),
+        yes: flags.yes === true,
+      }),
+  },
   backup: {
     usage: "backup [FILE]",
     summary: "back up the service while it runs: to BACKUP_TO, or to FILE.tar.gz; FILE.db is the database alone",

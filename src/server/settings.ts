@@ -37,12 +37,14 @@ import { type Config, type Environment, loadConfig } from "../kernel/config/conf
 import { kernelGroups } from "../kernel/config/kernel-settings.ts";
 import type { SettingsSection } from "../kernel/config/section.ts";
 import type { VariableGroup } from "../kernel/config/variable.ts";
+import { retentionSettings } from "../kernel/retention/settings.ts";
 
 const { place, output, requests, extensions, operation } = kernelGroups;
 
 export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   place,
   backupSettings,
+  retentionSettings,
   clusterSettings,
   adminSettings,
   output,

@@ -1,9 +1,12 @@
 // Tests the log store: batched writes, retention, redaction.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { deleteInBatches } from "../../../src/kernel/retention/deletion.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, serverDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { createServices, type Services } from "../support.test.ts";
+import { logsKind } from "./log-retention.ts";
 
 describe.each([
   ["a local file", fileDatabase],
@@ -62,9 +65,10 @@ describe.each([
     const { id } = await it.add(await it.owner());
     it.logs.add(id, "info", "now", "test");
     await it.logs.flush();
-    await it.logs.deleteExpired(Date.now() + 13.9 * DAY);
+    const { steps } = logsKind(it.database, 14 * DAY);
+    await deleteInBatches(steps, Date.now() - 0.1 * DAY);
     expect(await rowsOf(id)).toBe(1);
-    await it.logs.deleteExpired(Date.now() + 14.1 * DAY);
+    await deleteInBatches(steps, Date.now() + 0.1 * DAY);
     expect(await rowsOf(id)).toBe(0);
   });
 });

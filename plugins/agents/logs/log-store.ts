@@ -1,7 +1,6 @@
-// Stores agents' logs: collects lines in memory, writes them in batches, and deletes them by age and number.
+// Stores agents' logs: collects lines in memory, writes them in batches, and deletes the oldest of an agent with too many.
 import type { InValue, Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { DAY } from "../../../src/kernel/util/time.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 import type { LogLinks } from "./log-links.ts";
 
@@ -47,8 +46,6 @@ export interface LogStore {
   onWritten(listener: (agentIds: ReadonlySet<string>) => void): () => void;
   /** Writes the lines that wait in memory. */
   flush(): Promise<void>;
-  /** Deletes lines older than 14 days. */
-  deleteExpired(now?: number): Promise<void>;
 }
 
 /** Sorts before the id of every line. */
@@ -61,12 +58,10 @@ const FLUSH_AT_LINES = 100;
 const MAX_PENDING_LINES = 10_000;
 const LINES_PER_WRITE = 1_000;
 const MAX_MESSAGE = 8_192;
-/** Lines are stored for 14 days, and at most 10,000 of each agent. */
-const RETENTION_MS = 14 * DAY;
+/** The most lines of an agent. */
 const MAX_LINES = 10_000;
 /** New lines of an agent after which lines beyond MAX_LINES are deleted. */
 const TRIM_EVERY = 500;
-const EXPIRE_BATCH = 5_000;
 
 // One statement for any number of lines; the join drops lines of removed agents.
 const INSERT = `INSERT INTO agent_logs (id, agent_id, at, level, source, message, links)
@@ -77,7 +72,6 @@ const SINCE = `SELECT ${COLUMNS} FROM agent_logs WHERE agent_id = ?1 AND id > ?2
 const SINCE_OF_LEVEL = SINCE.replace("ORDER BY", "AND level = ?4 ORDER BY");
 const TRIM = `DELETE FROM agent_logs WHERE agent_id = ?1 AND id <=
   (SELECT id FROM agent_logs WHERE agent_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ${MAX_LINES})`;
-const EXPIRE = `DELETE FROM agent_logs WHERE id IN (SELECT id FROM agent_logs WHERE id < ?1 ORDER BY id LIMIT ${EXPIRE_BATCH})`;
 
 type Deps = Pick<Kernel, "database" | "log"> & { hooks: AgentHooks };
 
@@ -178,14 +172,6 @@ export function createLogStore({ database, log, hooks }: Deps): LogStore {
       writeListeners.add(listener);
       return () => void writeListeners.delete(listener);
     },
-
-    async deleteExpired(now = Date.now()) {
-      const before = firstIdAt(now - RETENTION_MS);
-      for (;;) {
-        const [result] = await database.write([{ sql: EXPIRE, args: [before] }]);
-        if ((result?.rowsAffected ?? 0) < EXPIRE_BATCH) return;
-      }
-    },
   };
 }
 
@@ -201,9 +187,3 @@ const toLogLine = (agentId: string, row: Row): LogLine => ({
 
 /** Replaces characters that SQLite or JSON would alter: NUL, and halves of surrogate pairs. */
 const sanitizeText = (text: string) => text.replaceAll("\0", "\u{fffd}").toWellFormed();
-
-/** Sorts before every UUIDv7 of this millisecond: a UUIDv7 begins with its time (RFC 9562 §5.7). */
-function firstIdAt(time: number): string {
-  const hex = time.toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
-}

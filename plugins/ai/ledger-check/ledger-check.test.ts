@@ -1,14 +1,16 @@
 // Tests that the check of the ledger finds nothing where nothing is wrong, and each kind of tampering to the micro-dollar.
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openReadOnly } from "../../../src/kernel/database/connection.ts";
+import { deleteInBatches } from "../../../src/kernel/retention/deletion.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { insertUser } from "../../../tests/support/records.ts";
 import { createAccountBalances } from "../ledger/account-balances.ts";
 import { createJournal } from "../ledger/journal.ts";
 import { createLedger, type LedgerCall } from "../ledger/ledger.ts";
-import { pruneLedger, RETENTION_MS } from "../ledger/retention.ts";
+import { usageKind } from "../ledger/retention.ts";
 import { checkLedger } from "./ledger-check.ts";
 
 let store: TestDatabase;
@@ -118,14 +120,15 @@ describe("nothing differs", () => {
   });
 
   test("after rows were deleted with their retention, and after the account was deleted", async () => {
-    let at = Date.now() - RETENTION_MS - 10 * DAY;
+    let at = Date.now() - 410 * DAY;
     await insertUser(store.database, { id: "u", credits: 9 });
     const { ledger, spend } = open(() => at);
     await spend(25_000);
     at = Date.now();
     await spend(30_000);
     await ledger.addUp();
-    expect(await pruneLedger(store.database)).toBe(1);
+    const { steps } = usageKind(store.database, 400 * DAY);
+    expect(await deleteInBatches(steps, Date.now() - 400 * DAY)).toBe(1);
     expect(differing()).toEqual([]);
     await run("DELETE FROM users WHERE id = 'u'");
     expect(differing()).toEqual([]);

@@ -1,9 +1,11 @@
 // Compares the rows of the ledger with their sums by day, account and month.
 
 import { DAY } from "../../../src/kernel/util/time.ts";
-import { RETENTION_MS } from "../ledger/retention.ts";
+import { COMPLETE_SINCE } from "../ledger/retention.ts";
 import { type ComparedColumn, type Comparison, compareColumns, type Read } from "./comparison.ts";
 
+/** How long versions kept the rows that did not note what they deleted. */
+const KEPT_BEFORE_NOTES_MS = 400 * DAY;
 const MONTH = "CAST(strftime('%Y%m', day * 86400, 'unixepoch') AS INTEGER)";
 const UNITS = { calls: "calls", cached: "calls", estimated: "calls", input_tokens: "tokens", output_tokens: "tokens" };
 const COLUMNS = [...Object.keys(UNITS), "cost_micro_usd", "credit_micro_usd"] as const;
@@ -20,7 +22,8 @@ const AGENT_MONTH = `user_id || ' ' || agent_id || ' ' || month AS key, ${ALL}`;
 
 export function checkUsage(read: Read, now: number): Comparison[] {
   // Rows of older days may be deleted. An agent that changes hands takes its sums along, so that rows have no account here.
-  const since = Math.floor((now - RETENTION_MS) / DAY) + 1;
+  const [noted] = read(`SELECT value FROM meta WHERE key = '${COMPLETE_SINCE}'`);
+  const since = Math.floor((noted ? Number(noted.value) : now - KEPT_BEFORE_NOTES_MS) / DAY) + 1;
   const agentDay = `day || ' ' || agent_id || ' ' || ${PRICED} AS key, ${ALL}`;
   // Grouped by what the rows hold, and named afterwards: a name for each of millions of rows takes minutes.
   const rowSums = COLUMNS.map((column) => `${column === "calls" ? "count(*)" : `sum(${column})`} AS ${column}`).join(

@@ -1,14 +1,22 @@
 // Tests that each row of the ledger is added to the sums once: in steps, by several processes, after a crash, and in a copy of the file.
+
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Database, openDatabase } from "../../../src/kernel/database/database.ts";
+import { deleteInBatches } from "../../../src/kernel/retention/deletion.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import { startSqld } from "../../../tests/support/sqld.ts";
 import { createLedger, type LedgerCall } from "./ledger.ts";
 import { insertStatements, type LedgerRow } from "./ledger-row.ts";
-import { pruneLedger } from "./retention.ts";
+import { usageKind } from "./retention.ts";
 import { createUsageSums } from "./usage-sums.ts";
+
+/** Deletes rows that are older than 400 days at this time. */
+const prune = (database: Database, now: number) => {
+  const { steps } = usageKind(database, 400 * 86_400_000);
+  return deleteInBatches(steps, now - 400 * 86_400_000);
+};
 
 let store: TestDatabase;
 beforeEach(async () => {
@@ -114,7 +122,7 @@ test("a copy by VACUUM keeps the numbers of rows, by which the sums know what th
   await database.write(insertStatements(rowsOf(40, NOW - 500 * DAY)));
   await database.write(insertStatements(rowsOf(20)));
   await sumsOf(database).addUp();
-  expect(await pruneLedger(database, NOW)).toBe(40);
+  expect(await prune(database, NOW)).toBe(40);
   await database.write(insertStatements(rowsOf(5)));
   const url = `file:${join(dir, "copy.db")}`;
   await database.read(`VACUUM INTO '${join(dir, "copy.db")}'`, []);
@@ -131,7 +139,7 @@ test("rows that come after all others were deleted for their age are added, too"
   await database.write(insertStatements(rowsOf(30, NOW - 500 * DAY)));
   const sums = sumsOf(database);
   await sums.addUp();
-  expect(await pruneLedger(database, NOW)).toBe(30);
+  expect(await prune(database, NOW)).toBe(30);
   await database.write(insertStatements(rowsOf(2)));
   await sums.addUp();
   expect(await total(database, "usage_days")).toMatchObject([[32, expect.any(Number)]]);

@@ -28,6 +28,8 @@ export interface AgentBackups {
   write(agentId: string, reason?: BackupReason): Promise<{ path: string }>;
   /** The backups of an agent, newest first. */
   list(agentId: string): Promise<ListedBackup[]>;
+  /** Deletes the backups that were made at this time (epoch ms) or later; returns how many. */
+  removeSince(agentId: string, since: number): Promise<number>;
   /**
    * Checks this backup, then runs `work` while the backup can't be deleted to make room for newer ones. Throws 400
    * `UNKNOWN_BACKUP` for anything but the path of a backup of this agent, 400 `DAMAGED_BACKUP` for a changed file, 400
@@ -204,6 +206,8 @@ export function createAgentBackups(host: Host): AgentBackups {
         })),
       );
     },
+
+    removeSince: store.removeSince,
 
     async withBackup(agentId, path, work) {
       const { contents } = await openBackup(agentId, path);

@@ -40,6 +40,8 @@ export interface BackupStore {
   unpin(path: string): void;
   /** The backups of an agent, newest first. */
   list(agentId: string): Promise<StoredBackup[]>;
+  /** Deletes those that were made at this time (epoch ms) or later; returns how many. */
+  removeSince(agentId: string, since: number): Promise<number>;
   /** Deletes all backups of an agent. */
   remove(agentId: string): Promise<void>;
   /** Deletes the folders of missing agents after a week. */
@@ -133,6 +135,16 @@ export function createBackupStore({ dataDir, log, files: shared }: BackupStoreDe
         }),
       );
       return backups.flat().reverse();
+    },
+
+    async removeSince(agentId, since) {
+      const files = await readdir(folderOf(agentId)).catch(emptyIfMissing);
+      const names = [...new Set([...files, ...(await keptOf(agentId)).keys()])].filter(
+        (name) => (NAME.test(name) && timeOf(name) >= since) || isUnfinished(name),
+      );
+      await Promise.all(names.map((name) => rm(join(folderOf(agentId), name), { force: true })));
+      await shared?.forget(names.map((name) => pathOf(agentId, name)));
+      return names.length;
     },
 
     async remove(agentId) {

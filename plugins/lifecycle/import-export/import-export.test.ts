@@ -526,7 +526,7 @@ describe("files of messages", () => {
     await harness.backups.restore(agent.id, path);
     await harness.run("UPDATE uploads SET created_at = 0");
     const { agents, accounts } = harness.services;
-    await createUploadService({ ...harness.kernel, agents, users: accounts.users }).sweep();
+    await createUploadService({ ...harness.kernel, agents, users: accounts.users }).sweep(Date.now());
     expect((await uploadService().ofMessages(agent.id, [entry])).get(entry)).toMatchObject([{ name: "note.txt" }]);
     expect((await uploadService().ofReplies(agent.id, [entry])).get(entry)).toMatchObject([{ name: "chart.svg" }]);
   });

@@ -1,9 +1,12 @@
 // Stored responses: who finds them, for how long, and how a conversation is read back.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { deleteInBatches } from "../../../src/kernel/retention/deletion.ts";
 import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import { openPluginHost, type PluginHost } from "../../../tests/support/plugin-host.ts";
 import { insertUser } from "../../../tests/support/records.ts";
 import type { StoredResponse } from "./response-keeper.ts";
+import { KEPT_MS, responsesKind } from "./responses-retention.ts";
 import { createStoredResponses } from "./stored-responses.ts";
 
 let opened: PluginHost;
@@ -55,10 +58,11 @@ describe("a response", () => {
     at += 20 * DAY;
     expect((await keeper.chain("ada", "second")).map(({ id }) => id)).toEqual(["first", "second"]);
     expect(await keeper.find("ada", "alone")).toBeUndefined();
-    await keeper.prune();
+    const { steps } = responsesKind(opened.kernel.database);
+    await deleteInBatches(steps, at - KEPT_MS);
     expect(await count("ada")).toBe(2);
     at += 11 * DAY;
-    await keeper.prune();
+    await deleteInBatches(steps, at - KEPT_MS);
     expect(await count("ada")).toBe(0);
   });
 

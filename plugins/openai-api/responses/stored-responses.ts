@@ -4,11 +4,10 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { createPublicResponses } from "./public-responses.ts";
 import { MAX_CHAIN_BYTES, type ResponseKeeper, type StoredResponse } from "./response-keeper.ts";
+import { KEPT_MS } from "./responses-retention.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Milliseconds that a response of an account is kept after it was made or continued for the last time. */
-export const KEPT_MS = 30 * DAY;
 /** The newest responses of an account that are kept, and their bytes together. */
 const MAX_RESPONSES = 2_000;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -22,7 +21,7 @@ interface Deps {
   now?: () => number;
 }
 
-export function createStoredResponses({ database, now = Date.now }: Deps): ResponseKeeper & { prune(): Promise<void> } {
+export function createStoredResponses({ database, now = Date.now }: Deps): ResponseKeeper {
   const ofNobody = createPublicResponses({ now });
   const savedSinceTrim = new Map<string, number>();
 
@@ -77,10 +76,6 @@ export function createStoredResponses({ database, now = Date.now }: Deps): Respo
       const deletion = { sql: "DELETE FROM api_responses WHERE id = ? AND user_id = ?", args: [id, owner] };
       const [result] = await database.write([deletion]);
       return (result?.rowsAffected ?? 0) > 0;
-    },
-
-    async prune() {
-      await database.write([{ sql: "DELETE FROM api_responses WHERE expires_at <= ?", args: [now()] }]);
     },
   };
 }

@@ -1,12 +1,14 @@
 // Tests the journal of turns: what an interrupted turn does again, what it does not, and what is kept of its steps.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { Type as t } from "@sinclair/typebox";
+import { deleteInBatches } from "../../../src/kernel/retention/deletion.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import type { Agent } from "../../agents/index.ts";
 import { defineTool, type Skill, TAINT, type Tool, type ToolEffect } from "../../skills/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
-import { pruneJournal } from "./journal-retention.ts";
+import { turnsKind } from "./journal-retention.ts";
 
 let fixture: RuntimeFixture;
 /** The runs of each tool, by the keys of their calls. */
@@ -190,8 +192,9 @@ test("the journal is kept for 30 days, longer of a turn that is not over, and go
   await fixture.kernel.database.write([
     { sql: "UPDATE inbox SET status = 'pending' WHERE agent_id = ?", args: [pending.id] },
   ]);
-  expect(await pruneJournal(fixture.kernel.database, Date.now() + 29 * DAY)).toBe(0);
-  await pruneJournal(fixture.kernel.database, Date.now() + 31 * DAY);
+  const { steps: deletion } = turnsKind(fixture.kernel.database, 30 * DAY);
+  expect(await deleteInBatches(deletion, Date.now() - DAY)).toBe(0);
+  await deleteInBatches(deletion, Date.now() + DAY);
   expect(await steps(agent.id)).toEqual([]);
   expect(await steps(pending.id)).toHaveLength(2);
   await fixture.kernel.database.write([

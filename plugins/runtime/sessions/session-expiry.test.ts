@@ -1,10 +1,11 @@
 // Tests the expiry of sessions: which ones expire and when, and that sessions with pending messages are kept.
 
 import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
+import { deleteInBatches } from "../../../src/kernel/retention/deletion.ts";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { insertAgent } from "../../../tests/support/records.ts";
 import { createInbox, type Inbox } from "../inbox/inbox.ts";
-import { createSessionExpiry } from "./session-expiry.ts";
+import { visitorsKind } from "./session-expiry.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 
 const DAY = 86_400_000;
@@ -12,13 +13,14 @@ let store: TestDatabase;
 let sessions: Sessions;
 let inbox: Inbox;
 let agentId: string;
-let expire: () => Promise<void>;
+let expire: () => Promise<unknown>;
 beforeEach(async () => {
   store = await fileDatabase();
   sessions = createSessions(store);
   inbox = createInbox({ ...store, sessions, uploads: { useStatements: () => [] }, recordTurn: () => undefined });
   agentId = await insertAgent(store.database);
-  expire = createSessionExpiry({ database: store.database, sessions });
+  const { steps, keepMs = 0 } = visitorsKind({ database: store.database, sessions });
+  expire = () => deleteInBatches(steps, Date.now() - keepMs);
 });
 afterEach(async () => {
   setSystemTime();

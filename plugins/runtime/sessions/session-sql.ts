@@ -7,10 +7,10 @@ export const HIDDEN_PLATFORM = "";
 export const WIPE_TEXT = `content = '', attachments = NULL, sender_name = '', topic = NULL, reply = NULL, status = iif(status = 'parked', 'failed', status)`;
 
 /**
- * One step of deleting sessions: so many messages of the sessions that a query selects, and those of these sessions that are
+ * One step of deleting sessions: so many messages (a number or a parameter) of the sessions that a query selects, and those of these sessions that are
  * empty by then, so that the next step does not select them again.
  */
-export const deleteSessionsSql = (sessionIdsSql: string, messages: number): [string, string] => [
+export const deleteSessionsSql = (sessionIdsSql: string, messages: number | string): [string, string] => [
   `DELETE FROM messages WHERE seq IN (SELECT seq FROM messages WHERE session_id IN (${sessionIdsSql}) LIMIT ${messages})`,
   `DELETE FROM sessions WHERE id IN (${sessionIdsSql}) AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)`,
 ];

@@ -1,25 +1,16 @@
 // Stores deliveries: one row per event and endpoint, from the dispatch of the event until it is delivered or given up.
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { DAY, MINUTE } from "../../../src/kernel/util/time.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { DELETE_ORPHANED_ENDPOINTS } from "../endpoints/endpoint-statements.ts";
 import { type Endpoint, type Endpoints, toEndpoint } from "../endpoints/endpoints.ts";
 import type { EventAccess } from "../endpoints/event-access.ts";
 import type { AttemptOutcome } from "./delivery-attempt.ts";
-import {
-  bodyOf,
-  type ClaimedDelivery,
-  type Delivery,
-  minUuidV7At,
-  subjectUserIdOf,
-  toDelivery,
-} from "./delivery-rows.ts";
+import { bodyOf, type ClaimedDelivery, type Delivery, subjectUserIdOf, toDelivery } from "./delivery-rows.ts";
 import { outcomeStatements } from "./outcome-statements.ts";
 
 /** Longer than an attempt can take. After this time another process may claim the delivery. */
 const CLAIM_LIFETIME_MS = MINUTE;
-const RETENTION_MS = 30 * DAY;
-const PRUNE_BATCH = 2_000;
 /** An endpoint with more pending deliveries is switched off, before they fill the disk. */
 export const MAX_PENDING = 50_000;
 
@@ -56,8 +47,6 @@ export interface Deliveries {
   find(endpointId: string, id: string): Promise<Delivery | undefined>;
   /** Whether more than `MAX_PENDING` deliveries are pending. */
   hasBacklog(endpointId: string): Promise<boolean>;
-  /** Removes deliveries older than 30 days, and the endpoints of deleted users. */
-  prune(): Promise<void>;
 }
 
 interface Deps extends Pick<Kernel, "database"> {
@@ -210,17 +199,6 @@ export function createDeliveries({ database, endpoints, eventAccess, now }: Deps
         [endpointId, MAX_PENDING],
       );
       return rows.length > 0;
-    },
-
-    async prune() {
-      const before = minUuidV7At(now() - RETENTION_MS);
-      const sql = `DELETE FROM webhook_deliveries WHERE id IN
-        (SELECT id FROM webhook_deliveries WHERE id < ? ORDER BY id LIMIT ${PRUNE_BATCH})`;
-      for (;;) {
-        const [result] = await database.write([{ sql, args: [before] }]);
-        if ((result?.rowsAffected ?? 0) < PRUNE_BATCH) break;
-      }
-      await database.write([DELETE_ORPHANED_ENDPOINTS]);
     },
   };
 }

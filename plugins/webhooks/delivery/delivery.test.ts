@@ -1,9 +1,12 @@
 // Tests deliveries: their format, secrets and rotations, replays, restarts, and switching endpoints off and on.
+
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { deleteInBatches } from "../../../src/kernel/retention/deletion.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { isSignedWith, type Receiver, startReceiver, verify } from "../../../tests/support/receiver.ts";
 import { startWebhookFixture, type WebhookFixture, type WebhookFixtureOptions } from "../support.test.ts";
+import { deliveriesKind } from "./deliveries-retention.ts";
 
 let fixture: WebhookFixture;
 let receiver: Receiver;
@@ -177,10 +180,11 @@ test("deliveries are kept for 30 days", async () => {
   await fixture.recordEvent("agent.created", "ada");
   await fixture.eventuallyDelivery(endpoint.id, { status: "delivered" });
   fixture.clock.time += 29 * DAY;
-  await fixture.deliveries.prune();
+  const { steps } = deliveriesKind(fixture.database, 30 * DAY);
+  await deleteInBatches(steps, fixture.clock.time - 30 * DAY);
   await fixture.eventuallyDelivery(endpoint.id, { status: "delivered" });
   fixture.clock.time += 2 * DAY;
-  await fixture.deliveries.prune();
+  await deleteInBatches(steps, fixture.clock.time - 30 * DAY);
   expect(await fixture.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).toEqual([]);
 });
 

@@ -46,11 +46,11 @@ export interface Audit {
   onSealed(listener: () => void): void;
   /** Checks the whole chain; with a head that was noted earlier, also that nothing was cut off or made anew since. */
   verify(noted?: Head): Promise<ChainReport>;
-  /** Deletes entries older than two years, in small batches; a trigger of the table refuses to delete younger ones. */
-  prune(now?: number): Promise<void>;
+  /** Deletes entries older than two years, up to `limit`; a trigger of the table refuses to delete younger ones. */
+  deleteBatch(before: number, limit: number): Promise<number>;
 }
 
-const RETENTION_MS = 731 * DAY;
+export const AUDIT_KEPT_MS = 731 * DAY;
 
 interface Deps {
   database: Database;
@@ -144,6 +144,6 @@ export function createAudit({ database, vault, keyRotation, log, marks }: Deps):
       const [{ openKey }, { verifyChain }] = await Promise.all([loadChain(), import("./verify.ts")]);
       return verifyChain(database, await openKey(), noted);
     },
-    prune: async (now = Date.now()) => (await loadChain()).prune(now - RETENTION_MS, RETENTION_MS),
+    deleteBatch: async (before, limit) => (await loadChain()).prune(before, AUDIT_KEPT_MS, limit),
   };
 }

@@ -33,7 +33,6 @@ export const NUMBERED_ENTRIES = `SELECT s.seq, s.entry_id, s.mac, ${COLUMNS.map(
   FROM audit_seals AS s LEFT JOIN audit_log AS l ON l.id = s.entry_id WHERE s.seq > ?1`;
 
 const BATCH = 200;
-const PRUNE_BATCH = 2_000;
 
 /** The hash of an entry in the chain. */
 export const hashOf = (key: ChainKey, before: string, row: Row): string =>
@@ -69,9 +68,12 @@ export function createChain({ database, vault, notify }: Deps) {
   /** The work under way; one at a time. */
   let tail: Promise<unknown> = Promise.resolve();
 
-  function inTurn(work: () => Promise<void>): Promise<void> {
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const next = tail.then(work);
-    tail = next.catch(() => undefined);
+    tail = next.then(
+      () => undefined,
+      () => undefined,
+    );
     return next;
   }
 
@@ -130,34 +132,32 @@ export function createChain({ database, vault, notify }: Deps) {
     idle: async (): Promise<void> => void (await tail),
 
     /**
-     * Deletes the oldest entries that were made before `before` and at least `retentionMs` before the newest one, which the
-     * table's trigger checks too. The hash of the last of them is the anchor of the rest.
+     * Deletes up to `limit` of the oldest entries that were made before `before` and at least `retentionMs` before the newest one, which the
+     * table's trigger checks too. The hash of the last of them is the anchor of the rest. Returns how many.
      */
-    prune: (before: number, retentionMs: number) =>
+    prune: (before: number, retentionMs: number, limit: number) =>
       inTurn(async () => {
-        for (;;) {
-          const { key, ...state } = await open();
-          const { rows } = await database.read(
-            `SELECT s.seq, s.mac, l.at <= min(?2, (SELECT at FROM audit_log ORDER BY id DESC LIMIT 1) - ?3) AS isOld
-              FROM audit_seals AS s JOIN audit_log AS l ON l.id = s.entry_id
-              WHERE s.seq > ?1 AND s.mac IS NOT NULL ORDER BY s.seq LIMIT ${PRUNE_BATCH}`,
-            [state.anchor.seq, before, retentionMs],
-          );
-          const young = rows.findIndex(({ isOld }) => !isOld);
-          const old = young === -1 ? rows : rows.slice(0, young);
-          const last = old.at(-1);
-          if (!last) return;
-          const anchor = { seq: Number(last.seq), mac: String(last.mac) };
-          await database.write([
-            ...moveStatements(key, state, { ...state, anchor }),
-            {
-              sql: "DELETE FROM audit_log WHERE id IN (SELECT entry_id FROM audit_seals WHERE seq <= ?)",
-              args: [anchor.seq],
-            },
-            { sql: "DELETE FROM audit_seals WHERE seq <= ?", args: [anchor.seq] },
-          ]);
-          if (old.length < PRUNE_BATCH) return;
-        }
+        const { key, ...state } = await open();
+        const { rows } = await database.read(
+          `SELECT s.seq, s.mac, l.at <= min(?2, (SELECT at FROM audit_log ORDER BY id DESC LIMIT 1) - ?3) AS isOld
+            FROM audit_seals AS s JOIN audit_log AS l ON l.id = s.entry_id
+            WHERE s.seq > ?1 AND s.mac IS NOT NULL ORDER BY s.seq LIMIT ?4`,
+          [state.anchor.seq, before, retentionMs, limit],
+        );
+        const young = rows.findIndex(({ isOld }) => !isOld);
+        const old = young === -1 ? rows : rows.slice(0, young);
+        const last = old.at(-1);
+        if (!last) return 0;
+        const anchor = { seq: Number(last.seq), mac: String(last.mac) };
+        await database.write([
+          ...moveStatements(key, state, { ...state, anchor }),
+          {
+            sql: "DELETE FROM audit_log WHERE id IN (SELECT entry_id FROM audit_seals WHERE seq <= ?)",
+            args: [anchor.seq],
+          },
+          { sql: "DELETE FROM audit_seals WHERE seq <= ?", args: [anchor.seq] },
+        ]);
+        return old.length;
       }),
   };
 }

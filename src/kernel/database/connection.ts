@@ -29,6 +29,8 @@ export function openConnection(path: string): Connection {
   connection.run("PRAGMA journal_mode = WAL");
   connection.run("PRAGMA synchronous = NORMAL");
   connection.run("PRAGMA foreign_keys = ON");
+  // What is deleted is overwritten, so that an erased text is not left in the file.
+  connection.run("PRAGMA secure_delete = ON");
   connection.run("PRAGMA cache_size = -8192");
   connection.run("PRAGMA temp_store = MEMORY");
   connection.run(`PRAGMA journal_size_limit = ${WAL_SIZE_LIMIT_BYTES}`);

@@ -9,6 +9,7 @@ import { programName } from "../config/program-name.ts";
 import { AppError, StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { COMPACT } from "./background/compaction.ts";
 import type { LogKeeper } from "./background/log-keeper.ts";
 import { createDatabaseMetrics } from "./database-metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
@@ -50,6 +51,16 @@ export interface Database {
    * called for a file.
    */
   onLostAnswer(listener: () => void): void;
+  /**
+   * Empties the log of a file, which holds earlier versions of pages, so that nothing deleted is left in it. False if a long
+   * reader, such as a backup, keeps it from that for some seconds.
+   */
+  truncateLog(): Promise<boolean>;
+  /**
+   * Writes the file anew, without remains of what was deleted. Reads go on; writes wait, some seconds for each gigabyte. False
+   * where that is not possible: on a server, and in a cluster.
+   */
+  compact(): Promise<boolean>;
   /** Checks that the database can be read and, if the last write failed, written. Throws a 503 otherwise. */
   ready(): Promise<boolean>;
   /** Writes the waiting batches, then releases the file. */
@@ -71,6 +82,9 @@ export interface DatabaseOptions {
   /** Of a file: keeps its write-ahead log for a copy. */
   keepLog?: (file: string, log: Log) => LogKeeper;
 }
+
+const TRUNCATE_ATTEMPTS = 20;
+const TRUNCATE_PAUSE_MS = 100;
 
 /** Opens the database and migrates its schema. Throws `StartError`, with nothing changed, if it can't be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -121,6 +135,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     writeLong,
     read,
     readLong: (sql, args = []) => engine.readLong(sql, args),
+    async compact() {
+      if (path === undefined || options.replicate) return false;
+      await writeLong([{ sql: COMPACT, args: [] }]);
+      return true;
+    },
+    async truncateLog() {
+      for (let attempt = 0; attempt < TRUNCATE_ATTEMPTS; attempt++) {
+        if ((await engine.truncateLog?.()) ?? true) return true;
+        await Bun.sleep(TRUNCATE_PAUSE_MS);
+      }
+      return false;
+    },
     onLostAnswer: (listener) => engine.onLostAnswer?.(listener),
     async ready() {
       if (queue.storageError) await write([{ sql: "INSERT OR REPLACE INTO meta VALUES ('ready', '')", args: [] }]);

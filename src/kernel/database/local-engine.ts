@@ -6,6 +6,7 @@ import { StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createBackgroundConnection } from "./background/background-connection.ts";
 import { createCheckpointer } from "./background/checkpointer.ts";
+import { COMPACT, compactFile } from "./background/compaction.ts";
 import type { LogKeeper } from "./background/log-keeper.ts";
 import { openConnection } from "./connection.ts";
 import { toStorageError } from "./errors.ts";
@@ -24,6 +25,8 @@ export interface StorageEngine {
   /** Runs one query without blocking the event loop. */
   readLong(sql: string, args: readonly InValue[]): Promise<ResultSet>;
   afterCommit(): void;
+  /** Of a file: see `Database.truncateLog`. */
+  truncateLog?(): Promise<boolean>;
   /** Of a server: see `Database.onLostAnswer`. */
   onLostAnswer?(listener: () => void): void;
   close(): Promise<void>;
@@ -59,7 +62,11 @@ export function openFile(
       // The checkpointer writes too, and would find the file locked.
       async commitLong(batch) {
         try {
-          return await checkpointer.holdWhile(() => background.commit(batch));
+          return await checkpointer.holdWhile(async () => {
+            if (batch[0]?.sql !== COMPACT) return background.commit(batch);
+            await compactFile(path);
+            return [];
+          });
         } catch (error) {
           throw toStorageError(error);
         }
@@ -71,6 +78,11 @@ export function openFile(
           throw toStorageError(error);
         }
       },
+      truncateLog: () =>
+        checkpointer.holdWhile(() => {
+          keeper?.cutOff();
+          return background.truncateLog();
+        }),
       afterCommit: checkpointer.afterCommit,
       async read(sql, args) {
         try {

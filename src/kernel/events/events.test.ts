@@ -4,8 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, serverDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { createWatch } from "../../../tests/support/eventually.ts";
 import type { Database } from "../database/database.ts";
-import { createJobs } from "../jobs/jobs.ts";
+import { deleteInBatches } from "../retention/deletion.ts";
 import { createEvents, type Event, type Events } from "./events.ts";
+import { eventsKind } from "./events-retention.ts";
 
 const DAY = 24 * 3_600_000;
 
@@ -23,8 +24,7 @@ describe.each([
     heard.push(event);
     watch.changed();
   };
-  const make = () =>
-    createEvents({ database, jobs: createJobs({ database, log: silent }), log: silent, now: () => time });
+  const make = () => createEvents({ database, log: silent, now: () => time });
 
   beforeEach(async () => {
     opened = await open();
@@ -113,9 +113,10 @@ describe.each([
     time -= 31 * DAY;
     await database.write(Array.from({ length: 2_500 }, () => events.recordStatement("old", { data: null })));
     const last = await events.latest();
-    expect(await events.prune()).toBe(0);
+    const { steps } = eventsKind(database, 30 * DAY);
+    expect(await deleteInBatches(steps, time - 30 * DAY, { isRemote: database.file === undefined })).toBe(0);
     time += 31 * DAY;
-    expect(await events.prune()).toBe(2_499);
+    expect(await deleteInBatches(steps, time - 30 * DAY, { isRemote: database.file === undefined })).toBe(2_499);
     expect((await events.since(0)).map(({ seq }) => seq)).toEqual([last]);
     await database.write([events.recordStatement("new", { data: null })]);
     expect(await events.latest()).toBe(last + 1);
@@ -124,7 +125,7 @@ describe.each([
 
 test("on a shared server a listener gets the events of other processes", async () => {
   const { database, remove } = await serverDatabase();
-  const make = () => createEvents({ database, jobs: createJobs({ database, log: silent }), log: silent });
+  const make = () => createEvents({ database, log: silent });
   const here = make();
   const there = make();
   const heard: unknown[] = [];

@@ -2,9 +2,8 @@
 
 import type { Row } from "@libsql/client";
 import { type Database, insertedRowid, type Statement } from "../database/database.ts";
-import type { Jobs } from "../jobs/jobs.ts";
 import type { Log } from "../telemetry/log.ts";
-import { DAY, HOUR, SECOND } from "../util/time.ts";
+import { SECOND } from "../util/time.ts";
 
 /** An event. `seq` grows with every event and is never reused, so a reader can resume after the last one it saw. */
 export interface Event {
@@ -52,19 +51,15 @@ export interface Events {
   since(seq: number, filter?: EventFilter): Promise<Event[]>;
   /** Returns the sequence number of the newest event, 0 before the first. */
   latest(): Promise<number>;
-  /** Deletes events older than 30 days, and returns their number. A job runs it every hour. */
-  prune(): Promise<number>;
 }
 
 const TYPE_NAME = /^[a-z][a-z0-9-]{0,30}\.[a-z][a-z0-9_-]{0,30}$/;
-const RETENTION_MS = 30 * DAY;
 const SELECT_LATEST: Statement = { sql: "SELECT max(seq) AS seq FROM events", args: [] };
-const PRUNE_BATCH_SIZE = 2_000;
 /** The interval of queries for events of other processes on the same database server. */
 const SHARED_POLL_MS = SECOND;
 
-export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; now?: () => number }): Events {
-  const { database, jobs, log, now = Date.now } = deps;
+export function createEvents(deps: { database: Database; log: Log; now?: () => number }): Events {
+  const { database, log, now = Date.now } = deps;
   const listeners = new Set<(event: Event) => void>();
   const declaredTypes: string[] = [];
   const sharedFollower = database.file === undefined ? createSharedFollower() : undefined;
@@ -123,24 +118,7 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
       const { rows } = await database.read(SELECT_LATEST.sql);
       return Number(rows[0]?.seq ?? 0);
     },
-    async prune() {
-      const before = now() - RETENTION_MS;
-      for (let total = 0; ; ) {
-        const [result] = await database.write([
-          {
-            // The newest event stays whatever its age, since the next number is derived from it.
-            sql: `DELETE FROM events WHERE created_at < ? AND seq < (SELECT max(seq) FROM events)
-              AND seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?)`,
-            args: [before, PRUNE_BATCH_SIZE],
-          },
-        ]);
-        const removed = result?.rowsAffected ?? 0;
-        total += removed;
-        if (removed < PRUNE_BATCH_SIZE) return total;
-      }
-    },
   };
-  jobs.every("events.prune", HOUR, async () => void (await events.prune()));
   return events;
 
   /**

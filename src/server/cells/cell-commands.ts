@@ -86,6 +86,7 @@ export function createCellCommands({ count, states, cells, runIn }: Deps): RunCo
     if (name === "user.list") return listUsers(args);
     if (name === "fleet.live") return live();
     if (name === "vault.rotate") return rotateKeys(args);
-    return runIn(await cellOf(name, args), name, args);
+    // A command that names a cell is for that one: its caller goes through all of them.
+    return runIn(args.cell === undefined ? await cellOf(name, args) : Number(args.cell), name, args);
   };
 }

@@ -1,7 +1,9 @@
 // Runs `berth backup`, which may run beside the service, `berth backups`, and `berth restore`.
 
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { backupSettings } from "../../../plugins/fleet/settings.ts";
+import { ERASURES_FILE } from "../../../plugins/privacy/settings.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
@@ -11,7 +13,7 @@ import { backUpDatabase } from "../backups/database-copy.ts";
 import { listBackups, makeBackup, makeBackupFile, openStorage } from "../backups/make-backup.ts";
 import { copyOfCell, restoreBackup } from "../backups/restore-backup.ts";
 import { cellsOf } from "../backups/staging.ts";
-import { cellDatabaseUrl } from "../cells/folders.ts";
+import { cellDatabaseUrl, cellDataDir } from "../cells/folders.ts";
 import { loadAllSettings } from "../settings.ts";
 import { UsageError } from "./options.ts";
 
@@ -101,17 +103,33 @@ export async function restoreCommand(
   const config = loadAllSettings(environment());
   const { from, kept, files, reached } = await restoreBackup(config, source, { identityFile, at });
   await note(config, "backup.restore", from, { files, kept });
-  if (reached?.problem !== undefined) process.stderr.write(`${reached.problem}
-`);
+  if (reached?.problem !== undefined) process.stderr.write(`${reached.problem}\n`);
+  const erased = await eraseAgain(config);
   const before = kept.length > 0 ? ` What was there before is kept as ${kept.join(", ")}.` : "";
   const andFiles = files > 0 ? `, with ${files} files` : "";
   return print(
-    `Restored from ${from}${andFiles}.${reachedText(reached?.at)}${before} The start needs the key that the backup was made with: ${keyName(config)}.\n`,
+    `Restored from ${from}${andFiles}.${reachedText(reached?.at)}${before}${erased} The start needs the key that the backup was made with: ${keyName(config)}.\n`,
   );
 }
 
 const reachedText = (at: number | undefined) =>
   at === undefined ? "" : ` With the continuous copy, it is as it was at ${new Date(at).toISOString()}.`;
+
+/** Whom the service was asked to forget may be in the backup. Their hashes lie beside the database, and were not replaced. */
+async function eraseAgain(config: Config): Promise<string> {
+  if (!cellsOf(config).some((cell) => existsSync(join(cellDataDir(config, cell), ERASURES_FILE)))) return "";
+  const byHand = `${programName()} person reapply`;
+  if (cellsOf(config).length > 1)
+    return ` People were erased from this service, and the backup may bring them back: start it, then run ${byHand}.`;
+  try {
+    const { runCommand } = await import("./run-command.ts");
+    const { erased } = (await runCommand(config, "person.reapply", {})) as { erased: number };
+    return ` ${erased} people who had been erased were in it, and were erased again.`;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return ` People were erased from this service, and the backup may bring them back. They could not be erased again (${why}): run ${byHand} before others use it.`;
+  }
+}
 
 export async function backupsCommand(isJson: boolean): Promise<number> {
   const config = loadAllSettings(environment());

@@ -52,6 +52,12 @@ export const OPTIONS = {
   head: { type: "string" },
   reason: { type: "string" },
   at: { type: "string" },
+  "older-than": { type: "string" },
+  compact: { type: "boolean" },
+  channel: { type: "string" },
+  id: { type: "string" },
+  account: { type: "string" },
+  out: { type: "string" },
 } as const;
 
 /** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
@@ -77,5 +83,13 @@ export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   at: "  --at TIME       what the continuous copy (BACKUP_CONTINUOUS) had at this moment, such as 2026-11-26T14:03:05Z",
   head: "  --head N:HASH   the head that an earlier run printed, to see whether the end was cut off since",
   reason: "  --reason TEXT   why, for the owner, who reads it, and for the audit log",
+  "older-than":
+    "  --older-than AGE  such as 90d: what is older goes, whatever the settings say, of the kinds that have one",
+  compact:
+    "  --compact       also write the database anew, without free pages; others' writes wait, some seconds for each gigabyte",
+  channel: "  --channel CHANNEL  where the person wrote: telegram, discord, whatsapp, slack, email, or visitor",
+  id: "  --id ID         the person there, as the channel names them",
+  account: "  --account EMAIL  an account of this service",
+  out: "  --out FILE      where to write it",
   conversation: "  --conversation ID  go on with this conversation",
 };

@@ -3,28 +3,45 @@ import { userInfo } from "node:os";
 import { clusterSettings } from "../../cluster/settings.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { AppError, StartError } from "../../kernel/errors.ts";
-import { openKernel } from "../../kernel/kernel.ts";
-import { createApp } from "../app.ts";
+import { openKernel, type RunningKernel } from "../../kernel/kernel.ts";
+import { type App, createApp } from "../app.ts";
 import { dispatch, socketPath } from "../control-socket.ts";
 
 /**
  * Runs a command in the service that runs on this data folder, or without one on the database itself. The operator in the
  * audit log is the user of the system.
  */
-export async function runCommand(config: Config, name: string, args: Record<string, string>): Promise<unknown> {
-  const argsWithOperator = { operator: operator(), ...args };
-  const answer = await askService(config, name, argsWithOperator);
-  if (answer !== undefined) return answer;
-  if (config.of(clusterSettings).cells > 1)
-    throw new StartError("With CELLS, commands go through the running service, which knows all cells. Start it first.");
-  const kernel = await openKernel(config);
+export const runCommand = (config: Config, name: string, args: Record<string, string>): Promise<unknown> =>
+  withCommands(config, (send) => send(name, args));
+
+/** Sends one command. */
+export type SendCommand = (name: string, args: Record<string, string>) => Promise<unknown>;
+
+/** Does work that consists of several commands. Without a service, the database stays open until the work is done. */
+export async function withCommands<Result>(
+  config: Config,
+  work: (send: SendCommand) => Promise<Result>,
+): Promise<Result> {
+  const who = operator();
+  let kernel: RunningKernel | undefined;
+  let commands: App["commands"] | undefined;
   try {
-    return await dispatch(createApp(kernel).commands, name, argsWithOperator);
+    return await work(async (name, args) => {
+      const argsWithOperator = { operator: who, ...args };
+      const answer = commands ? undefined : await askService(config, name, argsWithOperator);
+      if (answer !== undefined) return answer;
+      if (config.of(clusterSettings).cells > 1)
+        throw new StartError(
+          "With CELLS, commands go through the running service, which knows all cells. Start it first.",
+        );
+      kernel ??= await openKernel(config);
+      commands ??= createApp(kernel).commands;
+      return dispatch(commands, name, argsWithOperator);
+    });
   } finally {
-    await kernel.close();
+    await kernel?.close();
   }
 }
-
 /** Returns the name of this process's user; in a container, the user may have only a number. */
 export function operator(): string {
   try {

@@ -1,5 +1,6 @@
 // Runs long statements on a thread of the addon, because on the main thread each would block the event loop until it ends.
 
+import { statSync } from "node:fs";
 import type { InValue, ResultSet } from "@libsql/client";
 import { toGuardError } from "../group-commit.ts";
 import type { Statement } from "../statements.ts";
@@ -17,6 +18,8 @@ export interface BackgroundConnection {
    * writes meanwhile.
    */
   commit(batch: readonly Statement[]): Promise<ResultSet[]>;
+  /** Moves the log into the file and empties it. False if another connection has kept it from that. */
+  truncateLog(): Promise<boolean>;
   /** Waits for running work. */
   close(): Promise<void>;
 }
@@ -87,6 +90,14 @@ export function createBackgroundConnection(path: string): BackgroundConnection {
         }
       }),
 
+    truncateLog: () =>
+      inTurn(async ({ connection }) => {
+        // The first copies most pages while others write; the second, which they wait for, only the rest.
+        await connection.exec("PRAGMA wal_checkpoint(PASSIVE)");
+        await connection.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+        return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0;
+      }),
+
     async close() {
       await last;
       (await opened?.catch(() => undefined))?.connection.close();
@@ -97,7 +108,7 @@ export function createBackgroundConnection(path: string): BackgroundConnection {
 async function open(path: string): Promise<Background> {
   const { default: Libsql } = await import("libsql/promise");
   const connection: AddonConnection = new Libsql(path, {});
-  await connection.exec(`PRAGMA busy_timeout = 2000; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
+  await connection.exec(`PRAGMA busy_timeout = 2000; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;
     PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
     CREATE TEMP TABLE arguments (number INTEGER PRIMARY KEY, value);
     CREATE TEMP TABLE found (number INTEGER PRIMARY KEY, ${columnNames(MAX_COLUMNS)})`);

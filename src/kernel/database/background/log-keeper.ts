@@ -9,6 +9,8 @@ export interface LogKeeper {
    * @param frames how many it has
    */
   ending(frames: number): Promise<void>;
+  /** The log is about to be emptied without that: what is written from now on follows nothing that is kept. */
+  cutOff(): void;
   /** After a write. */
   noteNext(): void;
   /** After the file was closed. */

@@ -79,6 +79,10 @@ export function createLogKeeper(databaseFile: string, log: Pick<Log, "warn">): L
         log.warn("a log could not be kept for the continuous copy, which begins anew", { error });
       }
     },
+    cutOff() {
+      if (ended) rmSync(keptPath(folder, ended), { force: true });
+      ended = undefined;
+    },
     noteNext() {
       if (!ended) return;
       const next = readLogHeader(logFile)?.start.generation;

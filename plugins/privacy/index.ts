@@ -1,0 +1,68 @@
+// The privacy plugin: the operator's commands that delete what is old, and that give out or erase a person's data.
+import { plugin } from "../../src/kernel/plugin.ts";
+import { once } from "../../src/kernel/util/cache.ts";
+import { HOUR } from "../../src/kernel/util/time.ts";
+import type { Command } from "../admin/index.ts";
+import { agents } from "../agents/index.ts";
+import { auth } from "../auth/index.ts";
+import { backupSettings } from "../fleet/settings.ts";
+import { lifecycle } from "../lifecycle/index.ts";
+import { runtime } from "../runtime/index.ts";
+import { skills } from "../skills/index.ts";
+import { uploads } from "../uploads/index.ts";
+import { ERASE_JOB, SUBJECTS } from "./person/sealed-subject.ts";
+import { createPruneCommands } from "./prune-commands.ts";
+
+export type { Receipt } from "./person/receipt.ts";
+export type { KeptReport, PruneReport, PruneSlice } from "./prune-commands.ts";
+
+export const privacy = plugin("privacy", ({ kernel, use }) => {
+  const services = {
+    accounts: use(auth),
+    agents: use(agents),
+    lifecycle: use(lifecycle),
+    runtime: use(runtime),
+    uploads: use(uploads),
+    memories: use(skills).memories,
+  };
+  const { keep } = kernel.config.of(backupSettings);
+  let isStarted = false;
+
+  /** Loaded with the first command. */
+  const people = once(async () =>
+    (await import("./person/people.ts")).createPeople({
+      ...kernel,
+      ...services,
+      keep,
+      isStarted: () => isStarted,
+    }),
+  );
+  const command =
+    (name: string): Command =>
+    async (args) =>
+      (await people()).run(name, args);
+
+  kernel.keyRotation.registerColumn(SUBJECTS);
+  kernel.keyRotation.register("list of erasures", {
+    reseal: async () => (await people()).reseal(),
+    // It is no text of the database.
+    findText: "SELECT 1 WHERE ?1 IS NULL",
+  });
+  // After a kill, and where the command that began it has gone away.
+  kernel.jobs.handle(ERASE_JOB, async (payload) => void (await (await people()).finish(payload)), { timeoutMs: HOUR });
+
+  return {
+    service: {
+      commands: {
+        ...createPruneCommands(kernel),
+        "person.erase": command("person.erase"),
+        "person.export": command("person.export"),
+        "person.verify": command("person.verify"),
+        "person.reapply": command("person.reapply"),
+      },
+    },
+    start() {
+      isStarted = true;
+    },
+  };
+});

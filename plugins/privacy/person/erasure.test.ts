@@ -1,0 +1,272 @@
+// Plants a marker in every table and file that can hold somebody's data, erases them, and looks for it in every file of the data folder.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { createClient } from "../../../tests/support/client.ts";
+import { insertAgent } from "../../../tests/support/records.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
+import type { Receipt } from "./receipt.ts";
+
+const MARK = "zqxmarkerzqx";
+const ID = "8812345671";
+const OTHER = "9900000002";
+const CHANNEL = "channel_a";
+
+let server: TestServer;
+let agentId: string;
+beforeEach(async () => {
+  server = await openServer();
+  agentId = await insertAgent(server.kernel.database);
+});
+afterEach(() => server[Symbol.asyncDispose]());
+
+const write = (sql: string, ...args: (string | number | null)[]) => server.kernel.database.write([{ sql, args }]);
+const count = async (table: string) =>
+  Number((await server.kernel.database.read(`SELECT count(*) AS n FROM ${table}`)).rows[0]?.n);
+const run = (name: string, args: Record<string, string> = {}) => {
+  const command = server.app.commands[name];
+  if (!command) throw new Error(`There is no command ${name}.`);
+  return command({ operator: "ada", ...args });
+};
+const erase = (id = ID) => run("person.erase", { channel: "telegram", id }) as Promise<Receipt>;
+const dataDir = () => server.kernel.config.dataDir;
+
+/** Files of the data folder in which a text occurs, also in compressed ones. */
+function filesWith(text: string): string[] {
+  const files = readdirSync(dataDir(), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => {
+      const bytes = readFileSync(path);
+      return (path.endsWith(".gz") ? gunzipSync(bytes) : bytes).includes(text);
+    });
+}
+
+/** Writes as a sender does, and lets the agent keep everything that it can keep of them. */
+async function plant(sender: string, mark: string, { group = "" } = {}): Promise<void> {
+  const at = Date.now();
+  const peer = group || sender;
+  const session = group || `with ${sender === ID ? "them" : "another"}`;
+  const [turn, step] = [Bun.randomUUIDv7(), 1];
+  const text = `${mark} says hello`;
+  await write(
+    "INSERT OR IGNORE INTO sessions (id, agent_id, platform, peer, summary, summary_upto, created_at, last_activity_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?)",
+    ...[session, agentId, CHANNEL, peer, text, at, at],
+  );
+  await write(
+    `INSERT INTO inbox (id, agent_id, session_id, platform, platform_message_id, peer, sender_id, sender_name, by_owner, is_group, content,
+      topic, attachments, transcribed_by, status, received_at, settled_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, 'x', 'done', ?, ?)`,
+    ...[
+      turn,
+      agentId,
+      session,
+      CHANNEL,
+      `${peer}:${turn}`,
+      peer,
+      sender,
+      `${mark} Name`,
+      group ? 1 : 0,
+      text,
+      text,
+      `[{"name":"${mark}"}]`,
+      at,
+      at,
+    ],
+  );
+  for (const role of ["user", "assistant"])
+    await write(
+      "INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, steps, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      ...[Bun.randomUUIDv7(), session, agentId, turn, CHANNEL, role, text.repeat(300), `["${mark}"]`, at],
+    );
+  await write(
+    "UPDATE sessions SET message_count = (SELECT count(*) FROM messages WHERE session_id = ?1) WHERE id = ?1",
+    session,
+  );
+  await write(
+    "INSERT INTO outbox (id, inbox_id, agent_id, platform, peer, body, status, created_at) VALUES (?, ?, ?, ?, ?, ?, 'sent', ?)",
+    ...[Bun.randomUUIDv7(), turn, agentId, CHANNEL, peer, text, at],
+  );
+  await write(
+    "INSERT INTO turn_steps (agent_id, turn_id, seq, kind, name, input, output, taint) VALUES (?, ?, ?, 'tool', 'x', ?, ?, 0)",
+    ...[agentId, turn, step, text, text],
+  );
+  await write(
+    `INSERT INTO approvals (id, agent_id, session_id, turn_id, step, code, platform, by_owner, tool, class, summary, input, status, requested_at, expires_at)
+      VALUES (?, ?, ?, ?, 1, ?, ?, 0, 'x', 'write', ?, ?, 'denied', ?, ?)`,
+    ...[Bun.randomUUIDv7(), agentId, session, turn, turn.slice(-6), CHANNEL, text, text, at, at],
+  );
+  await write(
+    "INSERT INTO memories (id, agent_id, circle, content, digest, source, created_at, updated_at, turn_id) VALUES (?, ?, ?, ?, ?, 'agent', ?, ?, ?)",
+    ...[Bun.randomUUIDv7(), agentId, `${CHANNEL}:${peer}`, `${text} ${turn}`, turn, at, at, turn],
+  );
+  await write(
+    "INSERT INTO memory_vectors (seq, agent_id, model, dimensions, embedding) SELECT max(seq), ?, 'x', 1, CAST(? AS BLOB) FROM memories",
+    ...[agentId, mark],
+  );
+  // Those of a group have no author.
+  if (!group)
+    await write(
+      "INSERT INTO reminders (id, agent_id, session_id, platform, peer, by_owner, text, dedupe, due_at, created_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?)",
+      ...[Bun.randomUUIDv7(), agentId, session, CHANNEL, peer, text, turn, at, at],
+    );
+  await write(
+    "INSERT INTO agent_logs (id, agent_id, at, level, source, message) VALUES (?, ?, ?, 'info', 'x', ?)",
+    ...[Bun.randomUUIDv7(), agentId, at, `${mark} Name (${sender}) wrote`],
+  );
+  const data = JSON.stringify({ agentId, sessionId: session, inboxId: turn, text });
+  const [event] = await write(
+    "INSERT INTO events (id, type, agent_id, data, created_at) VALUES (?, 'agent.message', ?, ?, ?)",
+    ...[turn, agentId, data, at],
+  );
+  expect(event?.rowsAffected).toBe(1);
+  await write(
+    "INSERT INTO jobs (id, kind, payload, run_at, max_attempts, created_at) VALUES (?, 'runtime.extract-facts', ?, ?, 1, ?)",
+    ...[turn, JSON.stringify({ agentId, sessionId: session, peer, ...(!group && { mark }) }), at + 1e9, at],
+  );
+  const upload = Bun.randomUUIDv7();
+  await write(
+    "INSERT INTO uploads (id, agent_id, name, type, size, created_at) VALUES (?, ?, ?, 'text/plain', 3, ?)",
+    ...[upload, agentId, `${mark}.txt`, at],
+  );
+  await write("INSERT INTO upload_uses (agent_id, message_id, upload_id) VALUES (?, ?, ?)", ...[agentId, turn, upload]);
+  mkdirSync(join(dataDir(), "uploads", agentId), { recursive: true });
+  writeFileSync(join(dataDir(), "uploads", agentId, upload), text);
+}
+
+describe("somebody who only wrote to a bot", () => {
+  test("is in no table and no file afterwards; others are untouched", async () => {
+    await plant(ID, MARK);
+    await plant(ID, MARK);
+    await plant(OTHER, "otherotherother");
+    const backups = join(dataDir(), "backups", agentId);
+    mkdirSync(backups, { recursive: true });
+    const name = `${new Date(Date.now() + 1_000).toISOString().replace(/[:.]/g, "-")}.json.gz`;
+    writeFileSync(join(backups, name), gzipSync(`${MARK} in a backup of the agent`));
+    expect(filesWith(MARK).length).toBeGreaterThan(1);
+    const receipt = await erase();
+    expect(receipt.deleted).toMatchObject({
+      messages: 4,
+      received: 2,
+      conversations: 1,
+      files: 2,
+      memories: 2,
+      logLines: 2,
+      backups: 1,
+    });
+    // One of the agent as it is now has taken its place.
+    expect(readdirSync(backups)).toHaveLength(1);
+    expect(filesWith(MARK)).toEqual([]);
+    expect(filesWith(ID)).toEqual([]);
+    for (const [table, left] of Object.entries({
+      messages: 2,
+      inbox: 1,
+      sessions: 1,
+      outbox: 1,
+      memories: 1,
+      uploads: 1,
+      turn_steps: 1,
+    }))
+      expect([table, await count(table)]).toEqual([table, left]);
+    expect(filesWith("otherotherother").length).toBeGreaterThan(1);
+    expect((await server.kernel.audit.verify()).ok).toBe(true);
+  });
+
+  test("in a group loses what they wrote, and others keep theirs", async () => {
+    await plant(OTHER, "otherotherother", { group: "-100777" });
+    await plant(ID, MARK, { group: "-100777" });
+    await erase();
+    expect(filesWith(MARK)).toEqual([]);
+    const { rows } = await server.kernel.database.read("SELECT message_count AS n, summary FROM sessions");
+    expect(rows).toMatchObject([{ n: 2, summary: null }]);
+    expect(await count("inbox")).toBe(1);
+  });
+
+  test("gets a copy first, as one archive", async () => {
+    await plant(ID, MARK);
+    await plant(OTHER, "otherotherother");
+    const file = join(server.dir, "copy.tar.gz");
+    expect(await run("person.export", { channel: "telegram", id: ID, file })).toMatchObject({ file, files: 2 });
+    const text = gunzipSync(readFileSync(file)).toString();
+    expect(text).toContain(MARK);
+    expect(text).not.toContain("otherotherother");
+    await expect(run("person.export", { channel: "telegram", id: ID, file: "x.gz" })).rejects.toMatchObject({
+      status: 400,
+    });
+  });
+
+  test("a channel that does not exist is refused with those that do", async () => {
+    await expect(run("person.erase", { channel: "fax", id: ID })).rejects.toThrow("Give one of telegram, ");
+  });
+});
+
+describe("a receipt", () => {
+  test("says what was deleted, by whom, and what remains; it names nobody", async () => {
+    await plant(ID, MARK);
+    const receipt = await erase();
+    expect(receipt).toMatchObject({ by: { kind: "command", name: "ada" }, person: { channel: CHANNEL } });
+    expect(receipt.remains.map(({ what }) => what).join()).toContain("backups of the whole service");
+    expect(JSON.stringify(receipt)).not.toContain(ID);
+  });
+
+  test("can be verified, and a changed one can't", async () => {
+    await plant(ID, MARK);
+    const receipt = await erase();
+    const verify = (one: unknown) => run("person.verify", { receipt: JSON.stringify(one) });
+    expect(await verify(receipt)).toEqual({ genuine: true });
+    expect(await verify(Object.fromEntries(Object.entries(receipt).toReversed()))).toEqual({ genuine: true });
+    expect(await verify({ ...receipt, deleted: { messages: 1 } })).toEqual({ genuine: false });
+    await expect(run("person.verify", { receipt: "hello" })).rejects.toMatchObject({ code: "UNREADABLE_RECEIPT" });
+  });
+});
+
+describe("an interrupted erasure", () => {
+  test("goes on by itself, with the counts of both parts in the receipt", async () => {
+    await plant(ID, MARK);
+    await plant(ID, MARK);
+    const { database } = server.kernel;
+    const whole = database.write;
+    let writes = 0;
+    // As a kill would: from some write on, nothing is written any more.
+    Object.assign(database, {
+      write: (...given: Parameters<typeof whole>) =>
+        ++writes > 12 ? Promise.reject(new Error("killed")) : whole(...given),
+    });
+    await expect(erase()).rejects.toThrow("killed");
+    Object.assign(database, { write: whole });
+    expect(await count("erasures WHERE ended_at IS NULL")).toBe(1);
+    expect(await count("jobs WHERE kind = 'privacy.erase'")).toBe(1);
+    const receipt = await erase();
+    expect(receipt.deleted).toMatchObject({ messages: 4, received: 2, conversations: 1, memories: 2 });
+    expect(filesWith(MARK)).toEqual([]);
+    expect(await count("erasures")).toBe(1);
+  });
+});
+
+test("who comes back with a restored backup is erased again, found by a hash", async () => {
+  await plant(ID, MARK);
+  await erase();
+  await plant(ID, MARK);
+  await plant(OTHER, "otherotherother");
+  expect(await run("person.reapply")).toEqual({ listed: 1, erased: 1 });
+  expect(filesWith(MARK)).toEqual([]);
+  expect(await count("inbox")).toBe(1);
+  expect(readFileSync(join(dataDir(), "erasures.jsonl"), "utf8")).not.toContain(ID);
+});
+
+describe("an account", () => {
+  test("goes with its agents, and its address is left in the audit log alone", async () => {
+    const client = createClient(server.web);
+    const userId = await client.join();
+    const { email } = client.account;
+    const file = join(server.dir, "account.tar.gz");
+    await run("person.export", { email, file });
+    expect(gunzipSync(readFileSync(file)).toString()).toContain(email);
+    rmSync(file);
+    const receipt = await run("person.erase", { email });
+    expect(receipt).toMatchObject({ person: { channel: "account" }, deleted: { accounts: 1, signIns: 1 } });
+    expect(await count(`users WHERE id = '${userId}'`)).toBe(0);
+    expect(await count(`events WHERE user_id = '${userId}' AND instr(data, '${email}') > 0`)).toBe(0);
+    await expect(run("person.erase", { email })).rejects.toMatchObject({ status: 404 });
+  });
+});

@@ -1,0 +1,264 @@
+// Erases a person in steps, which a kill may end at any time: the next start goes on, and the receipt comes when nothing is left.
+
+import type { Actor } from "../../../src/kernel/audit/actor.ts";
+import type { Statement } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { createPacer } from "../../../src/kernel/util/pacing.ts";
+import {
+  argumentsFor,
+  DELETIONS,
+  deleteSql,
+  EMPTY_NEWEST_EVENT,
+  FILES,
+  findSql,
+  parametersOf,
+  REPAIR_GROUPS,
+} from "./deletions.ts";
+import type { ErasureList } from "./erasure-list.ts";
+import { agentsOf, findTraces, type Traces } from "./find-traces.ts";
+import { type Receipt, signReceipt } from "./receipt.ts";
+import { ERASE_JOB, subjectContext } from "./sealed-subject.ts";
+import { ACCOUNT, type Subject } from "./subject.ts";
+
+export interface ErasureDeps extends Pick<Kernel, "database" | "vault" | "jobs" | "audit" | "log"> {
+  list: ErasureList;
+  /** Does work while the agent has no turns. */
+  whileQuiesced: <Result>(agentId: string, work: () => Promise<Result>) => Promise<Result>;
+  /** Deletes a file that came with a message. */
+  removeUpload(agentId: string, id: string): Promise<void>;
+  /** Drops what is held in memory of an agent's facts. */
+  forgetFacts(agentId: string): void;
+  /** Deletes the backups of an agent that may hold the person; returns how many. */
+  removeBackups(agentId: string, since: number): Promise<number>;
+  /** Makes a new one in place of those. */
+  writeBackup(agentId: string): Promise<void>;
+  /** Deletes an account with all that is its own; returns the counts of it. */
+  removeAccount(userId: string, actor: Pick<Actor, "kind" | "name">): Promise<Record<string, number>>;
+  /** Where copies of the database are, and when they are gone. */
+  copies(): Receipt["remains"];
+}
+
+const BATCH = 100;
+const COUNT = `UPDATE erasures SET counts = json_set(counts, '$.' || ?2, coalesce(counts ->> ('$.' || ?2), 0) + changes()) WHERE id = ?1`;
+const ADD = `UPDATE erasures SET counts = json_set(counts, '$.' || ?2, coalesce(counts ->> ('$.' || ?2), 0) + ?3) WHERE id = ?1`;
+const SEARCHES = ["memories_search", "knowledge_search"];
+const MERGE_PAGES = 64;
+/** A file up to this size is written anew at once, in about a second, in which other writes wait. */
+const COMPACTED_BYTES = 128 * 1024 * 1024;
+
+interface Row {
+  id: string;
+  person: string;
+  subject: Subject;
+  actor: Pick<Actor, "kind" | "name">;
+  startedAt: number;
+}
+
+export type Erasures = ReturnType<typeof createErasures>;
+
+export function createErasures(deps: ErasureDeps) {
+  const { database, vault, jobs, audit, log, list } = deps;
+  const running = new Map<string, Promise<Receipt>>();
+
+  const counted = (id: string, kind: string, statement: Statement): Statement[] => [
+    statement,
+    { sql: COUNT, args: [id, kind] },
+  ];
+  const add = (id: string, kind: string, count: number) =>
+    count === 0 ? Promise.resolve([]) : database.write([{ sql: ADD, args: [id, kind, count] }]);
+
+  async function eraseRows(erasureId: string, traces: Traces, subject: Subject): Promise<void> {
+    const all = parametersOf(traces, subject);
+    const newest = argumentsFor(EMPTY_NEWEST_EVENT, all);
+    await database.write([{ sql: EMPTY_NEWEST_EVENT, args: newest }]);
+    for (const deletion of DELETIONS) {
+      const sql = findSql(deletion);
+      const { rows } = await database.readLong(sql, argumentsFor(sql, all));
+      const keys = JSON.parse(String(rows[0]?.keys ?? "[]")) as unknown[];
+      const pace = createPacer();
+      for (let at = 0; at < keys.length; at += BATCH) {
+        const args = [JSON.stringify(keys.slice(at, at + BATCH))];
+        await database.write(counted(erasureId, deletion.kind, { sql: deleteSql(deletion), args }));
+        await pace();
+      }
+      // What is left of a group is counted once its messages are gone.
+      if (deletion.kind === "messages" && traces.groups.length > 0)
+        await database.write([{ sql: REPAIR_GROUPS, args: [JSON.stringify(traces.groups)] }]);
+    }
+  }
+
+  async function eraseIn(erasureId: string, agentId: string, subject: Subject): Promise<void> {
+    const before = await findTraces(database, agentId, subject);
+    const removed = await deps.removeBackups(agentId, before.since ?? 0);
+    await add(erasureId, "backups", removed);
+    await deps.whileQuiesced(agentId, async () => {
+      const traces = await findTraces(database, agentId, subject);
+      const entries = JSON.stringify(traces.entries);
+      for (const { id } of (await database.read(FILES, [agentId, entries])).rows) {
+        await deps.removeUpload(agentId, String(id));
+        await add(erasureId, "files", 1);
+      }
+      await eraseRows(erasureId, traces, subject);
+      deps.forgetFacts(agentId);
+    });
+    if (removed > 0) await deps.writeBackup(agentId);
+  }
+
+  /** Words stay in a full-text index until its parts are merged, and in the log of the database until it is emptied. */
+  async function scrub(): Promise<boolean> {
+    for (const table of SEARCHES) {
+      const command = (pages: number): Statement => ({
+        sql: `INSERT INTO ${table} (${table}, rank) VALUES ('merge', ?)`,
+        args: [pages],
+      });
+      await database.write([command(-MERGE_PAGES)]);
+      for (let before = -1, now = await segmentsOf(table); now !== before; now = await segmentsOf(table)) {
+        before = now;
+        await database.write([command(MERGE_PAGES)]);
+      }
+    }
+    const isSmall = (await fileSize()) <= COMPACTED_BYTES;
+    // Parts of pages that no row uses may still have words: a page that is divided leaves a copy of the half that has moved.
+    const isCompact = isSmall && (await database.compact());
+    return (await database.truncateLog()) && isCompact;
+  }
+
+  async function fileSize(): Promise<number> {
+    const { rows } = await database.read(
+      "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size",
+    );
+    return Number(rows[0]?.bytes);
+  }
+
+  /** Changes as long as a merge has something to do. */
+  async function segmentsOf(table: string): Promise<number> {
+    const { rows } = await database.read(`SELECT count(*) AS n, coalesce(sum(pgno), 0) AS pages FROM ${table}_idx`);
+    return Number(rows[0]?.n) * 1e9 + Number(rows[0]?.pages);
+  }
+
+  async function work(row: Row): Promise<Receipt> {
+    const { id, subject } = row;
+    // First, so that a restored backup can't bring back whom an erasure has begun to remove.
+    const ofOwner = subject.ownerId === undefined ? {} : { ownerId: subject.ownerId };
+    list.add({ person: row.person, channel: subject.channel, ...ofOwner, at: row.startedAt });
+    if (subject.channel === ACCOUNT)
+      for (const [kind, count] of Object.entries(await deps.removeAccount(subject.id, row.actor)))
+        await add(id, kind, count);
+    else for (const agentId of await agentsOf(database, subject)) await eraseIn(id, agentId, subject);
+    const isScrubbed = await scrub();
+    return settle(row, isScrubbed);
+  }
+
+  async function settle({ id, person, subject, actor, startedAt }: Row, isScrubbed: boolean): Promise<Receipt> {
+    const { rows } = await database.read("SELECT counts FROM erasures WHERE id = ?", [id]);
+    const deleted = JSON.parse(String(rows[0]?.counts)) as Record<string, number>;
+    const receipt = signReceipt(list, {
+      format: "berth.erasure-receipt/1",
+      id,
+      person: { channel: subject.channel, hash: person },
+      by: { kind: actor.kind, name: actor.name },
+      startedAt: new Date(startedAt).toISOString(),
+      endedAt: new Date().toISOString(),
+      deleted,
+      remains: [
+        ...deps.copies(),
+        ...(isScrubbed ? [] : [PAGE_REMAINS]),
+        ...(subject.channel === ACCOUNT ? ACCOUNT_REMAINS : SENDER_REMAINS),
+      ],
+    });
+    await database.write([
+      {
+        sql: "UPDATE erasures SET ended_at = ?, receipt = ?, subject = NULL WHERE id = ?",
+        args: [Date.now(), JSON.stringify(receipt), id],
+      },
+      audit.statementFor({ ...actor, id: null, address: null, requestId: null } as Actor, {
+        action: "person.erase",
+        target: { kind: "person", id: person, name: "" },
+        details: { erasure: id, deleted },
+      }),
+    ]);
+    log.info("a person's data was erased", { erasure: id, rows: Object.values(deleted).reduce((a, b) => a + b, 0) });
+    return receipt;
+  }
+
+  async function finish(id: string): Promise<Receipt> {
+    const now = running.get(id);
+    if (now) return now;
+    const { rows } = await database.read("SELECT * FROM erasures WHERE id = ?", [id]);
+    const [row] = rows;
+    if (!row) throw new AppError(404, "ERASURE_NOT_FOUND", "There is no such erasure.");
+    if (row.receipt !== null) return JSON.parse(String(row.receipt)) as Receipt;
+    const subject = JSON.parse(vault.open(String(row.subject), subjectContext(id))) as Subject;
+    const actor = JSON.parse(String(row.actor)) as Row["actor"];
+    const ofRow = { id, person: String(row.person), subject, actor, startedAt: Number(row.started_at) };
+    // Another caller may have begun during the read.
+    const started = running.get(id) ?? work(ofRow).finally(() => running.delete(id));
+    running.set(id, started);
+    return started;
+  }
+
+  return {
+    /** Goes on with an erasure, or returns the receipt of one that has ended. */
+    finish,
+    /** Resolves when nothing of the person is left. What a kill ends goes on by itself at the next start, or when it is called again. */
+    async erase(subject: Subject, actor: Pick<Actor, "kind" | "name">): Promise<Receipt> {
+      const person = list.hashOf(subject);
+      const [open] = (
+        await database.read("SELECT id FROM erasures WHERE person = ? AND ended_at IS NULL ORDER BY id LIMIT 1", [
+          person,
+        ])
+      ).rows;
+      if (open) return finish(String(open.id));
+      const id = Bun.randomUUIDv7();
+      const sealed = vault.seal(JSON.stringify(subject), subjectContext(id));
+      await database.write([
+        {
+          sql: "INSERT INTO erasures (id, person, subject, actor, started_at) VALUES (?, ?, ?, ?, ?)",
+          args: [id, person, sealed, JSON.stringify({ kind: actor.kind, name: actor.name }), Date.now()],
+        },
+        jobs.enqueueStatement(ERASE_JOB, { id }, { uniqueKey: id }),
+      ]);
+      return finish(id);
+    },
+  };
+}
+
+const SENDER_REMAINS: Receipt["remains"] = [
+  {
+    what: "what others have written about the person, and what an owner has told the agent",
+    why: "it is theirs",
+    until: null,
+  },
+  {
+    what: "files that the agent has taken into its knowledge",
+    why: "they have no sender; the owner deletes them",
+    until: null,
+  },
+  { what: "reminders that were set in a group", why: "they have no author", until: "they are due" },
+  { what: "messages on the platform itself", why: "only the platform can delete them", until: null },
+  { what: "figures and costs, without names or texts", why: "the ledger has to add up", until: null },
+  {
+    what: "entries of the audit log that name an id on the platform",
+    why: "it is never changed",
+    until: "two years after each entry",
+  },
+];
+const ACCOUNT_REMAINS: Receipt["remains"] = [
+  {
+    what: "payments and sums of usage, under the id of the account",
+    why: "accounting laws, and the ledger has to add up",
+    until: null,
+  },
+  {
+    what: "entries of the audit log, which name the address",
+    why: "it is never changed",
+    until: "two years after each entry",
+  },
+  { what: "sealed keys of wallets, without a name", why: "money may be on them", until: null },
+];
+const PAGE_REMAINS: Receipt["remains"][number] = {
+  what: "remains of rows in unused parts of the database's pages",
+  why: "writing a large file anew makes others wait",
+  until: "berth prune --compact",
+};

@@ -1,0 +1,142 @@
+// Writes a copy of all of a person's data as one archive: a gzipped tar with JSON files, and the files themselves.
+import { createWriteStream } from "node:fs";
+import { rename, rm, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import type { Database } from "../../../src/kernel/database/database.ts";
+import type { Agent } from "../../agents/index.ts";
+import { argumentsFor, copySql, DELETIONS, FILES, parametersOf } from "./deletions.ts";
+import { agentsOf, findTraces } from "./find-traces.ts";
+import { ACCOUNT, type Subject } from "./subject.ts";
+
+export interface ExportDeps {
+  database: Pick<Database, "read" | "readLong">;
+  agentsOfAccount(userId: string): Promise<readonly Agent[]>;
+  /** An agent as `GET /api/agents/:id/export` gives it. */
+  exportAgent(agent: Agent): Promise<AsyncGenerator<string, void>>;
+  readUpload(agentId: string, id: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
+}
+
+interface Entry {
+  name: string;
+  bytes: Uint8Array;
+}
+
+/** ?1: the account. Without secrets: neither hashes of passwords and keys nor sealed texts. */
+const OF_ACCOUNT: Readonly<Record<string, [columns: string, rows: string]>> = {
+  account: [
+    "id, email, name, email_verified, plan, credits, two_factor_enabled, notifications, locale, created_at, updated_at",
+    "users WHERE id = ?1",
+  ],
+  subscription: ["plan, status, current_period_end, updated_at", "subscriptions WHERE user_id = ?1"],
+  sessions: ["created_at, renewed_at, expires_at, address, user_agent", "auth_sessions WHERE user_id = ?1"],
+  keys: ["name, prefix, scopes, created_at, last_used_at, expires_at", "api_keys WHERE user_id = ?1"],
+  signIns: ["provider, subject, label, created_at", "linked_accounts WHERE user_id = ?1"],
+  connectedApps: ["name, host, scopes, created_at, last_used_at", "connected_apps WHERE user_id = ?1"],
+  wallets: ["kind, name, address, created_at", "wallets WHERE user_id = ?1"],
+  walletSpends: [
+    "kind, network, address, asset, amount, recipient, state, hash, created_at",
+    "wallet_spends WHERE user_id = ?1",
+  ],
+  payments: ["kind, amount, currency, credits, at", "payments WHERE user_id = ?1"],
+  credits: ["kind, credits, balance", "credit_entries WHERE user_id = ?1"],
+  usage: [
+    "day, provider, model, calls, input_tokens, output_tokens, cost_micro_usd",
+    "usage_account_days WHERE user_id = ?1",
+  ],
+  webhooks: ["url, types, description, active, created_at", "webhook_endpoints WHERE user_id = ?1"],
+  skills: ["name, version", "installed_skills WHERE user_id = ?1 AND removed_at IS NULL"],
+  responses: ["id, input, response, created_at", "api_responses WHERE user_id = ?1"],
+  audit: [
+    "at, actor_kind, actor_name, action, target_kind, target_id, target_name, details, address",
+    "audit_log WHERE actor_id = ?1 OR target_id = ?1",
+  ],
+};
+
+const rowsSql = (columns: string, rows: string) =>
+  `SELECT json_group_array(json_object(${columns
+    .split(", ")
+    .map((column) => `'${column}', ${column}`)
+    .join(", ")})) AS rows FROM ${rows}`;
+
+const jsonEntry = (name: string, value: unknown): Entry => ({
+  name,
+  bytes: new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`),
+});
+
+/** Writes the archive as a whole, readable by its owner only. Returns its size and the number of its files. */
+export async function writeExport(deps: ExportDeps, subject: Subject, file: string) {
+  const { createTarPacker } = await import("modern-tar");
+  const { readable, controller } = createTarPacker();
+  const unfinished = `${file}.unfinished`;
+  let files = 0;
+  try {
+    const written = pipeline(
+      Readable.fromWeb(readable as Parameters<typeof Readable.fromWeb>[0]),
+      createGzip(),
+      createWriteStream(unfinished, { mode: 0o600 }),
+    );
+    const entries = subject.channel === ACCOUNT ? ofAccount(deps, subject.id) : ofSender(deps, subject);
+    const packed = (async () => {
+      for await (const { name, bytes } of entries) {
+        const writer = controller.add({ name, size: bytes.byteLength, type: "file", mode: 0o600 }).getWriter();
+        await writer.write(bytes);
+        await writer.close();
+        files++;
+      }
+      controller.finalize();
+    })().catch((error: unknown) => {
+      controller.error(error);
+      throw error;
+    });
+    await Promise.all([written, packed]);
+    await rename(unfinished, file);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+  return { file, bytes: (await stat(file)).size, files };
+}
+
+async function* ofAccount(deps: ExportDeps, userId: string): AsyncGenerator<Entry, void> {
+  for (const [name, [columns, rows]] of Object.entries(OF_ACCOUNT)) {
+    const found = await deps.database.readLong(rowsSql(columns, rows), [userId]);
+    yield jsonEntry(`${name}.json`, JSON.parse(String(found.rows[0]?.rows ?? "[]")));
+  }
+  for (const agent of await deps.agentsOfAccount(userId)) {
+    const parts: string[] = [];
+    for await (const part of await deps.exportAgent(agent)) parts.push(part);
+    yield { name: `agents/${agent.id}.json`, bytes: new TextEncoder().encode(parts.join("")) };
+    const { rows } = await deps.database.read("SELECT id, name FROM uploads WHERE agent_id = ?", [agent.id]);
+    yield* filesOf(deps, agent.id, rows);
+  }
+}
+
+async function* ofSender(deps: ExportDeps, subject: Subject): AsyncGenerator<Entry, void> {
+  for (const agentId of await agentsOf(deps.database, subject)) {
+    const traces = await findTraces(deps.database, agentId, subject);
+    const all = parametersOf(traces, subject);
+    const copy: Record<string, unknown> = {};
+    for (const deletion of DELETIONS.filter(({ copied }) => copied !== undefined)) {
+      const sql = copySql(deletion);
+      const { rows } = await deps.database.readLong(sql, argumentsFor(sql, all));
+      copy[deletion.kind] = JSON.parse(String(rows[0]?.rows ?? "[]"));
+    }
+    yield jsonEntry(`agents/${agentId}.json`, copy);
+    const { rows } = await deps.database.read(FILES, [agentId, JSON.stringify(traces.entries)]);
+    yield* filesOf(deps, agentId, rows);
+  }
+}
+
+async function* filesOf(
+  { readUpload }: ExportDeps,
+  agentId: string,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): AsyncGenerator<Entry, void> {
+  for (const { id, name } of rows) {
+    const bytes = await readUpload(agentId, String(id));
+    // A name is the sender's: only its last part, so that unpacking writes nowhere else.
+    if (bytes) yield { name: `files/${agentId}/${String(id)}-${basename(String(name)).slice(-80)}`, bytes };
+  }
+}

@@ -1,0 +1,88 @@
+// Puts together what the commands of `berth person` need from the other plugins.
+import { readdirSync } from "node:fs";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
+import type { agents } from "../../agents/index.ts";
+import type { auth } from "../../auth/index.ts";
+import type { lifecycle } from "../../lifecycle/index.ts";
+import type { runtime } from "../../runtime/index.ts";
+import type { skills } from "../../skills/index.ts";
+import type { uploads } from "../../uploads/index.ts";
+import { createAccountErasure } from "./account.ts";
+import { createPersonCommands } from "./commands.ts";
+import { createErasures } from "./erasure.ts";
+import { createErasureList } from "./erasure-list.ts";
+import type { Receipt } from "./receipt.ts";
+
+export interface PeopleDeps extends Pick<Kernel, "config" | "vault" | "database" | "jobs" | "audit" | "log"> {
+  accounts: ServiceOf<typeof auth>;
+  agents: ServiceOf<typeof agents>;
+  lifecycle: ServiceOf<typeof lifecycle>;
+  runtime: ServiceOf<typeof runtime>;
+  uploads: ServiceOf<typeof uploads>;
+  memories: ServiceOf<typeof skills>["memories"];
+  /** How long backups of the whole service are kept; undefined: until somebody deletes them. */
+  keep: { count: number; forMs: number | undefined } | undefined;
+  /** Whether turns run in this process. A command without a service starts none. */
+  isStarted(): boolean;
+}
+
+export function createPeople(deps: PeopleDeps) {
+  const { accounts, agents, lifecycle, runtime, uploads, memories, keep, isStarted } = deps;
+  const list = createErasureList(deps);
+
+  /** Copies of the database that a restore has kept beside it. */
+  function keptCopies(): Receipt["remains"] {
+    const kept = readdirSync(deps.config.dataDir).filter((name) => /\.replaced-/.test(name));
+    if (kept.length === 0) return [];
+    const why = "a restore has kept them in the data folder; the operator deletes them";
+    return [{ what: kept.join(", "), why, until: null }];
+  }
+
+  function backupsUntil(): Receipt["remains"][number] {
+    const what = "backups of the whole service that were made before; what is restored from one is erased again";
+    if (!keep) return { what, why: "no setting deletes them", until: null };
+    const until = keep.forMs === undefined ? null : new Date(Date.now() + keep.forMs).toISOString();
+    const why = `BACKUP_KEEP keeps ${keep.count}${keep.forMs === undefined ? "" : `, BACKUP_KEEP_FOR ${Math.ceil(keep.forMs / DAY)} days`}`;
+    return { what, why, until };
+  }
+
+  const erasures = createErasures({
+    ...deps,
+    list,
+    whileQuiesced: (agentId, work) => (isStarted() ? runtime.whileQuiesced(agentId, work) : work()),
+    async removeUpload(agentId, id) {
+      await uploads.remove(agentId, id).catch((error: unknown) => {
+        // A kill came between the deletion and its record.
+        if (!(error instanceof AppError && error.status === 404)) throw error;
+      });
+    },
+    forgetFacts: memories.invalidate,
+    removeBackups: lifecycle.removeBackupsSince,
+    writeBackup: async (agentId) => void (await lifecycle.writeBackup(agentId)),
+    removeAccount: createAccountErasure({ ...deps, users: accounts.users, deleteAccount: accounts.deleteAccount }),
+    copies: () => [backupsUntil(), ...keptCopies()],
+  });
+
+  const commands = createPersonCommands({
+    ...deps,
+    list,
+    erasures,
+    accountOf: accounts.administration.byEmail,
+    exporting: {
+      ...deps,
+      agentsOfAccount: agents.list,
+      exportAgent: (agent) => lifecycle.exportAgent(agent, { history: true }),
+      readUpload: uploads.read,
+    },
+  });
+
+  return {
+    async run(name: string, args: Readonly<Record<string, string>>): Promise<unknown> {
+      return commands[name]?.(args);
+    },
+    reseal: list.reseal,
+    finish: (payload: unknown) => erasures.finish(String((payload as { id: string }).id)),
+  };
+}

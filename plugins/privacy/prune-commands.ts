@@ -1,0 +1,102 @@
+// The commands behind `berth prune`: what is older than its time, and the deletion of it in slices, so that the caller can show progress.
+import { invalidInput } from "../../src/kernel/errors.ts";
+import type { Kernel } from "../../src/kernel/plugin.ts";
+import type { KeptKind, Measured } from "../../src/kernel/retention/kept-kind.ts";
+import { DAY, SECOND } from "../../src/kernel/util/time.ts";
+import type { Commands } from "../admin/index.ts";
+
+/** A kind of data as the operator sees it. */
+export interface KeptReport extends Measured {
+  kind: string;
+  what: string;
+  setting: string | null;
+  /** How long it is kept, in ms; null: forever. */
+  keepMs: number | null;
+  /** What is older than this (epoch ms) goes; null: nothing does. */
+  before: number | null;
+}
+
+export interface PruneReport {
+  kinds: KeptReport[];
+  /** Of the database's file; null for a server. */
+  fileBytes: number | null;
+  /** Bytes in the file that earlier deletions have left; new rows take them first. */
+  freeBytes: number | null;
+}
+
+export interface PruneSlice {
+  deleted: number;
+  done: boolean;
+}
+
+const SLICE_MS = 2 * SECOND;
+
+export function createPruneCommands({ retention, database }: Pick<Kernel, "retention" | "database">): Commands {
+  function requireKinds(text: string): readonly KeptKind[] {
+    const all = retention.kinds();
+    if (text === "") return all;
+    return text.split(",").map((name) => {
+      const kind = all.find((one) => one.name === name.trim());
+      if (kind) return kind;
+      throw invalidInput({ path: "kind", message: `Give one of ${all.map((one) => one.name).join(", ")}.` });
+    });
+  }
+
+  /** A time of the operator's is only for kinds that have a setting: what has a fixed time has a reason for it. */
+  function beforeOf(kind: KeptKind, olderThanMs: number | undefined): number | undefined {
+    const keepMs = kind.setting === undefined ? kind.keepMs : (olderThanMs ?? kind.keepMs);
+    return keepMs === undefined ? undefined : Date.now() - keepMs;
+  }
+
+  async function fileSizes(): Promise<Pick<PruneReport, "fileBytes" | "freeBytes">> {
+    if (database.file === undefined) return { fileBytes: null, freeBytes: null };
+    const value = async (name: string) => Number((await database.read(`PRAGMA ${name}`)).rows[0]?.[0]);
+    const size = await value("page_size");
+    return { fileBytes: size * (await value("page_count")), freeBytes: size * (await value("freelist_count")) };
+  }
+
+  return {
+    async "prune.report"({ kinds = "", olderThan }): Promise<PruneReport> {
+      const olderThanMs = olderThan === undefined ? undefined : requireAge(olderThan);
+      const reports: KeptReport[] = [];
+      for (const kind of requireKinds(kinds)) {
+        const before = beforeOf(kind, olderThanMs);
+        const measured = before === undefined ? { rows: 0, bytes: 0, oldest: undefined } : await kind.measure(before);
+        reports.push({
+          kind: kind.name,
+          what: kind.what,
+          setting: kind.setting ?? null,
+          keepMs: kind.keepMs ?? null,
+          before: before ?? null,
+          ...measured,
+        });
+      }
+      return { kinds: reports, ...(await fileSizes()) };
+    },
+
+    /** Writes the file anew; other writes wait. */
+    "prune.compact": async () => ({
+      compacted: (await database.compact()) && (await database.truncateLog()),
+      ...(await fileSizes()),
+    }),
+
+    /** Deletes for two seconds. Ended in between, nothing is lost: the next slice goes on. */
+    async "prune.slice"({ kind: name = "", before = "" }): Promise<PruneSlice> {
+      const [kind] = requireKinds(name);
+      const time = Number(before);
+      if (!kind || name === "" || !Number.isFinite(time) || before === "")
+        throw invalidInput({ path: "before", message: "Give a kind and a time." });
+      // A fixed time, and that of the audit log, can't be shortened by a caller.
+      const latest = beforeOf(kind, kind.setting === undefined ? undefined : 0) ?? 0;
+      const signal = AbortSignal.timeout(SLICE_MS);
+      const deleted = await retention.deleteBefore(kind, Math.min(time, latest), { signal });
+      return { deleted, done: !signal.aborted };
+    },
+  };
+}
+
+function requireAge(text: string): number {
+  const ms = Number(text);
+  if (Number.isFinite(ms) && ms >= DAY) return ms;
+  throw invalidInput({ path: "olderThan", message: "Give a time of at least 1d." });
+}

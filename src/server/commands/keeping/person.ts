@@ -1,0 +1,116 @@
+// Runs `berth person`: a copy of all of somebody's data, their erasure with a receipt, and the check of a receipt.
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Receipt } from "../../../../plugins/privacy/index.ts";
+import { environment } from "../../../kernel/config/config.ts";
+import { programName } from "../../../kernel/config/program-name.ts";
+import { cellsOf } from "../../backups/staging.ts";
+import { loadAllSettings } from "../../settings.ts";
+import { UsageError } from "../options.ts";
+import { type SendCommand, withCommands } from "../run-command.ts";
+
+export interface PersonFlags {
+  channel: string | undefined;
+  id: string | undefined;
+  account: string | undefined;
+  out: string | undefined;
+  yes: boolean;
+}
+
+type Who = Record<string, string>;
+
+const USAGE = [
+  ["export (--account EMAIL | --channel CHANNEL --id ID) --out FILE.tar.gz", "write a copy of all of somebody's data"],
+  [
+    "erase (--account EMAIL | --channel CHANNEL --id ID) [--out RECEIPT] [--yes]",
+    "delete all of it, and print a receipt",
+  ],
+  ["verify RECEIPT", "check that this service made the receipt, and that it is as it was"],
+  ["reapply", "erase again whom a restored backup has brought back"],
+] as const;
+
+export const personHelp = (): string =>
+  USAGE.map(([usage, summary]) => `${programName()} person ${usage}\n    ${summary}`).join("\n");
+
+export async function personCommand([name, ...rest]: string[], flags: PersonFlags): Promise<number> {
+  if (name === "verify" && rest.length === 1 && rest[0] !== undefined) return verify(rest[0]);
+  if (rest.length === 0 && name === "reapply") return reapply();
+  if (rest.length === 0 && name === "export") return exportData(whoOf(flags), flags.out);
+  if (rest.length === 0 && name === "erase") return erase(whoOf(flags), flags);
+  process.stderr.write(`Usage: ${personHelp()}\n`);
+  return 2;
+}
+
+function whoOf({ channel, id, account }: PersonFlags): Who {
+  if (account !== undefined && channel === undefined && id === undefined) return { email: account };
+  if (account === undefined && channel !== undefined && id !== undefined) return { channel, id };
+  throw new UsageError(
+    "Say who: --account EMAIL, or --channel CHANNEL and --id ID, such as --channel telegram --id 123.",
+  );
+}
+
+/** An account is in one cell; others may have written to agents of several. */
+async function inCells<Result>(
+  who: Who,
+  work: (send: SendCommand, cell: number) => Promise<Result>,
+): Promise<Result[]> {
+  const config = loadAllSettings(environment());
+  const cells = cellsOf(config);
+  return withCommands(config, async (send) => {
+    if (cells.length === 1 || who.email !== undefined) return [await work(send, 0)];
+    const results: Result[] = [];
+    for (const cell of cells)
+      results.push(await work((name, args) => send(name, { ...args, cell: String(cell) }), cell));
+    return results;
+  });
+}
+
+async function exportData(who: Who, out: string | undefined): Promise<number> {
+  if (out === undefined) throw new UsageError("Name the file that is to be written: --out FILE.tar.gz");
+  const written = await inCells(who, (send, cell) =>
+    send("person.export", { ...who, file: resolve(cell === 0 ? out : `${out}.${cell}`) }),
+  );
+  for (const one of written) {
+    const { file, bytes, files } = one as { file: string; bytes: number; files: number };
+    process.stdout.write(`${file}: ${files} files, ${bytes} bytes. It holds personal data; only you can read it.\n`);
+  }
+  return 0;
+}
+
+async function erase(who: Who, { yes, out }: PersonFlags): Promise<number> {
+  if (!yes && !(await isConfirmed(who))) return 1;
+  const receipts = (await inCells(who, (send) => send("person.erase", who))) as Receipt[];
+  const text = `${JSON.stringify(receipts.length === 1 ? receipts[0] : receipts, null, 2)}\n`;
+  if (out === undefined) process.stdout.write(text);
+  else writeFileSync(out, text, { mode: 0o600 });
+  const rows = receipts.flatMap(({ deleted }) => Object.values(deleted)).reduce((sum, count) => sum + count, 0);
+  process.stderr.write(`${rows} rows and files were deleted. The receipt says what remains, and why.\n`);
+  return 0;
+}
+
+async function isConfirmed({ email, channel, id }: Who): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError("This can't be undone. Say --yes to do it without being asked.");
+  process.stderr.write(`Erase all data of ${email ?? `${id} on ${channel}`}? This can't be undone. [y/N] `);
+  for await (const line of console) return /^y(?:es)?$/i.test(line.trim());
+  return false;
+}
+
+async function verify(file: string): Promise<number> {
+  const text = readFileSync(file, "utf8");
+  const { genuine } = (await withCommands(loadAllSettings(environment()), (send) =>
+    send("person.verify", { receipt: text }),
+  )) as { genuine: boolean };
+  process.stdout.write(
+    genuine
+      ? "This service made the receipt, and it is as it was.\n"
+      : "This is not as this service made it, or another service did.\n",
+  );
+  return genuine ? 0 : 1;
+}
+
+async function reapply(): Promise<number> {
+  const results = (await inCells({}, (send) => send("person.reapply", {}))) as { listed: number; erased: number }[];
+  const [listed, erased] = [results[0]?.listed ?? 0, results.reduce((sum, one) => sum + one.erased, 0)];
+  process.stdout.write(`${listed} people were erased so far; ${erased} of them were there again, and are erased.\n`);
+  return 0;
+}
