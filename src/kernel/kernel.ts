@@ -34,6 +34,7 @@ export interface KernelSeams {
   /** Default: a log of its own. */
   log?: Log;
   replicate?: DatabaseOptions["replicate"];
+  isConfirmedLater?: DatabaseOptions["isConfirmedLater"];
   files?: SharedFiles;
   /** Registers metrics beside those of the kernel and the plugins. */
   onMetrics?: (metrics: Metrics) => void;
@@ -71,6 +72,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       log,
       metrics,
       ...(seams.replicate && { replicate: seams.replicate }),
+      ...(seams.isConfirmedLater && { isConfirmedLater: true }),
     });
     opened.push(database);
     const traces = config.traces && (await import("./telemetry/otlp-traces.ts")).openTraces(config.traces, log);

@@ -5,6 +5,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { clusterSettings } from "../cluster/settings.ts";
 import type { Config, Environment } from "../kernel/config/config.ts";
+import { confirmMigration, goBackBeforeMigration } from "../kernel/database/before-migration/migration-copy.ts";
+import { DatabaseInUse, localDatabasePath } from "../kernel/database/database.ts";
+import { StartError } from "../kernel/errors.ts";
 import type { Log } from "../kernel/telemetry/log.ts";
 import type { ParentLink } from "./cells/parent-link.ts";
 import { type ConnectionLimits, connectionLimits, guardConnections } from "./connections/connection-guard.ts";
@@ -69,6 +72,8 @@ export async function serve({ env, plugins, parent }: ServeOptions): Promise<Run
   let service: Service | undefined;
   let controlSocket: { close(): Promise<void> } | undefined;
   let connectionGuard: ReturnType<typeof startConnectionGuard>;
+  /** The settings, once the database may have been changed. */
+  let opened: Config | undefined;
 
   /** One unhandled rejection must not end the service for all users. */
   const logUnhandledRejection = (error: unknown) => service?.log.error("unhandled promise rejection", { error });
@@ -119,12 +124,15 @@ export async function serve({ env, plugins, parent }: ServeOptions): Promise<Run
         : initialConfig;
     process.on("unhandledRejection", logUnhandledRejection);
     process.on("uncaughtException", exitAfterUncaughtException);
-    service = await openService({ config, env, external, pluginFiles: plugins }, parent);
+    opened = config;
+    const seams = { isConfirmedLater: true };
+    service = await openService({ config, env, external, pluginFiles: plugins, seams }, parent);
     connectionGuard = startConnectionGuard(config, service, listeners);
     controlSocket = await listenOnControlSocket({ config, log: service.log }, service.runCommand);
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);
     web?.open(service.web);
     backend?.open(service.backend);
+    confirmStart(config);
 
     setTimeout(releaseMemory, MEMORY_RELEASE_DELAY_MS).unref();
     let stopping: Promise<void> | undefined;
@@ -144,8 +152,26 @@ export async function serve({ env, plugins, parent }: ServeOptions): Promise<Run
     await close(0, 0).catch((closeError: unknown) =>
       service?.log.error("what was started could not be closed", { error: closeError }),
     );
-    throw error;
+    throw opened ? undoMigrations(opened, error) : error;
   }
+}
+
+/** The service is ready, so the migrations of this start, if there were any, stay. */
+function confirmStart({ database }: Config): void {
+  const path = localDatabasePath(database.url);
+  if (path !== undefined) confirmMigration(path);
+}
+
+/** Puts the database back as it was if this start, or one that was killed before it, has migrated it. Returns the error to tell. */
+function undoMigrations({ database }: Config, error: unknown): unknown {
+  const path = localDatabasePath(database.url);
+  const undone = path === undefined || error instanceof DatabaseInUse ? undefined : goBackBeforeMigration(path);
+  if (!undone) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new StartError(
+    `${why} The database, which this version had changed, is again as it was before; what the failed start left is ${undone.failed}. Mend the cause and start again, or start the version from before: put its file back in place of this one.`,
+    { cause: error },
+  );
 }
 
 /** What belongs to a cluster, or to several cells, is loaded only in one. */

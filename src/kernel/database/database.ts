@@ -9,6 +9,12 @@ import { programName } from "../config/program-name.ts";
 import { AppError, StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import {
+  confirmMigration,
+  copyBeforeMigration,
+  finishGoingBack,
+  goBackBeforeMigration,
+} from "./before-migration/migration-copy.ts";
 import { createDatabaseMetrics } from "./database-metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
@@ -65,6 +71,11 @@ export interface DatabaseOptions {
   metrics?: Metrics;
   /** Default: the migrations of this binary. */
   migrations?: readonly Migration[];
+  /**
+   * The caller confirms migrations of a file (`confirmMigration`), or undoes them (`goBackBeforeMigration`). Default: they are confirmed
+   * once they have succeeded.
+   */
+  isConfirmedLater?: boolean;
   /** Of a file: takes the place of what writes it, before anything is written. */
   replicate?: (storage: StorageEngine) => Promise<Pick<StorageEngine, "commit" | "commitLong">>;
 }
@@ -76,6 +87,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const manifest = options.migrations ?? migrations;
   const knownMigrations = new Set(manifest.map(({ name }) => name));
   const recorder = options.metrics && createDatabaseMetrics(options.metrics, path);
+  // The copies of a cluster are migrated by its log, and each machine has one.
+  const copiedFile = options.replicate ? undefined : path;
+  if (copiedFile !== undefined) finishGoingBack(copiedFile);
   const storage =
     path === undefined
       ? await openServer(options.url, options.authToken)
@@ -100,10 +114,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await engine.close();
   };
   try {
-    await migrate({ read, write }, manifest, options.log);
+    await migrate({ read, write }, manifest, options.log, async (last, first) => {
+      if (copiedFile === undefined) return;
+      await read("PRAGMA wal_checkpoint(TRUNCATE)");
+      await copyBeforeMigration(copiedFile, last, first);
+    });
+    if (copiedFile !== undefined && !options.isConfirmedLater) confirmMigration(copiedFile);
   } catch (error) {
     // Closing may fail for the same reason, such as a full disk; the first error is the one to tell.
     await close().catch(() => undefined);
+    const undone =
+      copiedFile === undefined ? undefined : goBackBeforeMigration(copiedFile, { hasOnlyMigrations: true });
+    if (undone) throw new StartError(migrationFailed(error, undone.version), { cause: error });
     if (!(error instanceof AppError)) throw error;
     throw new StartError(`${error.message} (${reason(error.cause)})`, { cause: error });
   }
@@ -124,6 +146,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     close,
   };
 }
+
+const migrationFailed = (error: unknown, version: string) =>
+  `The change of the database to version ${version} failed (${reason(error instanceof AppError && error.cause ? error.cause : error)}). The database is again as it was before. Start the version from before: put its file back in place of this one, and start it.`;
 
 async function replicated(
   storage: StorageEngine,
