@@ -13,8 +13,10 @@ import type { ParentLink } from "./cells/parent-link.ts";
 import { type ConnectionLimits, connectionLimits, guardConnections } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { bind, type Listener } from "./connections/listener.ts";
-import { listenOnControlSocket } from "./control-socket.ts";
+import { type CommandHandlers, dispatch, listenOnControlSocket } from "./control-socket.ts";
 import { loadExternalPlugins } from "./external-plugins.ts";
+import type { Program } from "./handover/hand-over.ts";
+import { findInherited, type Inherited, type ListenerName } from "./handover/inherited.ts";
 import { type CellOptions, type FirstAdmin, runAll } from "./service/cell.ts";
 import { openLocalService, type Service } from "./service/service.ts";
 import { loadAllSettings } from "./settings.ts";
@@ -25,10 +27,15 @@ export interface ServeOptions {
   plugins: string[];
   /** In the process of a cell other than the first: the way to that one. */
   parent?: ParentLink;
+  /** The sockets that the program before has left in this process. */
+  inherited?: Inherited | undefined;
+  /** Commands of the process itself, beside those of the service. */
+  commands?: CommandHandlers;
 }
 
 export interface RunningServer {
   config: Config;
+  log: Log;
   /** The URL of each surface that is served. */
   addresses: { web?: string; backend?: string };
   defaultModel: Service["defaultModel"];
@@ -39,6 +46,11 @@ export interface RunningServer {
   firstAdmin: FirstAdmin;
   /** Lets running requests finish within SHUTDOWN_GRACE, then closes everything. Safe to call twice. */
   stop(): Promise<void>;
+  /**
+   * Replaces this process by a program that goes on with its sockets. `beforehand` is called once the database is closed. Rejects if
+   * the program can't be executed; then everything is closed.
+   */
+  handOver(program: Program, beforehand?: () => void): Promise<never>;
 }
 
 /** Milliseconds for the responses to requests that were aborted at the end of the grace period. */
@@ -56,14 +68,11 @@ function releaseMemory(): void {
 const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Serves until `stop()`. Throws StartError or ConfigError if the start fails, with everything closed again. */
-export async function serve({ env, plugins, parent }: ServeOptions): Promise<RunningServer> {
+export async function serve({ env, plugins, parent, inherited, commands = {} }: ServeOptions): Promise<RunningServer> {
   const initialConfig = loadAllSettings(env);
   const listeners: Listener[] = [];
-  const listen = (
-    variable: "PORT" | "BACKEND_PORT",
-    { host, port }: { readonly host: string; readonly port: number },
-  ) => {
-    const listener = bind(variable, host, port);
+  const listen = (variable: ListenerName, address: { readonly host: string; readonly port: number }) => {
+    const listener = bind(variable, address.host, address.port, undefined, findInherited(inherited, variable, address));
     listeners.push(listener);
     return listener;
   };
@@ -72,6 +81,8 @@ export async function serve({ env, plugins, parent }: ServeOptions): Promise<Run
   let service: Service | undefined;
   let controlSocket: { close(): Promise<void> } | undefined;
   let connectionGuard: ReturnType<typeof startConnectionGuard>;
+  /** How long turns may take to end, where that is not what the settings say. */
+  let graceMs: number | undefined;
   /** The settings, once the database may have been changed. */
   let opened: Config | undefined;
 
@@ -110,25 +121,45 @@ export async function serve({ env, plugins, parent }: ServeOptions): Promise<Run
     ]);
   }
 
+  /** As `close`, at once and without the listeners. */
+  async function end(untilAnswered: () => Promise<void>, beforehand: () => void = () => undefined): Promise<void> {
+    graceMs = 0;
+    await runAll([
+      () => service?.handOver?.(),
+      () => connectionGuard?.stop(),
+      () => controlSocket?.close(),
+      () => service?.stop(),
+      untilAnswered,
+      () => service?.stopJobs(),
+      () => service?.close(),
+      beforehand,
+    ]);
+  }
+
   try {
     const web = initialConfig.role === "backend" || parent ? undefined : listen("PORT", initialConfig.web);
     const backend = initialConfig.role === "web" ? undefined : listen("BACKEND_PORT", initialConfig.backend);
-    const ports = { PORT: web && String(web.server.port), BACKEND_PORT: backend && String(backend.server.port) };
+    const ports = { PORT: web && String(web.port), BACKEND_PORT: backend && String(backend.port) };
     // Port 0 takes a free port, on which the defaults of addresses depend.
     const hasFreePort = [web && initialConfig.web.port, backend && initialConfig.backend.port].includes(0);
     await yieldToEventLoop();
     const external = await loadExternalPlugins([...initialConfig.plugins, ...plugins]);
-    const config =
+    const loaded =
       hasFreePort || external.settings.length > 0
         ? loadAllSettings({ ...env, ...(hasFreePort && omitUndefined(ports)) }, external.settings)
         : initialConfig;
+    const config = withGrace(loaded, () => graceMs ?? loaded.shutdownGraceMs);
     process.on("unhandledRejection", logUnhandledRejection);
     process.on("uncaughtException", exitAfterUncaughtException);
     opened = config;
     const seams = { isConfirmedLater: true };
     service = await openService({ config, env, external, pluginFiles: plugins, seams }, parent);
+    for (const listener of listeners) await listener.takeOver();
     connectionGuard = startConnectionGuard(config, service, listeners);
-    controlSocket = await listenOnControlSocket({ config, log: service.log }, service.runCommand);
+    const { runCommand } = service;
+    controlSocket = await listenOnControlSocket({ config, log: service.log }, async (name, args) =>
+      Object.hasOwn(commands, name) ? dispatch(commands, name, args) : runCommand(name, args),
+    );
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);
     web?.open(service.web);
     backend?.open(service.backend);
@@ -138,6 +169,7 @@ export async function serve({ env, plugins, parent }: ServeOptions): Promise<Run
     let stopping: Promise<void> | undefined;
     return {
       config,
+      log: service.log,
       addresses: omitUndefined({ web: web?.address, backend: backend?.address }),
       defaultModel: service.defaultModel,
       plugins: external.plugins.map(({ name }) => name),
@@ -146,6 +178,15 @@ export async function serve({ env, plugins, parent }: ServeOptions): Promise<Run
       stop: () => {
         stopping ??= close(config.shutdownGraceMs, FINAL_RESPONSE_MS);
         return stopping;
+      },
+      async handOver(program, beforehand) {
+        const { handOver } = await import("./handover/hand-over.ts");
+        return handOver({
+          listeners,
+          graceMs: config.shutdownGraceMs,
+          end: (untilAnswered) => end(untilAnswered, beforehand),
+          program,
+        });
       },
     };
   } catch (error) {
@@ -173,6 +214,14 @@ function undoMigrations({ database }: Config, error: unknown): unknown {
     { cause: error },
   );
 }
+
+/** The same settings, with a grace that depends on why the service ends. */
+const withGrace = (config: Config, graceMs: () => number): Config => ({
+  ...config,
+  get shutdownGraceMs() {
+    return graceMs();
+  },
+});
 
 /** What belongs to a cluster, or to several cells, is loaded only in one. */
 async function openService(options: CellOptions, parent: ParentLink | undefined): Promise<Service> {

@@ -5,20 +5,28 @@ import { programName } from "../../kernel/config/program-name.ts";
 import { isLoopbackUrl } from "../../kernel/config/validation.ts";
 import { redactForms } from "../../kernel/telemetry/redact.ts";
 import { openCLibrary } from "../c-library.ts";
+import { takeInherited } from "../handover/inherited.ts";
+import { createRestarts } from "../handover/restarts.ts";
 import type { RunningServer } from "../serve.ts";
 
 /** Bun allows 256 outgoing requests at a time, unless this variable is set when the process starts. */
 const MAX_REQUESTS_VARIABLE = "BUN_CONFIG_MAX_HTTP_REQUESTS";
 const MAX_REQUESTS_VALUE = "65336";
 
+/** The path of the program. A file that takes its place has it, too; asked later, the system would name the old file. */
+const executable = process.execPath;
+
 /** Returns -1: the process runs until a signal. */
 export async function serveCommand(plugins: string[], readyFd: number | undefined): Promise<number> {
+  const inherited = takeInherited();
   const env = environment();
   if (env[MAX_REQUESTS_VARIABLE] === undefined) await reexecute(env, readyFd);
   // Loaded only by the re-executed process, and before the first turn of the event loop: after it, Bun would keep the
   // pages of the source in memory.
   const { serve } = await import("../serve.ts");
-  const running = await serve({ env, plugins });
+  const restarts = createRestarts(() => running, { file: executable, args: argumentsOf(executable), env });
+  const running = await serve({ env, plugins, inherited, commands: restarts.commands });
+  restarts.started(inherited);
 
   const stop = (signal: string) => {
     process.stdout.write(
@@ -34,6 +42,8 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
   };
   process.once("SIGTERM", () => stop("SIGTERM"));
   process.once("SIGINT", () => stop("SIGINT"));
+  // In a terminal it means that the terminal was closed, which ends the program.
+  if (!process.stdout.isTTY) process.on("SIGHUP", restarts.onSignal);
   if (readyFd !== undefined) writeSync(readyFd, `${JSON.stringify(running.addresses)}\n`);
   process.stdout.write(`\n  Berth is ready: ${formatAddresses(addressesForPeople(running))}\n`);
   process.stdout.write(`${await nextSteps(running)}\n\n`);
@@ -47,8 +57,7 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
  */
 async function reexecute(env: Environment, readyFd: number | undefined): Promise<void> {
   if (readyFd !== undefined && readyFd > 2 && !(await moveToStandardInput(readyFd))) return;
-  const compiled = process.argv[1]?.startsWith("/$bunfs/") ?? false;
-  const args = process.argv.slice(compiled ? 2 : 1);
+  const args = ownArguments();
   const readyFdArgs = readyFd !== undefined && readyFd > 2 ? ["--ready-fd", "0"] : [];
   const command = [
     process.execPath,
@@ -57,6 +66,15 @@ async function reexecute(env: Environment, readyFd: number | undefined): Promise
     ...readyFdArgs,
   ];
   process.execve?.(process.execPath, command, { ...env, [MAX_REQUESTS_VARIABLE]: MAX_REQUESTS_VALUE });
+}
+
+/** In a compiled binary the first argument is its internal path. */
+const ownArguments = () => process.argv.slice(process.argv[1]?.startsWith("/$bunfs/") ? 2 : 1);
+
+/** The arguments with which the program is executed again: the line that says it is ready is written once. */
+function argumentsOf(file: string): string[] {
+  const args = ownArguments();
+  return [file, ...args.filter((arg, at) => !/^--ready-fd(=|$)/.test(arg) && args[at - 1] !== "--ready-fd")];
 }
 
 /** Returns false if there is no C library to do it with; then the limit stays. */

@@ -1,0 +1,46 @@
+// What a process that executes itself again passes on to the next program, in an environment variable: the descriptors of its
+// listeners and of their idle connections.
+import { closeSync } from "node:fs";
+
+export type ListenerName = "PORT" | "BACKEND_PORT";
+
+export interface InheritedListener {
+  name: ListenerName;
+  host: string;
+  port: number;
+  listening: number;
+  connections: readonly number[];
+}
+
+export interface Inherited {
+  listeners: readonly InheritedListener[];
+  /** Epoch ms since when connections wait. */
+  since: number;
+  /** The process was started by a hand-over of this version. */
+  from: string;
+}
+
+export const INHERITED_VARIABLE = "BERTH_INHERITED_SOCKETS";
+
+/** Takes the variable out of the environment, so that no child sees it. */
+export function takeInherited(): Inherited | undefined {
+  const text = process.env[INHERITED_VARIABLE];
+  if (text === undefined || text === "") return undefined;
+  delete process.env[INHERITED_VARIABLE];
+  return JSON.parse(text) as Inherited;
+}
+
+/** The listener that has these settings. Without one, the port is bound. */
+export function findInherited(
+  inherited: Inherited | undefined,
+  name: ListenerName,
+  { host, port }: { readonly host: string; readonly port: number },
+): InheritedListener | undefined {
+  const found = inherited?.listeners.find((one) => one.name === name);
+  return found?.host === host && (port === 0 || port === found.port) ? found : undefined;
+}
+
+/** Closes what the settings have no use for any more. */
+export function closeInherited({ listening, connections }: InheritedListener): void {
+  for (const descriptor of [listening, ...connections]) closeSync(descriptor);
+}

@@ -1,0 +1,64 @@
+// Restarts the service in its process, by the command `berth restart` or SIGHUP: the program is executed again, with the sockets.
+import { version } from "../../../package.json";
+import { AppError } from "../../kernel/errors.ts";
+import type { CommandHandlers } from "../control-socket.ts";
+import type { RunningServer } from "../serve.ts";
+import type { Program } from "./hand-over.ts";
+import type { Inherited } from "./inherited.ts";
+
+/** What `berth restart` reads before and after. */
+export interface ProcessState {
+  version: string;
+  pid: number;
+  /** Epoch ms of the start, or of the last restart. */
+  startedAt: number;
+  /** Milliseconds that requests waited at the last restart. */
+  pausedMs: number | null;
+}
+
+export function createRestarts(running: () => RunningServer, program: Program) {
+  const state: ProcessState = { version, pid: process.pid, startedAt: 0, pausedMs: null };
+  let isRestarting = false;
+
+  async function restart(): Promise<void> {
+    if (isRestarting) throw new AppError(409, "RESTARTING", "The service is restarting already.");
+    isRestarting = true;
+    try {
+      await (await import("./check.ts")).checkProgram(program);
+    } catch (error) {
+      isRestarting = false;
+      throw error;
+    }
+    // Later, so that the command is answered before.
+    setTimeout(() => {
+      running()
+        .handOver(program)
+        .catch((error: unknown) => {
+          process.stderr.write(`berth: ${error instanceof Error ? error.message : String(error)}\n`);
+          process.exit(1);
+        });
+    }, 20);
+  }
+
+  const commands: CommandHandlers = {
+    "process.state": async () => state,
+    async "process.restart"() {
+      await restart();
+      return state;
+    },
+  };
+  return {
+    commands,
+    started(inherited: Inherited | undefined): void {
+      state.startedAt = Date.now();
+      if (!inherited) return;
+      state.pausedMs = state.startedAt - inherited.since;
+      const connections = inherited.listeners.reduce((sum, one) => sum + one.connections.length, 0);
+      running().log.info("restarted", { from: inherited.from, version, pausedMs: state.pausedMs, connections });
+    },
+    onSignal: () =>
+      void restart().catch((error: unknown) =>
+        running().log.error("the service goes on as it is: no restart", { error }),
+      ),
+  };
+}
