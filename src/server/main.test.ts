@@ -36,6 +36,7 @@ test("the version and the help go to standard output", async () => {
     "import",
     "cells",
     "cluster",
+    "upgrade",
     "restart",
     "migrate",
     "openapi",

@@ -123,6 +123,21 @@ const COMMANDS: Record<string, Command> = {
     details: async () => (await import("./commands/cluster.ts")).clusterHelp(),
     run: async (commandArgs, flags) => (await import("./commands/cluster.ts")).clusterCommand(commandArgs, flags),
   },
+  upgrade: {
+    usage: "upgrade FILE|URL [--key FILE] [--unsigned] | upgrade --back [--with-database]",
+    summary: "check a new version, put it in place and hand the running service over to it; or go back",
+    flags: ["key", "unsigned", "back", "with-database"],
+    flagHelp: { key: "  --key FILE      the public key of whoever signed it; else the project's" },
+    arguments: 1,
+    run: async ([source], flags) =>
+      (await import("./commands/upgrade/upgrade.ts")).upgradeCommand({
+        source,
+        keyFile: textFlag(flags.key),
+        isUnsigned: flags.unsigned === true,
+        isBack: flags.back === true,
+        withDatabase: flags["with-database"] === true,
+      }),
+  },
   restart: {
     usage: "restart",
     summary: "restart the running service in its process; no request is refused meanwhile",

@@ -29,6 +29,8 @@ export interface ServeOptions {
   parent?: ParentLink;
   /** The sockets that the program before has left in this process. */
   inherited?: Inherited | undefined;
+  /** Called with the settings, before anything is opened. */
+  beforeStart?(config: Config): Promise<void>;
   /** Commands of the process itself, beside those of the service. */
   commands?: CommandHandlers;
 }
@@ -68,8 +70,16 @@ function releaseMemory(): void {
 const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Serves until `stop()`. Throws StartError or ConfigError if the start fails, with everything closed again. */
-export async function serve({ env, plugins, parent, inherited, commands = {} }: ServeOptions): Promise<RunningServer> {
+export async function serve({
+  env,
+  plugins,
+  parent,
+  inherited,
+  commands = {},
+  beforeStart,
+}: ServeOptions): Promise<RunningServer> {
   const initialConfig = loadAllSettings(env);
+  await beforeStart?.(initialConfig);
   const listeners: Listener[] = [];
   const listen = (variable: ListenerName, address: { readonly host: string; readonly port: number }) => {
     const listener = bind(variable, address.host, address.port, undefined, findInherited(inherited, variable, address));

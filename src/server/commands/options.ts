@@ -49,6 +49,9 @@ export const OPTIONS = {
   agent: { type: "string" },
   conversation: { type: "string" },
   identity: { type: "string" },
+  unsigned: { type: "boolean" },
+  back: { type: "boolean" },
+  "with-database": { type: "boolean" },
   head: { type: "string" },
 } as const;
 
@@ -71,6 +74,9 @@ export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   level: "  --level LEVEL   only lines of this level: debug, info, warning or error",
   yes: "  -y, --yes       do it without asking",
   agent: "  --agent AGENT   change this agent, whatever its name, for example to rename it",
+  unsigned: "  --unsigned      take a program that nobody has signed",
+  back: "  --back          put the version from before in place again",
+  "with-database": "  --with-database  also the copy of the database from before; what was stored since is put aside",
   identity: "  --identity FILE  the age identity that opens an encrypted backup; else BACKUP_IDENTITY_FILE",
   head: "  --head N:HASH   the head that an earlier run printed, to see whether the end was cut off since",
   conversation: "  --conversation ID  go on with this conversation",

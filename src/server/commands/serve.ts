@@ -1,6 +1,7 @@
 // Runs `berth serve`: raises the limit of outgoing requests, serves, prints the next steps, and stops at a signal.
-import { writeSync } from "node:fs";
-import { type Environment, environment } from "../../kernel/config/config.ts";
+import { existsSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { type Config, type Environment, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { isLoopbackUrl } from "../../kernel/config/validation.ts";
 import { redactForms } from "../../kernel/telemetry/redact.ts";
@@ -24,9 +25,26 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
   // Loaded only by the re-executed process, and before the first turn of the event loop: after it, Bun would keep the
   // pages of the source in memory.
   const { serve } = await import("../serve.ts");
-  const restarts = createRestarts(() => running, { file: executable, args: argumentsOf(executable), env });
-  const running = await serve({ env, plugins, inherited, commands: restarts.commands });
+  const program = { file: executable, args: argumentsOf(executable), env };
+  const restarts = createRestarts(() => running, program);
+  const pending: { upgrade?: Upgrade | undefined } = {};
+  const options = {
+    env,
+    plugins,
+    inherited,
+    commands: restarts.commands,
+    async beforeStart(config: Config) {
+      pending.upgrade = await openUpgrade(config);
+      await pending.upgrade?.countStart(config, program, inherited);
+    },
+  };
+  const running = await serve(options).catch(async (error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    await pending.upgrade?.startPrevious(pending.upgrade.config, program, inherited, redactForms(why));
+    throw error;
+  });
   restarts.started(inherited);
+  pending.upgrade?.confirmUpgrade(running.config, executable);
 
   const stop = (signal: string) => {
     process.stdout.write(
@@ -49,6 +67,15 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
   process.stdout.write(`${await nextSteps(running)}\n\n`);
   return -1;
 }
+
+/** Undefined unless `berth upgrade` has put this program in place and it has not served yet. */
+async function openUpgrade(config: Config) {
+  if (!existsSync(join(config.dataDir, "upgrade.json"))) return undefined;
+  const { unconfirmedUpgrade } = await import("../upgrade/record.ts");
+  if (!unconfirmedUpgrade(config, executable)) return undefined;
+  return { ...(await import("../upgrade/failed-start.ts")), config };
+}
+type Upgrade = NonNullable<Awaited<ReturnType<typeof openUpgrade>>>;
 
 /**
  * Executes the program again in the same process (execve, about 5 ms), with the limit raised. In a compiled binary the

@@ -1,6 +1,7 @@
 // What a process that executes itself again passes on to the next program, in an environment variable: the descriptors of its
 // listeners and of their idle connections.
 import { closeSync } from "node:fs";
+import { environment } from "../../kernel/config/config.ts";
 
 export type ListenerName = "PORT" | "BACKEND_PORT";
 
@@ -24,9 +25,10 @@ export const INHERITED_VARIABLE = "BERTH_INHERITED_SOCKETS";
 
 /** Takes the variable out of the environment, so that no child sees it. */
 export function takeInherited(): Inherited | undefined {
-  const text = process.env[INHERITED_VARIABLE];
+  const env = environment();
+  const text = env[INHERITED_VARIABLE];
   if (text === undefined || text === "") return undefined;
-  delete process.env[INHERITED_VARIABLE];
+  Reflect.deleteProperty(env, INHERITED_VARIABLE);
   return JSON.parse(text) as Inherited;
 }
 

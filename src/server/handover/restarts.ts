@@ -1,5 +1,7 @@
 // Restarts the service in its process, by the command `berth restart` or SIGHUP: the program is executed again, with the sockets.
 import { version } from "../../../package.json";
+import { restoreCopy } from "../../kernel/database/before-migration/migration-copy.ts";
+import { localDatabasePath } from "../../kernel/database/database.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { CommandHandlers } from "../control-socket.ts";
 import type { RunningServer } from "../serve.ts";
@@ -10,6 +12,8 @@ import type { Inherited } from "./inherited.ts";
 export interface ProcessState {
   version: string;
   pid: number;
+  /** The path of the program. */
+  file: string;
   /** Epoch ms of the start, or of the last restart. */
   startedAt: number;
   /** Milliseconds that requests waited at the last restart. */
@@ -17,14 +21,15 @@ export interface ProcessState {
 }
 
 export function createRestarts(running: () => RunningServer, program: Program) {
-  const state: ProcessState = { version, pid: process.pid, startedAt: 0, pausedMs: null };
+  const state: ProcessState = { version, pid: process.pid, file: program.file, startedAt: 0, pausedMs: null };
   let isRestarting = false;
 
-  async function restart(): Promise<void> {
+  /** `restored` is a copy of the database that takes its place in between. */
+  async function restart({ isChecked, restored }: Readonly<Record<string, string>> = {}): Promise<void> {
     if (isRestarting) throw new AppError(409, "RESTARTING", "The service is restarting already.");
     isRestarting = true;
     try {
-      await (await import("./check.ts")).checkProgram(program);
+      if (isChecked !== "yes") await (await import("./check.ts")).checkProgram(program);
     } catch (error) {
       isRestarting = false;
       throw error;
@@ -32,7 +37,7 @@ export function createRestarts(running: () => RunningServer, program: Program) {
     // Later, so that the command is answered before.
     setTimeout(() => {
       running()
-        .handOver(program)
+        .handOver(program, restored === undefined ? undefined : () => restore(restored))
         .catch((error: unknown) => {
           process.stderr.write(`berth: ${error instanceof Error ? error.message : String(error)}\n`);
           process.exit(1);
@@ -40,11 +45,22 @@ export function createRestarts(running: () => RunningServer, program: Program) {
     }, 20);
   }
 
+  function restore(copy: string): void {
+    const path = localDatabasePath(running().config.database.url);
+    if (path !== undefined) restoreCopy(path, copy);
+  }
+
   const commands: CommandHandlers = {
     "process.state": async () => state,
-    async "process.restart"() {
-      await restart();
+    async "process.restart"(args) {
+      await restart(args);
       return state;
+    },
+    /** Tries another program with the settings of this service. */
+    async "process.check"({ file = "" }) {
+      const [, ...args] = program.args;
+      await (await import("./check.ts")).checkProgram({ ...program, file, args: [file, ...args] });
+      return {};
     },
   };
   return {

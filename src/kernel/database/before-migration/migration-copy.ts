@@ -134,6 +134,12 @@ export function goBackBeforeMigration(
   }
 }
 
+/** Puts a copy in place, at an operator's word. A kill in between is completed by the next start. */
+export function restoreCopy(path: string, copy: string): void {
+  writeNote(path, { copy: basename(copy), version, last: "", isGoingBack: true });
+  goBackBeforeMigration(path);
+}
+
 /** Ends what a kill has interrupted. Called before the database is looked at. */
 export function finishGoingBack(path: string): void {
   if (readMigrationNote(path)?.isGoingBack) goBackBeforeMigration(path);
