@@ -13,10 +13,10 @@ import { eventually } from "./support/eventually.ts";
  */
 const BUDGETS = {
   /** Chunks of the bundle that are loaded. More parts that are loaded late divide the rest into more chunks, which costs next to nothing. */
-  modules: 72,
+  modules: 75,
   /** Functions whose code is read. */
-  functions: 8_270,
-  objects: 114_000,
+  functions: 8_290,
+  objects: 114_300,
   heapBytes: 14_650_000,
 };
 

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { clusterSettings } from "../cluster/settings.ts";
 import type { Config, Environment } from "../kernel/config/config.ts";
-import { confirmMigration, goBackBeforeMigration } from "../kernel/database/before-migration/migration-copy.ts";
+import { hasUnconfirmedMigrations } from "../kernel/database/before-migration/note-path.ts";
 import { DatabaseInUse, localDatabasePath } from "../kernel/database/database.ts";
 import { StartError } from "../kernel/errors.ts";
 import type { Log } from "../kernel/telemetry/log.ts";
@@ -13,10 +13,10 @@ import type { ParentLink } from "./cells/parent-link.ts";
 import { type ConnectionLimits, connectionLimits, guardConnections } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { bind, type Listener } from "./connections/listener.ts";
-import { type CommandHandlers, dispatch, listenOnControlSocket } from "./control-socket.ts";
+import { listenOnControlSocket, type RunCommand } from "./control-socket.ts";
 import { loadExternalPlugins } from "./external-plugins.ts";
 import type { Program } from "./handover/hand-over.ts";
-import { findInherited, type Inherited, type ListenerName } from "./handover/inherited.ts";
+import type { InheritedSockets, ListenerName } from "./handover/inherited.ts";
 import { type CellOptions, type FirstAdmin, runAll } from "./service/cell.ts";
 import { openLocalService, type Service } from "./service/service.ts";
 import { loadAllSettings } from "./settings.ts";
@@ -28,11 +28,11 @@ export interface ServeOptions {
   /** In the process of a cell other than the first: the way to that one. */
   parent?: ParentLink;
   /** The sockets that the program before has left in this process. */
-  inherited?: Inherited | undefined;
+  inherited?: InheritedSockets | undefined;
   /** Called with the settings, before anything is opened. */
   beforeStart?(config: Config): Promise<void>;
-  /** Commands of the process itself, beside those of the service. */
-  commands?: CommandHandlers;
+  /** Runs the commands of the process itself, whose names begin with `process.`, beside those of the service. */
+  processCommand?: RunCommand;
 }
 
 export interface RunningServer {
@@ -75,14 +75,14 @@ export async function serve({
   plugins,
   parent,
   inherited,
-  commands = {},
+  processCommand,
   beforeStart,
 }: ServeOptions): Promise<RunningServer> {
   const initialConfig = loadAllSettings(env);
   await beforeStart?.(initialConfig);
   const listeners: Listener[] = [];
   const listen = (variable: ListenerName, address: { readonly host: string; readonly port: number }) => {
-    const listener = bind(variable, address.host, address.port, undefined, findInherited(inherited, variable, address));
+    const listener = bind(variable, address.host, address.port, undefined, inherited?.find(variable, address));
     listeners.push(listener);
     return listener;
   };
@@ -168,12 +168,12 @@ export async function serve({
     connectionGuard = startConnectionGuard(config, service, listeners);
     const { runCommand } = service;
     controlSocket = await listenOnControlSocket({ config, log: service.log }, async (name, args) =>
-      Object.hasOwn(commands, name) ? dispatch(commands, name, args) : runCommand(name, args),
+      processCommand && name.startsWith("process.") ? processCommand(name, args) : runCommand(name, args),
     );
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);
     web?.open(service.web);
     backend?.open(service.backend);
-    confirmStart(config);
+    await confirmStart(config);
 
     setTimeout(releaseMemory, MEMORY_RELEASE_DELAY_MS).unref();
     let stopping: Promise<void> | undefined;
@@ -203,20 +203,23 @@ export async function serve({
     await close(0, 0).catch((closeError: unknown) =>
       service?.log.error("what was started could not be closed", { error: closeError }),
     );
-    throw opened ? undoMigrations(opened, error) : error;
+    throw opened ? await undoMigrations(opened, error) : error;
   }
 }
 
 /** The service is ready, so the migrations of this start, if there were any, stay. */
-function confirmStart({ database }: Config): void {
+async function confirmStart({ database }: Config): Promise<void> {
   const path = localDatabasePath(database.url);
-  if (path !== undefined) confirmMigration(path);
+  if (path === undefined || !hasUnconfirmedMigrations(path)) return;
+  (await import("../kernel/database/before-migration/migration-copy.ts")).confirmMigration(path);
 }
 
 /** Puts the database back as it was if this start, or one that was killed before it, has migrated it. Returns the error to tell. */
-function undoMigrations({ database }: Config, error: unknown): unknown {
+async function undoMigrations({ database }: Config, error: unknown): Promise<unknown> {
   const path = localDatabasePath(database.url);
-  const undone = path === undefined || error instanceof DatabaseInUse ? undefined : goBackBeforeMigration(path);
+  if (path === undefined || error instanceof DatabaseInUse || !hasUnconfirmedMigrations(path)) return error;
+  const copies = await import("../kernel/database/before-migration/migration-copy.ts");
+  const undone = copies.goBackBeforeMigration(path);
   if (!undone) return error;
   const why = error instanceof Error ? error.message : String(error);
   return new StartError(

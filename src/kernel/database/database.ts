@@ -9,12 +9,7 @@ import { programName } from "../config/program-name.ts";
 import { AppError, StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import {
-  confirmMigration,
-  copyBeforeMigration,
-  finishGoingBack,
-  goBackBeforeMigration,
-} from "./before-migration/migration-copy.ts";
+import { hasUnconfirmedMigrations } from "./before-migration/note-path.ts";
 import { createDatabaseMetrics } from "./database-metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
@@ -80,6 +75,9 @@ export interface DatabaseOptions {
   replicate?: (storage: StorageEngine) => Promise<Pick<StorageEngine, "commit" | "commitLong">>;
 }
 
+/** Loaded only by a start that migrates, or that follows one which did not get to serve. */
+const migrationCopies = () => import("./before-migration/migration-copy.ts");
+
 /** Opens the database and migrates its schema. Throws `StartError`, with nothing changed, if it can't be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const path = localDatabasePath(options.url);
@@ -89,7 +87,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const recorder = options.metrics && createDatabaseMetrics(options.metrics, path);
   // The copies of a cluster are migrated by its log, and each machine has one.
   const copiedFile = options.replicate ? undefined : path;
-  if (copiedFile !== undefined) finishGoingBack(copiedFile);
+  if (copiedFile !== undefined && hasUnconfirmedMigrations(copiedFile)) (await migrationCopies()).finishGoingBack(copiedFile);
   const storage =
     path === undefined
       ? await openServer(options.url, options.authToken)
@@ -117,14 +115,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await migrate({ read, write }, manifest, options.log, async (last, first) => {
       if (copiedFile === undefined) return;
       await read("PRAGMA wal_checkpoint(TRUNCATE)");
-      await copyBeforeMigration(copiedFile, last, first);
+      await (await migrationCopies()).copyBeforeMigration(copiedFile, last, first);
     });
-    if (copiedFile !== undefined && !options.isConfirmedLater) confirmMigration(copiedFile);
+    const isConfirmed = copiedFile !== undefined && !options.isConfirmedLater && hasUnconfirmedMigrations(copiedFile);
+    if (isConfirmed) (await migrationCopies()).confirmMigration(copiedFile);
   } catch (error) {
     // Closing may fail for the same reason, such as a full disk; the first error is the one to tell.
     await close().catch(() => undefined);
     const undone =
-      copiedFile === undefined ? undefined : goBackBeforeMigration(copiedFile, { hasOnlyMigrations: true });
+      copiedFile !== undefined && hasUnconfirmedMigrations(copiedFile)
+        ? (await migrationCopies()).goBackBeforeMigration(copiedFile, { hasOnlyMigrations: true })
+        : undefined;
     if (undone) throw new StartError(migrationFailed(error, undone.version), { cause: error });
     if (!(error instanceof AppError)) throw error;
     throw new StartError(`${error.message} (${reason(error.cause)})`, { cause: error });

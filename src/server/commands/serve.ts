@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { type Config, type Environment, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { isLoopbackUrl } from "../../kernel/config/validation.ts";
+import { once } from "../../kernel/util/cache.ts";
 import { redactForms } from "../../kernel/telemetry/redact.ts";
 import { openCLibrary } from "../c-library.ts";
-import { takeInherited } from "../handover/inherited.ts";
-import { createRestarts } from "../handover/restarts.ts";
+import { dispatch } from "../control-socket.ts";
 import type { RunningServer } from "../serve.ts";
 
 /** Bun allows 256 outgoing requests at a time, unless this variable is set when the process starts. */
@@ -19,31 +19,37 @@ const executable = process.execPath;
 
 /** Returns -1: the process runs until a signal. */
 export async function serveCommand(plugins: string[], readyFd: number | undefined): Promise<number> {
-  const inherited = takeInherited();
   const env = environment();
+  const inherited = env.BERTH_INHERITED_SOCKETS ? (await import("../handover/inherited.ts")).takeInherited() : undefined;
   if (env[MAX_REQUESTS_VARIABLE] === undefined) await reexecute(env, readyFd);
   // Loaded only by the re-executed process, and before the first turn of the event loop: after it, Bun would keep the
   // pages of the source in memory.
   const { serve } = await import("../serve.ts");
   const program = { file: executable, args: argumentsOf(executable), env };
-  const restarts = createRestarts(() => running, program);
+  let startedAt = 0;
+  /** Loaded by the first command or signal. */
+  const restarts = once(async () =>
+    (await import("../handover/restarts.ts")).createRestarts({ running: () => running, program, startedAt, inherited }),
+  );
   const pending: { upgrade?: Upgrade | undefined } = {};
   const options = {
     env,
     plugins,
     inherited,
-    commands: restarts.commands,
+    processCommand: async (name: string, args: Readonly<Record<string, string>>) =>
+      dispatch((await restarts()).commands, name, args),
     async beforeStart(config: Config) {
       pending.upgrade = await openUpgrade(config);
       await pending.upgrade?.countStart(config, program, inherited);
     },
   };
-  const running = await serve(options).catch(async (error: unknown) => {
+  const running: RunningServer = await serve(options).catch(async (error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     await pending.upgrade?.startPrevious(pending.upgrade.config, program, inherited, redactForms(why));
     throw error;
   });
-  restarts.started(inherited);
+  startedAt = Date.now();
+  if (inherited) (await restarts()).logRestart();
   pending.upgrade?.confirmUpgrade(running.config, executable);
 
   const stop = (signal: string) => {
@@ -61,7 +67,7 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
   process.once("SIGTERM", () => stop("SIGTERM"));
   process.once("SIGINT", () => stop("SIGINT"));
   // In a terminal it means that the terminal was closed, which ends the program.
-  if (!process.stdout.isTTY) process.on("SIGHUP", restarts.onSignal);
+  if (!process.stdout.isTTY) process.on("SIGHUP", async () => (await restarts()).onSignal());
   if (readyFd !== undefined) writeSync(readyFd, `${JSON.stringify(running.addresses)}\n`);
   process.stdout.write(`\n  Berth is ready: ${formatAddresses(addressesForPeople(running))}\n`);
   process.stdout.write(`${await nextSteps(running)}\n\n`);

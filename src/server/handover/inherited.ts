@@ -23,26 +23,27 @@ export interface Inherited {
 
 export const INHERITED_VARIABLE = "BERTH_INHERITED_SOCKETS";
 
+export interface InheritedSockets extends Inherited {
+  /** The listener that has these settings. Without one, the port is bound. */
+  find(name: ListenerName, address: { readonly host: string; readonly port: number }): InheritedListener | undefined;
+}
+
 /** Takes the variable out of the environment, so that no child sees it. */
-export function takeInherited(): Inherited | undefined {
+export function takeInherited(): InheritedSockets | undefined {
   const env = environment();
   const text = env[INHERITED_VARIABLE];
   if (text === undefined || text === "") return undefined;
   Reflect.deleteProperty(env, INHERITED_VARIABLE);
-  return JSON.parse(text) as Inherited;
-}
-
-/** The listener that has these settings. Without one, the port is bound. */
-export function findInherited(
-  inherited: Inherited | undefined,
-  name: ListenerName,
-  { host, port }: { readonly host: string; readonly port: number },
-): InheritedListener | undefined {
-  const found = inherited?.listeners.find((one) => one.name === name);
-  return found?.host === host && (port === 0 || port === found.port) ? found : undefined;
-}
-
-/** Closes what the settings have no use for any more. */
-export function closeInherited({ listening, connections }: InheritedListener): void {
-  for (const descriptor of [listening, ...connections]) closeSync(descriptor);
+  const inherited = JSON.parse(text) as Inherited;
+  return {
+    ...inherited,
+    find(name, { host, port }) {
+      const found = inherited.listeners.find((one) => one.name === name);
+      if (!found) return undefined;
+      if (found.host === host && (port === 0 || port === found.port)) return found;
+      // The settings have changed: what they have no use for is closed.
+      for (const descriptor of [found.listening, ...found.connections]) closeSync(descriptor);
+      return undefined;
+    },
+  };
 }

@@ -20,8 +20,16 @@ export interface ProcessState {
   pausedMs: number | null;
 }
 
-export function createRestarts(running: () => RunningServer, program: Program) {
-  const state: ProcessState = { version, pid: process.pid, file: program.file, startedAt: 0, pausedMs: null };
+export interface RestartOptions {
+  running(): RunningServer;
+  program: Program;
+  startedAt: number;
+  inherited: Inherited | undefined;
+}
+
+export function createRestarts({ running, program, startedAt, inherited }: RestartOptions) {
+  const pausedMs = inherited ? startedAt - inherited.since : null;
+  const state: ProcessState = { version, pid: process.pid, file: program.file, startedAt, pausedMs };
   let isRestarting = false;
 
   /** `restored` is a copy of the database that takes its place in between. */
@@ -65,12 +73,9 @@ export function createRestarts(running: () => RunningServer, program: Program) {
   };
   return {
     commands,
-    started(inherited: Inherited | undefined): void {
-      state.startedAt = Date.now();
-      if (!inherited) return;
-      state.pausedMs = state.startedAt - inherited.since;
-      const connections = inherited.listeners.reduce((sum, one) => sum + one.connections.length, 0);
-      running().log.info("restarted", { from: inherited.from, version, pausedMs: state.pausedMs, connections });
+    logRestart(): void {
+      const connections = inherited?.listeners.reduce((sum, one) => sum + one.connections.length, 0);
+      running().log.info("restarted", { from: inherited?.from, version, pausedMs, connections });
     },
     onSignal: () =>
       void restart().catch((error: unknown) =>

@@ -23,6 +23,7 @@ import { basename, dirname, join } from "node:path";
 import { version } from "../../../../package.json";
 import { StartError } from "../../errors.ts";
 import { lockDatabase } from "../file-lock.ts";
+import { migrationNotePath } from "./note-path.ts";
 
 /** What a failed start needs, to go back. */
 export interface MigrationNote {
@@ -41,13 +42,12 @@ const KEPT_COPIES = 2;
 /** Free bytes that a copy leaves, for the migrations and what else is written. */
 const SPARE_BYTES = 64 * 1024 * 1024;
 
-const notePath = (path: string) => `${path}.upgrading`;
 const copyPrefix = (path: string) => `${path}.before-`;
 
 /** The note of unconfirmed migrations; undefined if there are none. */
 export function readMigrationNote(path: string): MigrationNote | undefined {
-  if (!existsSync(notePath(path))) return undefined;
-  const { copy, version, last, isGoingBack } = JSON.parse(readFileSync(notePath(path), "utf8")) as MigrationNote;
+  if (!existsSync(migrationNotePath(path))) return undefined;
+  const { copy, version, last, isGoingBack } = JSON.parse(readFileSync(migrationNotePath(path), "utf8")) as MigrationNote;
   return { copy: join(dirname(path), basename(copy)), version, last, isGoingBack: isGoingBack === true };
 }
 
@@ -84,8 +84,8 @@ async function requireSpace(path: string): Promise<void> {
 
 /** The migrations stay: forgets the note, and deletes all but the newest copies. */
 export function confirmMigration(path: string): void {
-  if (!existsSync(notePath(path))) return;
-  rmSync(notePath(path));
+  if (!existsSync(migrationNotePath(path))) return;
+  rmSync(migrationNotePath(path));
   const copies = copiesOf(path);
   for (const { file } of copies.slice(KEPT_COPIES)) rmSync(file, { force: true });
 }
@@ -126,7 +126,7 @@ export function goBackBeforeMigration(
     rmSync(`${path}-shm`, { force: true });
     rename(restoring, path);
     syncFile(dirname(path), "r");
-    rmSync(notePath(path));
+    rmSync(migrationNotePath(path));
     if (hasOnlyMigrations) for (const suffix of ["", "-wal"]) rmSync(failed + suffix, { force: true });
     return { ...note, failed };
   } finally {
@@ -146,10 +146,10 @@ export function finishGoingBack(path: string): void {
 }
 
 function writeNote(path: string, note: MigrationNote): void {
-  const unfinished = `${notePath(path)}.unfinished`;
+  const unfinished = `${migrationNotePath(path)}.unfinished`;
   writeFileSync(unfinished, `${JSON.stringify(note)}\n`, { mode: 0o600 });
   syncFile(unfinished);
-  renameSync(unfinished, notePath(path));
+  renameSync(unfinished, migrationNotePath(path));
   syncFile(dirname(path), "r");
 }
 
