@@ -4,10 +4,11 @@ import { generateKeyPairSync } from "node:crypto";
 import { appendFileSync, copyFileSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { publicKeyOf, signFile } from "../scripts/release-signature.mjs";
+import { testedBlocks } from "../site/tested-blocks.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
 import { seeded } from "./support/eventually.ts";
-import { launch, temporaryDir } from "./support/process.ts";
+import { launch, run, temporaryDir } from "./support/process.ts";
 
 const built = resolve(import.meta.dir, "../dist/berth");
 const pem = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -17,7 +18,9 @@ const KILLS = Number(process.env.BERTH_KILLS ?? 3);
 const dir = temporaryDir();
 const at = (name: string) => join(dir.path, name);
 const program = at("berth");
-const release = at("berth-next");
+/** The names are those of the guide. */
+const release = at("berth-1.0.0-linux-x64");
+const [upgradeBlock, backBlock] = testedBlocks(import.meta.path, "docs/upgrade.md", 2);
 const shared = { RATE_LIMITS: "off", BUN_JSC_useDFGJIT: "0", PORT: "0", BACKEND_PORT: "0", RTMP_PORT: "0" };
 let berth: Berth;
 
@@ -35,7 +38,7 @@ const start = (env: Record<string, string> = {}) =>
 beforeAll(async () => {
   digest = new Bun.CryptoHasher("sha256").update(await Bun.file(built).bytes()).digest("hex");
   copyFileSync(built, program);
-  writeFileSync(at("key.pem"), publicKeyOf(pem));
+  writeFileSync(at("release-key.pem"), publicKeyOf(pem));
   writeFileSync(
     at("plugin.js"),
     `import { existsSync, rmSync } from "node:fs";
@@ -52,6 +55,8 @@ afterAll(async () => {
   dir.remove();
 });
 
+/** A block of the guide, as a reader runs it. */
+const runBlock = ({ code }: { code: string }) => run(["/bin/sh", "-ec", code], berth.env, dir.path, 60_000);
 const upgrade = (...args: string[]) => berth.command("upgrade", ...args);
 const inode = () => statSync(program).ino;
 
@@ -69,9 +74,9 @@ describe("a file", () => {
     writeFileSync(at("other.pem"), publicKeyOf(other));
     expect(await refusal("--key", "other.pem")).toContain("is not one of this key");
     appendFileSync(release, "x");
-    expect(await refusal("--key", "key.pem")).toContain("another checksum");
+    expect(await refusal("--key", "release-key.pem")).toContain("another checksum");
     rmSync(`${release}.sha256.sig`);
-    expect(await refusal("--key", "key.pem")).toContain("is missing beside the program");
+    expect(await refusal("--key", "release-key.pem")).toContain("is missing beside the program");
     writeFileSync(release, "#!/bin/sh\necho no\n");
     rmSync(`${release}.sha256`);
     expect(await refusal("--unsigned")).toContain("can't tell its version");
@@ -85,7 +90,7 @@ describe("a signed file", () => {
     publish();
     const before = inode();
     const pid = berth.pid;
-    const { exitCode, stdout, stderr } = await upgrade(release, "--key", "key.pem");
+    const { exitCode, stdout, stderr } = await runBlock(upgradeBlock);
     expect([exitCode, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(new RegExp(`runs version [\\d.]+ as process ${pid}; requests waited for \\d+ ms`));
     console.info(stdout.trim().split("\n").at(-1));
@@ -98,7 +103,7 @@ describe("a signed file", () => {
     publish();
     const before = inode();
     writeFileSync(at("fail-once"), "");
-    const { exitCode, stderr } = await upgrade(release, "--key", "key.pem");
+    const { exitCode, stderr } = await upgrade(release, "--key", "release-key.pem");
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("it fails once")]);
     expect(stderr).toContain("did not start");
     expect(inode()).toBe(before);
@@ -108,8 +113,8 @@ describe("a signed file", () => {
   test("can be taken back by hand", async () => {
     publish();
     const before = inode();
-    expect((await upgrade(release, "--key", "key.pem")).exitCode).toBe(0);
-    const { exitCode, stderr } = await upgrade("--back");
+    expect((await upgrade(release, "--key", "release-key.pem")).exitCode).toBe(0);
+    const { exitCode, stderr } = await runBlock(backBlock);
     expect([exitCode, stderr]).toEqual([0, ""]);
     expect(inode()).toBe(before);
     expect((await createClient(berth).get("/readyz")).status).toBe(200);
@@ -123,7 +128,7 @@ test(
     for (let kill = 0; kill < KILLS; kill++) {
       publish();
       const command = launch({
-        command: [program, "upgrade", release, "--key", "key.pem"],
+        command: [program, "upgrade", release, "--key", "release-key.pem"],
         env: berth.env,
         dir: dir.path,
       });

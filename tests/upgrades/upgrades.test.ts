@@ -41,13 +41,17 @@ describe.each(databases)("a database of %s", (name) => {
       dir: folder,
       env: { SECRET_KEY: KEY, CHANNEL_A_API_ROOT: telegram.url, RATE_LIMITS: "off" },
     });
-    expect(readdirSync(join(folder, "data")).filter((one) => /^berth\.db\.before-[^.]+\.\d+\.\d+-\d{4}_\w+$/.test(one))).toHaveLength(1);
+    expect(
+      readdirSync(join(folder, "data")).filter((one) => /^berth\.db\.before-[^.]+\.\d+\.\d+-\d{4}_\w+$/.test(one)),
+    ).toHaveLength(1);
     expect(countsOf(file)).toEqual(before);
 
     const ada = createClient(berth);
     Object.assign(ada.account, { email: "ada@example.com", password: PASSWORD });
     await ada.signIn();
-    const { body } = await ada.get<{ messages: { message: string; status: string; reply: string | null }[] }>("/api/chat");
+    const { body } = await ada.get<{ messages: { message: string; status: string; reply: string | null }[] }>(
+      "/api/chat",
+    );
     expect(body.messages.map(({ message, status }) => [message, status]).sort()).toEqual([
       ["How are you?", "sent"],
       ["Remember that the beacon is green.", "sent"],

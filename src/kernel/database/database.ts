@@ -87,7 +87,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const recorder = options.metrics && createDatabaseMetrics(options.metrics, path);
   // The copies of a cluster are migrated by its log, and each machine has one.
   const copiedFile = options.replicate ? undefined : path;
-  if (copiedFile !== undefined && hasUnconfirmedMigrations(copiedFile)) (await migrationCopies()).finishGoingBack(copiedFile);
+  if (copiedFile !== undefined && hasUnconfirmedMigrations(copiedFile))
+    (await migrationCopies()).finishGoingBack(copiedFile);
   const storage =
     path === undefined
       ? await openServer(options.url, options.authToken)

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type Config, type Environment, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { isLoopbackUrl } from "../../kernel/config/validation.ts";
-import { once } from "../../kernel/util/cache.ts";
 import { redactForms } from "../../kernel/telemetry/redact.ts";
+import { once } from "../../kernel/util/cache.ts";
 import { openCLibrary } from "../c-library.ts";
 import { dispatch } from "../control-socket.ts";
 import type { RunningServer } from "../serve.ts";
@@ -20,7 +20,9 @@ const executable = process.execPath;
 /** Returns -1: the process runs until a signal. */
 export async function serveCommand(plugins: string[], readyFd: number | undefined): Promise<number> {
   const env = environment();
-  const inherited = env.BERTH_INHERITED_SOCKETS ? (await import("../handover/inherited.ts")).takeInherited() : undefined;
+  const inherited = env.BERTH_INHERITED_SOCKETS
+    ? (await import("../handover/inherited.ts")).takeInherited()
+    : undefined;
   if (env[MAX_REQUESTS_VARIABLE] === undefined) await reexecute(env, readyFd);
   // Loaded only by the re-executed process, and before the first turn of the event loop: after it, Bun would keep the
   // pages of the source in memory.

@@ -47,7 +47,9 @@ const copyPrefix = (path: string) => `${path}.before-`;
 /** The note of unconfirmed migrations; undefined if there are none. */
 export function readMigrationNote(path: string): MigrationNote | undefined {
   if (!existsSync(migrationNotePath(path))) return undefined;
-  const { copy, version, last, isGoingBack } = JSON.parse(readFileSync(migrationNotePath(path), "utf8")) as MigrationNote;
+  const { copy, version, last, isGoingBack } = JSON.parse(
+    readFileSync(migrationNotePath(path), "utf8"),
+  ) as MigrationNote;
   return { copy: join(dirname(path), basename(copy)), version, last, isGoingBack: isGoingBack === true };
 }
 
