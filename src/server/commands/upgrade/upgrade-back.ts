@@ -7,7 +7,7 @@ import { localDatabasePath } from "../../../kernel/database/database.ts";
 import { StartError } from "../../../kernel/errors.ts";
 import type { ProcessState } from "../../handover/restarts.ts";
 import { previousOf, readRecord, switchBack, writeRecord } from "../../upgrade/record.ts";
-import { check, restartService } from "./upgrade.ts";
+import { check, restartService } from "./upgraded-service.ts";
 
 export async function goBack(
   config: Config,
