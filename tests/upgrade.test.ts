@@ -1,4 +1,5 @@
 // Upgrades of the running binary by `berth upgrade`: signed, tried, put in place, handed over to, and back.
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { appendFileSync, copyFileSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -120,6 +121,25 @@ describe("a signed file", () => {
     expect((await createClient(berth).get("/readyz")).status).toBe(200);
   }, 60_000);
 });
+
+test("going back with the database puts the copy in place, says what goes, and keeps the present one beside it", async () => {
+  await berth.stop();
+  const file = join(dir.path, "data/berth.db");
+  copyFileSync(file, `${file}.before-0.1.0-0001_kernel`);
+  await berth.restart();
+  publish();
+  expect((await upgrade(release, "--key", "release-key.pem")).exitCode).toBe(0);
+  await createClient(berth).signUp();
+  const { exitCode, stdout, stderr } = await upgrade("--back", "--with-database");
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain("among it 1 users, 0 agents, 0 messages");
+  expect((await createClient(berth).get("/readyz")).status).toBe(200);
+  const accounts = (path: string) => {
+    using database = new Database(path);
+    return database.query<{ n: number }, []>("SELECT count(*) AS n FROM users").get()?.n;
+  };
+  expect([accounts(file), accounts(`${file}.failed`)]).toEqual([0, 1]);
+}, 60_000);
 
 test(
   `after ${KILLS} kills of the service and the command during upgrades, what is in place starts`,
