@@ -8,8 +8,8 @@ import { newOf, switchPrograms, writeRecord } from "../../upgrade/record.ts";
 import { builtInKey, getProgram, requireSigned, requireSumIfListed } from "../../upgrade/release-file.ts";
 import { UsageError } from "../options.ts";
 import { askService } from "../run-command.ts";
-import { check, restartService, say } from "./upgraded-service.ts";
 import { goBack } from "./upgrade-back.ts";
+import { check, restartService, say } from "./upgraded-service.ts";
 
 export interface UpgradeOptions {
   source: string | undefined;
