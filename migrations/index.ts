@@ -83,6 +83,8 @@ import auditChain from "./0155_audit_chain.sql" with { type: "text" };
 import creditEntries from "./0160_credit_entries.sql" with { type: "text" };
 import stripe from "./0161_stripe.sql" with { type: "text" };
 import stripeMeter from "./0162_stripe_meter.sql" with { type: "text" };
+import freezes from "./0163_freezes.sql" with { type: "text" };
+import limitsLifted from "./0164_limits_lifted.sql" with { type: "text" };
 import stablecoinPayments from "./0170_stablecoin_payments.sql" with { type: "text" };
 import creditDebts from "./0171_credit_debts.sql" with { type: "text" };
 
@@ -174,6 +176,8 @@ export const migrations: readonly Migration[] = [
   { name: "0160_credit_entries", sql: creditEntries },
   { name: "0161_stripe", sql: stripe },
   { name: "0162_stripe_meter", sql: stripeMeter },
+  { name: "0163_freezes", sql: freezes },
+  { name: "0164_limits_lifted", sql: limitsLifted },
   { name: "0170_stablecoin_payments", sql: stablecoinPayments },
   { name: "0171_credit_debts", sql: creditDebts },
 ];

@@ -210,8 +210,8 @@ describe("beside a running service", () => {
   });
 
   test.each([
-    [[], 9],
-    [["dance"], 9],
+    [[], 11],
+    [["dance"], 11],
     [["create"], 1],
     [["create", "a@example.com", "a password"], 1],
     [["disable"], 1],

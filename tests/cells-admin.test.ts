@@ -54,6 +54,17 @@ test("an admin sees and changes the accounts and agents of all cells", async () 
       name: "Renamed",
     });
   }
+  for (const [agent, owner] of agents) {
+    const client = [...accounts.values()].find(({ id }) => id === owner)?.client;
+    const reason = { reason: "It sends advertising." };
+    expect((await root.post(`/api/admin/users/${owner}/freeze`, reason)).body).toMatchObject({ frozen: reason });
+    const frozen = await client?.patch("/api/settings", { name: "Eve" });
+    expect(frozen).toMatchObject({ status: 403, body: { code: "ACCOUNT_FROZEN" } });
+    expect((await berth.command("user", "unfreeze", client?.account.email ?? "")).stdout).toContain("goes on");
+    expect((await berth.command("agent", "freeze", agent, "--reason", "Look.")).stdout).toContain("is frozen");
+    expect((await client?.post(`/api/agents/${agent}/start`))?.body).toMatchObject({ code: "AGENT_FROZEN" });
+    expect((await root.post(`/api/admin/agents/${agent}/unfreeze`)).body).toMatchObject({ status: "stopped" });
+  }
   const audit = await root.get<{ entries: { target: { id: string }; actor: { name: string } }[] }>("/api/admin/audit");
   for (const { id } of accounts.values()) {
     expect(audit.body.entries).toContainEqual(

@@ -41,6 +41,7 @@ beforeAll(async () => {
       OTEL_SERVICE_NAME: "berth of the tests",
       MAIL_FROM: "Berth <berth@example.com>",
       BACKUP_SCHEDULE: "0 3 * * *",
+      BACKUP_CONTINUOUS: "true",
     },
   });
   const owner = createClient(berth);
@@ -222,6 +223,10 @@ describe("the dashboard", () => {
     const minor = [
       "berth_ai_cache_bytes",
       "berth_backup_age_seconds",
+      "berth_backup_copy_age_seconds",
+      "berth_backup_copy_bytes_total",
+      "berth_backup_copy_late",
+      "berth_backup_copy_segments_total",
       "berth_backup_failures_total",
       "berth_backup_late",
       "berth_metrics_reading_failures_total",

@@ -1,8 +1,11 @@
 // What people, their keys and their agents' owners change is in the audit log: by whom, from where, and never with a secret.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import { PASSWORD } from "../../tests/support/accounts.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
+import { leaveNote } from "./operator-notes.ts";
 
 let server: TestServer;
 let ada: Client;
@@ -26,9 +29,10 @@ async function recorded(work: () => Promise<unknown>) {
       JOIN audit_log AS l ON l.id = s.entry_id WHERE s.seq > ? ORDER BY s.seq`,
     [before],
   );
-  return rows.map(({ details, action, ...row }) => ({
+  return rows.map(({ details, action, target_name, ...row }) => ({
     ...row,
     action,
+    target_name,
     details: JSON.parse(String(details)) as unknown,
   }));
 }
@@ -105,6 +109,67 @@ test("an agent is made, changed, started, stopped and deleted; secrets are named
   ]);
   for (const entry of entries) expect(entry).toMatchObject(byAda());
   expect(JSON.stringify(entries)).not.toMatch(new RegExp(`${secret}|Be kind`));
+});
+
+test("webhooks, files and schedules are made, changed and deleted", async () => {
+  const { body } = await ada.post<{ agent: { id: string } }>("/api/agents", { name: "Pier" });
+  const agent = body.agent.id;
+  const entries = await recorded(async () => {
+    const url = "https://hooks.example.com/services/T0/secret-part";
+    const hook = (await ada.post<{ id: string }>("/api/webhooks", { url, types: ["agent.status"] })).body.id;
+    await ada.patch(`/api/webhooks/${hook}`, { active: false });
+    await ada.post(`/api/webhooks/${hook}/rotate`);
+    await ada.delete(`/api/webhooks/${hook}`);
+    const form = new FormData();
+    form.append("file", new File(["The quay is long."], "quay.txt", { type: "text/plain" }));
+    const headers = { cookie: ada.cookie ?? "" };
+    const sent = await fetch(`${server.web}/api/agents/${agent}/files`, { method: "POST", body: form, headers });
+    const file = ((await sent.json()) as { file: { id: string } }).file.id;
+    await ada.delete(`/api/agents/${agent}/files/${file}`);
+    const path = `/api/agents/${agent}/schedules`;
+    const plan = { name: "Weather", prompt: "Say the weather.", cron: "0 9 * * *" };
+    const { id } = (await ada.post<{ schedule: { id: string } }>(path, plan)).body.schedule;
+    await ada.patch(`${path}/${id}`, { enabled: false });
+    await ada.delete(`${path}/${id}`);
+  });
+  expect(entries.map(({ action, target_name, details }) => [action, target_name, details])).toEqual([
+    ["webhook.create", "hooks.example.com", { types: ["agent.status"], allEvents: true }],
+    ["webhook.update", "hooks.example.com", { fields: ["active"], active: false }],
+    ["webhook.rotate", "hooks.example.com", {}],
+    ["webhook.delete", "hooks.example.com", {}],
+    ["file.create", "quay.txt", { agent, origin: "owner", size: 17, isAddress: false }],
+    ["file.delete", "quay.txt", { agent }],
+    ["schedule.create", "Weather", { agent, origin: "owner" }],
+    ["schedule.update", "Weather", { agent, fields: ["enabled"] }],
+    ["schedule.delete", "Weather", { agent }],
+  ]);
+  for (const entry of entries) expect(entry).toMatchObject(byAda());
+  expect(JSON.stringify(entries)).not.toMatch(/secret-part|the weather/);
+  await ada.delete(`/api/agents/${agent}`);
+});
+
+test("what a command did beside the service is noted, also over a kill in the middle", async () => {
+  const { config } = server.kernel;
+  const note = (name: string) => ({
+    action: "backup.restore",
+    target: { kind: "backup", id: name, name },
+    details: { files: 2 },
+    operator: "root",
+    at: "2030-01-31T09:00:00.000Z",
+  });
+  const entries = await recorded(async () => {
+    leaveNote(config.dataDir, note("one"));
+    leaveNote(config.dataDir, note("two"));
+    // A kill has cut the last line off.
+    appendFileSync(join(config.dataDir, "operator-notes.jsonl"), '{"action":"back');
+    await server.app.commands["audit.take-notes"]?.({});
+    await server.app.commands["audit.take-notes"]?.({});
+  });
+  const by = { actor_kind: "command", actor_name: "root", action: "backup.restore" };
+  expect(entries).toMatchObject([
+    { ...by, target_name: "one", details: { files: 2, at: "2030-01-31T09:00:00.000Z" } },
+    { ...by, target_name: "two" },
+  ]);
 });
 
 test("a password and an address are changed, and an account deleted by its owner", async () => {

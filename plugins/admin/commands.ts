@@ -14,7 +14,12 @@ export type Commands = Readonly<Record<string, Command>>;
 const PAGE = 1_000;
 
 /** The commands by their names on the control socket. They throw the errors of `Administration`. */
-export function createCommands(administration: Administration, auditLog: AuditLog, plans: PlanTable): Commands {
+export function createCommands(
+  administration: Administration,
+  auditLog: AuditLog,
+  plans: PlanTable,
+  takeNotes: () => Promise<void>,
+): Commands {
   const recorder = ({ operator = "" }) =>
     auditLog.recorderFor({ kind: "command", id: null, name: operator, address: null, requestId: null });
   const findAccount = ({ email = "" }) => administration.byEmail(email);
@@ -62,12 +67,28 @@ export function createCommands(administration: Administration, auditLog: AuditLo
       return { users: users.map(toResponse), total };
     },
 
+    async "user.freeze"(args) {
+      const reason = (args.reason ?? "").trim();
+      if (reason === "") throw invalidInput({ path: "reason", message: "Say why with --reason: the owner reads it." });
+      const { id } = await findAccount(args);
+      return toResponse(await administration.setFrozen(id, reason, recorder(args), { by: undefined }));
+    },
+    async "user.unfreeze"(args) {
+      const { id } = await findAccount(args);
+      return toResponse(await administration.setFrozen(id, null, recorder(args), { by: undefined }));
+    },
     "user.disable": setDisabled(true),
     "user.enable": setDisabled(false),
 
     async "user.reset-password"(args) {
       const { id, email } = await findAccount(args);
       return { email, link: await administration.resetPassword(id, recorder(args), "link") };
+    },
+
+    /** A command beside the service has left a note. */
+    async "audit.take-notes"() {
+      await takeNotes();
+      return {};
     },
 
     async "audit.verify"({ head }) {

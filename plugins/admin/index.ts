@@ -1,4 +1,5 @@
 // The admin plugin: account administration over HTTP and on the command line, with an audit log.
+import { readdirSync } from "node:fs";
 import { programName } from "../../src/kernel/config/program-name.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { ownsDatabase, plugin } from "../../src/kernel/plugin.ts";
@@ -12,7 +13,11 @@ import { createCommands } from "./commands.ts";
 import { auditSettings } from "./settings.ts";
 
 export type { Actor } from "../../src/kernel/audit/actor.ts";
-export type { Commands } from "./commands.ts";
+export type { Command, Commands } from "./commands.ts";
+export { freezeBody } from "./model.ts";
+
+/** Commands beside the service have left notes, which begin with this name. */
+const hasNotes = (dataDir: string) => readdirSync(dataDir).some((name) => name.startsWith("operator-notes"));
 
 export const admin = plugin("admin", (host) => {
   const { audit, idempotency, jobs, cells } = host.kernel;
@@ -45,10 +50,11 @@ export const admin = plugin("admin", (host) => {
   // Another process may write entries, which this one is not told of.
   if (!ownsDatabase(host.kernel)) jobs.every("admin.seal-audit", MINUTE, () => audit.seal());
   let auditExport: AuditExport | undefined;
+  const takeNotes = async () => (await import("./operator-notes.ts")).takeNotes(host.kernel);
 
   return {
     service: {
-      commands: createCommands(authService.administration, auditLog, plans),
+      commands: createCommands(authService.administration, auditLog, plans, takeNotes),
       /** The statement that records an admin's change of something else than an account. */
       auditStatement: auditLog.statementFor,
     },
@@ -59,6 +65,7 @@ export const admin = plugin("admin", (host) => {
         auditExport = startAuditExport(host.kernel, target, token);
       }
       await audit.start();
+      if (host.kernel.config.role !== "web" && hasNotes(host.kernel.config.dataDir)) await takeNotes();
     },
     async stop() {
       await audit.stop();

@@ -42,7 +42,10 @@ export const auditQuery = t.Object({
   ),
   action: t.Optional(t.String({ maxLength: 64, description: "Such as `user.disable`" })),
   kind: t.Optional(
-    t.String({ maxLength: 64, description: "What was changed: user, agent, tool, job, backup or vault" }),
+    t.String({
+      maxLength: 64,
+      description: "What was changed: user, agent, tool, webhook, schedule, file, job, backup, cluster or vault",
+    }),
   ),
   from: t.Optional(t.String({ maxLength: 64, description: "ISO 8601: entries since then" })),
   to: t.Optional(t.String({ maxLength: 64, description: "ISO 8601: entries before then" })),
@@ -78,9 +81,20 @@ export const userChangesBody = t.Object({
   isAdmin: flag("Whether the account is an admin, independent of ADMIN_EMAILS"),
   disabled: flag("A disabled account can't sign in; its sessions end, and its API keys are refused"),
   emailVerified: flag("Whether the address counts as verified"),
+  limitsLifted: flag("Whether the limits of new accounts (NEW_ACCOUNT_DAYS) don't hold for it"),
   credits: t.Optional(
     t.Number({ minimum: 0, maximum: 1e9, multipleOf: 1, error: "Credits are a whole number from 0 to 1000000000." }),
   ),
+});
+
+export const freezeBody = t.Object({
+  reason: t.String({
+    minLength: 1,
+    maxLength: 500,
+    pattern: "\\S",
+    description: "Why, for the owner, who reads it, and for the audit log",
+    error: "Give a reason of at most 500 characters: the owner reads it.",
+  }),
 });
 
 export const subscriptionBody = t.Object({
@@ -114,6 +128,17 @@ const account = {
   isAdmin: t.Boolean({ description: "Marked as an admin, or verified and in ADMIN_EMAILS" }),
   disabled: t.Boolean(),
   disabledAt: t.Union([time, t.Null()]),
+  frozen: t.Union([t.Object({ since: time, reason: t.String({ description: "Which its owner reads" }) }), t.Null()], {
+    description: "Set while the account is frozen: its owner only reads, and its agents are paused",
+  }),
+  limitsLifted: t.Boolean({ description: "Whether an admin has lifted the limits of new accounts" }),
+  newAccount: t.Union(
+    [
+      t.Object({ share: t.Number({ description: "Of its full limits, below 1" }), risesAt: time, endsAt: time }),
+      t.Null(),
+    ],
+    { description: "Set while the limits of new accounts (NEW_ACCOUNT_DAYS) hold for it" },
+  ),
   hasPassword: t.Boolean(),
   twoFactorEnabled: t.Boolean(),
   subscription: t.Union([
@@ -141,6 +166,8 @@ export const userDetail = t.Object(
   },
   { title: "UserDetail" },
 );
+
+export type UserDetail = Static<typeof userDetail>;
 
 export const resetPasswordBody = t.Optional(
   t.Object({
@@ -192,8 +219,12 @@ export const auditList = t.Object({
 const iso = (time: number) => new Date(time).toISOString();
 
 /** A user in responses of the admin API. */
-export function toUserItem(user: User, { isAdmin }: Pick<Administration, "isAdmin">): Static<typeof userItem> {
+export function toUserItem(
+  user: User,
+  { isAdmin, rampOf }: Pick<Administration, "isAdmin" | "rampOf">,
+): Static<typeof userItem> {
   const { subscription, disabledAt } = user;
+  const ramp = isAdmin(user) ? undefined : rampOf(user);
   return {
     id: user.id,
     email: user.email,
@@ -204,6 +235,9 @@ export function toUserItem(user: User, { isAdmin }: Pick<Administration, "isAdmi
     isAdmin: isAdmin(user),
     disabled: disabledAt !== null,
     disabledAt: disabledAt === null ? null : iso(disabledAt),
+    frozen: user.frozenAt === null ? null : { since: iso(user.frozenAt), reason: user.frozenReason ?? "" },
+    limitsLifted: user.limitsLifted,
+    newAccount: ramp ? { share: ramp.share, risesAt: iso(ramp.risesAt), endsAt: iso(ramp.endsAt) } : null,
     hasPassword: user.passwordHash !== null,
     twoFactorEnabled: user.twoFactorEnabled,
     subscription: subscription && {

@@ -10,6 +10,7 @@ import type { agents } from "../agents/index.ts";
 import type { auth, Identity, PlanTable, User } from "../auth/index.ts";
 import { createAdminLists } from "./admin-lists.ts";
 import type { AuditLog } from "./audit-log.ts";
+import { freezeRoutes } from "./freeze-routes.ts";
 import {
   auditList,
   auditQuery,
@@ -82,6 +83,7 @@ export function adminRoutes({
 
   return new Elysia({ name: "admin.web" })
     .use(identities.guards)
+    .use(freezeRoutes({ authService: { administration, identities }, recorder, detail }))
 
     .get(
       "/api/admin/users",

@@ -9,6 +9,7 @@ import type { SentFile } from "../runtime/index.ts";
 const STATUSES: Readonly<Record<string, number>> = {
   AGENT_CHANGING: 503,
   AGENT_STOPPED: 409,
+  AGENT_FROZEN: 409,
   ALREADY_SETTLED: 409,
   BUDGET_EXCEEDED: 402,
   CANCELLED: 409,

@@ -5,7 +5,7 @@ import { AppError, forbidden } from "../../src/kernel/errors.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf, createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded, guardedFile, type RouteGuard } from "../../src/kernel/http/route-guards.ts";
-import { type auth, type Caller, type Identity, requireKnownScopes, type Scope } from "../auth/index.ts";
+import { type auth, type Caller, type Identity, OF_CHANGES, requireKnownScopes, type Scope } from "../auth/index.ts";
 import { type Agent, type AgentStore, agentNotFound } from "./agent-store.ts";
 
 type Identities = ReturnType<typeof auth.setup>["service"]["identities"];
@@ -131,7 +131,7 @@ export function createAgentGuards(
         ...guardedWith(options, async ({ request, params }) => {
           await authenticateOwner(request, params.id ?? "", options);
         }),
-        detail: documentGuard(["session", "apiKey"], ownershipErrorCodes(options.kind)),
+        detail: documentGuard(["session", "apiKey"], ownershipErrorCodes(options.kind), OF_CHANGES),
         resolve: async ({ request, params }: Context) =>
           ownerMemo.get(request) ?? (await authenticateOwner(request, pathParam(params), options)),
       };
@@ -142,7 +142,7 @@ export function createAgentGuards(
         ...guarded(
           async ({ request, params }) => void (await authenticateInstance(request, params.userId ?? "", scope)),
         ),
-        detail: documentGuard(["session", "apiKey"], ownershipErrorCodes("lifecycle")),
+        detail: documentGuard(["session", "apiKey"], ownershipErrorCodes("lifecycle"), OF_CHANGES),
         resolve: async ({ request, params }: Context) =>
           ownerMemo.get(request) ?? (await authenticateInstance(request, pathParam(params, "userId"), scope)),
       };
@@ -151,7 +151,7 @@ export function createAgentGuards(
       ...guardedWith(normalizeAgentCall(options), async ({ request, params }) => {
         await authorizeCall(request, params.id ?? "", options);
       }),
-      detail: documentGuard(["serviceToken", "session", "apiKey"], callErrorCodes(options)),
+      detail: documentGuard(["serviceToken", "session", "apiKey"], callErrorCodes(options), OF_CHANGES),
       resolve: ({ request, params }: Context) => recheckCall(request, pathParam(params), options),
     }),
   });

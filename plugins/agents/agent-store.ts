@@ -61,7 +61,8 @@ export interface AgentStore {
   resolveCurrent(userId: string, agentId?: string): Promise<Agent | undefined>;
   /**
    * Sets an agent's status, and records the event `agent.status` if that changes it. `running` and `active` also set
-   * `wanted` to `up`, `stopped` to `down`; `error` leaves it. False when there is no such agent.
+   * `wanted` to `up`, `stopped` to `down`; `error` leaves it. A frozen agent gets the status when it is frozen no longer.
+   * False when there is no such agent.
    */
   setStatus(id: string, status: AgentStatus, more?: StatusChange): Promise<boolean>;
   /**
@@ -203,14 +204,25 @@ export function createAgentStore({ database, events, config, audit, hooks }: Dep
       const newStartedAt = hasRestarted ? sql`${now}` : sql`iif(status IN ('running', 'active'), started_at, ${now})`;
       const startedAt = willBeUp ? newStartedAt : sql`${agents.startedAt}`;
       const version = runtimeVersion ?? sql`${agents.runtimeVersion}`;
-      const differsSql = sql`(status <> ${status} OR status_reason IS NOT ${statusReason} OR wanted <> ${wanted})`;
+      const frozen = sql`${agents.thawedStatus} IS NOT NULL`;
+      const differsSql = sql`(coalesce(thawed_status, status) <> ${status} OR (thawed_status IS NULL
+        AND (status_reason IS NOT ${statusReason} OR wanted <> ${wanted})))`;
       const isUnconditional = hasRestarted || runtimeVersion !== undefined || statementsAfter.length > 0;
       const change = db
         .update(agents)
-        .set({ status, statusReason, wanted, startedAt, runtimeVersion: version, updatedAt: now })
+        .set({
+          status: sql`iif(${frozen}, status, ${status})`,
+          thawedStatus: sql`iif(${frozen}, ${status}, NULL)`,
+          statusReason: sql`iif(${frozen}, status_reason, ${statusReason})`,
+          wanted: sql`iif(${frozen}, wanted, ${wanted})`,
+          startedAt,
+          runtimeVersion: version,
+          updatedAt: now,
+        })
         .where(isUnconditional ? sql`id = ${id}` : sql`id = ${id} AND ${differsSql}`);
       const { userId, name } = agent;
-      const recordsEvent = status !== agent.status || statusReason !== agent.statusReason || hasRestarted;
+      const recordsEvent =
+        agent.thawedStatus === null && (status !== agent.status || statusReason !== agent.statusReason || hasRestarted);
       try {
         await database.write([
           { ...statement(change), after: () => hooks.notifyChanged(id) },

@@ -14,6 +14,7 @@ import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createConfigStore } from "./configuration/config-store.ts";
 import { createCredentialStore } from "./credential-store.ts";
+import { createFreezing } from "./freezing.ts";
 import { logRoutes } from "./logs/log-routes.ts";
 import { createLogStore } from "./logs/log-store.ts";
 import { createLogStream } from "./logs/log-stream.ts";
@@ -53,6 +54,7 @@ export type {
   CredentialOwner,
   CredentialsSummary,
 } from "./credential-store.ts";
+export { agentFrozenError, isFrozen, takesMessages, unfrozenStatus } from "./freezing.ts";
 export { fillCredentials, findMissingCredentials } from "./header-credentials.ts";
 export type { LogLevel, LogLine } from "./logs/log-store.ts";
 export { agentDetail, agentResponse, logLine, provisionedResponse, provisioningErrors } from "./model.ts";
@@ -72,6 +74,7 @@ export const agents = plugin("agents", (host) => {
   const quota = createAgentQuota(kernel);
   const provision = createProvisioner({ ...kernel, agents: agentStore, quota, configs, logs });
   const ownershipTransfer = createOwnershipTransfer({ ...kernel, agents: agentStore, quota, hooks, logs });
+  const freezing = createFreezing({ ...kernel, agents: agentStore, hooks, logs });
   const updateChecks: ((agentId: string) => boolean)[] = [];
   const isUpdating = (agentId: string) => updateChecks.some((predicate) => predicate(agentId));
   const guards = createAgentGuards(identities, agentStore, isUpdating);
@@ -93,6 +96,7 @@ export const agents = plugin("agents", (host) => {
   authService.beforeDeletion(createAccountDeletionHook({ ...kernel, identities, agents: agentStore }));
   // A stranger can watch the calls that are made with the stranger's key.
   authService.onAccountReclaim((userId) => [credentials.forgetStatement(userId)]);
+  authService.administration.onFrozen(freezing.ownerStatements);
   kernel.jobs.every("agents.expire-logs", HOUR, () => logs.deleteExpired());
 
   return {
@@ -107,6 +111,9 @@ export const agents = plugin("agents", (host) => {
       configuredModels: configs.modelsOf,
       resolveCurrent: agentStore.resolveCurrent,
       setStatus: agentStore.setStatus,
+      freeze: freezing.freeze,
+      unfreeze: freezing.unfreeze,
+      onFreezeChanged: freezing.onFreezeChanged,
       listToReconcile: agentStore.listToReconcile,
       remove: agentStore.remove,
       provision,

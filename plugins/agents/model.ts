@@ -6,6 +6,7 @@ import { readLimit } from "../../src/kernel/http/paging.ts";
 import type { Agent, AgentStore } from "./agent-store.ts";
 import { configErrors, configField, warningsField } from "./configuration/config-response.ts";
 import type { ConfigVersion } from "./configuration/config-store.ts";
+import { isFrozen } from "./freezing.ts";
 import { logLinks } from "./logs/log-links.ts";
 import type { LogLine } from "./logs/log-store.ts";
 import { MODEL_CHOICES } from "./model-choices.ts";
@@ -122,6 +123,17 @@ export const agentDetail = t.Object(
     model,
     status,
     statusReason: nullable(t.String()),
+    frozen: nullable(
+      t.Object(
+        {
+          reason: t.String({ description: "What the operator wrote" }),
+          account: t.Boolean({ description: "With its owner's account" }),
+        },
+        {
+          description: "Of an agent that an admin has paused: it answers nowhere, and only an admin can start it again",
+        },
+      ),
+    ),
     startedAt: nullable(time()),
     plan: t.String({ description: "The owner's plan" }),
     subdomain: t.String(),
@@ -236,6 +248,7 @@ export function createViews({ baseUrl, agentsDomain, sources }: Pick<Config, "ba
       model: agent.model,
       status: agent.status,
       statusReason: agent.statusReason,
+      frozen: isFrozen(agent) ? { reason: agent.statusReason ?? "", account: agent.frozenAt === null } : null,
       startedAt: isoOrNull(agent.startedAt),
       plan,
       subdomain: agent.subdomain,

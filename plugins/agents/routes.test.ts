@@ -228,6 +228,7 @@ describe("reading", () => {
       model: "model_a",
       status: "running",
       statusReason: null,
+      frozen: null,
       startedAt: expect.stringMatching(ISO),
       plan: "pro",
       subdomain,

@@ -21,6 +21,13 @@ export const agents = sqliteTable("agents", {
   verifierAddress: text("verifier_address"),
   verifiedAt: integer("verified_at"),
   verificationMetadata: text("verification_metadata"),
+  /** When an admin froze the agent (epoch ms), and why. */
+  frozenAt: integer("frozen_at"),
+  frozenReason: text("frozen_reason"),
+  /** Frozen with its owner's account. */
+  ownerFrozen: integer("owner_frozen", { mode: "boolean" }).notNull().default(false),
+  /** Of a frozen agent: the status that it has again afterwards. */
+  thawedStatus: text("thawed_status", { enum: STATUSES }),
   startedAt: integer("started_at"),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),

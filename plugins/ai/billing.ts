@@ -38,11 +38,12 @@ interface Deps {
 export function createBilling({ kernel, authService, agents, agentStats, isKnownModel }: Deps) {
   const { config, database, events, log, metrics, backend } = kernel;
   const { users, mails, administration } = authService;
-  const { isAdmin } = administration;
+  const { isAdmin, rampOf } = administration;
   const { planMicroUsd: budgets, unpaidMicroUsd } = config.of(budgetSettings);
   const { table: plans } = config.of(planSettings);
   const budgetNotices = createBudgetNotices({ database, events, log, metrics, users, mails, agents });
-  const accountAllowance = async (userId: string) => allowanceOf(await users.byId(userId), { plans, budgets, isAdmin });
+  const accountAllowance = async (userId: string) =>
+    allowanceOf(await users.byId(userId), { plans, budgets, isAdmin, rampOf });
   const balances = createAccountBalances({
     database,
     allowanceOf: accountAllowance,

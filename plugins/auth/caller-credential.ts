@@ -17,13 +17,13 @@ export interface CallerCredential {
 const GUARD = "credential";
 
 /** Assigns a column to itself: only the number of matched rows matters, which the guard checks. */
-const TOUCH_IF_STILL_VALID = `UPDATE users SET locale = locale WHERE id = ?1 AND disabled_at IS NULL AND (?2 IS NULL
+const TOUCH_IF_STILL_VALID = `UPDATE users SET locale = locale WHERE id = ?1 AND disabled_at IS NULL AND frozen_at IS NULL AND (?2 IS NULL
   OR EXISTS (SELECT 1 FROM auth_sessions WHERE id = ?2 AND user_id = ?1 AND expires_at > ?3)
   OR EXISTS (SELECT 1 FROM api_keys WHERE id = ?2 AND user_id = ?1 AND coalesce(expires_at > ?3, 1)))`;
 
 /**
  * Statements for the head of a batch. They abort it if, since the request was authenticated, the session or key ended
- * (by sign-out, revocation or account reclaim), or the account was disabled or deleted. Pass the error to
+ * (by sign-out, revocation or account reclaim), or the account was disabled, frozen or deleted. Pass the error to
  * `toUnauthorized`.
  */
 export function credentialStillValidStatements({ userId, credentialId }: CallerCredential): Statement[] {

@@ -12,6 +12,7 @@ import {
 import { contextOf, createRequestMemo, isLocalRequest } from "../../src/kernel/http/request-context.ts";
 import { trustedOrigins } from "../../src/kernel/http/trusted-origins.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { changesNothing, requireUnfrozen } from "./administration/frozen-accounts.ts";
 import { type ApiKeys, looksLikeApiKey, SCOPES, type Scope } from "./api-keys/api-keys.ts";
 import { sendToCell, sentAdmin } from "./cells/sent-admin.ts";
 import {
@@ -34,7 +35,10 @@ export interface Identities {
    * is ignored. Resolved and counted once per request; 429 past the rate of the account.
    */
   identify(request: Request): Promise<Identity | undefined>;
-  /** As `identify`, but throws 401 without an identity, and 403 `MISSING_SCOPE` if a key lacks one of the scopes. */
+  /**
+   * As `identify`, but throws 401 without an identity, 403 `ACCOUNT_FROZEN` for a change in a frozen account, and 403
+   * `MISSING_SCOPE` if a key lacks one of the scopes.
+   */
   authenticate(request: Request, ...scopes: Scope[]): Promise<Identity>;
   /** For routes open to all: undefined without a valid cookie; a bearer token must satisfy `authenticate`. */
   authenticateOptional(request: Request, scope: Scope): Promise<Identity | undefined>;
@@ -113,10 +117,11 @@ export function createIdentities({ config, cells, users, sessions, keys, tokens,
   }
 
   /**
-   * An address in ADMIN_EMAILS counts if it is verified, or if sign-in and request both come directly from this
-   * machine.
+   * A frozen account is no admin. An address in ADMIN_EMAILS counts if it is verified, or if sign-in and request both come
+   * directly from this machine.
    */
   function isAdmin(user: User, { direct }: Credential, request: Request): boolean {
+    if (user.frozenAt !== null) return false;
     if (user.isAdmin || user.adminByGroup) return true;
     if (!adminEmails.includes(user.email)) return false;
     return user.emailVerified || (trustsLoopback && direct && isLocalRequest(request));
@@ -125,13 +130,16 @@ export function createIdentities({ config, cells, users, sessions, keys, tokens,
   async function authenticate(request: Request, ...scopes: Scope[]): Promise<Identity> {
     const identity = await identify(request);
     if (!identity) throw notIdentified(request);
+    requireUnfrozen(identity.user, request);
     for (const scope of scopes) requireScope(identity, scope);
     return identity;
   }
 
   async function authenticateOptional(request: Request, scope: Scope): Promise<Identity | undefined> {
     if (keyOf(request) !== undefined) return authenticate(request, scope);
-    return request.headers.has("cookie") ? identify(request) : undefined;
+    const identity = request.headers.has("cookie") ? await identify(request) : undefined;
+    if (identity) requireUnfrozen(identity.user, request);
+    return identity;
   }
 
   async function authenticateSession(request: Request): Promise<SessionIdentity> {
@@ -139,6 +147,7 @@ export function createIdentities({ config, cells, users, sessions, keys, tokens,
     if (!identity) throw notIdentified(request);
     const { session } = identity;
     if (!session) throw forbidden("SESSION_REQUIRED", "API keys can't do this. Sign in instead.");
+    requireUnfrozen(identity.user, request);
     return { ...identity, session };
   }
 
@@ -223,8 +232,5 @@ function notIdentified(request: Request): AppError {
   );
 }
 
-/** Methods that change nothing (RFC 9110 §9.2.1). */
-const SAFE_METHODS = new Set(["GET", "HEAD"]);
-
 /** The scope that a route without an explicit one requires. */
-const scopeForMethod = ({ method }: Request): Scope => (SAFE_METHODS.has(method) ? "read" : "write");
+const scopeForMethod = (request: Request): Scope => (changesNothing(request) ? "read" : "write");

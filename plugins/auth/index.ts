@@ -48,8 +48,9 @@ import { walletRoutes } from "./wallet/routes.ts";
 import { createWalletProofs } from "./wallet/wallet-proof.ts";
 
 export type { OnAccountReclaim } from "./account-reclaim.ts";
-export type { AccountChange, AuditRecorder } from "./administration/account-changes.ts";
+export type { AccountChange, AuditRecorder } from "./administration/account-audit.ts";
 export { ACCOUNT_STATUSES, type AccountFilter, type Administration } from "./administration/administration.ts";
+export { OF_CHANGES } from "./administration/frozen-accounts.ts";
 export { requireKnownScopes, type Scope } from "./api-keys/api-keys.ts";
 export { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "./caller-credential.ts";
 export type { Identities } from "./identities.ts";
@@ -64,6 +65,7 @@ export { newPassword } from "./model.ts";
 export { createAccountPage } from "./pages/account-pages.ts";
 export { isPlaceholderAccount } from "./placeholder-accounts.ts";
 export { requireFeature } from "./plans/features.ts";
+export { type Ramp, rampAdvice } from "./plans/new-accounts.ts";
 export {
   createPlanTable,
   DEFAULT_PLANS,

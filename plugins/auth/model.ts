@@ -113,6 +113,16 @@ export const currentUser = t.Object({
     t.Null(),
   ]),
   notifications: t.Object(byTopic(() => t.Boolean())),
+  frozen: t.Union(
+    [
+      t.Object({
+        since: t.String({ description: "ISO 8601" }),
+        reason: t.String({ description: "What the operator wrote" }),
+      }),
+      t.Null(),
+    ],
+    { description: "Set if an admin has frozen the account: it reads, and its agents are paused" },
+  ),
   createdAt: t.String(),
 });
 
@@ -137,6 +147,8 @@ export function toCurrentUser({ user, isAdmin }: Identity): Static<typeof curren
       currentPeriodEnd: new Date(subscription.currentPeriodEnd).toISOString(),
     },
     notifications: byTopic((topic) => notifications[topic] ?? true),
+    frozen:
+      user.frozenAt === null ? null : { since: new Date(user.frozenAt).toISOString(), reason: user.frozenReason ?? "" },
     createdAt: new Date(user.createdAt).toISOString(),
   };
 }

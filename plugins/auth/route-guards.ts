@@ -4,6 +4,7 @@ import { forbidden } from "../../src/kernel/errors.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { createRequestMemo } from "../../src/kernel/http/request-context.ts";
 import { guarded } from "../../src/kernel/http/route-guards.ts";
+import { OF_CHANGES } from "./administration/frozen-accounts.ts";
 import { requireKnownScopes, type Scope } from "./api-keys/api-keys.ts";
 import type { Caller, Identity, SessionIdentity } from "./identity.ts";
 
@@ -30,14 +31,14 @@ export function createRouteGuards(checks: AuthenticationChecks) {
       requireKnownScopes(...scopes);
       return {
         ...guarded(async ({ request }) => void (await authenticate(request, ...scopes))),
-        detail: documentGuard(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
+        detail: documentGuard(["session", "apiKey"], { 403: "MISSING_SCOPE" }, OF_CHANGES),
         resolve: async ({ request }: Context) => ({ identity: await authenticate(request, ...scopes) }),
       };
     },
     /** For settings that guard the account: API keys are refused. */
     ownSession: (_: true) => ({
       ...guarded(async ({ request }) => void (await authenticateSession(request))),
-      detail: documentGuard(["session"], { 403: "SESSION_REQUIRED" }),
+      detail: documentGuard(["session"], { 403: "SESSION_REQUIRED" }, OF_CHANGES),
       resolve: async ({ request }: Context) => ({ identity: await authenticateSession(request) }),
     }),
     admin: (_: true) => ({
@@ -71,7 +72,7 @@ export function createRouteGuards(checks: AuthenticationChecks) {
       if (scope !== undefined) requireKnownScopes(scope);
       return {
         ...guarded(async ({ request }) => void callerByRequest.set(request, await authorize(request, action, scope))),
-        detail: documentGuard(["serviceToken", "session", "apiKey"], { 403: "MISSING_SCOPE" }),
+        detail: documentGuard(["serviceToken", "session", "apiKey"], { 403: "MISSING_SCOPE" }, OF_CHANGES),
         resolve: async ({ request }: Context) => ({
           caller: callerByRequest.get(request) ?? (await authorize(request, action, scope)),
         }),

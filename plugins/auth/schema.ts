@@ -1,5 +1,5 @@
 // The tables of accounts, created by migrations/0002_auth.sql, 0008_accounts.sql, 0009_keys_and_two_factor.sql,
-// 0020_once_verified.sql, 0056_sign_ins.sql and 0135_admin_groups.sql.
+// 0020_once_verified.sql, 0056_sign_ins.sql, 0135_admin_groups.sql 0163_freezes.sql and 0164_limits_lifted.sql.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const users = sqliteTable("users", {
@@ -24,6 +24,11 @@ export const users = sqliteTable("users", {
   locale: text("locale").notNull(),
   /** When an admin disabled the account (epoch ms). */
   disabledAt: integer("disabled_at"),
+  /** When an admin froze the account (epoch ms), and why. */
+  frozenAt: integer("frozen_at"),
+  frozenReason: text("frozen_reason"),
+  /** Whether an admin has lifted the limits of new accounts for it. */
+  limitsLifted: integer("limits_lifted", { mode: "boolean" }).notNull().default(false),
   /** The id of the user whose referral code was used at sign-up. */
   referredBy: text("referred_by"),
   createdAt: integer("created_at").notNull(),

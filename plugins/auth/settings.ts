@@ -123,6 +123,30 @@ export const signUpSettings = defineSettings({
   build: ({ SIGN_UP }) => SIGN_UP,
 });
 
+const days = parser("a whole number from 0 to 365", (text) =>
+  /^\d{1,3}$/.test(text) && Number(text) <= 365 ? Number(text) : undefined,
+);
+const messages = parser("a whole number from 1 to 1000000", (text) =>
+  /^[1-9]\d{0,6}$/.test(text) && Number(text) <= 1_000_000 ? Number(text) : undefined,
+);
+
+export const newAccountSettings = defineSettings({
+  name: "new-accounts",
+  variables: {
+    NEW_ACCOUNT_DAYS: withDefault(
+      days,
+      "0",
+      "Days in which a new account gets by and by what it may use: of its plan's models, and of NEW_ACCOUNT_MESSAGES_PER_DAY. 0: at once. A paid plan ends it, and admins can lift it.",
+    ),
+    NEW_ACCOUNT_MESSAGES_PER_DAY: withDefault(
+      messages,
+      "200",
+      "Messages that the agents of a new account answer on channels in a day, with NEW_ACCOUNT_DAYS: a share of it that grows each day, and any number afterwards.",
+    ),
+  },
+  build: (v) => ({ days: v.NEW_ACCOUNT_DAYS, messagesPerDay: v.NEW_ACCOUNT_MESSAGES_PER_DAY }),
+});
+
 /** A subscription given to each new account. */
 interface Trial {
   plan: string;

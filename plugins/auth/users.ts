@@ -45,6 +45,11 @@ export interface User {
   locale: string;
   /** When an admin disabled the account (epoch ms): such a user can't sign in, and has no valid session or key. */
   disabledAt: number | null;
+  /** When an admin froze the account (epoch ms), and why: it reads, and changes nothing; its agents are paused. */
+  frozenAt: number | null;
+  frozenReason: string | null;
+  /** Whether an admin has lifted the limits of new accounts (NEW_ACCOUNT_DAYS) for it. */
+  limitsLifted: boolean;
   referredBy: string | null;
   createdAt: number;
   subscription: Subscription | null;

@@ -3,9 +3,10 @@
 
 import { channelDefinitions, channelIds } from "../../channels/registry.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { once } from "../../src/kernel/util/cache.ts";
 import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { agentStats } from "../agent-stats/index.ts";
-import { agents } from "../agents/index.ts";
+import { agents, isFrozen } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { planSettings } from "../auth/settings.ts";
 import { runtime } from "../runtime/index.ts";
@@ -73,9 +74,22 @@ export const channels = plugin("channels", (host) => {
     reportLostReplies,
     reportPairing,
     ownerCodes,
+    pauseNotices: { tell: async (...given) => (await loadPauseNotices()).tell(...given) },
     claimBot: (openConnection, message) => pairingApproval.claim(openConnection, message),
   });
   const { createSink } = intake;
+  /** Loaded with the first message to a frozen agent. */
+  const loadPauseNotices = once(async () =>
+    (await import("./access/pause-notices.ts")).createPauseNotices({
+      ...kernel,
+      runtime: runtimeService,
+      openConnections,
+      send: intake.sendNotice,
+    }),
+  );
+  agentService.onFreezeChanged(async (agent) => {
+    if (isFrozen(agent)) await (await loadPauseNotices()).tellWaiting(agent.id);
+  });
   const webhookUrls = createWebhookUrls(kernel.config, adapters);
   const connectionStates = createConnectionStates(ownerNotices.reportState);
   const shared = { log, adapters, webhookUrls, connections, openConnections, connectionStates };

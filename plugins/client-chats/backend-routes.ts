@@ -32,7 +32,7 @@ export function backendRoutes({ agents, messages }: Deps) {
           ...documentErrors({
             400: ["SESSION_ELSEWHERE", "TOO_MANY_ATTACHMENTS"],
             404: ["CONVERSATION_NOT_FOUND", "UPLOAD_NOT_FOUND"],
-            409: "AGENT_STOPPED",
+            409: ["AGENT_STOPPED", "AGENT_FROZEN"],
             413: ["BODY_TOO_LARGE", "UPLOAD_TOO_LARGE", "UPLOAD_QUOTA_EXCEEDED"],
             429: ["TOO_MANY_WAITING", "TOO_MANY_UPLOADS"],
             500: "UPLOAD_NOT_STORED",

@@ -40,6 +40,16 @@ export function backendRoutes({ guards, reports, actions }: Deps) {
         ...ROUTES.stopAgent,
       },
     )
+    .post(
+      "/api/admin/agents/:id/freeze",
+      ({ body, params, caller, request }) => actions.freezeAgent(params.id, body.reason.trim(), caller, request),
+      { ...change, ...ROUTES.freezeAgent },
+    )
+    .post(
+      "/api/admin/agents/:id/unfreeze",
+      ({ params, caller, request }) => actions.freezeAgent(params.id, null, caller, request),
+      { ...change, ...ROUTES.unfreezeAgent },
+    )
     .post("/api/admin/jobs/:id/retry", ({ params, caller, request }) => actions.retryJob(params.id, caller, request), {
       ...change,
       ...ROUTES.retryJob,

@@ -1,10 +1,10 @@
 // What admins may do to the instance: stop and start agents, retry jobs, make backups. Each action is in the audit log.
 import { actorOfRequest } from "../../src/kernel/audit/current-actor.ts";
 import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
-import { forbidden, notFound } from "../../src/kernel/errors.ts";
+import { forbidden, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
-import type { Actor, admin as adminPlugin } from "../admin/index.ts";
+import type { Actor, admin as adminPlugin, Command } from "../admin/index.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Caller } from "../auth/index.ts";
 import type { lifecycle as lifecyclePlugin } from "../lifecycle/index.ts";
@@ -13,7 +13,7 @@ import { toBackupItem } from "./fleet-reports.ts";
 
 interface Deps extends Pick<Kernel, "database" | "jobs"> {
   admin: Pick<ServiceOf<typeof adminPlugin>, "auditStatement">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "require">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "require" | "freeze" | "unfreeze">;
   backups: DatabaseBackups;
   lifecycle: Pick<ServiceOf<typeof lifecyclePlugin>, "start" | "stop">;
   users: Pick<ServiceOf<typeof auth>["users"], "byId">;
@@ -45,6 +45,27 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
     return { success: true as const, id: changed.id, status: changed.status, reason: changed.statusReason };
   }
 
+  async function setFrozen(id: string, reason: string | null, actor: Actor) {
+    const agent = await agents.require(id);
+    const owner = await users.byId(agent.userId);
+    const action = reason === null ? "agent.unfreeze" : "agent.freeze";
+    const target = { kind: "agent", id: agent.id, name: agent.name };
+    const details = { owner: owner?.email ?? null, ...(reason !== null && { reason }) };
+    const audit = auditStatement(actor, { action, target, details });
+    const changed = await (reason === null ? agents.unfreeze(id, [audit]) : agents.freeze(id, reason, [audit]));
+    return { success: true as const, id: changed.id, status: changed.status, reason: changed.statusReason };
+  }
+
+  /** By the operator of the machine. */
+  const freezeByCommand =
+    (toReason: (args: Readonly<Record<string, string>>) => string | null): Command =>
+    async (args) => {
+      const { id = "", operator = "" } = args;
+      const actor = { kind: "command", id: null, name: operator, address: null, requestId: null } as const;
+      const { name } = await agents.require(id);
+      return { ...(await setFrozen(id, toReason(args), actor)), name };
+    };
+
   async function changeJob(action: string, id: string, statements: Statement[], caller: Caller, request: Request) {
     const { rows } = await database.read("SELECT kind FROM jobs WHERE id = ?", [id]);
     const target = { kind: "job", id, name: String(rows[0]?.kind ?? "") };
@@ -61,6 +82,19 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
   return {
     startAgent: (id: string, caller: Caller, request: Request) => operate("start", id, caller, request),
     stopAgent: (id: string, caller: Caller, request: Request) => operate("stop", id, caller, request),
+    freezeAgent: async (id: string, reason: string | null, caller: Caller, request: Request) =>
+      setFrozen(id, reason, await actorOf(caller, request)),
+
+    /** The commands `berth agent …`, by their names on the control socket. */
+    commands: {
+      "agent.freeze": freezeByCommand(({ reason = "" }) => {
+        if (reason.trim() === "")
+          throw invalidInput({ path: "reason", message: "Say why with --reason: the owner reads it." });
+        return reason.trim();
+      }),
+      "agent.unfreeze": freezeByCommand(() => null),
+    },
+
     retryJob: (id: string, caller: Caller, request: Request) =>
       changeJob("job.retry", id, jobs.retryStatements(id), caller, request),
     discardJob: (id: string, caller: Caller, request: Request) =>

@@ -20,6 +20,8 @@ import { dayOf } from "./reports/days.ts";
 export type { SettingsReport } from "./instance/settings-report.ts";
 export type { LiveSnapshot } from "./live-snapshot.ts";
 
+type CommandArgs = Readonly<Record<string, string>>;
+
 /** Days that are summed in advance: the reports that open first show a month. */
 const SUMMED_DAYS = 32;
 
@@ -72,9 +74,15 @@ export const fleet = plugin("fleet", (host) => {
       registerSettingsReport: settings.registerSettingsReport,
       /** Sets what makes and keeps backups of the whole service. */
       registerBackupWork: backups.registerBackupWork,
+      /** Begins to watch the continuous copy, which tells the listener how it goes. */
+      listenToCopy: backups.listenToCopy,
       figures,
-      /** For `berth top`, over the control socket. */
-      commands: { "fleet.live": async () => (await routes()).live() },
+      /** Over the control socket: for `berth top`, and `berth agent …`. */
+      commands: {
+        "fleet.live": async () => (await routes()).live(),
+        "agent.freeze": async (args: CommandArgs) => (await routes()).commands["agent.freeze"](args),
+        "agent.unfreeze": async (args: CommandArgs) => (await routes()).commands["agent.unfreeze"](args),
+      },
     },
     lateRoutes: { web: [async () => (await routes()).web], backend: [async () => (await routes()).backend] },
     async start() {

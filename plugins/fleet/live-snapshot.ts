@@ -26,6 +26,8 @@ export interface LiveSnapshot extends Omit<Overview, "database" | "disk" | "mont
   /** The worst delay of a timer in the last whole minute; null in the first one. */
   lagMs: number | null;
   disk: Overview["disk"];
+  /** With CELLS: each cell by itself, undefined for one that starts; the rest is all of them together. */
+  cells?: (LiveSnapshot | undefined)[];
   providers: Pick<Providers[number], "id" | "label" | "configured" | "demo" | "reachable" | "breaker" | "recent">[];
 }
 

@@ -107,6 +107,9 @@ export const fleetAgentItem = t.Object(
     subdomain: t.String(),
     status: t.String({ description: "running, active, stopped or error" }),
     reason: nullable(t.String({ description: "Why it does not come up" })),
+    frozen: nullable(
+      literals(["agent", "account"], "What an admin has frozen: the agent itself, or its owner's account"),
+    ),
     model: t.String(),
     runtimeVersion: t.String(),
     owner: t.Object({ id: t.String(), email: t.String(), name: t.String(), disabled: t.Boolean() }),

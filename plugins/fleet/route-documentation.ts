@@ -1,5 +1,6 @@
 // The schemas and summaries of the fleet's routes, which both surfaces have.
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { freezeBody } from "../admin/index.ts";
 import {
   backupResponse,
   backupsResponse,
@@ -28,7 +29,11 @@ import {
 const tags = ["Fleet"];
 const kept = "Counts are a few seconds old.";
 const backupNotFound = { 404: "BACKUP_NOT_FOUND" };
-const unhealthy = { 404: "AGENT_NOT_FOUND", 409: ["ACCOUNT_DISABLED", "OPERATION_IN_PROGRESS"], 500: "UNHEALTHY" };
+const unhealthy = {
+  404: "AGENT_NOT_FOUND",
+  409: ["ACCOUNT_DISABLED", "AGENT_FROZEN", "OPERATION_IN_PROGRESS"],
+  500: "UNHEALTHY",
+};
 
 export const ROUTES = {
   overview: {
@@ -110,8 +115,29 @@ export const ROUTES = {
     detail: {
       tags,
       summary: "Stop the agent of any account; its owner may start it again",
-      description: "To keep it stopped, disable the account of its owner.",
+      description: "To keep it stopped, freeze it.",
       ...documentErrors({ 404: "AGENT_NOT_FOUND", 409: "OPERATION_IN_PROGRESS" }),
+    },
+  },
+  freezeAgent: {
+    body: freezeBody,
+    response: { 200: agentOperationResponse },
+    detail: {
+      tags,
+      summary: "Freeze the agent of any account, with its bots, stream, schedules and turns, at once",
+      description:
+        "It answers nowhere until `unfreeze`; its owner can't start it. Messages wait, and people on channels are told once that it is paused.",
+      ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
+    },
+  },
+  unfreezeAgent: {
+    response: { 200: agentOperationResponse },
+    detail: {
+      tags,
+      summary: "End the freeze of an agent",
+      description:
+        "It goes on as it was before, and answers what waits. It stays paused while its owner's account is frozen.",
+      ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
     },
   },
   figures: {

@@ -10,7 +10,7 @@ import type { lifecycle } from "../lifecycle/index.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import type { DatabaseBackups } from "./backups/database-backups.ts";
 import type { FigureRecorder } from "./figures/figures.ts";
-import { createFleetActions } from "./fleet-actions.ts";
+import { createFleetActions, type FleetActions } from "./fleet-actions.ts";
 import { createFleetReports, type FleetReports } from "./fleet-reports.ts";
 import type { Runs } from "./instance/runs.ts";
 import type { SettingsReport } from "./instance/settings-report.ts";
@@ -41,6 +41,7 @@ interface Deps extends Kernel {
 
 export function createRoutes(deps: Deps): { web: AnyElysia; backend: AnyElysia } & Pick<FleetReports, "agentsHere"> & {
     live: () => Promise<LiveSnapshot>;
+    commands: FleetActions["commands"];
   } {
   const { identities } = deps;
   const usage = createFleetUsage(deps);
@@ -55,6 +56,7 @@ export function createRoutes(deps: Deps): { web: AnyElysia; backend: AnyElysia }
   const actions = createFleetActions(deps);
   return {
     agentsHere: reports.agentsHere,
+    commands: actions.commands,
     live: () => takeLiveSnapshot({ ...deps, reports }),
     web: webRoutes({ ...deps, identities, reports }),
     backend: backendRoutes({ guards: identities.guards, reports, actions }),

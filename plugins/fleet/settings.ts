@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { absolutePath, anyText, duration, httpUrl, parser } from "../../src/kernel/config/parsers.ts";
 import { defineSettings, type Finding, requireBoth, warning } from "../../src/kernel/config/section.ts";
 import { listOf, optional, withDefault } from "../../src/kernel/config/variable.ts";
+import { HOUR, SECOND } from "../../src/kernel/util/time.ts";
 
 /** Where backups are kept: a folder, or the keys below a prefix of an S3-compatible bucket. */
 export type BackupPlace = { kind: "folder"; path: string } | { kind: "s3"; bucket: string; prefix: string };
@@ -28,9 +29,22 @@ const backupCount = parser("a whole number from 1 to 10000", (text) =>
   /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 10_000 ? Number(text) : undefined,
 );
 
+/** Undefined if it is off. */
+const copyInterval = parser<{ ms: number | undefined }>("true, false, or a time from 1s to 1h", (text, context) => {
+  if (/^(?:false|off|no|0)$/i.test(text)) return { ms: undefined };
+  if (/^(?:true|on|yes)$/i.test(text)) return { ms: COPY_INTERVAL_MS };
+  const ms = duration.parse(text, context);
+  return ms !== undefined && ms >= SECOND && ms <= HOUR ? { ms } : undefined;
+});
+
 const ageRecipient = parser("a public key of age, such as age1…", (text) =>
   /^age1[0-9a-z]{20,4000}$/.test(text) ? text : undefined,
 );
+
+/** With the time that it takes, at most 10 s are lost with the disk. */
+const COPY_INTERVAL_MS = 5 * SECOND;
+/** The schedule of backups on top of which changes are copied, if no other is set. */
+const NIGHTLY = "0 3 * * *";
 
 export const backupSettings = defineSettings({
   name: "backups",
@@ -38,6 +52,10 @@ export const backupSettings = defineSettings({
     BACKUP_SCHEDULE: optional(
       cronText,
       "When backups of the whole service are made, in the time zone of the machine (`TZ`). Unset: only by hand.",
+    ),
+    BACKUP_CONTINUOUS: optional(
+      copyInterval,
+      "Also copies what has changed since the last backup, every 5 s (`true`) or another time, such as `10s`, so that `berth restore` goes to any of these moments. Without BACKUP_SCHEDULE, a backup is made each night at 3.",
     ),
     BACKUP_TO: withDefault(
       backupPlace,
@@ -67,11 +85,16 @@ export const backupSettings = defineSettings({
     BACKUP_S3_SECRET_ACCESS_KEY: optional(anyText, "The access key for the bucket.", "secret"),
   },
   build: (v, { kernel, sources }) => ({
-    schedule: kernel.database.remote ? undefined : v.BACKUP_SCHEDULE,
+    schedule: kernel.database.remote
+      ? undefined
+      : (v.BACKUP_SCHEDULE ?? (v.BACKUP_CONTINUOUS?.ms === undefined ? undefined : NIGHTLY)),
+    /** How often changes are copied; undefined: not between backups. */
+    continuousMs: kernel.database.remote ? undefined : v.BACKUP_CONTINUOUS?.ms,
     to: v.BACKUP_TO,
     /** Undefined: nothing is deleted. */
     keep:
-      [v.BACKUP_SCHEDULE, v.BACKUP_KEEP_FOR].some((value) => value !== undefined) || isGiven(sources.BACKUP_KEEP)
+      [v.BACKUP_SCHEDULE, v.BACKUP_KEEP_FOR, v.BACKUP_CONTINUOUS?.ms].some((value) => value !== undefined) ||
+      isGiven(sources.BACKUP_KEEP)
         ? { count: v.BACKUP_KEEP, forMs: v.BACKUP_KEEP_FOR }
         : undefined,
     recipients: v.BACKUP_ENCRYPT_TO,
@@ -95,6 +118,9 @@ export const backupSettings = defineSettings({
             "the database is on a server, so no backups are made. Use that server's own backup.",
           ),
         ]
+      : []),
+    ...(v.BACKUP_CONTINUOUS?.ms !== undefined && kernel.database.remote
+      ? [warning("BACKUP_CONTINUOUS", "has no effect: the database is on a server.")]
       : []),
     ...(v.BACKUP_IDENTITY_FILE !== undefined && v.BACKUP_ENCRYPT_TO.length === 0
       ? [warning("BACKUP_IDENTITY_FILE", "has no effect without BACKUP_ENCRYPT_TO.")]

@@ -88,6 +88,16 @@ export function webRoutes({ config, backend, identities, reports }: Deps) {
       { ...admin, ...ROUTES.stopAgent },
     )
     .post(
+      "/api/admin/agents/:id/freeze",
+      (context) => change<ResponseOf<typeof ROUTES.freezeAgent>>(context, agentPath(context.params.id, "freeze")),
+      { ...admin, ...ROUTES.freezeAgent },
+    )
+    .post(
+      "/api/admin/agents/:id/unfreeze",
+      (context) => change<ResponseOf<typeof ROUTES.unfreezeAgent>>(context, agentPath(context.params.id, "unfreeze")),
+      { ...admin, ...ROUTES.unfreezeAgent },
+    )
+    .post(
       "/api/admin/jobs/:id/retry",
       (context) => change<ResponseOf<typeof ROUTES.retryJob>>(context, `${jobPath(context.params.id)}/retry`),
       { ...admin, ...ROUTES.retryJob },

@@ -16,7 +16,7 @@ const NEAREST = 20;
 
 type Owned = Pick<Agent, "id" | "userId">;
 
-interface Deps extends Pick<Kernel, "database" | "outbound"> {
+interface Deps extends Pick<Kernel, "database" | "outbound" | "audit"> {
   bytes: UploadFiles;
   store: FileStore;
   chunks: ChunkStore;
@@ -33,6 +33,7 @@ export type FileService = ReturnType<typeof createFileService>;
 export function createFileService({
   database,
   outbound,
+  audit,
   bytes,
   store,
   chunks,
@@ -41,6 +42,13 @@ export function createFileService({
   vectors,
   onChanged,
 }: Deps) {
+  const audited = (action: string, { id, agentId, name }: Pick<KnowledgeFile, "id" | "agentId" | "name">, more = {}) =>
+    audit.record({
+      action: `file.${action}`,
+      target: { kind: "file", id, name },
+      details: { agent: agentId, ...more },
+    });
+
   async function insert({ id: agentId, userId }: Owned, file: NewFile): Promise<KnowledgeFile> {
     const quota = await quotaFor(userId);
     const [statement, ...guards] = store.insertStatements(file, quota);
@@ -50,6 +58,7 @@ export function createFileService({
         ...guards,
         indexing.indexStatement(file),
         indexing.stateStatement(userId, { ...file, status: "queued" }),
+        audited("create", file, { origin: file.origin, size: file.size, isAddress: file.url !== null }),
       ]);
     } catch (error) {
       if (!(error instanceof GuardFailed)) throw error;
@@ -125,21 +134,24 @@ export function createFileService({
 
     /** @throws AppError 404 `FILE_NOT_FOUND` */
     async setRefresh({ id: agentId }: Owned, fileId: string, refresh: Refresh | null): Promise<KnowledgeFile> {
-      await store.require(agentId, fileId);
+      const file = await store.require(agentId, fileId);
       await writeFor([
         ...store.updateStatements(fileId, { refresh }),
         indexing.indexStatement({ agentId, id: fileId }),
+        audited("update", file, { refresh }),
       ]);
       return store.require(agentId, fileId);
     },
 
     /** It is no longer found at once; its passages are deleted by a job. @throws AppError 404 `FILE_NOT_FOUND` */
     async remove({ id: agentId }: Owned, fileId: string): Promise<void> {
+      const file = await store.require(agentId, fileId);
       const [statement, ...guards] = store.removeStatements(agentId, fileId);
       await writeFor([
         ...(statement ? [{ ...statement, after: () => onChanged(agentId) }] : []),
         ...guards,
         indexing.sweepStatement({ agentId, id: fileId }),
+        audited("delete", file),
       ]);
     },
 

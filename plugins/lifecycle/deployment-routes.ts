@@ -31,7 +31,11 @@ const deployResponse = t.Object({
   status: t.String(),
   warnings: warningsField,
 });
-const errors = { ...configErrors, 409: ["OPERATION_IN_PROGRESS", "ACCOUNT_DISABLED"], 500: "UNHEALTHY" };
+const errors = {
+  ...configErrors,
+  409: ["OPERATION_IN_PROGRESS", "ACCOUNT_DISABLED", "AGENT_FROZEN"],
+  500: "UNHEALTHY",
+};
 const description =
   "The configuration, if there is one, is saved as `PUT /api/agents/:id/config` does, then the agent is started: 201, or 200 if it was up " +
   "already. An agent that does not come up keeps the new configuration, and its start is retried.";
@@ -100,7 +104,13 @@ export const deploymentWebRoutes = ({ backend, idempotency, identities, agents }
         ...documentErrors({
           ...errors,
           404: "AGENT_NOT_FOUND",
-          409: ["OPERATION_IN_PROGRESS", "ACCOUNT_DISABLED", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+          409: [
+            "OPERATION_IN_PROGRESS",
+            "ACCOUNT_DISABLED",
+            "AGENT_FROZEN",
+            "IDEMPOTENCY_MISMATCH",
+            "IDEMPOTENCY_IN_PROGRESS",
+          ],
           502: "BACKEND_UNAVAILABLE",
         }),
       },

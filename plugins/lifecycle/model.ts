@@ -66,7 +66,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
     summary: "Start an agent",
     description: "Takes up waiting messages and connects the bots. A running agent stays as it is.",
     response: startResponse,
-    errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" },
+    errors: { 409: ["ACCOUNT_DISABLED", "AGENT_FROZEN"], 500: "UNHEALTHY" },
   },
   stop: {
     summary: "Stop an agent: its bots are disconnected, chat returns 409",
@@ -78,7 +78,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
     summary: "Restart an agent: its bots reconnect, a model that is offered no more is replaced",
     description: "`healedLegacyModel` says whether the model was replaced, and `healMessage` by which.",
     response: restartResponse,
-    errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" },
+    errors: { 409: ["ACCOUNT_DISABLED", "AGENT_FROZEN"], 500: "UNHEALTHY" },
   },
   update: {
     summary: "Update an agent's runtime, after a backup; rolled back if the agent is not healthy within 15 seconds",
@@ -89,7 +89,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
     response: updateResponse,
     errors: {
       400: "UNKNOWN_IMAGE",
-      409: ["OPERATION_IN_PROGRESS", "ACCOUNT_DISABLED"],
+      409: ["OPERATION_IN_PROGRESS", "ACCOUNT_DISABLED", "AGENT_FROZEN"],
       500: ["UPDATE_ROLLED_BACK", "ROLLBACK_FAILED", "BACKUP_FAILED"],
     },
   },
@@ -100,7 +100,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
     response: rollbackResponse,
     errors: {
       400: ["UNKNOWN_BACKUP", "DAMAGED_BACKUP", "NEWER_BACKUP"],
-      409: "ACCOUNT_DISABLED",
+      409: ["ACCOUNT_DISABLED", "AGENT_FROZEN"],
       500: "BACKUP_FAILED",
     },
   },
@@ -108,7 +108,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
     summary: "Check and repair an agent's state, and reconnect its bots",
     description: "`repaired` lists what was wrong; it is empty if nothing was.",
     response: repairResponse,
-    errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" },
+    errors: { 409: ["ACCOUNT_DISABLED", "AGENT_FROZEN"], 500: "UNHEALTHY" },
   },
   "reset-memory": {
     summary: "Delete an agent's sessions and memory, after a backup; configuration and credentials stay",

@@ -4,11 +4,14 @@ import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { KeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import {
   type Agent,
+  agentFrozenError,
   agentNotFound,
   type agents as agentsPlugin,
+  isFrozen,
   isUp,
   operationInProgress,
   RUNTIME_VERSION,
+  unfrozenStatus,
 } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { channels as channelsPlugin } from "../channels/index.ts";
@@ -28,8 +31,8 @@ export interface UpdateRequest {
 }
 
 /**
- * The operations; `OPERATION_DOCS` in model.ts lists the errors of each. No operation brings up an agent whose owner's
- * account is disabled: 409 `ACCOUNT_DISABLED`.
+ * The operations; `OPERATION_DOCS` in model.ts lists the errors of each. No operation brings up an agent that is frozen (409
+ * `AGENT_FROZEN`), or whose owner's account is disabled (409 `ACCOUNT_DISABLED`).
  */
 export interface Operations extends Pick<Reconciler, "holdUnfinishedUpdates" | "reconcile"> {
   start(agentId: string): Promise<Agent>;
@@ -51,7 +54,7 @@ export interface Operations extends Pick<Reconciler, "holdUnfinishedUpdates" | "
 interface Deps extends Pick<Kernel, "log"> {
   agents: Pick<
     ServiceOf<typeof agentsPlugin>,
-    "find" | "require" | "setStatus" | "listToReconcile" | "log" | "onDelete"
+    "find" | "require" | "setStatus" | "listToReconcile" | "log" | "onDelete" | "onFreezeChanged"
   >;
   channels: Pick<ServiceOf<typeof channelsPlugin>, "reconnect">;
   runtime: Pick<ServiceOf<typeof runtimePlugin>, "whileQuiesced" | "holdTurns">;
@@ -78,15 +81,23 @@ export function createOperations(deps: Deps): Operations {
     return owner !== undefined && owner.disabledAt !== null;
   }
 
+  /** Throws 409 `AGENT_FROZEN`, or `ACCOUNT_DISABLED` for an agent that may not come up. */
   async function requireEnabledOwner(agent: Agent): Promise<void> {
+    if (isFrozen(agent)) throw agentFrozenError();
     if (!(await isDisabled(agent))) return;
     throw new AppError(409, "ACCOUNT_DISABLED", "The account of this agent's owner is disabled. Enable it first.");
+  }
+
+  async function requireUnfrozen(agentId: string): Promise<Agent> {
+    const agent = await agents.require(agentId);
+    if (isFrozen(agent)) throw agentFrozenError();
+    return agent;
   }
 
   /** Moves an agent to the operation's status; if its health check fails, to `error`, and schedules a retry. */
   async function applyTransition(agent: Agent, operation: Operation, reason?: string): Promise<Agent> {
     const { to, connections, check } = TRANSITIONS[operation];
-    const status = to[agent.status];
+    const status = to[unfrozenStatus(agent)];
     const willBeUp = isUp(status);
     if (willBeUp) await requireEnabledOwner(agent);
     if (willBeUp && check) {
@@ -136,6 +147,10 @@ export function createOperations(deps: Deps): Operations {
 
   const reconciler = createReconciler({ ...deps, updater, stopIfOwnerDisabled, retry });
   agents.onDelete(retryTimers.clear);
+  // An agent that was in an error when it was frozen is tried again.
+  agents.onFreezeChanged(async ({ id, status }) => {
+    if (status === "error") await retry(id);
+  });
 
   return {
     start: (agentId) => runQueued(agentId, async () => applyTransition(await agents.require(agentId), "start")),
@@ -144,12 +159,14 @@ export function createOperations(deps: Deps): Operations {
       runQueued(agentId, async () => {
         const agent = await agents.require(agentId);
         // A stop that the owner did not request may be repeated; it is logged once.
-        return reason !== undefined && agent.status === "stopped" ? agent : applyTransition(agent, "stop", reason);
+        return reason !== undefined && unfrozenStatus(agent) === "stopped"
+          ? agent
+          : applyTransition(agent, "stop", reason);
       }),
 
     restart: (agentId) =>
       runQueued(agentId, async () => {
-        const agent = await agents.require(agentId);
+        const agent = await requireUnfrozen(agentId);
         const modelRepair = await repairModel(agent);
         if (modelRepair) logToAgent(agentId, "info", formatModelRepair(modelRepair));
         return { agent: await applyTransition(agent, "restart"), modelRepair };
@@ -179,7 +196,7 @@ export function createOperations(deps: Deps): Operations {
 
     rollback: (agentId, backupPath) =>
       runQueued(agentId, async () => {
-        const agent = await agents.require(agentId);
+        const agent = await requireUnfrozen(agentId);
         await backups.withBackup(agentId, backupPath, async ({ runtimeVersion: backupVersion }) => {
           const isAvailable = runtimes.versions().includes(backupVersion);
           await runtime.whileQuiesced(agentId, async () => {
@@ -198,7 +215,7 @@ export function createOperations(deps: Deps): Operations {
 
     repair: (agentId) =>
       runQueued(agentId, async () => {
-        const agent = await agents.require(agentId);
+        const agent = await requireUnfrozen(agentId);
         const repairs = await runtime.whileQuiesced(agentId, () => backups.repair(agentId));
         const modelRepair = await repairModel(agent);
         const repaired = modelRepair ? [...repairs, formatModelRepair(modelRepair)] : repairs;

@@ -52,7 +52,7 @@ export function backendRoutes({ agents, runtime, memories, schedules }: Deps) {
           ...documentErrors({
             400: "SESSION_ELSEWHERE",
             404: "CONVERSATION_NOT_FOUND",
-            409: "AGENT_STOPPED",
+            409: ["AGENT_STOPPED", "AGENT_FROZEN"],
             429: "TOO_MANY_WAITING",
             503: "STOPPING",
           }),

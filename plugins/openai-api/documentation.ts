@@ -44,7 +44,7 @@ const callErrors = { ...chatErrors, ...ONCE };
 const answerErrors = {
   ...callErrors,
   404: [...chatErrors[404], "MODEL_NOT_FOUND"],
-  409: [...ONCE[409], "AGENT_STOPPED"],
+  409: [...ONCE[409], "AGENT_STOPPED", "AGENT_FROZEN"],
   429: [chatErrors[429], "TOO_MANY_WAITING"],
   502: [...chatErrors[502], "MODEL_UNAVAILABLE"],
   503: [chatErrors[503], "AGENT_CHANGING", "STOPPING"],

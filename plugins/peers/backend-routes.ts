@@ -84,7 +84,7 @@ export function backendRoutes({ identities, agents, runtime, toVisitorError }: D
           summary: "Store a message of another host's agent; only for the web surface",
           description: "The web surface has spoken the A2A protocol with the caller; here the message becomes a turn.",
           operationId: "createPeerMessage",
-          ...documentErrors({ 409: "AGENT_STOPPED", 429: "TOO_MANY_WAITING", 503: "STOPPING" }),
+          ...documentErrors({ 409: ["AGENT_STOPPED", "AGENT_FROZEN"], 429: "TOO_MANY_WAITING", 503: "STOPPING" }),
         },
       },
     )

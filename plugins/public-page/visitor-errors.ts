@@ -4,6 +4,7 @@ import { AppError } from "../../src/kernel/errors.ts";
 /** Error messages for visitors by code. They reveal nothing about models, keys and budgets. */
 const VISITOR_MESSAGES: Readonly<Record<string, string>> = {
   AGENT_STOPPED: "This agent is asleep. Come back later.",
+  AGENT_FROZEN: "This agent is paused. Come back later.",
   BUDGET_EXCEEDED: "This agent can't answer any more for now. Come back later.",
   MODEL_UNAVAILABLE: "This agent can't answer right now. Try again shortly.",
 };

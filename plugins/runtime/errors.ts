@@ -1,20 +1,24 @@
 // Defines the errors that callers get instead of a reply, and lists their codes for the API documents.
 import { AppError, notFound } from "../../src/kernel/errors.ts";
+import { type Agent, agentFrozenError, isFrozen } from "../agents/index.ts";
 
 /** The errors with which a message to an agent can be rejected or can fail, by status. */
 export const TURN_ERRORS = {
   400: ["SESSION_ELSEWHERE"],
   402: ["BUDGET_EXCEEDED", "PRICE_UNKNOWN"],
   404: ["AGENT_NOT_FOUND", "SESSION_NOT_FOUND"],
-  409: ["AGENT_STOPPED", "CANCELLED", "ALREADY_SETTLED"],
+  409: ["AGENT_STOPPED", "AGENT_FROZEN", "CANCELLED", "ALREADY_SETTLED"],
   502: "MODEL_UNAVAILABLE",
   503: ["STOPPING", "AGENT_CHANGING", "PRICE_UNAVAILABLE"],
 };
 
 export const noAgentError = () =>
   new AppError(404, "NO_AGENT", "You have no agent yet. Create one with POST /api/agents/provision.");
-export const agentStoppedError = () =>
-  new AppError(409, "AGENT_STOPPED", "This agent is stopped. Start it, then send the message again.");
+/** For an agent whose status is `stopped`: by its owner, or frozen by an admin. */
+export const agentStoppedError = (agent?: Pick<Agent, "thawedStatus">) =>
+  agent && isFrozen(agent)
+    ? agentFrozenError()
+    : new AppError(409, "AGENT_STOPPED", "This agent is stopped. Start it, then send the message again.");
 export const shutdownError = () =>
   new AppError(503, "STOPPING", "Berth is stopping. The message is kept and will be answered after the start.");
 export const agentChangingError = () =>

@@ -2,11 +2,13 @@
 
 import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { once } from "../../src/kernel/util/cache.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
 import { approvals } from "../approvals/index.ts";
 import { auth } from "../auth/index.ts";
+import { newAccountSettings } from "../auth/settings.ts";
 import { skills } from "../skills/index.ts";
 import { uploads } from "../uploads/index.ts";
 import { backendRoutes } from "./backend-routes.ts";
@@ -45,6 +47,15 @@ export type { ChatRequest } from "./turn/turn-requests.ts";
 export const runtime = plugin("runtime", (host) => {
   const { kernel } = host;
   const agentService = host.use(agents);
+  const authService = host.use(auth);
+  const newAccounts = kernel.config.of(newAccountSettings);
+  const loadNewAccountLimits = once(async () =>
+    (await import("./outbox/new-account-limits.ts")).createNewAccountLimits({
+      ...kernel,
+      ...authService,
+      perDay: newAccounts.messagesPerDay,
+    }),
+  );
   const services = { agents: agentService, ai: host.use(ai) };
   const { service, sessions, start, stop, ...turns } = createRuntime({
     ...kernel,
@@ -53,7 +64,9 @@ export const runtime = plugin("runtime", (host) => {
     approvals: host.use(approvals),
     uploads: host.use(uploads),
     agentStats: host.use(agentStats),
-    users: host.use(auth).users,
+    users: authService.users,
+    newAccountLimits:
+      newAccounts.days === 0 ? undefined : { take: async (...given) => (await loadNewAccountLimits()).take(...given) },
   });
   kernel.keyRotation.registerColumn({
     label: "steps of turns",

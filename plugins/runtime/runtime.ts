@@ -4,7 +4,7 @@ import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import type { agentStats } from "../agent-stats/index.ts";
-import type { Agent, agents } from "../agents/index.ts";
+import { type Agent, agentFrozenError, type agents, isFrozen } from "../agents/index.ts";
 import type { ai, TurnModel } from "../ai/index.ts";
 import type { approvals } from "../approvals/index.ts";
 import type { auth } from "../auth/index.ts";
@@ -31,6 +31,7 @@ import { createDetachedTurns } from "./live/detached-turns.ts";
 import { createLiveTurns } from "./live/live-turns.ts";
 import { createChannelConversations } from "./outbox/channel-conversations.ts";
 import { createDeliveryFailureRecorder } from "./outbox/delivery-failures.ts";
+import type { NewAccountLimits } from "./outbox/new-account-limits.ts";
 import { createOutbox } from "./outbox/outbox.ts";
 import { createOwnerAlerts } from "./outbox/owner-alerts.ts";
 import { createSlowReplies } from "./outbox/slow-replies.ts";
@@ -57,6 +58,8 @@ interface Deps
   uploads: ServiceOf<typeof uploads>;
   agentStats: ServiceOf<typeof agentStats>;
   users: Pick<ServiceOf<typeof auth>["users"], "byId">;
+  /** Without it, new accounts have no limits of their own. */
+  newAccountLimits?: NewAccountLimits | undefined;
   /** Milliseconds; for tests. */
   timings?: { turnRetries: readonly number[]; firstDelivery: number; quiesceTimeout?: number; slowReply?: number };
 }
@@ -144,6 +147,7 @@ export function createRuntime(deps: Deps) {
     decideByCode: createCodeDecisions({ approvals }),
     readerLanguage,
     journal,
+    newAccountLimits: deps.newAccountLimits,
     onFirstText: (ms) => runtimeMetrics.firstText(ms),
     traces,
     ...(timings && { retryDelays: timings.turnRetries }),
@@ -211,11 +215,19 @@ export function createRuntime(deps: Deps) {
       const result = await runTurn(entry);
       runningTurns.end(entry);
       if (suspensions.takeResumed(entry.id)) return { retryInMs: 0 };
-      if (result === "pause") await rejectWaiting(entry.agentId);
+      if (result === "pause" && !(await endTurnsIfFrozen(entry.agentId))) await rejectWaiting(entry.agentId);
       return result;
     } finally {
       agentStats.turnEnded(entry.agentId);
     }
+  }
+
+  /** Ends the turns of a frozen agent at once, and rejects its callers; their messages stay. False for any other agent. */
+  async function endTurnsIfFrozen(agentId: string): Promise<boolean> {
+    const agent = await agents.find(agentId);
+    if (!agent || !isFrozen(agent)) return false;
+    runningTurns.freezeAgent(agentId, agentFrozenError());
+    return true;
   }
 
   /** Rejects callers that wait for a stopped agent, and settles their messages: they must not be answered later. */
@@ -259,6 +271,9 @@ export function createRuntime(deps: Deps) {
   agents.onChange((agentId) => {
     lanes.wake(agentId);
     outbox.wake(agentId);
+    // Few changes are freezes, and few agents have turns: only for those the row is read.
+    if (!runningTurns.hasAgent(agentId)) return;
+    endTurnsIfFrozen(agentId).catch((error: unknown) => log.error("turns could not be frozen", { agentId, error }));
   });
   // Requests for approval are deleted with the owner, so that the turns ask the next one.
   agents.onTransfer((agentId) => [suspensions.resumeAllStatement(agentId)]);
@@ -301,6 +316,7 @@ export function createRuntime(deps: Deps) {
       countEndedCalls: createEndedCallCounter(database),
       /** Which of these entries still wait for their reply. */
       pendingEntries: inbox.pendingOf,
+      waitingConversations: inbox.waitingConversations,
       listSentMessages: inbox.listSentMessages,
       /** Whether the outcomes of these deliveries are recorded; waits up to 3 s for tries in flight. */
       areDeliveriesRecorded: outbox.areDeliveriesRecorded,

@@ -111,6 +111,32 @@ describe("a turn", () => {
     expect(collector.headers[0]?.get("x-team")).toBe("a b");
   });
 
+  test("has the parts that it delegates as spans in the call, with their own calls in them", async () => {
+    const { collector, fixture } = await open();
+    fixture.upstream.script(({ messages, toolResults }) => {
+      const isPart = String(messages[0]?.content).includes("one part of a larger task");
+      if (toolResults.length > 0) return isPart ? "canary-part" : "canary-reply";
+      const name = isPart ? "look_up" : "delegate";
+      return { toolCalls: [{ name, arguments: isPart ? { port: "Kiel" } : { tasks: ["canary-a", "canary-b"] } }] };
+    });
+    const agent = await fixture.agent({ skills: { delegate: true } });
+    expect((await fixture.chat(agent, "Compare them")).reply).toBe("canary-reply");
+    await fixture.idle();
+    await fixture.restart();
+    const { spans } = collector;
+    const call = spans.find(({ name }) => name === "execute_tool delegate");
+    const parts = byName(spans, "invoke_agent").filter(({ attributes }) => "berth.delegate.part" in attributes);
+    expect(parts.map(({ attributes }) => attributes["berth.delegate.part"]).sort()).toEqual([1, 2]);
+    for (const part of parts) {
+      expect([part.parentSpanId, part.traceId, part.status]).toEqual([call?.spanId, call?.traceId, 0]);
+      const inside = spans.filter(({ parentSpanId }) => parentSpanId === part.spanId).map(({ name }) => name);
+      expect(inside.sort()).toEqual(["chat fake-small", "chat fake-small", "execute_tool look_up"]);
+    }
+    expect(collector.payloads.join()).not.toContain("canary");
+    expect(collector.payloads.join()).toContain('"service.version"');
+    expect(collector.violations).toEqual([]);
+  });
+
   test("leaves out what people, agents and tools say, unless a setting wants it", async () => {
     const silent = await answerOnChannel();
     expect(silent.collector.payloads.join()).not.toContain("canary");

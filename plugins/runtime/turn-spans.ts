@@ -2,7 +2,7 @@
 // Imported where they are made, so that a service without traces does not load it.
 // https://opentelemetry.io/docs/specs/semconv/gen-ai/
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import type { Traces } from "../../src/kernel/telemetry/traces.ts";
+import type { Span, Traces } from "../../src/kernel/telemetry/traces.ts";
 import type { Agent } from "../agents/index.ts";
 import type { InboxEntry } from "./inbox/entries.ts";
 
@@ -23,6 +23,8 @@ interface ModelSpan {
 }
 
 interface ToolSpan {
+  /** The span itself, for what the call does. */
+  readonly inner: Span;
   /** Undefined: the call waits for the owner's approval. */
   end(result: { ok: boolean; text: string } | undefined): void;
 }
@@ -34,8 +36,6 @@ interface ModelCallOutput {
 }
 
 export function beginTurnSpan(traces: Traces, agent: Agent, entry: InboxEntry): TurnSpan {
-  const { withContents } = traces;
-  const contents = (text: () => string) => (withContents ? text() : undefined);
   const turn = traces.begin(entry.id, `invoke_agent ${agent.name}`, {
     attributes: {
       "gen_ai.operation.name": "invoke_agent",
@@ -47,6 +47,24 @@ export function beginTurnSpan(traces: Traces, agent: Agent, entry: InboxEntry): 
       "berth.platform": entry.platform,
     },
   });
+  return toTurnSpan(turn);
+}
+
+/** Begins the span of one part that a call of `delegate` gives to a copy of the agent; its calls are spans in it. */
+export function beginSubTaskSpan(call: Span, agent: Pick<Agent, "id" | "name">, part: number): TurnSpan {
+  const subTask = call.begin(`invoke_agent ${agent.name}`, {
+    attributes: {
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.id": agent.id,
+      "gen_ai.agent.name": agent.name,
+      "berth.delegate.part": part,
+    },
+  });
+  return toTurnSpan(subTask);
+}
+
+function toTurnSpan(turn: Span): TurnSpan {
+  const contents = (text: () => string) => (turn.withContents ? text() : undefined);
   let failure: string | undefined;
 
   return {
@@ -88,6 +106,7 @@ export function beginTurnSpan(traces: Traces, agent: Agent, entry: InboxEntry): 
         },
       });
       return {
+        inner: span,
         end(result) {
           span.set({
             "berth.approval": result ? undefined : "waiting",

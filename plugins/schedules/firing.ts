@@ -4,7 +4,7 @@ import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/
 import { AppError, notFound } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { MINUTE } from "../../src/kernel/util/time.ts";
-import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
+import { type Agent, agentFrozenError, type agents as agentsPlugin, isFrozen } from "../agents/index.ts";
 import type { runtime as runtimePlugin } from "../runtime/index.ts";
 import { JOB, wakeStatement } from "./schedule-store.ts";
 import { type Schedule, type ScheduleRun, scheduleRuns, schedules } from "./schema.ts";
@@ -18,7 +18,7 @@ const CONCURRENCY = 8;
 const RETRY_MS = MINUTE;
 
 export interface Firing {
-  /** Runs a schedule now, beside its times. Throws 404 `SCHEDULE_NOT_FOUND`, 409 `AGENT_STOPPED`. */
+  /** Runs a schedule now, beside its times. Throws 404 `SCHEDULE_NOT_FOUND`, 409 `AGENT_STOPPED` or `AGENT_FROZEN`. */
   runNow(agent: Agent, schedule: Schedule): Promise<ScheduleRun>;
 }
 
@@ -156,6 +156,8 @@ export function createFiring({ database, events, jobs, agents, runtime, now }: D
       if (schedule.nextRunAt > now()) return [wakeStatement(jobs, schedule.id, schedule.nextRunAt)];
       const agent = await agents.find(schedule.agentId);
       if (!agent) return [wakeStatement(jobs, schedule.id, now() + RETRY_MS)];
+      // What is due while an agent is frozen runs by its rule for missed times when the agent goes on.
+      if (isFrozen(agent) && schedule.missed !== "skip") return [wakeStatement(jobs, schedule.id, now() + RETRY_MS)];
       return fire({ ...schedule, nextRunAt: schedule.nextRunAt }, agent);
     },
     { concurrency: CONCURRENCY },
@@ -163,6 +165,7 @@ export function createFiring({ database, events, jobs, agents, runtime, now }: D
 
   return {
     async runNow(agent, schedule) {
+      if (isFrozen(agent)) throw agentFrozenError();
       if (agent.status === "stopped") {
         throw new AppError(409, "AGENT_STOPPED", "This agent is stopped. Start it, then run the schedule again.");
       }

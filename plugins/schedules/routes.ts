@@ -90,7 +90,7 @@ const run = {
   response: { 202: runResponse },
   summary: "Run a schedule now, beside its times",
   description: "The run is accepted with 202 and goes on in the background; its times don't change.",
-  errors: { ...notFoundErrors, 409: ["AGENT_STOPPED", "OPERATION_IN_PROGRESS"] },
+  errors: { ...notFoundErrors, 409: ["AGENT_STOPPED", "AGENT_FROZEN", "OPERATION_IN_PROGRESS"] },
 };
 const detailOf = (
   {
@@ -253,7 +253,10 @@ export function webRoutes(deps: WebDeps) {
     .post(`${ONE}/run`, ({ params, ...call }) => once(call, `${one(params.scheduleId)}/run`), {
       ...writing,
       response: run.response,
-      detail: detailOf(run, { 409: idempotent(["AGENT_STOPPED", "OPERATION_IN_PROGRESS"]), ...unavailable }),
+      detail: detailOf(run, {
+        409: idempotent(["AGENT_STOPPED", "AGENT_FROZEN", "OPERATION_IN_PROGRESS"]),
+        ...unavailable,
+      }),
     });
 }
 

@@ -83,11 +83,11 @@ export const wakeStatement = (jobs: Pick<Kernel["jobs"], "enqueueStatement">, id
 
 export const invalidSchedule = (path: string, message: string) => invalidInput({ path, message }, "INVALID_SCHEDULE");
 
-interface Deps extends Pick<Kernel, "database" | "jobs" | "config"> {
+interface Deps extends Pick<Kernel, "database" | "jobs" | "config" | "audit"> {
   now: () => number;
 }
 
-export function createScheduleStore({ database, jobs, config, now }: Deps): ScheduleStore {
+export function createScheduleStore({ database, jobs, config, audit, now }: Deps): ScheduleStore {
   const { table } = config.of(planSettings);
   const free = table.of("free").schedules;
   /** Schedules per plan, of all agents of an account together; admins may have any number. */
@@ -96,6 +96,18 @@ export function createScheduleStore({ database, jobs, config, now }: Deps): Sche
       WHERE user_id = ?1 AND status IN ('active', 'trialing') AND current_period_end > ?2), ${free}) END`;
   const { drizzle } = database;
   const isOne = (agentId: string, id: string) => and(eq(schedules.agentId, agentId), eq(schedules.id, id));
+
+  /** An entry of the audit log: by the agent, if its tool makes the change, else by who makes the request. */
+  function audited(action: string, schedule: Pick<Schedule, "id" | "agentId" | "name">, by?: Agent, details = {}) {
+    const { id, agentId, name } = schedule;
+    const change = {
+      action: `schedule.${action}`,
+      target: { kind: "schedule", id, name },
+      details: { agent: agentId, ...details },
+    };
+    if (!by) return audit.record(change);
+    return audit.statementFor({ kind: "agent", id: by.id, name: by.name, address: null, requestId: null }, change);
+  }
 
   /** The cron expression or moment, and the next run. */
   async function resolveTiming({ cron, at, timezone }: Pick<ScheduleFields, "cron" | "at" | "timezone">) {
@@ -198,7 +210,8 @@ export function createScheduleStore({ database, jobs, config, now }: Deps): Sche
       };
       const wake = schedule.nextRunAt === null ? [] : [wakeStatement(jobs, schedule.id, schedule.nextRunAt)];
       try {
-        await database.write([limited, guard("schedules.limit"), ...wake]);
+        const entry = audited("create", schedule, origin === "agent" ? agent : undefined, { origin });
+        await database.write([limited, guard("schedules.limit"), entry, ...wake]);
       } catch (error) {
         if (error instanceof GuardFailed) throw await limitError(agent);
         throw error;
@@ -235,7 +248,8 @@ export function createScheduleStore({ database, jobs, config, now }: Deps): Sche
       const result: Schedule = { ...schedule, ...changed };
       const wake = result.nextRunAt === null ? [] : [wakeStatement(jobs, id, result.nextRunAt)];
       try {
-        await database.write([update, guard("schedule"), ...wake]);
+        const entry = audited("update", result, undefined, { fields: Object.keys(fields) });
+        await database.write([update, guard("schedule"), entry, ...wake]);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
         throw notFound("This agent has no schedule with this id.", "SCHEDULE_NOT_FOUND");
@@ -244,8 +258,16 @@ export function createScheduleStore({ database, jobs, config, now }: Deps): Sche
     },
 
     async remove(agentId, id) {
-      const [result] = await database.write([statement(drizzle.delete(schedules).where(isOne(agentId, id)))]);
-      return (result?.rowsAffected ?? 0) > 0;
+      const schedule = await find(agentId, id);
+      if (!schedule) return false;
+      const removal = statement(drizzle.delete(schedules).where(isOne(agentId, id)));
+      try {
+        await database.write([removal, guard("schedule"), audited("delete", schedule)]);
+        return true;
+      } catch (error) {
+        if (!(error instanceof GuardFailed)) throw error;
+        return false;
+      }
     },
   };
 }

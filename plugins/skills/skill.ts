@@ -1,7 +1,9 @@
 // The types of skills, which built-in code, MCP servers and plugins provide: tools, instructions for the prompt,
 // sources.
+
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../../src/kernel/errors.ts";
+import type { Span } from "../../src/kernel/telemetry/traces.ts";
 import type { Approval } from "../agents/index.ts";
 import type { NewReplyFile, ReplyFile, ReplyFileMaker } from "../uploads/index.ts";
 import type { Taint } from "./taint.ts";
@@ -102,6 +104,8 @@ export interface ToolContext extends Audience {
   attach?(file: NewReplyFile | ReplyFileMaker): Promise<ReplyFile>;
   /** Tells of a call of a tool that this call makes, to be shown and stored with it. */
   noteSubStep?(event: SubStepEvent): void;
+  /** The span of the call, for spans of what it does; undefined where traces are off. */
+  span?: Span | undefined;
   /** The files of the message that is answered, also those that the model does not accept. */
   files?: readonly MessageFile[];
   /**

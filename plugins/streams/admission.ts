@@ -1,6 +1,6 @@
 // Decides who may publish: the holder of a stream key whose agent is not stopped and whose owner's account is enabled.
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
-import type { agents as agentsPlugin } from "../agents/index.ts";
+import { type agents as agentsPlugin, isFrozen } from "../agents/index.ts";
 import { type auth, isPlaceholderAccount, type PlanTable, type User } from "../auth/index.ts";
 import type { Admission } from "./stream-driver.ts";
 import type { StreamStore } from "./stream-store.ts";
@@ -23,6 +23,7 @@ export function createAdmission({ users, agents, plans, rows }: Deps) {
     const owner = agent && (await users.byId(agent.userId));
     // One refusal for all of these cases, so that it tells a stranger nothing about accounts.
     if (!stream || !agent || !owner || owner.disabledAt !== null) return { refusal: "This stream key is not known." };
+    if (isFrozen(agent)) return { refusal: "The operator of this service has paused the agent." };
     if (agent.status === "stopped") return { refusal: "The agent is stopped. Start it first." };
     return {
       stream: { ...stream, userId: agent.userId },

@@ -22,6 +22,8 @@ const DESCRIPTIONS: Record<EventType, Description> = {
   "user.created": { when: "An account was made.", data: ACCOUNT },
   "user.updated": { when: "An account got another address, name or plan.", data: ACCOUNT },
   "user.deleted": { when: "An account was deleted. It is the last event of its endpoints.", data: ACCOUNT },
+  "user.frozen": { when: "An admin has frozen an account: its agents are paused.", data: `${ACCOUNT}, \`reason\`` },
+  "user.unfrozen": { when: "A frozen account goes on, and so do its agents.", data: ACCOUNT },
   "agent.created": { when: "An agent was created.", data: "`id`, `name`, `model`, `status`, `createdAt`" },
   "agent.claimed": { when: "An agent that was made without an account is yours now.", data: "`id`, `name`" },
   "agent.status": {
@@ -90,6 +92,10 @@ const DESCRIPTIONS: Record<EventType, Description> = {
   "backup.late": {
     when: "The backup that `BACKUP_SCHEDULE` asks for has been missing for an hour.",
     data: "`expectedAt`, `newestAt`: when the newest good one was made, or null",
+  },
+  "backup.copy_late": {
+    when: "The [continuous copy](backups.md#to-any-moment) has stood still for a minute.",
+    data: "`copiedAt`: the last moment that can be restored, `error`: why, or null",
   },
   "budget.exceeded": {
     when: "A call was refused by a budget; once per budget and day or month.",

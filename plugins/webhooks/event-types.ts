@@ -5,6 +5,8 @@ export const EVENT_TYPES = [
   "user.created",
   "user.updated",
   "user.deleted",
+  "user.frozen",
+  "user.unfrozen",
   "agent.created",
   "agent.claimed",
   "agent.status",
@@ -30,6 +32,7 @@ export const EVENT_TYPES = [
   "backup.completed",
   "backup.failed",
   "backup.late",
+  "backup.copy_late",
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -60,7 +60,8 @@ export async function openWebhookFixture({
 
   let disposed: Promise<void> | undefined;
   let wake: () => void = () => undefined;
-  const endpoints = createEndpoints({ database, vault, config, now, onChange: () => wake() });
+  const unrecorded = { record: () => ({ sql: "SELECT 1", args: [] }) };
+  const endpoints = createEndpoints({ database, vault, config, audit: unrecorded, now, onChange: () => wake() });
   const eventAccess = createEventAccess({
     config,
     users: { byId: async (id) => users.get(id) },

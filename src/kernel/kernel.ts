@@ -29,12 +29,13 @@ export interface RunningKernel extends Kernel {
   close(): Promise<void>;
 }
 
-/** What a cluster puts in place of what a single machine does. */
+/** What the composition root puts in place of what the kernel does by itself. */
 export interface KernelSeams {
   /** Default: a log of its own. */
   log?: Log;
   replicate?: DatabaseOptions["replicate"];
   isConfirmedLater?: DatabaseOptions["isConfirmedLater"];
+  keepLog?: DatabaseOptions["keepLog"];
   files?: SharedFiles;
   /** Registers metrics beside those of the kernel and the plugins. */
   onMetrics?: (metrics: Metrics) => void;
@@ -73,6 +74,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       metrics,
       ...(seams.replicate && { replicate: seams.replicate }),
       ...(seams.isConfirmedLater && { isConfirmedLater: true }),
+      ...(seams.keepLog && { keepLog: seams.keepLog }),
     });
     opened.push(database);
     const traces = config.traces && (await import("./telemetry/otlp-traces.ts")).openTraces(config.traces, log);

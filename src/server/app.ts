@@ -125,7 +125,10 @@ export interface App {
   /** The service of accounts, for commands and the start. */
   readonly accounts: ReturnType<typeof auth.setup>["service"];
   /** The start registers its own work here: the report of settings, and backups. */
-  readonly instance: Pick<ServiceOf<typeof fleet>, "registerSettingsReport" | "registerBackupWork" | "figures">;
+  readonly instance: Pick<
+    ServiceOf<typeof fleet>,
+    "registerSettingsReport" | "registerBackupWork" | "listenToCopy" | "figures"
+  >;
   /** The commands that change data, by name. */
   readonly commands: Commands;
 }

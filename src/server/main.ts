@@ -5,7 +5,7 @@ import { programName } from "../kernel/config/program-name.ts";
 import { redactForms } from "../kernel/telemetry/redact.ts";
 import { type Command, FLAG_HELP, type Flags, OPTIONS, UsageError } from "./commands/options.ts";
 
-const USER_FLAGS = ["days", "name", "admin", "password-stdin", "off", "query", "json"] as const;
+const USER_FLAGS = ["days", "name", "admin", "password-stdin", "off", "query", "json", "reason"] as const;
 
 const COMMANDS: Record<string, Command> = {
   serve: {
@@ -43,12 +43,23 @@ const COMMANDS: Record<string, Command> = {
   },
   user: {
     usage: "user COMMAND …",
-    summary: "accounts: create, invite, grant, admin, list, disable, enable, reset-password, two-factor-off",
+    summary:
+      "accounts: create, invite, grant, admin, list, disable, enable, freeze, unfreeze, reset-password, two-factor-off",
     flags: USER_FLAGS,
     // Each subcommand checks its own arguments.
     arguments: Number.POSITIVE_INFINITY,
     details: async () => (await import("./commands/user.ts")).userHelp(),
     run: async (commandArgs, flags) => (await import("./commands/user.ts")).userCommand(commandArgs, flags),
+  },
+  agent: {
+    usage: "agent freeze|unfreeze ID",
+    summary: "freeze an agent of any account, and let it go on",
+    flags: ["reason"],
+    // Each subcommand checks its own arguments.
+    arguments: Number.POSITIVE_INFINITY,
+    details: async () => (await import("./commands/agent.ts")).agentHelp(),
+    run: async (commandArgs, flags) =>
+      (await import("./commands/agent.ts")).agentCommand(commandArgs, textFlag(flags.reason)),
   },
   vault: {
     usage: "vault rotate",
@@ -75,11 +86,14 @@ const COMMANDS: Record<string, Command> = {
   backup: {
     usage: "backup [FILE]",
     summary: "back up the service while it runs: to BACKUP_TO, or to FILE.tar.gz; FILE.db is the database alone",
-    flags: ["name"],
-    // The service gives it.
-    flagHelp: { name: "" },
+    flags: ["name", "follow"],
+    // The service gives them.
+    flagHelp: { name: "", follow: "" },
     arguments: 1,
-    run: async ([file], flags) => (await import("./commands/backup.ts")).backupCommand(file, textFlag(flags.name)),
+    run: async ([file], flags) =>
+      flags.follow === true
+        ? (await import("./commands/backup.ts")).followCommand()
+        : (await import("./commands/backup.ts")).backupCommand(file, textFlag(flags.name)),
   },
   backups: {
     usage: "backups [--json]",
@@ -89,13 +103,13 @@ const COMMANDS: Record<string, Command> = {
     run: async (_, flags) => (await import("./commands/backup.ts")).backupsCommand(flags.json === true),
   },
   restore: {
-    usage: "restore BACKUP [--identity FILE]",
+    usage: "restore BACKUP [--at TIME] [--identity FILE]",
     summary:
       "put a backup in place: a file, s3://…, a name of berth backups, or latest; what was there is kept beside it",
-    flags: ["identity"],
+    flags: ["at", "identity"],
     arguments: 1,
     run: async ([source], flags) =>
-      (await import("./commands/backup.ts")).restoreCommand(source, textFlag(flags.identity)),
+      (await import("./commands/backup.ts")).restoreCommand(source, textFlag(flags.at), textFlag(flags.identity)),
   },
   import: {
     usage: "import FOLDER|FILE [--owner EMAIL]",

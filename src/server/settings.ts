@@ -8,7 +8,13 @@ import {
   pictureSettings,
   providerSettings,
 } from "../../plugins/ai/settings.ts";
-import { adminSettings, planSettings, signInSettings, signUpSettings } from "../../plugins/auth/settings.ts";
+import {
+  adminSettings,
+  newAccountSettings,
+  planSettings,
+  signInSettings,
+  signUpSettings,
+} from "../../plugins/auth/settings.ts";
 import { billingSettings } from "../../plugins/billing/settings.ts";
 import { stablecoinSettings } from "../../plugins/billing/stablecoin/settings.ts";
 import { chainSettings } from "../../plugins/chains/settings.ts";
@@ -42,6 +48,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   output,
   signInSettings,
   signUpSettings,
+  newAccountSettings,
   provisioningSettings,
   requests,
   planSettings,

@@ -153,6 +153,33 @@ describe("accounts", () => {
     expect(await audited()).toContain("user.reset-password");
   }, 60_000);
 
+  test("are frozen with a reason, which their owner reads, and go on", async () => {
+    await using console = await open(`/admin/users/${fleet.adaId}`);
+    const { page } = console;
+    await page.getByRole("button", { name: "Freeze the account" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByRole("button", { name: "Freeze" }).isDisabled()).toBe(true);
+    await dialog.getByLabel("Reason").fill("Its agents send advertising.");
+    await dialog.getByRole("button", { name: "Freeze" }).click();
+    await page.getByText("Its agents send advertising.").first().waitFor();
+    await page.getByText("Frozen").first().waitFor();
+    await console.shoot("frozen-account");
+    const { body } = await fleet.ada.get<{ agents: { id: string; name: string }[] }>("/api/agents");
+    const agent = body.agents.find(({ name }) => name === "Ferry");
+    await using owner = await openConsole(fleet.berth, fleet.ada);
+    await owner.open(`/agents/${agent?.id}`);
+    await owner.page.getByText("The operator has frozen this account: Its agents send advertising.").waitFor();
+    await owner.page.getByText("Paused by the operator").waitFor();
+    expect(await owner.page.getByRole("button", { name: "Start", exact: true }).count()).toBe(0);
+    await page.getByRole("button", { name: "Let it go on" }).click();
+    await page.getByRole("button", { name: "Freeze the account" }).waitFor();
+    // The owner's page follows.
+    await owner.page.getByText("The operator has frozen this account").waitFor({ state: "detached" });
+    await owner.page.getByRole("button", { name: "Stop", exact: true }).waitFor();
+    expect(await audited()).toEqual(expect.arrayContaining(["user.freeze", "user.unfreeze"]));
+    expect([...console.complaints(), ...owner.complaints()]).toEqual([]);
+  }, 60_000);
+
   test("are made and deleted; the address must be typed", async () => {
     await using console = await open("/admin/users");
     const { page } = console;
@@ -221,6 +248,21 @@ describe("agents", () => {
     await eventually(async () => (await bots.count()) === 1);
     await page.getByLabel("Agent, bot or owner").fill("no such bot");
     await page.getByText("No channel is called so").waitFor();
+    expect(console.complaints()).toEqual([]);
+  }, 60_000);
+
+  test("are frozen with a reason, and go on", async () => {
+    await using console = await open("/admin/agents?query=ferry");
+    const { page } = console;
+    await page.getByRole("button", { name: "Freeze: Ferry" }).click();
+    await page.getByLabel("Reason").fill("It insults people.");
+    await page.getByRole("dialog").getByRole("button", { name: "Freeze", exact: true }).click();
+    await page.getByText("It insults people.").waitFor();
+    await page.getByText("Ferry is frozen.").waitFor();
+    expect(await page.getByRole("button", { name: "Start: Ferry" }).count()).toBe(0);
+    await console.shoot("frozen-agent");
+    await page.getByRole("button", { name: "Let it go on: Ferry" }).click();
+    await page.getByRole("button", { name: "Stop: Ferry" }).waitFor();
     expect(console.complaints()).toEqual([]);
   }, 60_000);
 
@@ -383,6 +425,23 @@ describe("each page is accessible in both themes, sizes and languages", () => {
     },
     120_000,
   );
+
+  test("admin-frozen", async () => {
+    await fleet.root.post(`/api/admin/users/${fleet.adaId}/freeze`, { reason: "Its agents send advertising." });
+    try {
+      const settled = { prepare: (page: Page) => page.locator(".skeleton").first().waitFor({ state: "detached" }) };
+      await expectAccessible(fleet.berth, fleet.root, `/admin/users/${fleet.adaId}`, {
+        name: "frozen-user",
+        ...settled,
+      });
+      await expectAccessible(fleet.berth, fleet.root, "/admin/agents", { name: "frozen-agents", ...settled });
+      const { body } = await fleet.ada.get<{ agents: { id: string }[] }>("/api/agents");
+      const path = `/agents/${body.agents[0]?.id}`;
+      await expectAccessible(fleet.berth, fleet.ada, path, { name: "frozen-owner", ...settled });
+    } finally {
+      await fleet.root.post(`/api/admin/users/${fleet.adaId}/unfreeze`);
+    }
+  }, 120_000);
 
   test("admin-overview", async () => {
     await expectAccessible(fleet.berth, fleet.root, "/admin", {

@@ -60,6 +60,7 @@ const OVERLAYS: readonly Overlay[] = [
   { file: "pages/account/sign-ins/social-section.tsx", at: "/account/sign-ins", press: ["Link one…"] },
   { file: "pages/admin/users/new-account-dialog.tsx", at: "/admin/users?new=account" },
   { file: "pages/admin/users/invite-dialog.tsx", at: "/admin/users?new=invitation" },
+  { file: "pages/admin/freeze-dialog.tsx", at: "/admin/users/:id", press: ["Freeze the account"] },
   { file: "pages/admin/user/remove-account.tsx", at: "/admin/users/:id", press: ["Delete the account"] },
   { file: "pages/admin/user/sign-in-help.tsx", at: "/admin/users/:id", press: ["Show a link to pass on"] },
   { file: "pages/start/models/index.tsx", at: "/admin/models", press: ["Add a key"] },

@@ -11,6 +11,11 @@ export interface Conversations {
   counts(): Promise<{ said: number; waiting: number }>;
   /** Waits until each message has its answer. */
   answered(what: string, timeoutMs?: number): Promise<void>;
+  /**
+   * After a restore: waits until no more answers come, and takes those without one as lost. Returns how many, and how long before
+   * `goneAt` (of performance.now) the oldest of them was said.
+   */
+  afterLoss(goneAt: number): Promise<{ lost: number; oldestMs: number }>;
   /** Takes messages of this bot as never said: its agent is gone. */
   forget(token: string): void;
   /** Throws unless each message was answered in the order of its chat. Returns how many answers were shown twice. */
@@ -19,11 +24,15 @@ export interface Conversations {
 
 const CHATS = 8;
 const PACE_MS = 40;
+/** If no answer has come for so long, none will. */
+const QUIET_MS = 5_000;
 
 interface Said {
   token: string;
   chat: number;
   text: string;
+  /** Of performance.now. */
+  at: number;
 }
 
 export function createConversations(telegram: SpawnedTelegram, tokens: readonly string[]): Conversations {
@@ -31,7 +40,7 @@ export function createConversations(telegram: SpawnedTelegram, tokens: readonly 
   const sayTo = async (token: string, chat: number) => {
     // Texts are unique and the provider echoes them, so an answer identifies its message.
     const text = `message ${said.length} in chat ${chat}`;
-    said.push({ token, chat, text });
+    said.push({ token, chat, text, at: performance.now() });
     await telegram.userSays(token, 1_000 + chat, text);
   };
   const missing = async () => {
@@ -64,6 +73,16 @@ export function createConversations(telegram: SpawnedTelegram, tokens: readonly 
     },
     async answered(what, timeoutMs = 90_000) {
       await eventually(async () => (await missing()).length === 0, { timeoutMs, everyMs: 200, what });
+    },
+    async afterLoss(goneAt) {
+      let [before, now] = [-1, (await missing()).length];
+      while (now > 0 && now !== before) {
+        await Bun.sleep(QUIET_MS);
+        [before, now] = [now, (await missing()).length];
+      }
+      const lost = new Set(await missing());
+      said = said.filter((one) => !lost.has(one));
+      return { lost: lost.size, oldestMs: Math.max(0, ...[...lost].map(({ at }) => Math.round(goneAt - at))) };
     },
     forget(token) {
       said = said.filter((one) => one.token !== token);

@@ -8,11 +8,24 @@ import type { Account, Incident } from "./incident.ts";
 import { deadProvider } from "./incidents/dead-provider.ts";
 import { expiredCertificate } from "./incidents/expired-certificate.ts";
 import { fullDisk } from "./incidents/full-disk.ts";
+import { leakedKey } from "./incidents/leaked-key.ts";
+import { leaver } from "./incidents/leaver.ts";
+import { lostDisk } from "./incidents/lost-disk.ts";
+import { failedUpgrade, upgrade } from "./incidents/upgrade.ts";
 import { watch } from "./monitor.ts";
 import { startWorld } from "./world.ts";
 
 const DAY = 24 * 60 * 60_000;
-const INCIDENTS: readonly Incident[] = [fullDisk, deadProvider, expiredCertificate];
+const INCIDENTS: readonly Incident[] = [
+  upgrade,
+  fullDisk,
+  deadProvider,
+  expiredCertificate,
+  failedUpgrade,
+  leakedKey,
+  lostDisk,
+  leaver,
+];
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });
 const incidents = INCIDENTS.filter(({ name }) => values.only === undefined || name.includes(values.only));

@@ -1,5 +1,6 @@
 // The service of the week: the compiled binary on a small disk and in a clock that moves, with customers, bots and a monitor.
-import { chmodSync, copyFileSync, mkdirSync } from "node:fs";
+import { generateKeyPairSync } from "node:crypto";
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Berth, startBerth } from "../support/berth.ts";
 import { type Authority, createAuthority } from "../support/certificates.ts";
@@ -10,6 +11,7 @@ import { type SpawnedTelegram, spawnTelegram } from "../support/telegram-control
 import { startUpstream, type Upstream } from "../support/upstream.ts";
 import { type Clock, createClock } from "./clock.ts";
 import { type Conversations, createConversations } from "./conversations.ts";
+import { FAILING_PLUGIN } from "./failing-plugin.ts";
 
 export interface Customer {
   readonly client: Client;
@@ -29,10 +31,12 @@ export interface World extends AsyncDisposable {
   readonly bob: Customer;
   /** What people say to the bots, and whether each was answered. */
   readonly talk: Conversations;
+  /** The working folder of the service and its commands. */
+  readonly folder: string;
+  /** Signs releases, in PEM. */
+  readonly releaseKey: string;
   /** A folder on another disk than the service's, with `backups/` in it. */
   readonly elsewhere: string;
-  /** The path of the binary that runs, which an upgrade replaces. */
-  readonly binary: string;
   /** Issues certificates that the service trusts. */
   readonly authority: Authority;
   /** The file system that has the data folder and nothing else. */
@@ -53,6 +57,8 @@ export async function startWorld(folder: string, env: Record<string, string> = {
   chmodSync(binary, 0o755);
   const mounted = await run(["mount", "-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", disk], path, folder);
   if (mounted.exitCode !== 0) throw new Error(`A disk of its own needs root: ${mounted.stderr}`);
+  const releaseKey = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  writeFileSync(join(folder, "once.js"), FAILING_PLUGIN);
   const clock = createClock(folder, new Date());
   const authority = await createAuthority(elsewhere);
   const upstream = await startUpstream();
@@ -65,6 +71,7 @@ export async function startWorld(folder: string, env: Record<string, string> = {
       ...path,
       DATA_DIR: join(disk, "data"),
       BACKUP_SCHEDULE: "0 3 * * *",
+      BACKUP_CONTINUOUS: "true",
       BACKUP_TO: join(elsewhere, "backups"),
       CHANNEL_A_API_ROOT: telegram.url,
       PROVIDER_5_BASE_URL: upstream.url,
@@ -75,6 +82,7 @@ export async function startWorld(folder: string, env: Record<string, string> = {
       AI_UNPAID_BUDGET_USD_PER_DAY: "5000",
       OUTBOUND_ALLOW: "127.0.0.1/32",
       NODE_EXTRA_CA_CERTS: authority.file,
+      PLUGINS: "./once.js",
       RATE_LIMITS: "off",
       ...env,
     },
@@ -83,7 +91,7 @@ export async function startWorld(folder: string, env: Record<string, string> = {
   await berth.command("user", "admin", admin.account.email);
   const ada = await customer(berth, telegram, 1);
   const bob = await customer(berth, telegram, 2);
-  const world = { berth, clock, upstream, telegram, admin, ada, bob, elsewhere, binary, authority, disk };
+  const world = { berth, clock, upstream, telegram, admin, ada, bob, folder, releaseKey, elsewhere, authority, disk };
   return {
     ...world,
     talk: createConversations(telegram, [ada.token, bob.token]),

@@ -19,7 +19,7 @@ import { useReloadAfterUpdate } from "./update.ts";
 
 export function App() {
   const { data: user, error, refetch } = useUserQuery();
-  useLive(USER_KEY, ["user.updated"]);
+  useLive(USER_KEY, ["user.updated", "user.frozen", "user.unfrozen"]);
   useChangesOfOtherTabs();
   useFocusKept();
   useReloadAfterUpdate();

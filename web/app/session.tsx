@@ -19,6 +19,8 @@ export interface User {
   referralCode: string;
   subscription: { plan: string; status: string; active: boolean; currentPeriodEnd: string } | null;
   notifications: Record<string, boolean>;
+  /** Set while an admin has frozen the account. */
+  frozen: { since: string; reason: string } | null;
   createdAt: string;
 }
 

@@ -8,6 +8,7 @@ import { IconButton } from "../parts/icon-button.tsx";
 import { AccountButton } from "./account-button.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { ErrorBoundary } from "./error-boundary.tsx";
+import { FrozenBanner } from "./frozen-banner.tsx";
 import { t } from "./language.ts";
 import { ADMIN_ENTRIES, MAIN_ENTRIES, type NavigationEntry } from "./navigation.ts";
 import { NewAgent } from "./new-agent.tsx";
@@ -59,6 +60,7 @@ export function Shell({ children }: { children: ReactNode }) {
         className="min-w-0 outline-none has-[>[data-full]]:flex has-[>[data-full]]:h-[calc(100dvh-3rem)] has-[>[data-full]]:flex-col md:has-[>[data-full]]:h-dvh"
       >
         <ConnectionBanner />
+        <FrozenBanner />
         <ErrorBoundary address={location}>{children}</ErrorBoundary>
       </main>
       <Palette />

@@ -2488,6 +2488,10 @@ export const translation = {
     "The backup of {expectedAt} is missing.": "Die Sicherung von {expectedAt} fehlt.",
     "Make one now, and look for the reason in the log of the service.":
       "Mach jetzt eine, und such den Grund im Protokoll des Dienstes.",
+    "The continuous copy has stood still since {copiedAt}: {reason}":
+      "Die laufende Kopie steht seit {copiedAt} still: {reason}",
+    "Remove the reason; it goes on by itself. Until then, what came later is lost with the disk.":
+      "Beseitige den Grund; dann geht sie von selbst weiter. Solange geht mit der Platte verloren, was seither kam.",
     "The last backup here is {days} days old.": "Die letzte Sicherung hier ist {days} Tage alt.",
     "Messages without a reply: {count}. The oldest has waited for {minutes} min.":
       "Nachrichten ohne Antwort: {count}. Die älteste wartet seit {minutes} min.",
@@ -2733,6 +2737,31 @@ export const translation = {
     "Does not come up": "Startet nicht",
     Answers: "Antwortet",
     "Account disabled": "Konto gesperrt",
+    "With its account": "Mit dem Konto",
+    Frozen: "Eingefroren",
+    Freeze: "Einfrieren",
+    "Let it go on": "Weiterlaufen lassen",
+    "{name} goes on.": "{name} läuft weiter.",
+    "{name} is frozen.": "{name} ist eingefroren.",
+    "Freeze {name}?": "{name} einfrieren?",
+    "It falls silent at once, with its bots, stream and schedules. Messages wait, and people on channels are told once. Its owner can't start it.":
+      "Er verstummt sofort, samt Bots, Stream und Zeitplänen. Nachrichten warten, und wer auf einem Kanal schreibt, erfährt es einmal. Sein Besitzer kann ihn nicht starten.",
+    Reason: "Grund",
+    "The owner reads it, and the audit log keeps it.": "Der Besitzer liest ihn, und das Protokoll behält ihn.",
+    "Pauses the account with its agents, bots, streams and schedules at once, and loses nothing.":
+      "Hält das Konto mit seinen Agenten, Bots, Streams und Zeitplänen sofort an und verliert nichts.",
+    "Freeze the account": "Konto einfrieren",
+    "Nobody is signed out: the owner can still read, export and delete.":
+      "Niemand wird abgemeldet: Der Besitzer kann weiter lesen, exportieren und löschen.",
+    "Freeze {email}?": "{email} einfrieren?",
+    "Its agents fall silent at once and turns end; messages wait and are answered afterwards. The owner changes nothing until then.":
+      "Die Agenten verstummen sofort, laufende Antworten enden; Nachrichten warten und werden danach beantwortet. Bis dahin ändert der Besitzer nichts.",
+    "The account is frozen.": "Das Konto ist eingefroren.",
+    "The account goes on, and its agents as they were.": "Das Konto läuft weiter, und seine Agenten wie zuvor.",
+    "Paused by the operator": "Vom Betreiber angehalten",
+    "The operator has frozen this account: {reason}": "Der Betreiber hat dieses Konto eingefroren: {reason}",
+    "Your agents are paused and messages to them wait. You can read, export and delete; ask the operator about the rest.":
+      "Deine Agenten machen Pause, Nachrichten an sie warten. Du kannst lesen, exportieren und löschen; alles andere klärst du mit dem Betreiber.",
     "{name} is stopped.": "{name} ist gestoppt.",
     "{name} answers again.": "{name} antwortet wieder.",
     Answering: "Antworten",
@@ -2805,6 +2834,10 @@ export const translation = {
       "Wenn nicht: überall abgemeldet, API-Schlüssel abgewiesen, und die Agenten stoppen, bis ihr Besitzer sie startet.",
     "The account may sign in again.": "Das Konto darf sich wieder anmelden.",
     "The account is disabled, its agents stop.": "Das Konto ist gesperrt, seine Agenten stoppen.",
+    "Without the limits of new accounts": "Ohne die Grenzen neuer Konten",
+    "Now it may use {percent} % of its limits, and a little more each day.":
+      "Jetzt darf es {percent} % seiner Grenzen ausschöpfen, und jeden Tag etwas mehr.",
+    "It has all of its plan.": "Es hat alles aus seinem Tarif.",
     "Administers this server": "Verwaltet diesen Server",
     "The account is an admin now.": "Das Konto ist jetzt Admin.",
     "The account is no admin any more.": "Das Konto ist nicht mehr Admin.",
@@ -3276,6 +3309,8 @@ export const translation = {
       "There is no such time zone.": "Diese Zeitzone gibt es nicht.",
       "There is no such time.": "Diese Zeit gibt es nicht.",
       "Give an address.": "Gib eine Adresse an.",
+      "Give a reason of at most 500 characters: the owner reads it.":
+        "Gib einen Grund von höchstens 500 Zeichen an: Der Besitzer liest ihn.",
       "Give an email address.": "Gib eine E-Mail-Adresse an.",
       "This is not an email address.": "Das ist keine E-Mail-Adresse.",
       "Addresses of this domain are reserved.": "Adressen dieser Domain sind reserviert.",
@@ -3756,6 +3791,9 @@ export const translation = {
       running: "aktiv",
       stopped: "gestoppt",
       error: "gestört",
+      "freeze: the operator has paused the agent: {reason}":
+        "Eingefroren: Der Betreiber hat den Agenten angehalten: {reason}",
+      "unfreeze: the operator has ended a freeze": "Freigegeben: Der Betreiber lässt den Agenten weiterlaufen",
       "claim: the agent belongs to another account now": "Übernommen: Der Agent gehört jetzt einem anderen Konto",
       "A tool call waits for your approval: {text}": "Ein Aufruf wartet auf deine Freigabe: {text}",
       "@{name} serves another agent by now and stays there":
@@ -3903,6 +3941,7 @@ export const translation = {
       "at least 16 characters, better 32 random ones": "mindestens 16 Zeichen, besser 32 zufällige",
       "a whole number from 0 to 65535": "eine ganze Zahl von 0 bis 65535",
       "a whole number from 1 to 64": "eine ganze Zahl von 1 bis 64",
+      "a whole number from 0 to 365": "eine ganze Zahl von 0 bis 365",
       "a whole number from 1 to 1000000": "eine ganze Zahl von 1 bis 1000000",
       "a whole number from 1 to 100000": "eine ganze Zahl von 1 bis 100000",
       "an IP address or a host name": "eine IP-Adresse oder ein Rechnername",
@@ -4070,6 +4109,10 @@ export const translation = {
         "Wie viele Verbindungen eine Adresse höchstens hat, die kein vertrauter Proxy ist. Ohne Angabe ein Viertel der erlaubten offenen Dateien, höchstens 4096.",
       "Foreign origins that browsers may call from. Those of the same site may use the visitor's session.":
         "Fremde Websites, von denen Browser aufrufen dürfen. Solche derselben Site dürfen die Sitzung des Besuchers benutzen.",
+      "Days in which a new account gets by and by what it may use: of its plan's models, and of NEW_ACCOUNT_MESSAGES_PER_DAY. 0: at once. A paid plan ends it, and admins can lift it.":
+        "Tage, in denen ein neues Konto nach und nach bekommt, was es nutzen darf: von den Modellen seines Tarifs und von NEW_ACCOUNT_MESSAGES_PER_DAY. 0: sofort. Ein bezahlter Tarif beendet es, und Admins können es aufheben.",
+      "Messages that the agents of a new account answer on channels in a day, with NEW_ACCOUNT_DAYS: a share of it that grows each day, and any number afterwards.":
+        "Nachrichten, die die Agenten eines neuen Kontos mit NEW_ACCOUNT_DAYS am Tag auf Kanälen beantworten: ein Anteil davon, der jeden Tag wächst, und danach beliebig viele.",
       "Subscription of each new account, such as `starter:7d`.": "Abo jedes neuen Kontos, etwa `starter:7d`.",
       "Key for provider {n}.": "Schlüssel für Anbieter {n}.",
       "OpenAI-compatible address of provider {n}.": "OpenAI-kompatible Adresse von Anbieter {n}.",
@@ -4365,6 +4408,12 @@ export const translation = {
     SCHEDULE_IN_CONFIG: "Dieser Zeitplan kommt aus der Konfiguration. Ändere ihn dort, oder halte ihn an.",
     INVALID_SCHEDULE: "So kann der Zeitplan nicht laufen. Sieh dir die Zeiten noch einmal an.",
     AGENT_STOPPED: "Der Agent ist gestoppt. Starte ihn, und versuch es noch einmal.",
+    NEW_ACCOUNT_LIMIT:
+      "Die Agenten dieses Kontos haben für heute genug Nachrichten auf Kanälen beantwortet. Das Konto ist neu und darf jeden Tag etwas mehr; ein bezahlter Tarif beendet das sofort.",
+    AGENT_FROZEN:
+      "Der Betreiber dieses Dienstes hat den Agenten angehalten. Wartende Nachrichten werden beantwortet, wenn es weitergeht; frag den Betreiber, wann.",
+    ACCOUNT_FROZEN:
+      "Der Betreiber dieses Dienstes hat dieses Konto eingefroren. Du kannst lesen, exportieren und löschen, was darin ist, und dich abmelden. Alles andere musst du mit dem Betreiber klären.",
     OPERATION_IN_PROGRESS: "Der Agent wird gerade aktualisiert. Versuch es danach noch einmal.",
     CONFIG_CHANGED: "Die Konfiguration wurde inzwischen geändert. Sieh sie dir an, und ändere dann diese.",
     CHANNEL_IN_USE: "Dieser Bot gehört schon zu einem anderen Agenten. Trenne ihn dort, oder nimm einen anderen Bot.",
@@ -4721,6 +4770,10 @@ export const translation = {
     "Sorry, I can't answer right now. My owner has been told.":
       "Ich kann gerade leider nicht antworten. Mein Besitzer weiß Bescheid.",
     "This takes longer than usual. I am still on it.": "Das dauert länger als sonst. Ich bin noch dran.",
+    "Sorry, I can't answer any more today. Write to me again tomorrow.":
+      "Ich kann heute leider nicht mehr antworten. Schreib mir morgen wieder.",
+    "I am paused at the moment. Your message is kept, and I answer when I go on.":
+      "Ich mache gerade Pause. Deine Nachricht bleibt, und ich antworte, wenn es weitergeht.",
     "You can talk to me now.": "Du kannst jetzt mit mir reden.",
     "You are my owner here now. /help shows what you can do.":
       "Du bist jetzt mein Besitzer hier. /help zeigt, was du tun kannst.",
@@ -5055,6 +5108,7 @@ export const translation = {
       AGENT_BUSY: "Der Agent spricht gerade mit vielen Leuten. Versuch es gleich noch einmal.",
       AGENT_CHANGING: "Der Agent wird gerade geändert. Deine Nachricht wird danach beantwortet.",
       AGENT_NOT_FOUND: "Unter dieser Adresse gibt es keinen Agenten mehr.",
+      AGENT_FROZEN: "Dieser Agent macht gerade Pause. Komm später wieder.",
       AGENT_STOPPED: "Dieser Agent schläft. Komm später wieder.",
       ALREADY_SETTLED: "Diese Nachricht wurde schon beantwortet.",
       BACKEND_UNAVAILABLE: "Der Dienst ist gerade nicht erreichbar. Versuch es gleich noch einmal.",

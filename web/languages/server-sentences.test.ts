@@ -35,6 +35,8 @@ const NOT_SHOWN = [
   /^The (status|scope|decision|range|action|type|template|tier|method) is/,
   /^The types are a list|nextCursor|`before`|`next`|`register`|id of a line|id of the session|^enabled is/,
   /^(Give model or agent|Give the path of a backup|Give the URL that you pay for|A {} has no body|{} {}|Leaving|Give a message of 1 to)/,
+  // Of the command line.
+  /--reason/,
 ];
 
 const { sentences, texts } = await sentencesInSource();

@@ -26,6 +26,13 @@ export interface Account {
     referral: boolean;
     system: boolean;
   };
+  /** Set if an admin has frozen the account: it reads, and its agents are paused */
+  frozen: {
+    /** ISO 8601 */
+    since: string;
+    /** What the operator wrote */
+    reason: string;
+  } | null;
   createdAt: string;
 }
 
@@ -229,6 +236,12 @@ export interface AgentDetail {
   model: "model_a" | "model_b" | "custom";
   status: "running" | "active" | "stopped" | "error";
   statusReason: string | null;
+  frozen: {
+    /** What the operator wrote */
+    reason: string;
+    /** With its owner's account */
+    account: boolean;
+  } | null;
   /** ISO 8601 */
   startedAt: string | null;
   /** The owner's plan */
@@ -489,6 +502,8 @@ export type EventType =
   | "user.created"
   | "user.updated"
   | "user.deleted"
+  | "user.frozen"
+  | "user.unfrozen"
   | "agent.created"
   | "agent.claimed"
   | "agent.status"
@@ -513,4 +528,5 @@ export type EventType =
   | "trial.ending"
   | "backup.completed"
   | "backup.failed"
-  | "backup.late";
+  | "backup.late"
+  | "backup.copy_late";

@@ -6,8 +6,8 @@ import { planSettings } from "../../auth/settings.ts";
 
 const ADMIN_QUOTA = 999;
 const OWNED_COUNT = "(SELECT count(*) FROM agents WHERE user_id = ?1)";
-/** Checked again in the write: the account may have been disabled or deleted since the request was authenticated. */
-const ACCOUNT_IS_ENABLED = "EXISTS (SELECT 1 FROM users WHERE id = ?1 AND disabled_at IS NULL)";
+/** Checked again in the write: the account may have been disabled, frozen or deleted since the request was authenticated. */
+const ACCOUNT_IS_ENABLED = "EXISTS (SELECT 1 FROM users WHERE id = ?1 AND disabled_at IS NULL AND frozen_at IS NULL)";
 
 export interface AgentQuota {
   /** SQL: whether user ?1 may have one more agent at time ?2. ?3: whether the user is an admin. */

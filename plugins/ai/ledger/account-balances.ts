@@ -3,6 +3,7 @@
 import type { Database } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
+import { type Ramp, rampAdvice } from "../../auth/index.ts";
 import { evict, periodEnd, periodStart } from "./budgets.ts";
 
 /** A credit is one US cent of model use, at the prices of the catalogue. */
@@ -14,6 +15,8 @@ export interface Allowance {
   readonly microUsd: number;
   /** It has an active subscription that is no trial, or is an admin. */
   readonly isPaid: boolean;
+  /** Of a new account, whose allowance grows each day. */
+  readonly ramp?: Ramp;
 }
 
 /** The amount held for one call. */
@@ -149,7 +152,7 @@ export function createAccountBalances({
 
     async placeHold(userId, microUsd) {
       const balance = balanceOf(userId);
-      const { microUsd: allowance, isPaid } = await allowanceOf(userId);
+      const { microUsd: allowance, isPaid, ramp } = await allowanceOf(userId);
       let lastRead: { left: number; writes: number } | undefined;
       for (;;) {
         const month = await currentMonth(userId, balance);
@@ -160,7 +163,7 @@ export function createAccountBalances({
         if (lastRead?.writes === balance.writes) {
           if (credit + balance.credit <= lastRead.left) return hold(userId, balance, month, split);
           onRefused?.({ userId, since: month.since, limit: allowance, spent: month.spent });
-          throw balanceExceeded(month, allowance, lastRead.left);
+          throw balanceExceeded(month, allowance, lastRead.left, ramp);
         }
         lastRead = await readCredit(userId, balance);
       }
@@ -188,7 +191,7 @@ const PLAN_SPENT_SQL = `SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 
 const CREDIT_LEFT_SQL = `SELECT users.credits * ? - coalesce(credit_use.micro_usd, 0)
   FROM users LEFT JOIN credit_use ON credit_use.user_id = users.id WHERE users.id = ?`;
 
-function balanceExceeded({ since, spent }: MonthlySpending, allowance: number, credit: number): AppError {
+function balanceExceeded({ since, spent }: MonthlySpending, allowance: number, credit: number, ramp?: Ramp): AppError {
   const resetsAt = new Date(periodEnd("month", since)).toISOString();
   // A call is refused by the most that it may cost.
   const isLeft = spent < allowance || credit > 0;
@@ -199,7 +202,9 @@ function balanceExceeded({ since, spent }: MonthlySpending, allowance: number, c
           "Ask for fewer tokens, or choose another model.",
         ]
       : ["This account has used up the model use that its plan includes for this month, and its credits."]),
-    `Take a larger plan, get credits, set a provider key of your own, or wait until ${resetsAt.slice(0, 10)}.`,
+    ramp
+      ? `${rampAdvice(ramp)} Credits and a provider key of your own are not limited.`
+      : `Take a larger plan, get credits, set a provider key of your own, or wait until ${resetsAt.slice(0, 10)}.`,
   ].join(" ");
   return new AppError(402, "BUDGET_EXCEEDED", message, {
     period: "month",
@@ -207,5 +212,6 @@ function balanceExceeded({ since, spent }: MonthlySpending, allowance: number, c
     spentUsd: spent / 1e6,
     credits: credit / MICRO_USD_PER_CREDIT,
     resetsAt,
+    ...(ramp && { risesAt: new Date(ramp.risesAt).toISOString(), endsAt: new Date(ramp.endsAt).toISOString() }),
   });
 }

@@ -121,11 +121,13 @@ test.each([
   const user = { subscription } as User;
   const plans = createPlanTable(DEFAULT_PLANS);
   const budgets = { free: 1, starter: 2, pro: 3, enterprise: 4 };
-  expect(allowanceOf(user, { plans, budgets, isAdmin: () => false })).toMatchObject({
+  expect(allowanceOf(user, { plans, budgets, isAdmin: () => false, rampOf: () => undefined })).toMatchObject({
     microUsd: msLeft > 0 ? 3 : 1,
     isPaid,
   });
-  expect(allowanceOf(user, { plans, budgets, isAdmin: () => true })).toMatchObject({ isPaid: true });
+  expect(allowanceOf(user, { plans, budgets, isAdmin: () => true, rampOf: () => undefined })).toMatchObject({
+    isPaid: true,
+  });
 });
 
 describe("what credits pay for", () => {

@@ -139,7 +139,7 @@ export function usageDetailRoutes({ database, addUp, plans: table, budgets, auth
     .get(
       "/api/plans",
       ({ identity: { user } }): Static<typeof planList> => {
-        const current = allowanceOf(user, { plans: table, budgets, isAdmin: authService.administration.isAdmin }).plan;
+        const current = allowanceOf(user, { plans: table, budgets, ...authService.administration }).plan;
         const plans = table.plans
           .filter(({ id, hidden }) => !hidden || id === current)
           .map((plan) => toPlanItem(plan, budgetOf(plan, budgets), current));

@@ -62,7 +62,7 @@ export function usageRoutes({ database, addUp, plans, budgets, authService, agen
           user.id,
           report.agents.flatMap(({ agentId }) => agentId ?? []),
         );
-        const { plan, microUsd } = allowanceOf(user, { plans, budgets, isAdmin: authService.administration.isAdmin });
+        const { plan, microUsd } = allowanceOf(user, { plans, budgets, ...authService.administration });
         return {
           ...dates(range),
           ...report,

@@ -3,6 +3,17 @@ import type { Audit } from "../../../src/kernel/audit/audit.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { User } from "../users.ts";
 
+/** An entry for the audit log: an action such as `user.disable`, with old and new values. */
+export interface AccountChange {
+  action: string;
+  user: Pick<User, "id" | "email">;
+  /** Changed fields as `{ field: { from, to } }`, or details of the action; never a secret. */
+  details: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the statement that records a change; it joins the batch of the change. */
+export type AuditRecorder = (change: AccountChange) => Statement;
+
 /** What is recorded of an account, apart from what admins do. */
 export type AccountAction =
   | "sign-up"

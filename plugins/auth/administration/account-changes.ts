@@ -10,26 +10,18 @@ import { subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion, DeletionRequest } from "../settings/account-deletion.ts";
 import { adminSettings } from "../settings.ts";
 import type { Subscription, User } from "../users.ts";
+import type { AuditRecorder } from "./account-audit.ts";
 import { type AccountFields, actionOf, FIELDS, fieldsOf, requireName } from "./account-fields.ts";
+import { type AccountFreezing, createAccountFreezing } from "./account-freezing.ts";
 import {
   adminByConfigurationError,
   adminByGroupError,
   adminCondition,
   isAdminAccount,
   isConfiguredAdmin,
+  isWorking,
   lastAdminError,
 } from "./admin-accounts.ts";
-
-/** An entry for the audit log: an action such as `user.disable`, with old and new values. */
-export interface AccountChange {
-  action: string;
-  user: Pick<User, "id" | "email">;
-  /** Changed fields as `{ field: { from, to } }`, or details of the action; never a secret. */
-  details: Readonly<Record<string, unknown>>;
-}
-
-/** Returns the statement that records a change; it joins the batch of the change. */
-export type AuditRecorder = (change: AccountChange) => Statement;
 
 /** Omitted fields stay unchanged. */
 export type AccountUpdate = Partial<AccountFields>;
@@ -37,7 +29,7 @@ export type AccountUpdate = Partial<AccountFields>;
 export type NewSubscription = Subscription;
 
 /** Each throws 404 `USER_NOT_FOUND`, and 409 `ACCOUNT_CHANGING` if concurrent changes make every attempt fail. */
-export interface AccountChanges {
+export interface AccountChanges extends AccountFreezing {
   /**
    * Writes the fields that differ, with one audit record per action; if nothing differs, nothing is written. Disabling
    * ends every session and open reset link. Throws 409 `ADMIN_BY_CONFIGURATION` for `isAdmin: false` if ADMIN_EMAILS
@@ -88,11 +80,14 @@ export function createAccountChanges(deps: Deps): AccountChanges {
    * Reads the account, builds statements and writes them; repeats it if a guard fails. No statements: nothing to
    * change.
    */
-  async function changeAccount(id: string, build: (current: User) => Statement[]): Promise<User> {
+  async function changeAccount(
+    id: string,
+    build: (current: User) => Statement[] | Promise<Statement[]>,
+  ): Promise<User> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const current = await users.byId(id);
       if (!current) throw userNotFound("id");
-      const statements = build(current);
+      const statements = await build(current);
       if (statements.length === 0) return current;
       try {
         await database.write(statements);
@@ -107,19 +102,23 @@ export function createAccountChanges(deps: Deps): AccountChanges {
     throw new AppError(409, "ACCOUNT_CHANGING", "This account is being changed by others. Try again.");
   }
 
-  const isWorkingAdmin = (user: User) => user.disabledAt === null && isAdminAccount(user, adminEmails);
+  const isWorkingAdmin = (user: User) =>
+    user.disabledAt === null && user.frozenAt === null && isAdminAccount(user, adminEmails);
 
-  /** Aborts the batch with GuardFailed `last-admin` if no other enabled account is an admin. */
+  /** Aborts the batch with GuardFailed `last-admin` if no other account that is neither disabled nor frozen is an admin. */
   const requireAnotherAdminStatements = (id: string) => {
-    const others = and(ne(userTable.id, id), isNull(userTable.disabledAt), adminCondition(adminEmails));
+    const others = and(ne(userTable.id, id), isWorking, adminCondition(adminEmails));
     const unchanged = { isAdmin: sql`${userTable.isAdmin}` };
     return [statement(drizzle.update(userTable).set(unchanged).where(others)), guard(LAST_ADMIN)];
   };
 
+  /** For a change after which the account is no working admin: none if it is none. */
+  const lastAdminStatements = (user: User) => (isWorkingAdmin(user) ? requireAnotherAdminStatements(user.id) : []);
+
   /** Writes all fields of `AccountFields`, if they still have the values that were read. */
   function updateUserStatements(
     current: User,
-    { name, isAdmin, emailVerified, credits, disabledAt }: User,
+    { name, isAdmin, emailVerified, credits, limitsLifted, disabledAt }: User,
   ): Statement[] {
     const same = and(
       eq(userTable.id, current.id),
@@ -127,9 +126,10 @@ export function createAccountChanges(deps: Deps): AccountChanges {
       eq(userTable.isAdmin, current.isAdmin),
       eq(userTable.emailVerified, current.emailVerified),
       eq(userTable.credits, current.credits),
+      eq(userTable.limitsLifted, current.limitsLifted),
       current.disabledAt === null ? isNull(userTable.disabledAt) : eq(userTable.disabledAt, current.disabledAt),
     );
-    const row = { name, isAdmin, emailVerified, credits, disabledAt, updatedAt: Date.now() };
+    const row = { name, isAdmin, emailVerified, credits, limitsLifted, disabledAt, updatedAt: Date.now() };
     const updateStatement = statement(drizzle.update(userTable).set(row).where(same));
     // Invalidates in the commit, before listeners of the event or the job can read the user.
     return [{ ...updateStatement, after: () => users.invalidate(current.id) }, guard(UNCHANGED)];
@@ -175,7 +175,7 @@ export function createAccountChanges(deps: Deps): AccountChanges {
             details: Object.fromEntries(fields.map((field) => [field, { from: before[field], to: after[field] }])),
           });
         return [
-          ...(keepAnAdmin && isWorkingAdmin(current) && !isWorkingAdmin(next) ? requireAnotherAdminStatements(id) : []),
+          ...(keepAnAdmin && !isWorkingAdmin(next) ? lastAdminStatements(current) : []),
           ...updateUserStatements(current, next),
           ...(disabled && !before.disabled ? disableStatements(current) : []),
           userUpdatedStatement(next),
@@ -235,7 +235,7 @@ export function createAccountChanges(deps: Deps): AccountChanges {
       if (!user) throw userNotFound("id");
       const { name, plan } = user;
       const statements = [
-        ...(isWorkingAdmin(user) ? requireAnotherAdminStatements(id) : []),
+        ...lastAdminStatements(user),
         auditStatement({ action: "user.delete", user, details: { name, plan } }),
       ];
       const gone = await deletion.remove(user, deletionRequest, {
@@ -244,6 +244,8 @@ export function createAccountChanges(deps: Deps): AccountChanges {
       });
       if (!gone) throw userNotFound("id");
     },
+
+    ...createAccountFreezing({ ...deps, changeAccount, lastAdminStatements, unchangedGuard: UNCHANGED }),
 
     onDisabled: (listener) => void listeners.push(listener),
   };

@@ -10,16 +10,20 @@ export interface AccountFields {
   disabled: boolean;
   emailVerified: boolean;
   credits: number;
+  limitsLifted: boolean;
 }
 
-export const FIELDS: readonly (keyof AccountFields)[] = ["name", "isAdmin", "disabled", "emailVerified", "credits"];
+export const FIELDS: readonly (keyof AccountFields)[] = [
+  ...(["name", "isAdmin", "disabled", "emailVerified", "credits", "limitsLifted"] as const),
+];
 
-export const fieldsOf = ({ name, isAdmin, emailVerified, credits, disabledAt }: User): AccountFields => ({
+export const fieldsOf = ({ name, isAdmin, emailVerified, credits, limitsLifted, disabledAt }: User): AccountFields => ({
   name,
   isAdmin,
   disabled: disabledAt !== null,
   emailVerified,
   credits,
+  limitsLifted,
 });
 
 /** The audit action of a field: changes of access and rights have their own. */

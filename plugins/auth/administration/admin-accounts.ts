@@ -1,5 +1,5 @@
 // Which accounts are admins, and why one can't be made an ordinary account.
-import { and, eq, inArray, or } from "drizzle-orm";
+import { and, eq, inArray, isNull, or } from "drizzle-orm";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { users as userTable } from "../schema.ts";
 import type { User } from "../users.ts";
@@ -11,6 +11,9 @@ export const isConfiguredAdmin = ({ email, emailVerified }: User, adminEmails: r
 /** Whether the account is an admin on every request, also from other machines. */
 export const isAdminAccount = (user: User, adminEmails: readonly string[]) =>
   user.isAdmin || user.adminByGroup || isConfiguredAdmin(user, adminEmails);
+
+/** An account that can do what its rights allow: neither disabled nor frozen. */
+export const isWorking = and(isNull(userTable.disabledAt), isNull(userTable.frozenAt));
 
 /** `isAdminAccount` as an SQL condition. */
 export const adminCondition = (adminEmails: readonly string[]) =>

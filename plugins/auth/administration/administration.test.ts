@@ -4,7 +4,7 @@ import type { Statement } from "../../../src/kernel/database/database.ts";
 import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
-import type { AccountChange, AuditRecorder } from "./account-changes.ts";
+import type { AccountChange, AuditRecorder } from "./account-audit.ts";
 import type { Administration } from "./administration.ts";
 
 let server: TestServer;

@@ -1,22 +1,24 @@
 // What administrators may do with accounts: find, create and change them, and restore the access of their owners.
 
-import { and, count, desc, eq, gt, inArray, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { isInternalEmail, normalizeEmail, requireEmail } from "../email.ts";
 import { requirePassword } from "../password/passwords.ts";
+import { type Ramp, rampOf } from "../plans/new-accounts.ts";
 import { apiKeys, authSessions, subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion } from "../settings/account-deletion.ts";
-import { adminSettings } from "../settings.ts";
+import { adminSettings, newAccountSettings } from "../settings.ts";
 import type { Invitation } from "../sign-up/sign-up-policy.ts";
 import { type User, userExists } from "../users.ts";
-import { type AccountChanges, type AuditRecorder, createAccountChanges, userNotFound } from "./account-changes.ts";
+import type { AuditRecorder } from "./account-audit.ts";
+import { type AccountChanges, createAccountChanges, userNotFound } from "./account-changes.ts";
 import { requireName } from "./account-fields.ts";
-import { adminCondition, isAdminAccount } from "./admin-accounts.ts";
+import { adminCondition, isAdminAccount, isWorking } from "./admin-accounts.ts";
 
-export const ACCOUNT_STATUSES = ["active", "disabled", "unverified", "admin"] as const;
+export const ACCOUNT_STATUSES = ["active", "disabled", "frozen", "unverified", "admin"] as const;
 
 export interface AccountFilter {
   /** A part of the address or name; ASCII case is ignored. */
@@ -46,7 +48,9 @@ export interface Administration extends AccountChanges {
   byEmail(email: string): Promise<User>;
   /** Whether the user is marked as an admin, or has a verified address in ADMIN_EMAILS. */
   isAdmin(user: User): boolean;
-  /** Whether any enabled account is an admin. */
+  /** How far a new account has come to its full limits; undefined for any other, and always without NEW_ACCOUNT_DAYS. */
+  rampOf(user: User): Ramp | undefined;
+  /** Whether any account that is neither disabled nor frozen is an admin. */
   hasAdmin(): Promise<boolean>;
   /** A page of accounts, newest first, and the total number of matches. */
   list(filter: AccountFilter): Promise<{ users: User[]; total: number }>;
@@ -89,10 +93,12 @@ export function createAdministration(services: Deps): Administration {
   const { kernel, users, passwords, oneTimeLinks, mails, twoFactor, signUpPolicy } = services;
   const { config, database } = kernel;
   const { emails: adminEmails } = config.of(adminSettings);
+  const { days: newAccountDays } = config.of(newAccountSettings);
   const { drizzle } = database;
 
   const statusConditions: Record<(typeof ACCOUNT_STATUSES)[number], SQL | undefined> = {
-    active: isNull(userTable.disabledAt),
+    active: isWorking,
+    frozen: isNotNull(userTable.frozenAt),
     disabled: isNotNull(userTable.disabledAt),
     unverified: eq(userTable.emailVerified, false),
     admin: adminCondition(adminEmails),
@@ -124,10 +130,11 @@ export function createAdministration(services: Deps): Administration {
     },
 
     isAdmin: (user) => isAdminAccount(user, adminEmails),
+    rampOf: (user) => rampOf(user, newAccountDays),
 
     async hasAdmin() {
-      const enabledAdmin = and(isNull(userTable.disabledAt), adminCondition(adminEmails));
-      return (await drizzle.select({ id: userTable.id }).from(userTable).where(enabledAdmin).limit(1)).length > 0;
+      const workingAdmin = and(isWorking, adminCondition(adminEmails));
+      return (await drizzle.select({ id: userTable.id }).from(userTable).where(workingAdmin).limit(1)).length > 0;
     },
 
     async list({ query, status, limit, offset }) {

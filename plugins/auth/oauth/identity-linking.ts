@@ -26,7 +26,7 @@ export function createIdentityLinking({ kernel, users, linkedAccounts, accounts 
   return {
     async link(identity, { userId, sessionId }, session) {
       const user = session?.userId === userId && session.sessionId === sessionId ? await users.byId(userId) : undefined;
-      if (!user || user.disabledAt !== null) throw new OAuthFailure("SIGN_IN_AGAIN");
+      if (!user || user.disabledAt !== null || user.frozenAt !== null) throw new OAuthFailure("SIGN_IN_AGAIN");
       const owner = await linkedAccounts.findUserId(identity);
       if (owner === userId) return;
       if (owner !== undefined) throw new OAuthFailure("ALREADY_LINKED");

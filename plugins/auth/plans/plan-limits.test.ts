@@ -104,7 +104,7 @@ describe("with a plan of the operator's own", () => {
   test("streams, skills, and files that agents know", async () => {
     const admit = createAdmission({
       users: { byId: async () => user() },
-      agents: { find: async () => ({ id: "a", userId: "u", status: "running" }) as never },
+      agents: { find: async () => ({ id: "a", userId: "u", status: "running", thawedStatus: null }) as never },
       plans: table(),
       rows: { findByKey: async () => ({ id: "s", agentId: "a" }) as never },
     });

@@ -3,7 +3,7 @@ import { ChannelError, type ChannelId, type IncomingMessage, type Sink } from ".
 import { AppError } from "../../../src/kernel/errors.ts";
 import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
-import type { agents as agentsPlugin } from "../../agents/index.ts";
+import { type agents as agentsPlugin, isFrozen, takesMessages } from "../../agents/index.ts";
 import type { InboundMessage, runtime as runtimePlugin } from "../../runtime/index.ts";
 import { TAINT } from "../../skills/index.ts";
 import type { OpenConnection } from "../connections/open-connections.ts";
@@ -14,6 +14,7 @@ import { toStoredMessageId } from "../delivery/stored-message-id.ts";
 import { decideAccess } from "./access-decision.ts";
 import type { OwnerCodes } from "./owner-codes.ts";
 import type { Pairings } from "./pairings.ts";
+import type { PauseNotices } from "./pause-notices.ts";
 
 const NOTICE_TIMEOUT_MS = 20_000;
 
@@ -25,6 +26,7 @@ interface Deps extends Pick<Kernel, "log" | "metrics"> {
   reportLostReplies: OwnerNotices["reportLostReplies"];
   reportPairing: OwnerNotices["reportPairing"];
   ownerCodes: Pick<OwnerCodes, "take">;
+  pauseNotices: Pick<PauseNotices, "tell">;
   /** Makes a person the owner of the bot. */
   claimBot(
     openConnection: OpenConnection,
@@ -51,6 +53,7 @@ export function createMessageIntake({
   reportLostReplies,
   reportPairing,
   ownerCodes,
+  pauseNotices,
   claimBot,
   log,
   metrics,
@@ -76,20 +79,28 @@ export function createMessageIntake({
     const { agentId } = openConnection.connection;
     const agent = await agents.find(agentId);
     // Rejected, so that the platform keeps the messages until the agent is started.
-    if (!agent || agent.status === "stopped") throw new AppError(409, "AGENT_STOPPED", "This agent is stopped.");
+    if (!agent || !takesMessages(agent)) throw new AppError(409, "AGENT_STOPPED", "This agent is stopped.");
     const arrivals: InboundMessage[] = [];
     for (const message of messages) {
-      const arrival = await admit(openConnection, message);
+      const arrival = await admit(openConnection, message, isFrozen(agent));
       if (arrival) arrivals.push(arrival);
     }
     if (arrivals.length > 0) await runtime.accept(arrivals);
+    if (!isFrozen(agent)) return;
+    for (const { to, language } of arrivals) {
+      if ("peer" in to) trackWork(openConnection, pauseNotices.tell(openConnection, to.peer, language));
+    }
   }
 
-  /** The message for the runtime; undefined when its sender has no access. */
-  async function admit(openConnection: OpenConnection, message: IncomingMessage): Promise<InboundMessage | undefined> {
+  /** The message for the runtime; undefined when its sender has no access. A frozen agent makes nobody its owner or friend. */
+  async function admit(
+    openConnection: OpenConnection,
+    message: IncomingMessage,
+    isPaused: boolean,
+  ): Promise<InboundMessage | undefined> {
     const { agentId, channel, ownerId } = openConnection.connection;
     const { sender, language, peer, group, text, attachments, repliesTo, quotesOthers } = message;
-    const claim = group || sender.isUnproven ? undefined : ownerCodes.take(agentId, channel, message);
+    const claim = group || sender.isUnproven || isPaused ? undefined : ownerCodes.take(agentId, channel, message);
     if (claim !== undefined) {
       // Not awaited: it reopens the connection that this message came over.
       if (claim === "taken") trackWork(openConnection, claimBot(openConnection, message));
@@ -116,7 +127,7 @@ export function createMessageIntake({
     const reason = decision.kind === "refused" ? decision.reason : "not paired";
     log.debug("a message was refused", { agentId, channel, sender: sender.id, reason });
     // In a group everybody could read the code.
-    if (decision.kind === "needs-pairing" && !group) await offerPairing(openConnection, message);
+    if (decision.kind === "needs-pairing" && !group && !isPaused) await offerPairing(openConnection, message);
     return undefined;
   }
 

@@ -8,7 +8,7 @@ import type { Grant } from "../../../src/kernel/http/backend/service-tokens.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { AgentStatsService } from "../../agent-stats/index.ts";
-import type { agents as agentsPlugin } from "../../agents/index.ts";
+import { type agents as agentsPlugin, takesMessages } from "../../agents/index.ts";
 import type { MessageIntake } from "../access/message-intake.ts";
 import type { OpenConnections } from "./open-connections.ts";
 import { urlKeyOf } from "./webhook-urls.ts";
@@ -73,7 +73,7 @@ export function createIncomingWebhooks({
       throw new AppError(429, "RATE_LIMITED", "Too many posts for this bot. Send it again later.", {}, { headers });
     }
     const agent = await agents.find(openConnection.connection.agentId);
-    if (!agent || agent.status === "stopped") {
+    if (!agent || !takesMessages(agent)) {
       throw new AppError(409, "AGENT_STOPPED", "This agent is stopped. Send it again later.");
     }
     traffic(agent.id, 0, Number(request.headers.get("content-length") ?? 0) || 0);

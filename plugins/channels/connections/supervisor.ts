@@ -4,7 +4,7 @@ import type { ChannelId } from "../../../channels/port.ts";
 import { channelIds } from "../../../channels/registry.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { KeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
-import type { agents as agentsPlugin } from "../../agents/index.ts";
+import { type agents as agentsPlugin, takesMessages } from "../../agents/index.ts";
 import type { Adapters } from "../adapters.ts";
 import type { ConnectionLoop } from "./connection-loop.ts";
 import type { ConnectionState, ConnectionStates, ConnectionStatus, TrackedConnection } from "./connection-states.ts";
@@ -99,7 +99,8 @@ export function createSupervisor(deps: Deps): Supervisor {
     if (stopping) return;
     const agent = await agents.find(agentId);
     const known = await connections.list(agentId);
-    const shouldBeUp = agent !== undefined && agent.status !== "stopped";
+    // The bots of a frozen agent stay, to take messages and to say once that it is paused.
+    const shouldBeUp = agent !== undefined && takesMessages(agent);
     for (const channel of channelIds()) {
       const connection = known.find((row) => row.channel === channel);
       const tracked = connectionStates.find(agentId, channel);

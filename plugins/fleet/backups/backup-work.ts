@@ -19,6 +19,23 @@ export interface MakeOptions {
   onProgress(progress: number): void;
 }
 
+/** How a round of the continuous copy ended. */
+export interface CopyRound {
+  /** Epoch ms: what was committed before can be restored. Undefined: nothing new is certain. */
+  copiedAt: number | undefined;
+  /** Stored in this round. */
+  bytes: number;
+  segments: number;
+  /** A backup has to be made, on top of which the copy can be put: it has begun anew. */
+  needsBackup: boolean;
+  /** Why nothing could be stored, as a sentence for admins. */
+  problem: string | undefined;
+}
+
+export interface CopyListener {
+  onRound(round: CopyRound): void;
+}
+
 export interface BackupWork {
   /** Makes, stores and verifies a backup without blocking the service. Rejects with a sentence for admins. */
   make(options: MakeOptions): Promise<KeptBackup>;

@@ -6,7 +6,8 @@ import { HOUR, MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { backupSettings } from "../settings.ts";
 import { type BackupHistory, readHistory, recordStatements } from "./backup-runs.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
-import type { BackupWork, KeptBackup } from "./backup-work.ts";
+import type { BackupWork, CopyListener, KeptBackup } from "./backup-work.ts";
+import type { CopyHealth, CopyWatch } from "./copy-watch.ts";
 
 /** A backup, or one that is being made or could not be. */
 export interface DatabaseBackup {
@@ -33,7 +34,7 @@ type Deps = Pick<Kernel, "cells" | "config" | "database" | "events" | "files" | 
 
 export function createDatabaseBackups(kernel: Deps) {
   const { cells, config, database, events, files, jobs, log, metrics } = kernel;
-  const { schedule: expression, to, recipients } = config.of(backupSettings);
+  const { schedule: expression, to, recipients, continuousMs } = config.of(backupSettings);
   let work: BackupWork | undefined;
   /** The latest backup that this process was asked for. */
   let current: Pick<DatabaseBackup, "name" | "state" | "error" | "progress"> | undefined;
@@ -50,6 +51,7 @@ export function createDatabaseBackups(kernel: Deps) {
   const isScheduled = expression !== undefined && isFirst && database.file !== undefined;
   /** Once it has been started. */
   let schedule: BackupSchedule | undefined;
+  let copy: CopyWatch | undefined;
   const failures = isScheduled && metrics.counter("berth_backup_failures_total", "Backups that failed.");
 
   /** What is complete, or an empty list if its place can't be read now. */
@@ -140,7 +142,7 @@ export function createDatabaseBackups(kernel: Deps) {
     return [{ ...pending, bytes: 0, createdAt: timeOfBackup(pending.name) }];
   }
 
-  return {
+  const service = {
     /** Sets what makes backups; until then there are none. */
     registerBackupWork(registered: BackupWork): void {
       work = registered;
@@ -152,6 +154,13 @@ export function createDatabaseBackups(kernel: Deps) {
       const deps = { ...kernel, expression, plan: planStatement, history: () => history, readHistory: load };
       schedule = createBackupSchedule(deps);
       await schedule.start();
+    },
+
+    /** Begins to watch the continuous copy. Returns what is told how it goes. */
+    async listenToCopy(): Promise<CopyListener> {
+      const { createCopyWatch } = await import("./copy-watch.ts");
+      copy = createCopyWatch({ ...kernel, intervalMs: continuousMs ?? 0, beginBackup: () => service.begin(() => []) });
+      return copy.listener;
     },
 
     /** Newest first. */
@@ -221,14 +230,15 @@ export function createDatabaseBackups(kernel: Deps) {
     },
 
     /** What admins should know. Times in epoch ms. */
-    async health(): Promise<BackupHistory & { lateSince: number | undefined }> {
+    async health(): Promise<BackupHistory & { lateSince: number | undefined; copy: CopyHealth | undefined }> {
       const [known, kept] = await Promise.all([load(), listKept()]);
       // Others may be made by commands.
       const newestAt = Math.max(known.newestAt ?? 0, ...kept.map(({ createdAt }) => createdAt)) || undefined;
       const all = { ...known, newestAt };
-      return { ...all, lateSince: schedule?.lateSince(all) };
+      return { ...all, lateSince: schedule?.lateSince(all), copy: copy?.health() };
     },
   };
+  return service;
 }
 
 async function isBackupName(name: string): Promise<boolean> {

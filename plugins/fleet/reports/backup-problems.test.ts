@@ -18,6 +18,13 @@ test("a failure is said with its reason, and hides what follows from it", () => 
   expect(backupProblems(failed, NOW)[0]?.message).toContain("The disk of /backups is full.");
 });
 
+test("a continuous copy that stands still is an error of its own, with the reason", () => {
+  const copy = { lateSince: NOW - DAY, problem: "s3://b can't be used: no." };
+  expect(codes({ ...GOOD, copy, lateSince: NOW - DAY })).toEqual(["error BACKUP_COPY_LATE", "error BACKUP_LATE"]);
+  expect(backupProblems({ ...GOOD, copy }, NOW)[0]?.message).toContain("since 2026-11-25T12:00:00.000Z: s3://b");
+  expect(codes({ ...GOOD, copy: { lateSince: undefined, problem: "one round failed" } })).toEqual([]);
+});
+
 test("one that is missing is an error; without a schedule, an old one or none is a hint", () => {
   expect(codes({ ...GOOD, lateSince: NOW - DAY })).toEqual(["error BACKUP_LATE"]);
   expect(codes({ ...GOOD, newestAt: NOW - 8 * DAY })).toEqual(["info OLD_BACKUP"]);

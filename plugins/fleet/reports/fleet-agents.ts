@@ -28,6 +28,7 @@ export interface FleetAgent {
   subdomain: string;
   status: string;
   reason: string | null;
+  frozen: "agent" | "account" | null;
   /** The agent's own choice; for `custom` the model that its configuration names. */
   model: string;
   runtimeVersion: string;
@@ -56,7 +57,7 @@ const RANKINGS: Record<Exclude<Sort, "created" | "name">, string> = {
     ORDER BY max(last_activity_at) DESC, agent_id DESC LIMIT ${MAX_RANKED}`,
 };
 
-const DETAILS = `SELECT a.id, a.name, a.subdomain, a.status, a.status_reason, a.runtime_version, a.created_at, a.user_id,
+const DETAILS = `SELECT a.id, a.name, a.subdomain, a.status, a.status_reason, a.frozen_at, a.owner_frozen, a.runtime_version, a.created_at, a.user_id,
     u.email, u.name AS owner_name, u.disabled_at,
     CASE a.model WHEN 'custom' THEN coalesce((SELECT json_extract(body, '$.model') FROM agent_configs
       WHERE agent_id = a.id ORDER BY version DESC LIMIT 1), a.model) ELSE a.model END AS model,
@@ -165,6 +166,7 @@ const toAgent = (row: Row): Omit<FleetAgent, "channels"> => ({
   subdomain: String(row.subdomain),
   status: String(row.status),
   reason: row.status_reason === null ? null : String(row.status_reason),
+  frozen: row.frozen_at !== null ? "agent" : row.owner_frozen === 1 ? "account" : null,
   model: String(row.model),
   runtimeVersion: String(row.runtime_version),
   owner: {

@@ -33,6 +33,8 @@ export interface ProblemFacts {
         failure: { at: number; error: string } | undefined;
         /** Since when the schedule's backup is missing. */
         lateSince: number | undefined;
+        /** The continuous copy, if there is one. */
+        copy?: { lateSince: number | undefined; problem: string | undefined } | undefined;
       }
     | undefined;
   disk: { freeBytes: number; totalBytes: number };
@@ -96,8 +98,8 @@ function storageProblems({ databaseWorks, disk, backups, now }: ProblemFacts): P
 /** The worst of them alone: a failed backup is soon a late one, too. */
 export function backupProblems(backups: ProblemFacts["backups"], now: number): Problem[] {
   if (!backups) return [];
-  const problems: Problem[] = [];
   const link = "/admin/storage";
+  const problems = copyProblems(backups.copy, link);
   if (backups.failure) {
     const { at, error } = backups.failure;
     const failedAt = new Date(at).toISOString();
@@ -132,6 +134,22 @@ export function backupProblems(backups: ProblemFacts["backups"], now: number): P
     });
   }
   return problems;
+}
+
+function copyProblems(copy: NonNullable<ProblemFacts["backups"]>["copy"], link: string): Problem[] {
+  if (copy?.lateSince === undefined) return [];
+  const copiedAt = new Date(copy.lateSince).toISOString();
+  const reason = copy.problem ?? "There is no backup on top of which it could be put, or its process does not run.";
+  return [
+    {
+      code: "BACKUP_COPY_LATE",
+      severity: "error",
+      message: `The continuous copy has stood still since ${copiedAt}: ${reason}`,
+      action: "Remove the reason; it goes on by itself. Until then, what came later is lost with the disk.",
+      link,
+      values: { copiedAt, reason },
+    },
+  ];
 }
 
 function queueProblems({ counts, now }: ProblemFacts): Problem[] {

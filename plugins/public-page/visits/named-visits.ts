@@ -28,6 +28,7 @@ const MAX_TRIES = 20;
 /** The turn does not go on by itself soon. After any other reason it is tried again. */
 const LASTING: Readonly<Record<string, number>> = {
   AGENT_STOPPED: 409,
+  AGENT_FROZEN: 409,
   WAITING_FOR_APPROVAL: 409,
   AGENT_CHANGING: 503,
   STOPPING: 503,

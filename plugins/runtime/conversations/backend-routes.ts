@@ -22,7 +22,7 @@ const DETACHED =
   "Answers when the message is stored. The turn goes on whether or not anybody listens; " +
   "`GET /api/agents/:id/turns/:turnId/events` shows how it goes.";
 const SEND_ERRORS = {
-  409: "AGENT_STOPPED",
+  409: ["AGENT_STOPPED", "AGENT_FROZEN"],
   429: "TOO_MANY_WAITING",
   503: "STOPPING",
 };

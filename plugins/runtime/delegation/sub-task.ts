@@ -13,6 +13,7 @@ import { type ModelCall, type TurnJournal, withoutJournal } from "../journal/ste
 import { GROUND_RULES } from "../turn/prompt.ts";
 import type { Step } from "../turn/tool-calls.ts";
 import { runToolLoop } from "../turn/tool-loop.ts";
+import type { TurnSpan } from "../turn-spans.ts";
 
 export interface SubTaskDeps {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log" | "settings">;
@@ -45,10 +46,27 @@ export interface SubTaskResult {
 
 /** Rejects with the error of a call of the model or of the budget, or with the reason of the context's signal. */
 export async function runSubTask(deps: SubTaskDeps, subTask: SubTask, context: ToolContext): Promise<SubTaskResult> {
-  const { agents, ai, skills, chooseModel } = deps;
-  const { agentId, byOwner, platform, inboxId, signal } = context;
-  const agent = await agents.find(agentId);
+  const agent = await deps.agents.find(context.agentId);
   if (!agent) throw new AppError(409, "AGENT_STOPPED", "The agent is gone.");
+  const span = context.span && (await import("../turn-spans.ts")).beginSubTaskSpan(context.span, agent, subTask.part);
+  try {
+    return await runWithin(deps, subTask, context, agent, span);
+  } catch (error) {
+    span?.fail(error);
+    throw error;
+  } finally {
+    span?.end();
+  }
+}
+
+async function runWithin(
+  { agents, ai, skills, chooseModel }: SubTaskDeps,
+  subTask: SubTask,
+  context: ToolContext,
+  agent: Agent,
+  span: TurnSpan | undefined,
+): Promise<SubTaskResult> {
+  const { agentId, byOwner, platform, inboxId, signal } = context;
   const [settings, model] = await Promise.all([agents.settings(agentId), chooseModel(agent)]);
   const language = await ai.languageModel(model, agentId);
   const offered = await skills.toolsFor(agentId, byOwner, platform !== "public");
@@ -85,6 +103,7 @@ export async function runSubTask(deps: SubTaskDeps, subTask: SubTask, context: T
       return ai.reserve({ agent, turnId: inboxId, model, budget, prompt, maxTokens, signal });
     },
     observer: undefined,
+    span,
     onStep: (event) => context.noteSubStep?.({ ...event, part: subTask.part }),
     signal,
   });

@@ -41,5 +41,9 @@ export const COUNT_INTERRUPTED = `
 export const PENDING_OF =
   "SELECT id FROM inbox WHERE agent_id = ?1 AND status = 'pending' AND id IN (SELECT value FROM json_each(?2))";
 
+/** ?1 agent. Reminders and schedules have no one who waits. */
+export const WAITING_CONVERSATIONS = `SELECT platform, peer, max(language) AS language FROM ${PENDING_INBOX}
+  WHERE agent_id = ?1 AND status = 'pending' AND peer IS NOT NULL AND kind <> 'reminder' GROUP BY platform, peer`;
+
 export const SAVE_WORDS = `UPDATE inbox SET content = ?, attachments = ?, transcribed_by = ?
   WHERE agent_id = ? AND id = ? AND status = 'pending'`;

@@ -16,8 +16,16 @@ import {
   PENDING_INBOX,
   PENDING_OF,
   SAVE_WORDS,
+  WAITING_CONVERSATIONS,
 } from "./inbox-sql.ts";
 import { listSentMessages, type SentMessage, type SentPage } from "./sent-messages.ts";
+
+export interface WaitingConversation {
+  platform: string;
+  peer: string;
+  /** The reader's, as the platform names it. */
+  language: string | null;
+}
 
 export interface Inbox {
   /**
@@ -42,6 +50,8 @@ export interface Inbox {
   listSentMessages(agentId: string, page: SentPage): Promise<SentMessage[]>;
   /** Ids of agents that have pending entries. */
   agentsWithPending(): Promise<string[]>;
+  /** The conversations on channels in which somebody waits for an answer of this agent, each once. */
+  waitingConversations(agentId: string): Promise<WaitingConversation[]>;
   /** At startup, increments the attempts of each agent's oldest `perAgent` pending entries, which may have been running. */
   countInterruptedStatement(agentIds: readonly string[], perAgent: number): Statement;
   /** Stores the number of tries of these entries. */
@@ -243,6 +253,15 @@ export function createInbox({ database, sessions, uploads, recordTurn }: Deps): 
         .from(inbox)
         .where(and(isPending, isNotSuspended));
       return rows.map(({ id }) => id);
+    },
+
+    async waitingConversations(agentId) {
+      const { rows } = await database.read(WAITING_CONVERSATIONS, [agentId]);
+      return rows.map(({ platform, peer, language }) => ({
+        platform: String(platform),
+        peer: String(peer),
+        language: language === null ? null : String(language),
+      }));
     },
 
     countInterruptedStatement: (agentIds, perAgent) => ({

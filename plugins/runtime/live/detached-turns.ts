@@ -101,7 +101,7 @@ export function createDetachedTurns(deps: Deps) {
   }
 
   function requireReady(agent: Agent): void {
-    if (agent.status === "stopped") throw agentStoppedError();
+    if (agent.status === "stopped") throw agentStoppedError(agent);
     if (runningTurns.isStopping()) throw new AppError(503, "STOPPING", "Berth is stopping. Try again shortly.");
   }
 

@@ -5,7 +5,7 @@ import { translateText } from "../../../src/kernel/pages/page-template.ts";
 import { translateNote } from "../../../src/kernel/pages/sentences.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
-import type { agents as agentsPlugin } from "../../agents/index.ts";
+import { agentFrozenError, type agents as agentsPlugin } from "../../agents/index.ts";
 import type { ai as aiPlugin } from "../../ai/index.ts";
 import type { ShownSteps } from "../conversations/shown-steps.ts";
 import {
@@ -26,7 +26,13 @@ import type { Language, ReaderLanguage } from "../reader-language.ts";
 import type { ScheduledPrompts } from "../scheduled-prompts.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { type Failure, ModelError, toFailure } from "./failure.ts";
-import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN, type ReplyWaiter } from "./running-turns.ts";
+import {
+  ABORT_AGENT_CHANGING,
+  ABORT_CANCELLED,
+  ABORT_FROZEN,
+  ABORT_SHUTDOWN,
+  type ReplyWaiter,
+} from "./running-turns.ts";
 import type { ToolLoopOutput } from "./tool-loop.ts";
 
 /** Tries before an entry is parked. */
@@ -105,6 +111,12 @@ export function createFailureHandler(deps: Deps) {
       waiter?.reject(alreadySettledError());
       liveTurns.end(entry.id, { error: alreadySettledError() });
       return undefined;
+    }
+    if (signal.reason === ABORT_FROZEN || isAgentFrozen(thrown)) {
+      // The message stays, also that of a caller who was rejected: it is answered when the agent goes on.
+      waiter?.reject(agentFrozenError());
+      liveTurns.postpone(entry.id, agentFrozenError());
+      return "pause";
     }
     if (isAgentStopped(thrown)) {
       waiter?.reject(thrown);
@@ -218,6 +230,8 @@ export const toReply = (
   at,
 });
 
+const isAgentFrozen = (thrown: unknown) => thrown instanceof AppError && thrown.code === "AGENT_FROZEN";
+
 const isAgentStopped = (thrown: unknown) => thrown instanceof AppError && thrown.code === "AGENT_STOPPED";
 
 /** Whether the sender may learn the cause: the owner, where nobody else reads it. */
@@ -232,6 +246,9 @@ function failureNotice(entry: InboxEntry, { error }: Failure, language: Language
   }
   if (error.code === "BUDGET_EXCEEDED") {
     return translateText("Sorry, I can't answer for now: my budget is used up.", language);
+  }
+  if (error.code === "NEW_ACCOUNT_LIMIT") {
+    return translateText("Sorry, I can't answer any more today. Write to me again tomorrow.", language);
   }
   return translateText("Sorry, I can't answer right now. My owner has been told.", language);
 }

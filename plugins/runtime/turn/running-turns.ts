@@ -11,6 +11,8 @@ import type { Observer } from "./tool-calls.ts";
 export const ABORT_SHUTDOWN = new DOMException("Berth is stopping.", "AbortError");
 /** The caller left or gave `/stop`, or the agent was deleted: the entry is settled as cancelled. */
 export const ABORT_CANCELLED = new DOMException("The reply was cancelled.", "AbortError");
+/** An admin has frozen the agent: the entry stays pending until it goes on. */
+export const ABORT_FROZEN = new DOMException("The agent is frozen.", "AbortError");
 /** The agent is being changed: the entry runs again afterwards. */
 export const ABORT_AGENT_CHANGING = new DOMException("The agent is being changed.", "AbortError");
 
@@ -55,6 +57,10 @@ export interface RunningTurns {
   cancelAgent(agentId: string): void;
   /** Aborts all turns of this agent, which run again later. */
   interruptAgent(agentId: string): void;
+  /** Aborts all turns of this agent, which stay pending, and rejects all its callers. */
+  freezeAgent(agentId: string, error: Error): void;
+  /** Whether turns of this agent run, or callers wait for one. */
+  hasAgent(agentId: string): boolean;
   /** Rejects callers whose entry has no running turn, of this agent or of all; returns the ids of their entries. */
   rejectWaiting(agentId: string | undefined, error: Error): string[];
   /** Begins the shutdown: rejects callers whose turn has not begun, and aborts running turns after so many ms. */
@@ -143,6 +149,13 @@ export function createRunningTurns(): RunningTurns {
     cancelConversation: (entry) => running.get(keyOf(entry))?.abort(ABORT_CANCELLED),
     cancelAgent: (agentId) => abortAgent(agentId, ABORT_CANCELLED),
     interruptAgent: (agentId) => abortAgent(agentId, ABORT_AGENT_CHANGING),
+    freezeAgent(agentId, error) {
+      abortAgent(agentId, ABORT_FROZEN);
+      rejectWaiting(agentId, error);
+    },
+    hasAgent: (agentId) =>
+      running.values().some(({ entry }) => entry.agentId === agentId) ||
+      waiters.values().some((waiting) => waiting.agentId === agentId),
 
     rejectWaiting,
 

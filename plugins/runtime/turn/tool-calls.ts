@@ -76,7 +76,10 @@ export type Authorize = (step: number, call: CallToApprove, callId: string) => P
 
 export interface ToolCallRequest {
   tools: readonly PreparedTool[];
-  toolContext: Omit<ToolContext, "signal" | "taint" | "raiseTaint" | "approved" | "callKey" | "attach" | "noteSubStep">;
+  toolContext: Omit<
+    ToolContext,
+    "signal" | "taint" | "raiseTaint" | "approved" | "callKey" | "attach" | "noteSubStep" | "span"
+  >;
   /** Sends a file with the reply. `key`: of the call, and of the file in it. */
   attach?: TurnFiles["attach"] | undefined;
   /** The taint of the prompt. */
@@ -171,7 +174,12 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
   }
 
   /** Runs a call that has no end yet. An earlier try may have begun it. */
-  async function run(call: Call, taint: Taint, isRepeated: boolean): Promise<Outcome | Waiting> {
+  async function run(
+    call: Call,
+    taint: Taint,
+    isRepeated: boolean,
+    span: ReturnType<TurnSpan["tool"]> | undefined,
+  ): Promise<Outcome | Waiting> {
     const { id, tool: name, input, effect, startedAt, seq } = call;
     if (isRepeated && startedAt !== undefined && effect === "once") {
       request.onUnknownOutcome?.(name);
@@ -195,6 +203,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
     const context: ToolContext = {
       ...{ ...toolContext, callKey, signal, taint, raiseTaint, hasRead, approved: admitted !== undefined },
       noteSubStep: subSteps.note,
+      ...(span && { span: span.inner }),
       ...(request.attach && { attach: numbered(request.attach, callKey) }),
     };
     const result = await tool.run(admitted?.input ?? checked.input, context);
@@ -236,7 +245,7 @@ export function createToolCalls(request: ToolCallRequest, journal: TurnJournal) 
         onStep({ id, tool, input });
         observer?.tool({ name: tool, state: "called" });
         const span = call.end ? undefined : request.span?.tool(call);
-        const outcome = call.end ? undefined : await run(call, answer.taint, isRepeated);
+        const outcome = call.end ? undefined : await run(call, answer.taint, isRepeated, span);
         span?.end(outcome && "ok" in outcome ? outcome : undefined);
         if (outcome) await record(call, outcome);
         if (outcome && "approval" in outcome) return outcome;

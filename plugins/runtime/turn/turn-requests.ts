@@ -48,7 +48,7 @@ export function createTurnRequests({ inbox, sessions, runningTurns, enqueue }: D
   async function chat(request: ChatRequest): Promise<Reply> {
     const { agent, platform, message, sessionId, topic, sender, byOwner, observer, signal } = request;
     const peer = request.peer ?? (topic === undefined ? undefined : topicPeer(topic));
-    if (agent.status === "stopped") throw agentStoppedError();
+    if (agent.status === "stopped") throw agentStoppedError(agent);
     if (runningTurns.isStopping()) throw new AppError(503, "STOPPING", "Berth is stopping. Try again shortly.");
     const to = peer === undefined ? { sessionId: await resolveSession(agent.id, sessionId) } : { peer };
     const inbound: InboundMessage = {

@@ -16,6 +16,7 @@ import { isScheduled } from "../inbox/scheduled.ts";
 import type { Suspensions } from "../journal/suspensions.ts";
 import type { RunResult } from "../lanes/lanes.ts";
 import type { LiveTurns } from "../live/live-turns.ts";
+import type { NewAccountLimits } from "../outbox/new-account-limits.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 import type { SlowReplies } from "../outbox/slow-replies.ts";
 import type { DeliveryFile, Platforms } from "../platforms.ts";
@@ -37,6 +38,7 @@ import type { ToolLoopOutput } from "./tool-loop.ts";
 const MAX_INTERRUPTIONS = 20;
 
 interface Deps extends ModelTurnDeps, Pick<Kernel, "events"> {
+  newAccountLimits?: NewAccountLimits | undefined;
   traces?: Kernel["traces"];
   config: Pick<Kernel["config"], "baseUrl">;
   suspensions: Pick<Suspensions, "suspend" | "cancelConversation">;
@@ -92,13 +94,14 @@ export function createTurnRunner(deps: Deps) {
     try {
       const agent = await agents.find(queued.agentId);
       // A stopped agent's messages stay in the inbox until it is started.
-      if (!agent || agent.status === "stopped") throw agentStoppedError();
+      if (!agent || agent.status === "stopped") throw agentStoppedError(agent);
       turn.signal.throwIfAborted();
       await moveToOpenSession(turn);
       if (queued.kind === "command") await answerCommand(turn, agent);
       else {
         // The process ended during its turn again and again: the message may be the cause.
         if (queued.attempts >= MAX_INTERRUPTIONS) throw parkedError();
+        await deps.newAccountLimits?.take(agent, queued);
         turn.files = createTurnFiles(uploads, agent, queued);
         queued.attempts++;
         const { attempts } = queued;

@@ -52,7 +52,7 @@ export interface SpendStore {
   recordFiller(transaction: Transaction): Promise<void>;
   /** Wei that open transactions may still take for gas. */
   openGasCost(queue: NonceQueue): Promise<bigint>;
-  /** `POLICY_DENIED`: spending is switched off. `CANCELLED`: the account is disabled or gone, or the wallet left it. */
+  /** `POLICY_DENIED`: spending is switched off. `CANCELLED`: the account is disabled, frozen or gone, or the wallet left it. */
   findSigningRefusal(spend: Spend): Promise<SigningRefusal | undefined>;
   /**
    * Stores the signed transaction of a reserved spend. False, and nothing is stored, if the spend may not be signed.
@@ -88,9 +88,9 @@ const RECENT_NONCE_MS = 10 * MINUTE;
 /** The step of fillers: they belong to a spend, but to none of its steps. */
 const FILLER_STEP = -1;
 
-/** SQL condition: spending is switched on, the account is enabled, and the wallet is the account's. */
+/** SQL condition: spending is switched on, the account is neither disabled nor frozen, and the wallet is the account's. */
 const IS_SIGNABLE = `NOT EXISTS (SELECT 1 FROM wallet_policies p WHERE p.user_id = ? AND p.enabled = 0)
-  AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = ? AND u.disabled_at IS NOT NULL)
+  AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = ? AND (u.disabled_at IS NOT NULL OR u.frozen_at IS NOT NULL))
   AND EXISTS (SELECT 1 FROM wallets w WHERE w.id = ? AND w.user_id = ?)`;
 const signableArgs = ({ userId, walletId }: Spend) => [userId, userId, walletId, userId];
 

@@ -1,6 +1,6 @@
 // Sends pending deliveries in one lane per endpoint, so that a slow or dead receiver does not delay the others.
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { type Alarm, createAlarm } from "../../../src/kernel/util/alarm.ts";
+import { type Alarm, createAlarm } from "../../../src/kernel/jobs/alarm.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { AttemptDelivery, AttemptOutcome } from "./delivery-attempt.ts";

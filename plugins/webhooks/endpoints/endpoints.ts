@@ -70,12 +70,17 @@ export interface Endpoints {
 }
 
 interface Deps extends Pick<Kernel, "database" | "vault" | "config"> {
+  audit: Pick<Kernel["audit"], "record">;
   now: () => number;
   /** Called when an endpoint is created or switched on. */
   onChange: () => void;
 }
 
-export function createEndpoints({ database, vault, config, now, onChange }: Deps): Endpoints {
+export function createEndpoints({ database, vault, config, audit, now, onChange }: Deps): Endpoints {
+  /** An entry of the audit log. The path of an address can be a secret, so only the host is named. */
+  const audited = (action: string, { id, url }: Pick<Endpoint, "id" | "url">, details: Record<string, unknown> = {}) =>
+    audit.record({ action: `webhook.${action}`, target: { kind: "webhook", id, name: new URL(url).host }, details });
+
   const sealSecret = (id: string, secret: string) => vault.seal(secret, `webhook:${id}`);
 
   async function findRow(sql: string, args: string[]): Promise<Row | undefined> {
@@ -116,6 +121,7 @@ export function createEndpoints({ database, vault, config, now, onChange }: Deps
             after: onChange,
           },
           guard("webhooks.limit"),
+          audited("create", endpoint, { types, allEvents }),
           ...extraStatements(endpoint, secret),
         ]);
       } catch (error) {
@@ -154,22 +160,34 @@ export function createEndpoints({ database, vault, config, now, onChange }: Deps
           after: onChange,
         });
       }
-      await database.write(statements);
+      const before = await find(id);
+      if (!before) return undefined;
+      const after = { url, types, description, active };
+      const fields = Object.entries(after).flatMap(([field, value]) => (value === undefined ? [] : [field]));
+      await database.write([
+        ...statements,
+        audited("update", { id, url: url ?? before.url }, { fields, ...(active !== undefined && { active }) }),
+      ]);
       return find(id);
     },
 
     async remove(id) {
-      await database.write([{ sql: "DELETE FROM webhook_endpoints WHERE id = ?", args: [id] }]);
+      const before = await find(id);
+      if (!before) return;
+      await database.write([
+        { sql: "DELETE FROM webhook_endpoints WHERE id = ?", args: [id] },
+        audited("delete", before),
+      ]);
     },
 
     async rotateSecret(id) {
       for (;;) {
-        const row = await findRow("SELECT secret, previous_secrets FROM webhook_endpoints WHERE id = ?", [id]);
+        const row = await findRow("SELECT url, secret, previous_secrets FROM webhook_endpoints WHERE id = ?", [id]);
         if (!row) return undefined;
         const secret = newSecret();
         const at = now();
         const previousSecrets = [{ secret: String(row.secret), until: at + DAY }, ...validPreviousSecrets(row, at)];
-        const [updated] = await database.write([
+        const replace: Statement[] = [
           {
             sql: "UPDATE webhook_endpoints SET secret = ?, previous_secrets = ?, updated_at = ? WHERE id = ? AND secret = ?",
             args: [
@@ -180,9 +198,16 @@ export function createEndpoints({ database, vault, config, now, onChange }: Deps
               String(row.secret),
             ],
           },
-        ]);
-        // Otherwise a concurrent rotation has replaced the secret: repeat, so that its secret becomes a previous one.
-        if (updated?.rowsAffected === 1) return secret;
+          guard("webhooks.rotation"),
+          audited("rotate", { id, url: String(row.url) }),
+        ];
+        try {
+          await database.write(replace);
+          return secret;
+        } catch (error) {
+          // A concurrent rotation has replaced the secret: repeat, so that its secret becomes a previous one.
+          if (!(error instanceof GuardFailed)) throw error;
+        }
       }
     },
 

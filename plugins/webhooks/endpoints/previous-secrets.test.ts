@@ -7,6 +7,8 @@ import { fileDatabase, silent as log } from "../../../tests/support/database.ts"
 import { createEndpoints } from "./endpoints.ts";
 import { reencryptPreviousSecrets } from "./previous-secrets.ts";
 
+const unrecorded = { record: () => ({ sql: "SELECT 1", args: [] }) };
+
 test("reseals previous secrets with the new key and drops expired ones", async () => {
   const storage = await fileDatabase();
   const { database } = storage;
@@ -14,7 +16,7 @@ test("reseals previous secrets with the new key and drops expired ones", async (
     let time = 1_000_000;
     const now = () => time;
     const endpointsWith = (vault: Vault) =>
-      createEndpoints({ database, vault, config: loadConfig({}), now, onChange: () => undefined });
+      createEndpoints({ database, vault, config: loadConfig({}), audit: unrecorded, now, onChange: () => undefined });
     const old = endpointsWith(createVault({ key: "the old key" }));
     const newEndpoint = {
       userId: "ada",

@@ -10,6 +10,7 @@ import { AppError, StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { hasUnconfirmedMigrations } from "./before-migration/note-path.ts";
+import type { LogKeeper } from "./background/log-keeper.ts";
 import { createDatabaseMetrics } from "./database-metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
@@ -73,6 +74,8 @@ export interface DatabaseOptions {
   isConfirmedLater?: boolean;
   /** Of a file: takes the place of what writes it, before anything is written. */
   replicate?: (storage: StorageEngine) => Promise<Pick<StorageEngine, "commit" | "commitLong">>;
+  /** Of a file: keeps its write-ahead log for a copy. */
+  keepLog?: (file: string, log: Log) => LogKeeper;
 }
 
 /** Loaded only by a start that migrates, or that follows one which did not get to serve. */
@@ -92,7 +95,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const storage =
     path === undefined
       ? await openServer(options.url, options.authToken)
-      : openFile(path, knownMigrations, options.log, recorder?.onCheckpoint);
+      : openFile(path, knownMigrations, options.log, {
+          onCheckpoint: recorder?.onCheckpoint,
+          keeper: options.keepLog?.(path, options.log),
+        });
   const engine = options.replicate ? await replicated(storage, options.replicate) : storage;
   if (path !== undefined && !options.replicate) await refuseCopy(storage, path);
   const onFlush = (batches: number, ms: number, waitedMs: number) => {

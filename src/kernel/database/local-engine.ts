@@ -6,6 +6,7 @@ import { StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createBackgroundConnection } from "./background/background-connection.ts";
 import { createCheckpointer } from "./background/checkpointer.ts";
+import type { LogKeeper } from "./background/log-keeper.ts";
 import { openConnection } from "./connection.ts";
 import { toStorageError } from "./errors.ts";
 import { inspectFile } from "./file-inspection.ts";
@@ -37,16 +38,17 @@ export function openFile(
   path: string,
   knownMigrations: ReadonlySet<string>,
   log: Log,
-  onCheckpoint?: (ms: number) => void,
+  { onCheckpoint, keeper }: { onCheckpoint?: ((ms: number) => void) | undefined; keeper?: LogKeeper | undefined } = {},
 ): StorageEngine {
   ensureWritable(dirname(path));
   inspectFile(path, knownMigrations);
   const lock = lockDatabase(path);
   try {
+    keeper?.opening();
     // SQLite creates the WAL and its index with the mode of this file.
     closeSync(openSync(path, "a", 0o600));
     const connection = openConnection(path);
-    const checkpointer = createCheckpointer({ path, connection, log, ...(onCheckpoint && { onCheckpoint }) });
+    const checkpointer = createCheckpointer({ path, connection, log, onCheckpoint, keeper });
     const commit = createLocalCommit(connection);
     const background = createBackgroundConnection(path);
     return {
@@ -80,8 +82,10 @@ export function openFile(
       async close() {
         const { closeFile } = await checkpointer.close();
         await background.close();
+        await keeper?.ending(Number(connection.run("PRAGMA wal_checkpoint(PASSIVE)").rows[0]?.[1]));
         connection.close();
         await closeFile();
+        keeper?.closed();
         lock.release();
       },
     };

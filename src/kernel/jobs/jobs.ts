@@ -4,7 +4,7 @@
 import { type Database, GuardFailed, type Statement } from "../database/database.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
-import { createAlarm } from "../util/alarm.ts";
+import { createAlarm } from "./alarm.ts";
 import { HOUR, MINUTE, SECOND } from "../util/time.ts";
 import {
   type ClaimedJob,

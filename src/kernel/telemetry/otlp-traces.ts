@@ -11,6 +11,7 @@ import {
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, RandomIdGenerator, type SpanExporter, TracerProvider } from "@opentelemetry/sdk-trace";
+import { version } from "../../../package.json";
 import type { Log } from "./log.ts";
 import type { Span, SpanAttributes, SpanOptions, TraceSettings, Traces } from "./traces.ts";
 
@@ -26,7 +27,7 @@ export function openTraces({ url, headers, serviceName, withContents }: TraceSet
   let wantedTraceId: string | undefined;
   const exporter = reportingExporter(new OTLPTraceExporter({ url, headers: { ...headers } }), log);
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ "service.name": serviceName }),
+    resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
     idGenerator: {
       generateTraceId: () => wantedTraceId ?? random.generateTraceId(),
       generateSpanId: () => random.generateSpanId(),
@@ -52,6 +53,7 @@ export function openTraces({ url, headers, serviceName, withContents }: TraceSet
 
   function toSpan(span: OtelSpan, context: Context): Span {
     return {
+      withContents,
       begin(name, options = {}) {
         const child = start(name, options, context);
         return toSpan(child, trace.setSpan(context, child));

@@ -9,6 +9,8 @@ export interface SpanOptions {
 }
 
 export interface Span {
+  /** Whether it may hold what people and agents say. */
+  readonly withContents: boolean;
   /** Begins a span within this one. */
   begin(name: string, options?: SpanOptions): Span;
   set(attributes: SpanAttributes): void;

@@ -37,7 +37,9 @@ export function kindOf(start: Uint8Array): ContentKind {
 
 /** Other entries are left out: an archive may have been changed on its way. */
 const isOurs = (name: string) =>
-  /^(?:cells\/\d+\/)?(?:berth\.db|berth-backup\.json|(?:uploads|knowledge|backups)\/.*)$/.test(name);
+  /^(?:cells\/\d+\/)?(?:berth\.db|berth-backup\.json|segment\.json|pages|(?:uploads|knowledge|backups)\/.*)$/.test(
+    name,
+  );
 
 /** The entries of an archive, to be read one after the other. Throws StartError if it is damaged. */
 export async function* readEntries(bytes: ReadableStream<Uint8Array>, identities: readonly string[]) {

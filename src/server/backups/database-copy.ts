@@ -22,13 +22,28 @@ import { inspectFile } from "../../kernel/database/file-inspection.ts";
 import { lockDatabase } from "../../kernel/database/file-lock.ts";
 import { StartError } from "../../kernel/errors.ts";
 
+/** Small, and without remains of deleted rows. */
+function copyCompact(source: string, target: string): void {
+  const connection = openReadOnly(source);
+  try {
+    connection.run("VACUUM INTO ?", [target]);
+  } finally {
+    connection.close();
+  }
+}
+
 /**
  * Writes a copy of the database and checks it. The service may run and write meanwhile, and is not blocked if this runs in
  * another process. The copy holds the sealed secrets, but not the secret key that opens them.
  *
+ * @param copy writes into an empty file
  * @throws StartError if the target exists or can't be written, or if the database is damaged or on a server
  */
-export function backUpDatabase(databaseUrl: string, target: string): { path: string; bytes: number } {
+export function backUpDatabase(
+  databaseUrl: string,
+  target: string,
+  copy: (source: string, target: string) => void = copyCompact,
+): { path: string; bytes: number } {
   const source = requireLocalFile(databaseUrl);
   const path = resolve(target);
   if (!existsSync(source)) throw new StartError(`There is no database at ${source} yet.`);
@@ -38,12 +53,7 @@ export function backUpDatabase(databaseUrl: string, target: string): { path: str
     mkdirSync(dirname(path), { recursive: true });
     rmSync(temporaryPath, { force: true });
     closeSync(openSync(temporaryPath, "wx", 0o600));
-    const connection = openReadOnly(source);
-    try {
-      connection.run("VACUUM INTO ?", [temporaryPath]);
-    } finally {
-      connection.close();
-    }
+    copy(source, temporaryPath);
     inspectFile(temporaryPath, migrationNames(builtInMigrations), true);
     syncFile(temporaryPath);
     renameSync(temporaryPath, path);
@@ -143,7 +153,7 @@ function syncFile(path: string): void {
   closeSync(descriptor);
 }
 
-function requireLocalFile(databaseUrl: string): string {
+export function requireLocalFile(databaseUrl: string): string {
   const path = localDatabasePath(databaseUrl);
   if (path !== undefined) return path;
   throw new StartError("The database is on a server. Use that server's own backup and restore.");

@@ -170,14 +170,18 @@ describe("errors", () => {
     expect(backup.verified).toBe("checksum");
     await expect(restoreBackup(configOf(env, "new"), "latest")).rejects.toThrow("--identity FILE");
     writeFileSync(at("other.txt"), `${await generateIdentity()}\n`);
-    await expect(restoreBackup(configOf(env, "new"), "latest", at("other.txt"))).rejects.toThrow(
+    await expect(restoreBackup(configOf(env, "new"), "latest", { identityFile: at("other.txt") })).rejects.toThrow(
       "encrypted to other keys",
     );
-    await expect(restoreBackup(configOf(env, "new"), "latest", at("elsewhere"))).rejects.toThrow("can't be read");
+    await expect(restoreBackup(configOf(env, "new"), "latest", { identityFile: at("elsewhere") })).rejects.toThrow(
+      "can't be read",
+    );
     writeFileSync(at("none.txt"), recipient);
-    await expect(restoreBackup(configOf(env, "new"), "latest", at("none.txt"))).rejects.toThrow("AGE-SECRET-KEY-");
+    await expect(restoreBackup(configOf(env, "new"), "latest", { identityFile: at("none.txt") })).rejects.toThrow(
+      "AGE-SECRET-KEY-",
+    );
     expect(existsSync(at("new/berth.db"))).toBe(false);
-    expect((await restoreBackup(configOf(env, "new"), "latest", at("key.txt"))).files).toBe(3);
+    expect((await restoreBackup(configOf(env, "new"), "latest", { identityFile: at("key.txt") })).files).toBe(3);
     const wrong = configOf({ ...env, BACKUP_ENCRYPT_TO: `${recipient.slice(0, -1)}q` });
     await expect(makeBackup(wrong)).rejects.toThrow("not a whole public key");
   });

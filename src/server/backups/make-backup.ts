@@ -22,7 +22,7 @@ import { readIdentities } from "./encryption.ts";
 import { createFolderStorage } from "./folder-storage.ts";
 import { type BackupManifest, formatManifest, parseManifest, toKeptBackup } from "./manifest.ts";
 import type { BackupStorage } from "./place.ts";
-import { expiredBackups, leftovers } from "./retention.ts";
+import { expiredBackups, expiredLogs, leftovers } from "./retention.ts";
 import { createS3Storage } from "./s3-storage.ts";
 import { cellsOf, stageBackup } from "./staging.ts";
 import { verifyBackup } from "./verification.ts";
@@ -90,7 +90,7 @@ export async function makeBackup(
   const { recipients, keep } = config.of(backupSettings);
   const name = wantedName ?? backupNameAt(now, recipients.length > 0);
   const storage = openStorage(config);
-  const lock = await waitForLock(config);
+  const lock = await waitForBackupLock(config);
   try {
     const finished = await readManifest(storage, name);
     const manifest = finished ?? (await store(config, storage, name, onProgress, now));
@@ -112,7 +112,7 @@ export async function makeBackupFile(
 ): Promise<{ path: string; bytes: number; verified: Verification }> {
   const path = resolve(file);
   if (existsSync(path)) throw new StartError(`${path} exists already. Choose another name.`);
-  const lock = await waitForLock(config);
+  const lock = await waitForBackupLock(config);
   try {
     const { bytes, verified } = await store(config, createFolderStorage(dirname(path)), basename(path));
     return { path, bytes, verified };
@@ -171,6 +171,7 @@ async function store(
       cells,
       files,
       verified,
+      ...(staged.log.length > 0 && { log: staged.log }),
     };
   } catch (error) {
     await storage.remove(name).catch(() => undefined);
@@ -194,9 +195,12 @@ async function prune(
   now: number,
 ): Promise<void> {
   const complete = (await listBackups(storage)).map(({ name }) => name);
-  if (keep) for (const name of expiredBackups(complete, keep, now)) await removeBackup(storage, name);
+  const expired = keep ? expiredBackups(complete, keep, now) : [];
+  for (const name of expired) await removeBackup(storage, name);
   const files = (await storage.list()).map(({ name }) => name);
   for (const file of leftovers(files, new Set(complete), now)) await storage.remove(file);
+  const kept = complete.filter((name) => !expired.includes(name));
+  if (keep) for (const file of expiredLogs(files, kept)) await storage.remove(file);
 }
 
 async function checksumOf(path: string): Promise<string> {
@@ -205,17 +209,21 @@ async function checksumOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-async function waitForLock({ dataDir }: Pick<Config, "dataDir">): Promise<Lock> {
+const waitForBackupLock = ({ dataDir }: Pick<Config, "dataDir">) =>
+  waitForLock(
+    join(dataDir, "backup"),
+    "Another backup of this data folder is being made. Wait until it has ended, then try again.",
+  );
+
+/** For what a process that was killed may still do for a moment. Throws StartError with the text if it goes on. */
+export async function waitForLock(path: string, text: string): Promise<Lock> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   for (;;) {
     try {
-      return lockDatabase(join(dataDir, "backup"));
+      return lockDatabase(path);
     } catch (error) {
       if (!(error instanceof DatabaseInUse)) throw error;
-      if (Date.now() > deadline)
-        throw new StartError(
-          "Another backup of this data folder is being made. Wait until it has ended, then try again.",
-        );
+      if (Date.now() > deadline) throw new StartError(text);
       await Bun.sleep(LOCK_RETRY_MS);
     }
   }

@@ -19,6 +19,21 @@ export interface BackupManifest {
   /** Uploads, knowledge and agents' own backups. */
   files: number;
   verified: Verification;
+  /** With BACKUP_CONTINUOUS: where the copies of the cells are in their logs. */
+  log?: LogPlace[];
+}
+
+/** The place of a copy of a cell's database in the continuous copy. */
+export interface LogPlace {
+  cell: number;
+  chain: string;
+  /** The last segment that was stored before the copy was begun, and its SHA-256. */
+  number: number;
+  previous: string;
+  generation: string;
+  frame: number;
+  /** Epoch ms: nothing in the copy is from later. */
+  at: number;
 }
 
 const TEXT_FIELDS = ["name", "createdAt", "program", "sha256", "verified"] as const;

@@ -1,6 +1,6 @@
 // Restores a backup of any form: fetched, decrypted, unpacked and checked beside the data folder's files before anything is replaced.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { manifestNameOf } from "../../../plugins/fleet/backups/backup-names.ts";
 import { backupSettings, parseS3Place } from "../../../plugins/fleet/settings.ts";
@@ -10,10 +10,14 @@ import { StartError } from "../../kernel/errors.ts";
 import { KEPT_FOLDERS } from "../../kernel/files.ts";
 import { cellDatabaseUrl, cellDataDir } from "../cells/folders.ts";
 import { DATABASE_FILE, DESCRIPTION_FILE, kindOf, toDamaged, unpackInto } from "./archive.ts";
+import { backupBefore } from "./continuous/restore/moments.ts";
+import { type Reached, rollForward } from "./continuous/restore/roll-forward.ts";
 import { checkDatabaseCopy, restoreDatabase } from "./database-copy.ts";
 import { readIdentities } from "./encryption.ts";
 import { createFolderStorage } from "./folder-storage.ts";
 import { listBackups, openStorage, readManifest } from "./make-backup.ts";
+import type { BackupManifest } from "./manifest.ts";
+import { moveFiles } from "./moved-files.ts";
 import type { BackupStorage } from "./place.ts";
 import { createS3Storage } from "./s3-storage.ts";
 import { cellsOf, folderOfCell, linkFiles } from "./staging.ts";
@@ -27,15 +31,27 @@ export interface Restored {
   kept: string[];
   /** How many files were put in place. */
   files: number;
+  /** If the continuous copy was put on top of the backup: how far. */
+  reached?: Reached | undefined;
+}
+
+export interface RestoreBackupOptions {
+  /** For an encrypted one; default: BACKUP_IDENTITY_FILE. */
+  identityFile?: string | undefined;
+  /** Epoch ms: with `latest`, what came later is left out. */
+  at?: number | undefined;
 }
 
 /**
  * @param source a file, `s3://bucket/key`, the name of a backup in BACKUP_TO, or `latest`
- * @param identityFile for an encrypted one; default: BACKUP_IDENTITY_FILE
  * @throws StartError, with nothing replaced, if the backup can't be opened, is damaged or newer, or the service runs
  */
-export async function restoreBackup(config: Config, source: string, identityFile?: string): Promise<Restored> {
-  const { storage, name } = await findSource(config, source);
+export async function restoreBackup(
+  config: Config,
+  source: string,
+  { identityFile, at }: RestoreBackupOptions = {},
+): Promise<Restored> {
+  const { storage, name } = await findSource(config, source, at);
   const from = storage.addressOf(name);
   const found = await storage.read(name);
   if (!found) throw new StartError(`There is no backup at ${from}. ${listHint()}`);
@@ -55,15 +71,35 @@ export async function restoreBackup(config: Config, source: string, identityFile
   try {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    await unpack(storage, name, body, identities, folder);
-    return { from, ...replaceBy(config, folder, from) };
+    const manifest = await unpack(storage, name, body, identities, folder);
+    // A backup that is asked for by its name is restored as it is.
+    const places = source === "latest" || at !== undefined ? (manifest?.log ?? []) : [];
+    let reached: Reached | undefined;
+    for (const place of places) {
+      const target = join(folder, folderOfCell(place.cell));
+      const of = await rollForward({
+        storage,
+        place,
+        folder: target,
+        identities,
+        until: at ?? Number.POSITIVE_INFINITY,
+      });
+      reached = { at: Math.max(reached?.at ?? 0, of.at), problem: reached?.problem ?? of.problem };
+    }
+    return { from, ...replaceBy(config, folder, from), reached };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function findSource(config: Config, source: string): Promise<{ storage: BackupStorage; name: string }> {
+async function findSource(
+  config: Config,
+  source: string,
+  at: number | undefined,
+): Promise<{ storage: BackupStorage; name: string }> {
   const { s3 } = config.of(backupSettings);
+  if (at !== undefined && (source.startsWith("s3:") || source.includes("/")))
+    throw new StartError(`--at takes the name of a backup in BACKUP_TO, or latest, and not ${source}. ${listHint()}`);
   if (source.startsWith("s3:")) {
     const [, place = "", name = ""] = /^(s3:\/\/[^/]+(?:\/.*)?)\/([^/]+)$/.exec(source) ?? [];
     const parsed = parseS3Place(place);
@@ -71,13 +107,14 @@ async function findSource(config: Config, source: string): Promise<{ storage: Ba
     return { storage: createS3Storage(parsed, s3), name };
   }
   const path = resolve(source);
-  if (existsSync(path)) {
+  if (at === undefined && existsSync(path)) {
     if (!statSync(path).isFile()) throw new StartError(`${path} is a folder. Give one of the backups in it.`);
     return { storage: createFolderStorage(dirname(path)), name: path.slice(dirname(path).length).replace(/^\//, "") };
   }
   if (source.includes("/")) throw new StartError(`There is no backup at ${path}. ${listHint()}`);
   const storage = openStorage(config);
   const backups = await listBackups(storage);
+  if (at !== undefined) return { storage, name: await backupBefore(storage, backups, at, source) };
   const newest = backups[0]?.name;
   if (source === "latest" && newest !== undefined) return { storage, name: newest };
   if (backups.some(({ name }) => name === source)) return { storage, name: source };
@@ -127,7 +164,7 @@ async function unpack(
   body: ReadableStream<Uint8Array>,
   identities: readonly string[],
   folder: string,
-): Promise<void> {
+): Promise<BackupManifest | undefined> {
   const manifest = await readManifest(storage, name);
   const hash = new Bun.CryptoHasher("sha256");
   const watched = body.pipeThrough(
@@ -146,6 +183,7 @@ async function unpack(
   }
   if (manifest && hash.digest("hex") !== manifest.sha256)
     throw new StartError(`${from} is not the file that ${manifestNameOf(name)} describes. Choose another one.`);
+  return manifest;
 }
 
 /** A copy of the database alone; those of other cells have names that end in their number. */
@@ -201,17 +239,4 @@ function cellsIn(folder: string): number {
   } catch (cause) {
     throw new StartError("The archive has no description, so it was not made by Berth, or not as a whole.", { cause });
   }
-}
-
-/** A file takes the place of one of the same name at once. */
-function moveFiles(from: string, to: string): number {
-  if (!existsSync(from)) return 0;
-  const entries = readdirSync(from, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  for (const entry of entries) {
-    const source = join(entry.parentPath, entry.name);
-    const target = join(to, source.slice(from.length + 1));
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    renameSync(source, target);
-  }
-  return entries.length;
 }

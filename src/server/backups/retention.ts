@@ -1,7 +1,8 @@
 // Decides which files of a place are deleted after a new backup was verified.
 
 import { archiveOf, isArchiveName, timeOfBackup } from "../../../plugins/fleet/backups/backup-names.ts";
-import { DAY } from "../../kernel/util/time.ts";
+import { parseLogName } from "../../../plugins/fleet/backups/log-names.ts";
+import { DAY, HOUR } from "../../kernel/util/time.ts";
 
 export interface KeepRule {
   count: number;
@@ -20,6 +21,20 @@ export function expiredBackups(names: readonly string[], { count, forMs }: KeepR
   const newestFirst = names.filter(isArchiveName).sort().reverse();
   const isOld = (name: string) => forMs !== undefined && now - timeOfBackup(name) > forMs;
   return newestFirst.filter((name, place) => place > 0 && (place >= count || isOld(name))).reverse();
+}
+
+/** A clock may be set back: what is from shortly before a backup is kept. */
+const CLOCK_STEP_MS = HOUR;
+
+/** The files of the continuous copy that end before the oldest backup that is kept, on top of which they would be put. */
+export function expiredLogs(files: readonly string[], kept: readonly string[]): string[] {
+  const archives = kept.filter(isArchiveName);
+  if (archives.length === 0) return [];
+  const oldest = Math.min(...archives.map(timeOfBackup));
+  return files.filter((file) => {
+    const log = parseLogName(file.replace(/\.unfinished$/, ""));
+    return log !== undefined && log.at < oldest - CLOCK_STEP_MS;
+  });
 }
 
 /** The files of backups that were never completed. */

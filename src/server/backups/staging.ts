@@ -8,7 +8,11 @@ import type { Config } from "../../kernel/config/config.ts";
 import { KEPT_FOLDERS } from "../../kernel/files.ts";
 import { cellDatabaseUrl, cellDataDir } from "../cells/folders.ts";
 import { DATABASE_FILE, DESCRIPTION_FILE } from "./archive.ts";
-import { backUpDatabase } from "./database-copy.ts";
+import { readCopyState } from "./continuous/copy-state.ts";
+import { isContinuous } from "./continuous/is-continuous.ts";
+import { copyPages } from "./continuous/physical-copy.ts";
+import { backUpDatabase, requireLocalFile } from "./database-copy.ts";
+import type { LogPlace } from "./manifest.ts";
 
 export interface Description {
   format: "berth.backup";
@@ -24,6 +28,8 @@ export interface Staged {
   /** Bytes of the databases. */
   bytes: number;
   files: number;
+  /** Where the copies are in the logs of a continuous copy; of cells without one, none. */
+  log: LogPlace[];
 }
 
 export const cellsOf = (config: Pick<Config, "of">) =>
@@ -38,12 +44,15 @@ export const folderOfCell = (cell: number) => (cell === 0 ? "" : `cells/${cell}/
  */
 export function stageBackup(config: Config, folder: string, now: number): Staged {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const staged: Staged = { databases: [], bytes: 0, files: 0 };
+  const staged: Staged = { databases: [], bytes: 0, files: 0, log: [] };
   const cells = cellsOf(config);
   // Cell 0 comes last: it knows which cell has a name, so a name that is used in a copy of another cell is in its copy, too.
   for (const cell of cells.toReversed()) {
     const name = folderOfCell(cell) + DATABASE_FILE;
-    staged.bytes += backUpDatabase(cellDatabaseUrl(config, cell), join(folder, name)).bytes;
+    const url = cellDatabaseUrl(config, cell);
+    staged.bytes += isContinuous(config)
+      ? backUpInLog(cell, url, join(folder, name), staged.log)
+      : backUpDatabase(url, join(folder, name)).bytes;
     staged.databases.push(name);
     for (const kept of KEPT_FOLDERS)
       staged.files += linkFiles(join(cellDataDir(config, cell), kept), join(folder, folderOfCell(cell), kept));
@@ -60,6 +69,19 @@ export function stageBackup(config: Config, folder: string, now: number): Staged
   return staged;
 }
 
+/** Copies a database so that segments of its log can be put on top of the copy. Returns its size. */
+function backUpInLog(cell: number, url: string, target: string, log: LogPlace[]): number {
+  // Read first: what is stored meanwhile is put on top, too.
+  const state = readCopyState(requireLocalFile(url));
+  const { bytes } = backUpDatabase(url, target, (source, to) => {
+    const place = copyPages(source, to);
+    if (!state || !place) return;
+    const { chain, number, previous } = state;
+    log.push({ cell, chain, number, previous, ...place });
+  });
+  return bytes;
+}
+
 /** Links all files below a folder into a new one. Returns how many there are. */
 export function linkFiles(from: string, to: string): number {
   let count = 0;
@@ -67,17 +89,22 @@ export function linkFiles(from: string, to: string): number {
     const source = join(entry.parentPath, entry.name);
     const target = join(to, source.slice(from.length + 1));
     if (!entry.isFile() || entry.name.endsWith(".unfinished")) continue;
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    try {
-      linkSync(source, target);
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") continue;
-      // Not every file system has hard links, and none has them to another disk.
-      copyFileSync(source, target);
-    }
-    count++;
+    if (linkFile(source, target)) count++;
   }
   return count;
+}
+
+/** False if the file is gone. */
+export function linkFile(source: string, target: string): boolean {
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  try {
+    linkSync(source, target);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    // Not every file system has hard links, and none has them to another disk.
+    copyFileSync(source, target);
+  }
+  return true;
 }
 
 function entriesOf(folder: string) {

@@ -1,7 +1,10 @@
 // Runs a command of the command line in the cell that it concerns, or in all of them.
 import { emailName } from "../../../plugins/auth/cells/account-names.ts";
 import { normalizeEmail } from "../../../plugins/auth/email.ts";
+import type { LiveSnapshot } from "../../../plugins/fleet/index.ts";
 import type { Cells } from "../../kernel/cells/cells.ts";
+import { cellOfId } from "../../kernel/cells/marks.ts";
+import { AppError } from "../../kernel/errors.ts";
 import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
 import type { RunCommand } from "../control-socket.ts";
 
@@ -46,6 +49,7 @@ export function createCellCommands({ count, states, cells, runIn }: Deps): RunCo
   }
 
   async function cellOf(name: string, args: Readonly<Record<string, string>>): Promise<number> {
+    if (args.id !== undefined) return Math.min(cellOfId(args.id), count - 1);
     const email = args.email === undefined ? undefined : normalizeEmail(args.email);
     const found = email === undefined ? undefined : await cells.find(emailName(email));
     if (found !== undefined) return found;
@@ -66,9 +70,21 @@ export function createCellCommands({ count, states, cells, runIn }: Deps): RunCo
     return sums;
   }
 
+  /** A cell that starts is shown as that. */
+  async function live(): Promise<unknown> {
+    const { joinSnapshots } = await import("./live-cells.ts");
+    const snapshots = await Promise.allSettled(
+      all.map((cell) => runIn(cell, "fleet.live", {}) as Promise<LiveSnapshot>),
+    );
+    const joined = joinSnapshots(snapshots.map((one) => (one.status === "fulfilled" ? one.value : undefined)));
+    if (!joined) throw new AppError(503, "BACKEND_UNAVAILABLE", "No cell answers yet. Try again shortly.");
+    return joined;
+  }
+
   return async (name, args) => {
     if (name === "cells.list") return states();
     if (name === "user.list") return listUsers(args);
+    if (name === "fleet.live") return live();
     if (name === "vault.rotate") return rotateKeys(args);
     return runIn(await cellOf(name, args), name, args);
   };

@@ -6,12 +6,14 @@ import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
 import type { BackupMessage } from "../backups/backup-process.ts";
+import { restorableMoments } from "../backups/continuous/restore/moments.ts";
 import { backUpDatabase } from "../backups/database-copy.ts";
 import { listBackups, makeBackup, makeBackupFile, openStorage } from "../backups/make-backup.ts";
 import { copyOfCell, restoreBackup } from "../backups/restore-backup.ts";
 import { cellsOf } from "../backups/staging.ts";
 import { cellDatabaseUrl } from "../cells/folders.ts";
 import { loadAllSettings } from "../settings.ts";
+import { UsageError } from "./options.ts";
 
 /** @param name of the backup; given by the service that has started this process */
 export async function backupCommand(file: string | undefined, name: string | undefined): Promise<number> {
@@ -19,6 +21,7 @@ export async function backupCommand(file: string | undefined, name: string | und
   if (file === undefined) return backUpToPlace(config, name);
   const isArchive = /\.(?:tar\.gz|tgz)(?:\.age)?$/.test(file);
   const result = isArchive ? await backUpToFile(config, file) : copyDatabases(config, file);
+  await note(config, "backup.create", resolve(file));
   return print(`${result} ${keyHint(config)}\n`);
 }
 
@@ -26,6 +29,8 @@ async function backUpToPlace(config: Config, name: string | undefined): Promise<
   const tell = startedByService();
   const options = { ...(name !== undefined && { name }), onProgress: (progress: number) => tell({ progress }) };
   const { backup, problem } = await makeBackup(config, options);
+  // The service records its own.
+  if (!process.send) await note(config, "backup.create", backup.name, { problem: problem ?? null });
   tell({ made: backup, problem });
   if (problem !== undefined) process.stderr.write(`${problem}\n`);
   const address = openStorage(config).addressOf(backup.name);
@@ -64,19 +69,49 @@ function copyDatabases(config: Config, file: string): string {
   return `${copies.map(({ path }) => path).join(", ")}: ${mebibytes(bytes)}, ${WORDS.copied}. It has no files of agents; a name that ends in .tar.gz takes them in.`;
 }
 
-export async function restoreCommand(source: string | undefined, identityFile: string | undefined): Promise<number> {
+/** Copies what changes until the service that has started this process ends it. */
+export async function followCommand(): Promise<number> {
+  const { follow, requireService } = await import("../backups/continuous/follow.ts");
+  const { FINISH } = await import("../backups/continuous/copy-message.ts");
+  const tell = requireService();
+  const config = loadAllSettings(environment());
+  process.on("disconnect", () => process.exit(1));
+  // A terminal and systemd send them to all processes of the service, which says by itself when it has closed the database.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
+  await follow(
+    config,
+    tell,
+    new Promise<void>((resolve) => process.on("message", (text) => text === FINISH && resolve())),
+  );
+  process.exit(0);
+}
+
+export async function restoreCommand(
+  given: string | undefined,
+  time: string | undefined,
+  identityFile: string | undefined,
+): Promise<number> {
+  const source = given ?? (time === undefined ? undefined : "latest");
   if (!source) {
-    process.stderr.write(`Usage: ${programName()} restore BACKUP [--identity FILE]\n`);
+    process.stderr.write(`Usage: ${programName()} restore BACKUP [--at TIME] [--identity FILE]\n`);
     return 2;
   }
+  const at = time === undefined ? undefined : Date.parse(time);
+  if (Number.isNaN(at)) throw new UsageError(`--at ${time} is no time. Write it as 2026-11-26T14:03:05Z.`);
   const config = loadAllSettings(environment());
-  const { from, kept, files } = await restoreBackup(config, source, identityFile);
+  const { from, kept, files, reached } = await restoreBackup(config, source, { identityFile, at });
+  await note(config, "backup.restore", from, { files, kept });
+  if (reached?.problem !== undefined) process.stderr.write(`${reached.problem}
+`);
   const before = kept.length > 0 ? ` What was there before is kept as ${kept.join(", ")}.` : "";
   const andFiles = files > 0 ? `, with ${files} files` : "";
   return print(
-    `Restored from ${from}${andFiles}.${before} The start needs the key that the backup was made with: ${keyName(config)}.\n`,
+    `Restored from ${from}${andFiles}.${reachedText(reached?.at)}${before} The start needs the key that the backup was made with: ${keyName(config)}.\n`,
   );
 }
+
+const reachedText = (at: number | undefined) =>
+  at === undefined ? "" : ` With the continuous copy, it is as it was at ${new Date(at).toISOString()}.`;
 
 export async function backupsCommand(isJson: boolean): Promise<number> {
   const config = loadAllSettings(environment());
@@ -98,11 +133,20 @@ export async function backupsCommand(isJson: boolean): Promise<number> {
     ageOf(createdAt),
     WORDS[verified],
   ]);
+  const moments = (await restorableMoments(storage, backups)).map(
+    ({ from, to }) =>
+      `  any moment from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}, by the continuous copy: ${programName()} restore --at TIME\n`,
+  );
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
   return print(
-    `${storage.addressOf("")}\n${lines.map((line) => `  ${line}`).join("\n")}\n${programName()} restore NAME puts one in place; latest is the first.\n`,
+    `${storage.addressOf("")}\n${lines.map((line) => `  ${line}`).join("\n")}\n${moments.join("")}${programName()} restore NAME puts one in place; latest is the first.\n`,
   );
+}
+
+async function note(config: Config, action: string, name: string, details?: Record<string, unknown>): Promise<void> {
+  const { noteCommand } = await import("./security/operator-note.ts");
+  await noteCommand(config, action, { kind: "backup", id: name, name }, details);
 }
 
 const WORDS = {

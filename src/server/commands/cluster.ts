@@ -160,6 +160,7 @@ export async function clusterCommand([name = "", ...args]: string[], flags: Flag
   const engine = await openNatsEngine({ address: url, name: "berth cluster" });
   try {
     process.stdout.write(await command.run({ config, engine }, args, flags));
+    if (name !== "status" && name !== "check") await note(config, name, args);
     return 0;
   } finally {
     await engine.close();
@@ -177,8 +178,15 @@ async function printFingerprint(file: string): Promise<number> {
 async function leave(config: Config): Promise<number> {
   const { leaveCluster } = await import("../cluster/join.ts");
   await leaveCluster(config);
+  await note(config, "leave", []);
   process.stdout.write("This machine's database is its own now. Remove CLUSTER_URL before you start the service.\n");
   return 0;
+}
+
+async function note(config: Config, command: string, args: readonly string[]): Promise<void> {
+  const { noteCommand } = await import("./security/operator-note.ts");
+  const name = args.join(" ");
+  await noteCommand(config, `cluster.${command}`, { kind: "cluster", id: name, name });
 }
 
 export function clusterHelp(): string {

@@ -53,6 +53,8 @@ export const OPTIONS = {
   back: { type: "boolean" },
   "with-database": { type: "boolean" },
   head: { type: "string" },
+  reason: { type: "string" },
+  at: { type: "string" },
 } as const;
 
 /** What the flags of one command mean, for its help. Those of `user` are described with its subcommands. */
@@ -78,6 +80,8 @@ export const FLAG_HELP: Partial<Record<keyof typeof OPTIONS, string>> = {
   back: "  --back          put the version from before in place again",
   "with-database": "  --with-database  also the copy of the database from before; what was stored since is put aside",
   identity: "  --identity FILE  the age identity that opens an encrypted backup; else BACKUP_IDENTITY_FILE",
+  at: "  --at TIME       what the continuous copy (BACKUP_CONTINUOUS) had at this moment, such as 2026-11-26T14:03:05Z",
   head: "  --head N:HASH   the head that an earlier run printed, to see whether the end was cut off since",
+  reason: "  --reason TEXT   why, for the owner, who reads it, and for the audit log",
   conversation: "  --conversation ID  go on with this conversation",
 };

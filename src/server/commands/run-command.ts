@@ -26,7 +26,7 @@ export async function runCommand(config: Config, name: string, args: Record<stri
 }
 
 /** Returns the name of this process's user; in a container, the user may have only a number. */
-function operator(): string {
+export function operator(): string {
   try {
     const { username, uid } = userInfo();
     // Bun returns "unknown" if the environment names no user.

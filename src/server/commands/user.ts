@@ -13,6 +13,7 @@ interface UserSummary {
   plan: string;
   isAdmin: boolean;
   disabled: boolean;
+  frozen: object | null;
   emailVerified: boolean;
   subscription: { active: boolean; currentPeriodEnd: string } | null;
   createdAt: string;
@@ -104,6 +105,21 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     positionals: 1,
     flags: [],
     run: async (send, [email]) => `${(await send("enable", { email })).email} is enabled.\n`,
+  },
+  freeze: {
+    usage: "freeze EMAIL --reason TEXT",
+    summary: "pause an account with its agents at once: its owner only reads, until unfreeze",
+    positionals: 1,
+    flags: ["reason"],
+    run: async (send, [email], { reason }) =>
+      `${(await send("freeze", { email, reason: stringFlag(reason) })).email} is frozen.\n`,
+  },
+  unfreeze: {
+    usage: "unfreeze EMAIL",
+    summary: "let a frozen account go on, with its agents as they were",
+    positionals: 1,
+    flags: [],
+    run: async (send, [email]) => `${(await send("unfreeze", { email })).email} goes on.\n`,
   },
   "reset-password": {
     usage: "reset-password EMAIL",
@@ -200,9 +216,10 @@ function table(users: readonly UserSummary[]): string {
 function accountState({
   isAdmin,
   disabled,
+  frozen,
   emailVerified,
-}: Pick<UserSummary, "isAdmin" | "disabled" | "emailVerified">): string {
-  const labels = [disabled && "disabled", isAdmin && "admin", !emailVerified && "unverified"];
+}: Pick<UserSummary, "isAdmin" | "disabled" | "frozen" | "emailVerified">): string {
+  const labels = [disabled && "disabled", frozen && "frozen", isAdmin && "admin", !emailVerified && "unverified"];
   return labels.filter(Boolean).join(", ") || "active";
 }
 

@@ -3,6 +3,7 @@ import type { Config, Environment } from "../../kernel/config/config.ts";
 import { type KernelSeams, openKernel, type RunningKernel } from "../../kernel/kernel.ts";
 import { once } from "../../kernel/util/cache.ts";
 import { type App, createApp } from "../app.ts";
+import { keepLogOf, startContinuousCopy } from "../backups/continuous/service-copy.ts";
 import { createCommandHandlers, type RunCommand, runCommandOf } from "../control-socket.ts";
 import type { ExternalPlugins } from "../external-plugins.ts";
 
@@ -29,7 +30,10 @@ const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resol
  * loop between its steps, so that /healthz responds meanwhile. Throws StartError, with everything closed again.
  */
 export async function openCell({ config, env, external, seams }: CellOptions): Promise<OpenCell> {
-  const kernel = await openKernel(config, seams);
+  const keepLog = await keepLogOf(config);
+  const opened = await openKernel(config, { ...seams, ...(keepLog && { keepLog }) });
+  const undo: (() => unknown)[] = [];
+  const kernel: RunningKernel = { ...opened, close: () => runAll([opened.close, ...undo.splice(0)]) };
   let app: App | undefined;
   try {
     await yieldToEventLoop();
@@ -41,6 +45,8 @@ export async function openCell({ config, env, external, seams }: CellOptions): P
     if (config.role !== "web") {
       await kernel.jobs.start();
       await app.start();
+      const copy = await startContinuousCopy(kernel, env, app.instance);
+      if (copy) undo.push(copy.stop);
     }
     return { kernel, app, runCommand: runCommandOf(createCommandHandlers(kernel, app)) };
   } catch (error) {

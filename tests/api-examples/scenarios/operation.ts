@@ -42,6 +42,8 @@ export async function operation(tour: Tour, { admin, upstream, openAi }: World):
   await call("GET /api/admin/versions", as);
   await call("POST /api/admin/agents/{id}/stop", { ...as, body: {} });
   await call("POST /api/admin/agents/{id}/start", { ...as, body: {} });
+  await call("POST /api/admin/agents/{id}/freeze", { ...as, body: { reason: "It sends advertising." } });
+  await call("POST /api/admin/agents/{id}/unfreeze", { ...as, body: {} });
   await call("POST /api/admin/jobs/{id}/retry", { ...as, path: { id: failedJob(tour) }, body: {} });
   await call("DELETE /api/admin/jobs/{id}", { ...as, path: { id: failedJob(tour) } });
   await call("GET /api/admin/model-providers", as);
@@ -93,6 +95,8 @@ async function people({ call, berth }: Tour, admin: Client): Promise<void> {
   await call("PUT /api/admin/users/{id}/subscription", { ...as, path, body: { plan: "pro", days: 30 } });
   await call("DELETE /api/admin/users/{id}/subscription", { ...as, path });
   await call("POST /api/admin/users/{id}/reset-password", { ...as, path, body: { delivery: "link" } });
+  await call("POST /api/admin/users/{id}/freeze", { ...as, path, body: { reason: "Its agents send advertising." } });
+  await call("POST /api/admin/users/{id}/unfreeze", { ...as, path, body: {} });
   const ada = await withTwoFactor(berth);
   await call("DELETE /api/admin/users/{id}/two-factor", { ...as, path: { id: ada.id } });
   await call("GET /api/admin/audit", { ...as, query: { limit: "2" } });

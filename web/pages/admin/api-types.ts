@@ -56,6 +56,9 @@ export interface Account {
   isAdmin: boolean;
   disabled: boolean;
   disabledAt: string | null;
+  frozen: { since: string; reason: string } | null;
+  limitsLifted: boolean;
+  newAccount: { share: number; risesAt: string; endsAt: string } | null;
   hasPassword: boolean;
   twoFactorEnabled: boolean;
   subscription: { plan: string; status: string; active: boolean; currentPeriodEnd: string } | null;

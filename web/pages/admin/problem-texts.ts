@@ -26,6 +26,10 @@ const TEXTS: Readonly<Record<string, { message: Text; action: Text }>> = {
     message: text("The backup of {expectedAt} is missing."),
     action: text("Make one now, and look for the reason in the log of the service."),
   },
+  BACKUP_COPY_LATE: {
+    message: text("The continuous copy has stood still since {copiedAt}: {reason}"),
+    action: text("Remove the reason; it goes on by itself. Until then, what came later is lost with the disk."),
+  },
   OLD_BACKUP: {
     message: text("The last backup here is {days} days old."),
     action: text("Make one now, or let the service make them: BACKUP_SCHEDULE."),

@@ -12,6 +12,7 @@ import { Button } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/error-note.tsx";
 import { CONTROL } from "../../parts/field.tsx";
 import { IconButton } from "../../parts/icon-button.tsx";
+import { Status } from "../../parts/status.tsx";
 import { showError } from "../../parts/toast.tsx";
 import { type Agent, agentKey } from "./agent.tsx";
 
@@ -30,14 +31,19 @@ export function AgentHeader({ agent }: { agent: Agent }) {
       <div className="min-w-0 flex-1">
         <Name agent={agent} />
         <p role="status" className="flex min-w-0 flex-wrap gap-x-2 text-sm">
-          <AgentState status={agent.status} />
+          {agent.frozen ? (
+            <Status tone="warn">{t("Paused by the operator")}</Status>
+          ) : (
+            <AgentState status={agent.status} />
+          )}
+          {agent.frozen && <span className="text-soft wrap-anywhere">{agent.frozen.reason}</span>}
           {agent.status === "error" && agent.statusReason && (
             <span className="text-soft">{said(agent.statusReason)}</span>
           )}
         </p>
       </div>
       <div className="flex items-center gap-2">
-        {isUp ? (
+        {agent.frozen ? null : isUp ? (
           <Button isBusy={running === "stop"} onClick={() => void run("stop")}>
             <Square aria-hidden="true" /> <span className="max-sm:sr-only">{t("Stop")}</span>
           </Button>
@@ -46,9 +52,11 @@ export function AgentHeader({ agent }: { agent: Agent }) {
             <Play aria-hidden="true" /> <span className="max-sm:sr-only">{t("Start")}</span>
           </Button>
         )}
-        <IconButton label={t("Restart")} disabled={running !== undefined} onClick={() => void run("restart")}>
-          <RotateCw className={running === "restart" ? "animate-spin" : ""} />
-        </IconButton>
+        {!agent.frozen && (
+          <IconButton label={t("Restart")} disabled={running !== undefined} onClick={() => void run("restart")}>
+            <RotateCw className={running === "restart" ? "animate-spin" : ""} />
+          </IconButton>
+        )}
         <AsCodeButton />
       </div>
     </header>

@@ -12,6 +12,8 @@ export interface Agent {
   status: string;
   /** Why it is in an error. */
   statusReason: string | null;
+  /** Set while an admin has paused it; `account`: with its owner's account. */
+  frozen: { reason: string; account: boolean } | null;
   startedAt: string | null;
   /** model_a, model_b or custom. */
   model: string;

@@ -45,6 +45,8 @@ export interface Operation {
   security?: Record<string, string[]>[];
   /** Set by `documentErrors`; removed from the finished document. */
   "x-errors"?: Record<string, string[]>;
+  /** Further codes of the guard, by status, that only methods which change something can give. */
+  "x-errors-of-changes"?: Record<string, string[]>;
   /** The form of its errors where it is not Berth's own; removed likewise. */
   "x-error-schema"?: Schema;
 }

@@ -82,8 +82,11 @@ function impliedStatuses(method: string, operation: Operation): string[] {
 
 /** Adds every error that an operation can give and does not declare itself. `shared` collects responses with a name. */
 export function addErrorResponses(method: string, operation: Operation, shared: Record<string, ResponseObject>): void {
-  const { "x-errors": documented = {}, "x-error-schema": ownSchema, responses = {} } = operation;
+  const { "x-errors": own = {}, "x-errors-of-changes": ofChanges = {}, "x-error-schema": ownSchema } = operation;
+  const { responses = {} } = operation;
+  const documented = READ_METHODS.has(method) ? own : mergeCodes(own, ofChanges);
   delete operation["x-errors"];
+  delete operation["x-errors-of-changes"];
   delete operation["x-error-schema"];
   operation.responses = responses;
   for (const status of new Set([...impliedStatuses(method, operation), ...Object.keys(documented)])) {
@@ -102,6 +105,13 @@ export function addErrorResponses(method: string, operation: Operation, shared: 
     shared[OTHERWISE] ??= { ...errorResponse("", []), description: "Any other error." };
     responses.default = { $ref: `#/components/responses/${OTHERWISE}` };
   }
+}
+
+function mergeCodes(codes: Record<string, string[]>, more: Record<string, string[]>): Record<string, string[]> {
+  const statuses = new Set([...Object.keys(codes), ...Object.keys(more)]);
+  return Object.fromEntries(
+    [...statuses].map((status) => [status, [...(codes[status] ?? []), ...(more[status] ?? [])]]),
+  );
 }
 
 /** The answer of an operation that has no success of its own in HTTP: it redirects, or becomes a WebSocket. */

@@ -20,11 +20,20 @@ export function documentErrors(codes: Record<number, string | string[]>): Docume
 
 /**
  * Documents the macro of a guard: any one of `schemes` (names of `PluginParts.securitySchemes`) authorizes a caller;
- * without one, anyone may call. `codes` are the errors of the guard beside 401.
+ * without one, anyone may call. `codes` are the errors of the guard beside 401, `ofChanges` those for methods that change
+ * something alone.
  */
-export function documentGuard(schemes: string[], codes: Record<number, string | string[]> = {}) {
+export function documentGuard(
+  schemes: string[],
+  codes: Record<number, string | string[]> = {},
+  ofChanges: Record<number, string> = {},
+) {
   const refusals = schemes.length > 0 ? { 401: "UNAUTHORIZED", ...codes } : codes;
-  return { security: schemes.map((scheme) => ({ [scheme]: [] })), ...documentErrors(refusals) };
+  return {
+    security: schemes.map((scheme) => ({ [scheme]: [] })),
+    ...documentErrors(refusals),
+    "x-errors-of-changes": documentErrors(ofChanges)["x-errors"],
+  };
 }
 
 /** Documents a 200 response without validating it, for responses that are passed on or have many shapes. */

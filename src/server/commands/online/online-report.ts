@@ -4,6 +4,7 @@ import type { Config } from "../../../kernel/config/config.ts";
 import { redactForms } from "../../../kernel/telemetry/redact.ts";
 import { checkBackups } from "./backup-check.ts";
 import { type CheckResult, SIGNS } from "./check.ts";
+import { checkCopy } from "./copy-check.ts";
 import { checkDomains } from "./domain-checks.ts";
 import { checkClock, checkDisk } from "./machine-checks.ts";
 import { checkMail } from "./mail-check.ts";
@@ -18,14 +19,15 @@ export interface OnlineReport {
 
 /** @param live what the running service says of itself; undefined if none runs */
 export async function onlineReport(config: Config, live: LiveSnapshot | undefined): Promise<OnlineReport> {
-  const [mail, providers, domains, disk, backups] = await Promise.all([
+  const [mail, providers, domains, disk, backups, copy] = await Promise.all([
     checkMail(config),
     checkProviders(config, live),
     checkDomains(config),
     checkDisk(config.dataDir),
     checkBackups(config),
+    checkCopy(config),
   ]);
-  const results = [mail, ...providers.results, ...domains, checkClock(providers.clockOffsets), disk, backups];
+  const results = [mail, ...providers.results, ...domains, checkClock(providers.clockOffsets), disk, backups, ...copy];
   const hide = createHider(config);
   const lines = results.flatMap(({ level, text, action }: CheckResult) => [
     `${SIGNS[level]} ${hide(text)}`,

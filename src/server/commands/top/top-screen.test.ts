@@ -1,6 +1,7 @@
 // Tests what `berth top` draws: rates between two looks, what needs attention, and terminals of any width.
 import { describe, expect, test } from "bun:test";
 import type { LiveSnapshot } from "../../../../plugins/fleet/index.ts";
+import { joinSnapshots } from "../../cells/live-cells.ts";
 import { drawScreen, ratesBetween } from "./top-screen.ts";
 
 const AT = Date.parse("2026-07-01T12:00:00Z");
@@ -52,6 +53,40 @@ const snapshot = (sums: Partial<LiveSnapshot["sums"]> = {}, more: Partial<LiveSn
 
 const wide = { columns: 110, rows: 100, isColoured: false };
 const idle = ratesBetween(snapshot(), snapshot({}, { at: AT + 1_000 }));
+
+test("cells are added up, and each has a line", () => {
+  const joined = joinSnapshots([
+    snapshot({ turns: 5 }),
+    undefined,
+    snapshot(
+      { turns: 2 },
+      {
+        inbox: { waiting: 1, oldestAt: new Date(AT - 300_000).toISOString() },
+        outbox: { waiting: 4, oldestAt: new Date(AT - 10_000).toISOString() },
+        lagMs: 20,
+        problems: [{ code: "X", severity: "warning", message: "One.", action: "Look.", link: "/admin", values: {} }],
+      },
+    ),
+  ]);
+  if (!joined) throw new Error("Two cells have answered.");
+  expect(joined).toMatchObject({
+    at: AT,
+    sums: { turns: 7 },
+    agents: { total: 24, up: 20 },
+    inbox: { waiting: 8, oldestAt: new Date(AT - 300_000).toISOString() },
+    outbox: { waiting: 4, oldestAt: new Date(AT - 10_000).toISOString() },
+    memoryBytes: 374_000_000,
+    lagMs: 400,
+    disk: { freeBytes: 40e9 },
+    problems: [{ message: "One." }],
+  });
+  expect(joined.providers).toHaveLength(1);
+  const screen = drawScreen(joined, idle, wide).join("\n");
+  expect(screen).toContain("  0  agents up 10 of 12 · turns 30 · waiting 7 (2 min) · memory 187 MB · loop lag 400 ms");
+  expect(screen).toContain("  1  starting");
+  expect(screen).toContain("  2  agents up 10 of 12");
+  expect(joinSnapshots([undefined])).toBeUndefined();
+});
 
 test("rates are what happened by second, and not negative after a restart", () => {
   const before = snapshot({ turns: 10, costUsd: 1 });

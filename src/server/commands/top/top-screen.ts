@@ -107,6 +107,10 @@ export function drawScreen(now: LiveSnapshot, rates: Rates, { columns, rows, isC
       ["disk free", bytes(disk.freeBytes), warnIf(disk.freeBytes < disk.totalBytes / 20, "bad")],
     ]),
   ];
+  for (const [cell, one] of (now.cells ?? []).entries()) {
+    if (cell === 0) lines.push("Cells");
+    lines.push(one ? fit(`  ${cell}  ${cellInWords(one, now.at)}`) : paint(fit(`  ${cell}  starting`), "warning"));
+  }
   if (problems.length > 0) lines.push("", "Problems");
   for (const { severity, message, action } of problems) {
     const level = severity === "error" ? "bad" : severity === "warning" ? "warning" : "plain";
@@ -115,6 +119,15 @@ export function drawScreen(now: LiveSnapshot, rates: Rates, { columns, rows, isC
   }
   return lines.length > rows ? [...lines.slice(0, Math.max(1, rows - 1)), fit("… more than fits here")] : lines;
 }
+
+const cellInWords = ({ agents, inbox, turns, memoryBytes, lagMs }: LiveSnapshot, at: number) =>
+  [
+    `agents up ${agents.up} of ${agents.total}`,
+    `turns ${turns.ended}`,
+    `waiting ${waiting(inbox, at)}`,
+    `memory ${bytes(memoryBytes)}`,
+    `loop lag ${lagMs === null ? "–" : `${Math.round(lagMs)} ms`}`,
+  ].join(" · ");
 
 function providerState({ reachable, breaker, recent }: LiveSnapshot["providers"][number]): [string, Level] {
   if (breaker === "open") return ["paused", "bad"];

@@ -12,11 +12,12 @@ import { showError, showToast } from "../../../parts/toast.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { FleetAgent } from "../api-types.ts";
 import { CHANNEL_STATES, platformName } from "../channel-texts.ts";
+import { FreezeAgent } from "./freeze-agent.tsx";
 
 export function AgentRow({ agent }: { agent: FleetAgent }) {
   const { name, owner, channels, costTodayUsd, errorsToday, lastActivityAt, reason } = agent;
   return (
-    <article className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 border-edge border-b px-4 py-2 hover:bg-hover lg:grid-cols-[minmax(0,2.2fr)_minmax(0,1.6fr)_minmax(0,1.4fr)_minmax(0,1.2fr)_5.5rem]">
+    <article className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 border-edge border-b px-4 py-2 hover:bg-hover lg:grid-cols-[minmax(0,2.2fr)_minmax(0,1.6fr)_minmax(0,1.4fr)_minmax(0,1.2fr)_9rem]">
       <div className="min-w-0">
         <h2 className="truncate font-medium">{name}</h2>
         <p className="truncate text-soft text-sm">
@@ -63,18 +64,21 @@ export function AgentRow({ agent }: { agent: FleetAgent }) {
           )}
         </p>
       </div>
-      <div className="justify-self-end max-lg:order-2">
-        <StopOrStart agent={agent} />
+      <div className="flex items-center gap-1 justify-self-end max-lg:order-2">
+        {agent.frozen === null && <StopOrStart agent={agent} />}
+        <FreezeAgent agent={agent} />
       </div>
     </article>
   );
 }
 
-function AgentState({ agent: { status, owner, model } }: { agent: FleetAgent }) {
+function AgentState({ agent: { status, frozen, owner, model } }: { agent: FleetAgent }) {
   const { data: list } = useModelChoices();
   return (
     <p className="flex flex-wrap items-center gap-x-2">
-      {status === "error" ? (
+      {frozen ? (
+        <Status tone="warn">{t("Frozen")}</Status>
+      ) : status === "error" ? (
         <Status tone="bad">{t("Does not come up")}</Status>
       ) : status === "stopped" ? (
         <Status tone="idle">{t("Stopped")}</Status>
@@ -83,6 +87,7 @@ function AgentState({ agent: { status, owner, model } }: { agent: FleetAgent }) 
       )}
       <span className="truncate text-soft text-sm">{chosenName(model, list)}</span>
       {owner.disabled && <Badge>{t("Account disabled")}</Badge>}
+      {frozen === "account" && <Badge tone="warn">{t("With its account")}</Badge>}
     </p>
   );
 }

@@ -1,7 +1,7 @@
 // Switches of an account: whether it may sign in, whether it administers this server, whether its address is verified.
 
 import { api, path } from "../../../app/api.ts";
-import { t } from "../../../app/language.ts";
+import { formatNumber, t } from "../../../app/language.ts";
 import { useUser } from "../../../app/session.tsx";
 import { Switch } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/page.tsx";
@@ -10,7 +10,7 @@ import type { AccountDetail } from "../api-types.ts";
 import { useAccountChange } from "./use-account-change.ts";
 
 interface Change {
-  body: { disabled?: boolean; isAdmin?: boolean; emailVerified?: boolean };
+  body: { disabled?: boolean; isAdmin?: boolean; emailVerified?: boolean; limitsLifted?: boolean };
   /** What to say, with the change that takes it back. */
   said?: { message: string; undo: Change["body"] };
 }
@@ -62,6 +62,21 @@ export function AccountActions({ account }: { account: AccountDetail }) {
       isFixed: false,
       onChange: (isOn: boolean) => change.mutate({ body: { emailVerified: isOn } }),
     },
+    ...(account.newAccount || account.limitsLifted
+      ? [
+          {
+            label: t("Without the limits of new accounts"),
+            hint: account.newAccount
+              ? t("Now it may use {percent} % of its limits, and a little more each day.", {
+                  percent: formatNumber(Math.round(account.newAccount.share * 100)),
+                })
+              : t("It has all of its plan."),
+            isOn: account.limitsLifted,
+            isFixed: false,
+            onChange: (isOn: boolean) => change.mutate({ body: { limitsLifted: isOn } }),
+          },
+        ]
+      : []),
   ];
   return (
     <Section title={t("Rights")} {...(isSelf && { hint: t("This is your own account.") })}>

@@ -12,6 +12,7 @@ import { AccountState } from "../users/index.tsx";
 import { AccountActions } from "./account-actions.tsx";
 import { AccountHistory } from "./account-history.tsx";
 import { AccountUsage } from "./account-usage.tsx";
+import { FreezeAccount } from "./freeze-account.tsx";
 import { PlanForm } from "./plan-form.tsx";
 import { RemoveAccount } from "./remove-account.tsx";
 import { SignInHelp } from "./sign-in-help.tsx";
@@ -43,6 +44,7 @@ export default function UserPage() {
                 <SignInHelp account={account} />
               </div>
             </div>
+            <FreezeAccount account={account} />
             <AccountUsage userId={account.id} />
             <AccountHistory userId={account.id} />
             <RemoveAccount account={account} />

@@ -22,10 +22,11 @@ import { InviteDialog } from "./invite-dialog.tsx";
 import { NewAccountDialog } from "./new-account-dialog.tsx";
 
 const PAGE_SIZE = 50;
-const STATES = ["", "active", "disabled", "unverified", "admin"] as const;
+const STATES = ["", "active", "frozen", "disabled", "unverified", "admin"] as const;
 const LABELS = {
   "": text("All"),
   active: text("Active"),
+  frozen: text("Frozen"),
   disabled: text("Disabled"),
   unverified: text("Not verified"),
   admin: text("Admins"),
@@ -138,10 +139,12 @@ const columns = (): Column<Account>[] => [
   { key: "since", head: t("Since"), cell: ({ createdAt }) => <When at={createdAt} /> },
 ];
 
-export const AccountState = ({ disabled, emailVerified, isAdmin }: Account) => (
+export const AccountState = ({ disabled, frozen, emailVerified, isAdmin }: Account) => (
   <span className="flex flex-wrap items-center gap-2">
     {disabled ? (
       <Status tone="idle">{t("Disabled")}</Status>
+    ) : frozen ? (
+      <Status tone="warn">{t("Frozen")}</Status>
     ) : emailVerified ? (
       <Status tone="good">{t("Active")}</Status>
     ) : (

@@ -1,5 +1,5 @@
 // Calls a function at a time of the clock, also if the clock is set or the machine sleeps meanwhile.
-import { MINUTE } from "./time.ts";
+import { MINUTE } from "../util/time.ts";
 
 export interface Alarm {
   /** Sets the alarm for this time (epoch ms) in place of an earlier one. A time that has passed rings at once. */

@@ -1,0 +1,106 @@
+// Finds the segments of a chain in a place, one after the other, and says to which moments they lead.
+
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isPackName, type LogFile, parseLogName } from "../../../../../plugins/fleet/backups/log-names.ts";
+import type { LogPlace } from "../../manifest.ts";
+import type { BackupStorage } from "../../place.ts";
+
+/** From and to: epoch ms, each included. */
+export interface Span {
+  from: number;
+  to: number;
+}
+
+export const parseLogNames = (names: readonly string[]): LogFile[] => names.flatMap((name) => parseLogName(name) ?? []);
+
+const isOf = (place: Pick<LogPlace, "cell" | "chain">) => (file: LogFile) =>
+  file.cell === place.cell && file.chain === place.chain;
+
+/** The file that has a segment. Of two, the later one: the first was stored by a process that was killed before it noted that. */
+const fileWith = (files: readonly LogFile[], number: number) =>
+  files.filter(({ first, last }) => first <= number && number <= last).sort((a, b) => b.at - a.at)[0];
+
+/** The moments that can be restored by backups with places in logs, oldest first. */
+export function restorableSpans(places: readonly (readonly LogPlace[])[], files: readonly LogFile[]): Span[] {
+  const spans = places
+    .map((cells) => ({
+      from: Math.max(...cells.map(({ at }) => at)),
+      to: Math.max(...cells.map((place) => endOf(place, files.filter(isOf(place))))),
+    }))
+    .sort((a, b) => a.from - b.from);
+  const joined: Span[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    if (last && span.from <= last.to) last.to = Math.max(last.to, span.to);
+    else joined.push({ ...span });
+  }
+  return joined;
+}
+
+function endOf({ number, at }: LogPlace, files: readonly LogFile[]): number {
+  let [end, next] = [at, number + 1];
+  for (let file = fileWith(files, next); file; file = fileWith(files, next))
+    [end, next] = [Math.max(end, file.at), file.last + 1];
+  return end;
+}
+
+export interface StoredSegment {
+  number: number;
+  at: number;
+  address: string;
+  open(): Promise<ReadableStream<Uint8Array>>;
+}
+
+/**
+ * The segments after a place. `missing`: the first that is not there although later ones are.
+ *
+ * @param folder for the segments of a pack, as long as they are read
+ */
+export async function* segmentsAfter(
+  storage: BackupStorage,
+  place: LogPlace,
+  folder: string,
+): AsyncGenerator<StoredSegment | { missing: number }, void> {
+  const files = parseLogNames((await storage.list()).map(({ name }) => name)).filter(isOf(place));
+  const newest = Math.max(0, ...files.map(({ last }) => last));
+  for (let number = place.number + 1; number <= newest; ) {
+    const file = fileWith(files, number);
+    if (!file) return yield { missing: number };
+    if (!isPackName(file.name)) {
+      yield { number, at: file.at, address: storage.addressOf(file.name), open: () => read(storage, file.name) };
+      number++;
+      continue;
+    }
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    try {
+      await unpack(await read(storage, file.name), folder);
+      const packed = parseLogNames(readdirSync(folder)).sort((a, b) => a.first - b.first);
+      for (const { name, first, at } of packed.filter(({ first }) => first >= number)) {
+        if (first !== number) return yield { missing: number };
+        const address = `${name} in ${storage.addressOf(file.name)}`;
+        yield { number, at, address, open: async () => Bun.file(join(folder, name)).stream() };
+        number++;
+      }
+      if (number <= file.last) return yield { missing: number };
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+async function read(storage: BackupStorage, name: string): Promise<ReadableStream<Uint8Array>> {
+  const file = await storage.read(name);
+  if (!file) throw new Error("it was deleted meanwhile");
+  return file.body;
+}
+
+/** Only segments: a pack may have been changed on its way. */
+async function unpack(bytes: ReadableStream<Uint8Array>, folder: string): Promise<void> {
+  const { createTarDecoder } = await import("modern-tar");
+  for await (const { header, body } of bytes.pipeThrough(createTarDecoder({ strict: true }))) {
+    if (parseLogName(header.name)) await Bun.write(join(folder, header.name), new Response(body));
+    else await body.cancel();
+  }
+}

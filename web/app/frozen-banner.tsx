@@ -1,0 +1,19 @@
+// Says above each page that the account is frozen, and why.
+
+import { t } from "./language.ts";
+import { useUser } from "./session.tsx";
+
+export function FrozenBanner() {
+  const { frozen } = useUser();
+  if (!frozen) return null;
+  return (
+    <div role="status" className="shrink-0 bg-warn-wash px-4 py-1.5 text-sm text-warn">
+      <p className="wrap-anywhere">{t("The operator has frozen this account: {reason}", { reason: frozen.reason })}</p>
+      <p>
+        {t(
+          "Your agents are paused and messages to them wait. You can read, export and delete; ask the operator about the rest.",
+        )}
+      </p>
+    </div>
+  );
+}
