@@ -37,6 +37,7 @@ export interface KernelSeams {
   /** Default: a log of its own. */
   log?: Log;
   replicate?: DatabaseOptions["replicate"];
+  isConfirmedLater?: DatabaseOptions["isConfirmedLater"];
   keepLog?: DatabaseOptions["keepLog"];
   files?: SharedFiles;
   /** Registers metrics beside those of the kernel and the plugins. */
@@ -75,6 +76,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
       log,
       metrics,
       ...(seams.replicate && { replicate: seams.replicate }),
+      ...(seams.isConfirmedLater && { isConfirmedLater: true }),
       ...(seams.keepLog && { keepLog: seams.keepLog }),
     });
     opened.push(database);

@@ -1,7 +1,7 @@
 // Compiles the self-contained binary dist/berth, then tests it by running a copy from an empty folder.
 
 import { spawn } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -11,6 +11,8 @@ import { buildConsole } from "../../web/build/build.ts";
 import { languageEmbedder } from "./language-embedder.ts";
 
 const root = join(import.meta.dir, "../..");
+/** The public key that CONTRIBUTING.md has the project commit; a copy of the source may be without. */
+const releaseKey = join(root, "release-key.pem");
 
 /** Returns the libSQL addon's package for this machine. Cross-compiling is not supported, since Bun's own runtime is used. */
 function addonPackage(): string {
@@ -85,6 +87,10 @@ export async function compile(entry: string, outfile: string): Promise<void> {
     // Elysia reads the source of its handlers, so identifiers must keep their names.
     minify: { whitespace: true, syntax: true, identifiers: false },
     compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+    // `berth upgrade` checks the signatures of later versions with it.
+    define: {
+      BERTH_RELEASE_PUBLIC_KEY: JSON.stringify(existsSync(releaseKey) ? readFileSync(releaseKey, "utf8") : ""),
+    },
     plugins: [addon, languageEmbedder],
   });
   if (!addon.isEmbedded()) throw new Error("libSQL is not in the bundle, so its addon could not be embedded.");

@@ -38,6 +38,8 @@ test("the version and the help go to standard output", async () => {
     "import",
     "cells",
     "cluster",
+    "upgrade",
+    "restart",
     "migrate",
     "openapi",
     "health",

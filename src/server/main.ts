@@ -166,11 +166,40 @@ const COMMANDS: Record<string, Command> = {
     details: async () => (await import("./commands/cluster.ts")).clusterHelp(),
     run: async (commandArgs, flags) => (await import("./commands/cluster.ts")).clusterCommand(commandArgs, flags),
   },
-  migrate: {
-    usage: "migrate",
-    summary: "bring the database to this version and stop (serve does it too)",
+  upgrade: {
+    usage: "upgrade FILE|URL [--key FILE] [--unsigned] | upgrade --back [--with-database]",
+    summary: "check a new version, put it in place and hand the running service over to it; or go back",
+    flags: ["key", "unsigned", "back", "with-database"],
+    flagHelp: { key: "  --key FILE      the public key of whoever signed it; else the project's" },
+    arguments: 1,
+    run: async ([source], flags) =>
+      (await import("./commands/upgrade/upgrade.ts")).upgradeCommand({
+        source,
+        keyFile: textFlag(flags.key),
+        isUnsigned: flags.unsigned === true,
+        isBack: flags.back === true,
+        withDatabase: flags["with-database"] === true,
+      }),
+  },
+  restart: {
+    usage: "restart",
+    summary: "restart the running service in its process; no request is refused meanwhile",
     arguments: 0,
-    run: async () => (await import("./commands/migrate.ts")).migrateCommand(),
+    run: async () => (await import("./commands/upgrade/restart.ts")).restartCommand(),
+  },
+  migrate: {
+    usage: "migrate [--dry-run] [--plugin FILE]…",
+    summary: "bring the database to this version and stop (serve does it too)",
+    flags: ["dry-run", "plugin"],
+    flagHelp: {
+      "dry-run": "  --dry-run       try it on a copy, with the settings and plugins, also while the service runs",
+    },
+    arguments: 0,
+    run: async (_, flags) =>
+      (await import("./commands/migrate.ts")).migrateCommand({
+        plugins: listFlag(flags.plugin),
+        isDry: flags["dry-run"] === true,
+      }),
   },
   openapi: {
     usage: "openapi [web|backend]",

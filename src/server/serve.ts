@@ -5,13 +5,18 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { clusterSettings } from "../cluster/settings.ts";
 import type { Config, Environment } from "../kernel/config/config.ts";
+import { hasUnconfirmedMigrations } from "../kernel/database/before-migration/note-path.ts";
+import { DatabaseInUse, localDatabasePath } from "../kernel/database/database.ts";
+import { StartError } from "../kernel/errors.ts";
 import type { Log } from "../kernel/telemetry/log.ts";
 import type { ParentLink } from "./cells/parent-link.ts";
 import { type ConnectionLimits, connectionLimits, guardConnections } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { bind, type Listener } from "./connections/listener.ts";
-import { listenOnControlSocket } from "./control-socket.ts";
+import { listenOnControlSocket, type RunCommand } from "./control-socket.ts";
 import { loadExternalPlugins } from "./external-plugins.ts";
+import type { Program } from "./handover/hand-over.ts";
+import type { InheritedSockets, ListenerName } from "./handover/inherited.ts";
 import { type CellOptions, type FirstAdmin, runAll } from "./service/cell.ts";
 import { openLocalService, type Service } from "./service/service.ts";
 import { loadAllSettings } from "./settings.ts";
@@ -22,10 +27,17 @@ export interface ServeOptions {
   plugins: string[];
   /** In the process of a cell other than the first: the way to that one. */
   parent?: ParentLink;
+  /** The sockets that the program before has left in this process. */
+  inherited?: InheritedSockets | undefined;
+  /** Called with the settings, before anything is opened. */
+  beforeStart?(config: Config): Promise<void>;
+  /** Runs the commands of the process itself, whose names begin with `process.`, beside those of the service. */
+  processCommand?: RunCommand;
 }
 
 export interface RunningServer {
   config: Config;
+  log: Log;
   /** The URL of each surface that is served. */
   addresses: { web?: string; backend?: string };
   defaultModel: Service["defaultModel"];
@@ -36,6 +48,11 @@ export interface RunningServer {
   firstAdmin: FirstAdmin;
   /** Lets running requests finish within SHUTDOWN_GRACE, then closes everything. Safe to call twice. */
   stop(): Promise<void>;
+  /**
+   * Replaces this process by a program that goes on with its sockets. `beforehand` is called once the database is closed. Rejects if
+   * the program can't be executed; then everything is closed.
+   */
+  handOver(program: Program, beforehand?: () => void): Promise<never>;
 }
 
 /** Milliseconds for the responses to requests that were aborted at the end of the grace period. */
@@ -53,14 +70,19 @@ function releaseMemory(): void {
 const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Serves until `stop()`. Throws StartError or ConfigError if the start fails, with everything closed again. */
-export async function serve({ env, plugins, parent }: ServeOptions): Promise<RunningServer> {
+export async function serve({
+  env,
+  plugins,
+  parent,
+  inherited,
+  processCommand,
+  beforeStart,
+}: ServeOptions): Promise<RunningServer> {
   const initialConfig = loadAllSettings(env);
+  await beforeStart?.(initialConfig);
   const listeners: Listener[] = [];
-  const listen = (
-    variable: "PORT" | "BACKEND_PORT",
-    { host, port }: { readonly host: string; readonly port: number },
-  ) => {
-    const listener = bind(variable, host, port);
+  const listen = (variable: ListenerName, address: { readonly host: string; readonly port: number }) => {
+    const listener = bind(variable, address.host, address.port, undefined, inherited?.find(variable, address));
     listeners.push(listener);
     return listener;
   };
@@ -69,6 +91,10 @@ export async function serve({ env, plugins, parent }: ServeOptions): Promise<Run
   let service: Service | undefined;
   let controlSocket: { close(): Promise<void> } | undefined;
   let connectionGuard: ReturnType<typeof startConnectionGuard>;
+  /** How long turns may take to end, where that is not what the settings say. */
+  let graceMs: number | undefined;
+  /** The settings, once the database may have been changed. */
+  let opened: Config | undefined;
 
   /** One unhandled rejection must not end the service for all users. */
   const logUnhandledRejection = (error: unknown) => service?.log.error("unhandled promise rejection", { error });
@@ -105,31 +131,55 @@ export async function serve({ env, plugins, parent }: ServeOptions): Promise<Run
     ]);
   }
 
+  /** As `close`, at once and without the listeners. */
+  async function end(untilAnswered: () => Promise<void>, beforehand: () => void = () => undefined): Promise<void> {
+    graceMs = 0;
+    await runAll([
+      () => service?.handOver?.(),
+      () => connectionGuard?.stop(),
+      () => controlSocket?.close(),
+      () => service?.stop(),
+      untilAnswered,
+      () => service?.stopJobs(),
+      () => service?.close(),
+      beforehand,
+    ]);
+  }
+
   try {
     const web = initialConfig.role === "backend" || parent ? undefined : listen("PORT", initialConfig.web);
     const backend = initialConfig.role === "web" ? undefined : listen("BACKEND_PORT", initialConfig.backend);
-    const ports = { PORT: web && String(web.server.port), BACKEND_PORT: backend && String(backend.server.port) };
+    const ports = { PORT: web && String(web.port), BACKEND_PORT: backend && String(backend.port) };
     // Port 0 takes a free port, on which the defaults of addresses depend.
     const hasFreePort = [web && initialConfig.web.port, backend && initialConfig.backend.port].includes(0);
     await yieldToEventLoop();
     const external = await loadExternalPlugins([...initialConfig.plugins, ...plugins]);
-    const config =
+    const loaded =
       hasFreePort || external.settings.length > 0
         ? loadAllSettings({ ...env, ...(hasFreePort && omitUndefined(ports)) }, external.settings)
         : initialConfig;
+    const config = withGrace(loaded, () => graceMs ?? loaded.shutdownGraceMs);
     process.on("unhandledRejection", logUnhandledRejection);
     process.on("uncaughtException", exitAfterUncaughtException);
-    service = await openService({ config, env, external, pluginFiles: plugins }, parent);
+    opened = config;
+    const seams = { isConfirmedLater: true };
+    service = await openService({ config, env, external, pluginFiles: plugins, seams }, parent);
+    for (const listener of listeners) await listener.takeOver();
     connectionGuard = startConnectionGuard(config, service, listeners);
-    controlSocket = await listenOnControlSocket({ config, log: service.log }, service.runCommand);
+    const { runCommand } = service;
+    controlSocket = await listenOnControlSocket({ config, log: service.log }, async (name, args) =>
+      processCommand && name.startsWith("process.") ? processCommand(name, args) : runCommand(name, args),
+    );
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);
     web?.open(service.web);
     backend?.open(service.backend);
+    await confirmStart(config);
 
     setTimeout(releaseMemory, MEMORY_RELEASE_DELAY_MS).unref();
     let stopping: Promise<void> | undefined;
     return {
       config,
+      log: service.log,
       addresses: omitUndefined({ web: web?.address, backend: backend?.address }),
       defaultModel: service.defaultModel,
       plugins: external.plugins.map(({ name }) => name),
@@ -139,14 +189,52 @@ export async function serve({ env, plugins, parent }: ServeOptions): Promise<Run
         stopping ??= close(config.shutdownGraceMs, FINAL_RESPONSE_MS);
         return stopping;
       },
+      async handOver(program, beforehand) {
+        const { handOver } = await import("./handover/hand-over.ts");
+        return handOver({
+          listeners,
+          graceMs: config.shutdownGraceMs,
+          end: (untilAnswered) => end(untilAnswered, beforehand),
+          program,
+        });
+      },
     };
   } catch (error) {
     await close(0, 0).catch((closeError: unknown) =>
       service?.log.error("what was started could not be closed", { error: closeError }),
     );
-    throw error;
+    throw opened ? await undoMigrations(opened, error) : error;
   }
 }
+
+/** The service is ready, so the migrations of this start, if there were any, stay. */
+async function confirmStart({ database }: Config): Promise<void> {
+  const path = localDatabasePath(database.url);
+  if (path === undefined || !hasUnconfirmedMigrations(path)) return;
+  (await import("../kernel/database/before-migration/migration-copy.ts")).confirmMigration(path);
+}
+
+/** Puts the database back as it was if this start, or one that was killed before it, has migrated it. Returns the error to tell. */
+async function undoMigrations({ database }: Config, error: unknown): Promise<unknown> {
+  const path = localDatabasePath(database.url);
+  if (path === undefined || error instanceof DatabaseInUse || !hasUnconfirmedMigrations(path)) return error;
+  const copies = await import("../kernel/database/before-migration/migration-copy.ts");
+  const undone = copies.goBackBeforeMigration(path);
+  if (!undone) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new StartError(
+    `${why} The database, which this version had changed, is again as it was before; what the failed start left is ${undone.failed}. Mend the cause and start again, or start the version from before: put its file back in place of this one.`,
+    { cause: error },
+  );
+}
+
+/** The same settings, with a grace that depends on why the service ends. */
+const withGrace = (config: Config, graceMs: () => number): Config => ({
+  ...config,
+  get shutdownGraceMs() {
+    return graceMs();
+  },
+});
 
 /** What belongs to a cluster, or to several cells, is loaded only in one. */
 async function openService(options: CellOptions, parent: ParentLink | undefined): Promise<Service> {

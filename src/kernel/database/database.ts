@@ -11,6 +11,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { COMPACT } from "./background/compaction.ts";
 import type { LogKeeper } from "./background/log-keeper.ts";
+import { hasUnconfirmedMigrations } from "./before-migration/note-path.ts";
 import { createDatabaseMetrics } from "./database-metrics.ts";
 import { createDrizzle } from "./drizzle-client.ts";
 import { ensureWritable, openFile, reason, type StorageEngine } from "./local-engine.ts";
@@ -77,6 +78,11 @@ export interface DatabaseOptions {
   metrics?: Metrics;
   /** Default: the migrations of this binary. */
   migrations?: readonly Migration[];
+  /**
+   * The caller confirms migrations of a file (`confirmMigration`), or undoes them (`goBackBeforeMigration`). Default: they are confirmed
+   * once they have succeeded.
+   */
+  isConfirmedLater?: boolean;
   /** Of a file: takes the place of what writes it, before anything is written. */
   replicate?: (storage: StorageEngine) => Promise<Pick<StorageEngine, "commit" | "commitLong">>;
   /** Of a file: keeps its write-ahead log for a copy. */
@@ -85,6 +91,8 @@ export interface DatabaseOptions {
 
 const TRUNCATE_ATTEMPTS = 20;
 const TRUNCATE_PAUSE_MS = 100;
+/** Loaded only by a start that migrates, or that follows one which did not get to serve. */
+const migrationCopies = () => import("./before-migration/migration-copy.ts");
 
 /** Opens the database and migrates its schema. Throws `StartError`, with nothing changed, if it can't be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
@@ -93,6 +101,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const manifest = options.migrations ?? migrations;
   const knownMigrations = new Set(manifest.map(({ name }) => name));
   const recorder = options.metrics && createDatabaseMetrics(options.metrics, path);
+  // The copies of a cluster are migrated by its log, and each machine has one.
+  const copiedFile = options.replicate ? undefined : path;
+  if (copiedFile !== undefined && hasUnconfirmedMigrations(copiedFile))
+    (await migrationCopies()).finishGoingBack(copiedFile);
   const storage =
     path === undefined
       ? await openServer(options.url, options.authToken)
@@ -120,10 +132,21 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await engine.close();
   };
   try {
-    await migrate({ read, write }, manifest, options.log);
+    await migrate({ read, write }, manifest, options.log, async (last, first) => {
+      if (copiedFile === undefined) return;
+      await read("PRAGMA wal_checkpoint(TRUNCATE)");
+      await (await migrationCopies()).copyBeforeMigration(copiedFile, last, first);
+    });
+    const isConfirmed = copiedFile !== undefined && !options.isConfirmedLater && hasUnconfirmedMigrations(copiedFile);
+    if (isConfirmed) (await migrationCopies()).confirmMigration(copiedFile);
   } catch (error) {
     // Closing may fail for the same reason, such as a full disk; the first error is the one to tell.
     await close().catch(() => undefined);
+    const undone =
+      copiedFile !== undefined && hasUnconfirmedMigrations(copiedFile)
+        ? (await migrationCopies()).goBackBeforeMigration(copiedFile, { hasOnlyMigrations: true })
+        : undefined;
+    if (undone) throw new StartError(migrationFailed(error, undone.version), { cause: error });
     if (!(error instanceof AppError)) throw error;
     throw new StartError(`${error.message} (${reason(error.cause)})`, { cause: error });
   }
@@ -156,6 +179,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     close,
   };
 }
+
+const migrationFailed = (error: unknown, version: string) =>
+  `The change of the database to version ${version} failed (${reason(error instanceof AppError && error.cause ? error.cause : error)}). The database is again as it was before. Start the version from before: put its file back in place of this one, and start it.`;
 
 async function replicated(
   storage: StorageEngine,

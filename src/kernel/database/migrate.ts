@@ -11,6 +11,9 @@ interface DatabaseAccess {
   write(statements: Statement[]): Promise<unknown>;
 }
 
+/** Called before the first one, if the database has others already. */
+export type BeforeMigration = (last: string, first: string) => Promise<void>;
+
 /** Where the applied ones are recorded, and what to say if there is one that is not in the manifest. */
 interface Ledger {
   table: string;
@@ -32,8 +35,12 @@ const BERTH: Ledger = {
  *
  * @returns the names of the applied ones
  */
-export const migrate = (access: DatabaseAccess, manifest: readonly Migration[], log: Log): Promise<string[]> =>
-  applyMissing(access, manifest, log, BERTH);
+export const migrate = (
+  access: DatabaseAccess,
+  manifest: readonly Migration[],
+  log: Log,
+  before?: BeforeMigration,
+): Promise<string[]> => applyMissing(access, manifest, log, BERTH, before);
 
 /** As `migrate`, for the tables of a third-party plugin. */
 export const migratePlugin = (access: DatabaseAccess, plugin: string, manifest: readonly Migration[], log: Log) =>
@@ -50,6 +57,7 @@ async function applyMissing(
   manifest: readonly Migration[],
   log: Log,
   ledger: Ledger,
+  before?: BeforeMigration,
 ): Promise<string[]> {
   const { table, prefix } = ledger;
   const createTable = `CREATE TABLE IF NOT EXISTS ${table} (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID`;
@@ -58,6 +66,9 @@ async function applyMissing(
   const unknownMigration = [...alreadyApplied].find((name) => !known.has(name));
   if (unknownMigration !== undefined) throw new DatabaseNewer(ledger.newer(unknownMigration));
   const missing = manifest.filter((migration) => !alreadyApplied.has(migration.name));
+  const [first] = missing;
+  const last = [...alreadyApplied].sort().at(-1);
+  if (first && last !== undefined) await before?.(last, first.name);
   for (const { name, sql } of missing) {
     const steps = [createTable, ...splitStatements(sql)].map((text): Statement => ({ sql: text, args: [] }));
     steps.push({

@@ -56,6 +56,10 @@ export const EVENT_STREAM_HEADERS = {
 
 const encoder = new TextEncoder();
 
+let openInProcess = 0;
+/** How many streams of this process are open: their responses end only when the service does. */
+export const openEventStreams = () => openInProcess;
+
 export const acceptsEventStream = (request: Request) =>
   request.headers.get("accept")?.includes("text/event-stream") === true;
 
@@ -96,10 +100,11 @@ export function createSseStreams(deps: { log: Log; heartbeatMs?: number | undefi
         ended = true;
         unlisten();
         signal.removeEventListener("abort", end);
-        open.delete(subscriber);
+        if (open.delete(subscriber)) openInProcess--;
         wakeReader();
       };
       open.set(subscriber, end);
+      openInProcess++;
       signal.addEventListener("abort", end, { once: true });
 
       let source: StreamSource;

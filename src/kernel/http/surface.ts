@@ -230,6 +230,7 @@ export function createSurface(
     try {
       admitRequest(request, context);
       const session = await route.accept(request, path.slice(route.prefix.length));
+      session.peer = server.requestIP(request) ?? undefined;
       // Without this header, Bun confirms the first protocol that the client offered, which may be a token.
       const headers = { "sec-websocket-protocol": session.protocol ?? "" };
       if (server.upgrade(request, { data: session, headers })) return undefined;

@@ -15,6 +15,8 @@ export interface SocketRoute {
 export interface SocketSession {
   /** The subprotocol to confirm. */
   protocol?: string;
+  /** The connection's other end, which the surface notes. */
+  peer?: { address: string; port: number } | undefined;
   open(socket: ServerWebSocket<SocketSession>): void;
   message(socket: ServerWebSocket<SocketSession>, data: string | Buffer): void;
   close(socket: ServerWebSocket<SocketSession>, code: number): void;

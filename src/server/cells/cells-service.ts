@@ -50,6 +50,7 @@ export async function openCellsService(options: CellOptions, count: number): Pro
   const first: OpenCell = await openCell({
     ...options,
     seams: {
+      ...options.seams,
       log,
       cells(database) {
         const directory = createDirectory({

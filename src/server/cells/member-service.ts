@@ -32,7 +32,10 @@ export async function openMemberService(options: CellOptions, link: ParentLink):
     ask: link.ask,
     log,
   });
-  const { kernel, app, runCommand } = await openCell({ ...options, seams: { log, cells: () => names } });
+  const { kernel, app, runCommand } = await openCell({
+    ...options,
+    seams: { ...options.seams, log, cells: () => names },
+  });
   link.serve({
     knows: names.knows,
     answer: ({ question, text }) => names.answerTo(question, text),

@@ -1,24 +1,58 @@
 // Runs `berth serve`: raises the limit of outgoing requests, serves, prints the next steps, and stops at a signal.
-import { writeSync } from "node:fs";
-import { type Environment, environment } from "../../kernel/config/config.ts";
+import { existsSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { type Config, type Environment, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { isLoopbackUrl } from "../../kernel/config/validation.ts";
 import { redactForms } from "../../kernel/telemetry/redact.ts";
+import { once } from "../../kernel/util/cache.ts";
 import { openCLibrary } from "../c-library.ts";
+import { dispatch } from "../control-socket.ts";
 import type { RunningServer } from "../serve.ts";
 
 /** Bun allows 256 outgoing requests at a time, unless this variable is set when the process starts. */
 const MAX_REQUESTS_VARIABLE = "BUN_CONFIG_MAX_HTTP_REQUESTS";
 const MAX_REQUESTS_VALUE = "65336";
 
+/** The path of the program. A file that takes its place has it, too; asked later, the system would name the old file. */
+const executable = process.execPath;
+
 /** Returns -1: the process runs until a signal. */
 export async function serveCommand(plugins: string[], readyFd: number | undefined): Promise<number> {
   const env = environment();
+  const inherited = env.BERTH_INHERITED_SOCKETS
+    ? (await import("../handover/inherited.ts")).takeInherited()
+    : undefined;
   if (env[MAX_REQUESTS_VARIABLE] === undefined) await reexecute(env, readyFd);
   // Loaded only by the re-executed process, and before the first turn of the event loop: after it, Bun would keep the
   // pages of the source in memory.
   const { serve } = await import("../serve.ts");
-  const running = await serve({ env, plugins });
+  const program = { file: executable, args: argumentsOf(executable), env };
+  let startedAt = 0;
+  /** Loaded by the first command or signal. */
+  const restarts = once(async () =>
+    (await import("../handover/restarts.ts")).createRestarts({ running: () => running, program, startedAt, inherited }),
+  );
+  const pending: { upgrade?: Upgrade | undefined } = {};
+  const options = {
+    env,
+    plugins,
+    inherited,
+    processCommand: async (name: string, args: Readonly<Record<string, string>>) =>
+      dispatch((await restarts()).commands, name, args),
+    async beforeStart(config: Config) {
+      pending.upgrade = await openUpgrade(config);
+      await pending.upgrade?.countStart(config, program, inherited);
+    },
+  };
+  const running: RunningServer = await serve(options).catch(async (error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    await pending.upgrade?.startPrevious(pending.upgrade.config, program, inherited, redactForms(why));
+    throw error;
+  });
+  startedAt = Date.now();
+  if (inherited) (await restarts()).logRestart();
+  pending.upgrade?.confirmUpgrade(running.config, executable);
 
   const stop = (signal: string) => {
     process.stdout.write(
@@ -34,11 +68,22 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
   };
   process.once("SIGTERM", () => stop("SIGTERM"));
   process.once("SIGINT", () => stop("SIGINT"));
+  // In a terminal it means that the terminal was closed, which ends the program.
+  if (!process.stdout.isTTY) process.on("SIGHUP", async () => (await restarts()).onSignal());
   if (readyFd !== undefined) writeSync(readyFd, `${JSON.stringify(running.addresses)}\n`);
   process.stdout.write(`\n  Berth is ready: ${formatAddresses(addressesForPeople(running))}\n`);
   process.stdout.write(`${await nextSteps(running)}\n\n`);
   return -1;
 }
+
+/** Undefined unless `berth upgrade` has put this program in place and it has not served yet. */
+async function openUpgrade(config: Config) {
+  if (!existsSync(join(config.dataDir, "upgrade.json"))) return undefined;
+  const { unconfirmedUpgrade } = await import("../upgrade/record.ts");
+  if (!unconfirmedUpgrade(config, executable)) return undefined;
+  return { ...(await import("../upgrade/failed-start.ts")), config };
+}
+type Upgrade = NonNullable<Awaited<ReturnType<typeof openUpgrade>>>;
 
 /**
  * Executes the program again in the same process (execve, about 5 ms), with the limit raised. In a compiled binary the
@@ -47,8 +92,7 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
  */
 async function reexecute(env: Environment, readyFd: number | undefined): Promise<void> {
   if (readyFd !== undefined && readyFd > 2 && !(await moveToStandardInput(readyFd))) return;
-  const compiled = process.argv[1]?.startsWith("/$bunfs/") ?? false;
-  const args = process.argv.slice(compiled ? 2 : 1);
+  const args = ownArguments();
   const readyFdArgs = readyFd !== undefined && readyFd > 2 ? ["--ready-fd", "0"] : [];
   const command = [
     process.execPath,
@@ -57,6 +101,15 @@ async function reexecute(env: Environment, readyFd: number | undefined): Promise
     ...readyFdArgs,
   ];
   process.execve?.(process.execPath, command, { ...env, [MAX_REQUESTS_VARIABLE]: MAX_REQUESTS_VALUE });
+}
+
+/** In a compiled binary the first argument is its internal path. */
+const ownArguments = () => process.argv.slice(process.argv[1]?.startsWith("/$bunfs/") ? 2 : 1);
+
+/** The arguments with which the program is executed again: the line that says it is ready is written once. */
+function argumentsOf(file: string): string[] {
+  const args = ownArguments();
+  return [file, ...args.filter((arg, at) => !/^--ready-fd(=|$)/.test(arg) && args[at - 1] !== "--ready-fd")];
 }
 
 /** Returns false if there is no C library to do it with; then the limit stays. */

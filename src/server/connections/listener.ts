@@ -5,6 +5,7 @@ import { StartError } from "../../kernel/errors.ts";
 import { createRequestId } from "../../kernel/http/request-context.ts";
 import type { Surface } from "../../kernel/http/surface.ts";
 import type { SocketSession, WebServer } from "../../kernel/http/web-sockets.ts";
+import type { InheritedListener, ListenerName } from "../handover/inherited.ts";
 
 /** Seconds after which a connection without traffic is closed. Bun measures them in steps of four seconds. */
 export interface IdleTimes {
@@ -22,25 +23,34 @@ export interface IdleTimes {
  * closed. The backend's outlast those of a web surface in another process: Bun's `fetch` keeps one for 300 seconds. A turn
  * may be silent for ten minutes before its stream ends.
  */
-const IDLE_TIMES: Record<"PORT" | "BACKEND_PORT", IdleTimes> = {
+const IDLE_TIMES: Record<ListenerName, IdleTimes> = {
   PORT: { head: 20, idle: 75, stream: 900 },
   BACKEND_PORT: { head: 20, idle: 360, stream: 900 },
 };
 
 export interface Listener {
+  name: ListenerName;
   server: Server<SocketSession>;
+  host: string;
+  port: number;
   address: string;
+  /** The connections that have become WebSockets. */
+  webSockets: ReadonlySet<SocketSession>;
+  /** Takes over the sockets that the program before has left in this process. Until then they wait. */
+  takeOver(): Promise<void>;
   /** Serves this surface from now on. Earlier requests have waited for it. */
   open(surface: Surface): void;
 }
 
-/** Binds a port. Throws StartError if that fails. Until `open`, requests wait, except those for /healthz. */
+/** Binds a port, unless its sockets are inherited. Throws StartError if that fails. Until `open`, requests wait, except those for /healthz. */
 export function bind(
-  variable: "PORT" | "BACKEND_PORT",
+  variable: ListenerName,
   host: string,
   port: number,
   times: IdleTimes = IDLE_TIMES[variable],
+  inherited?: InheritedListener,
 ): Listener {
+  const webSockets = new Set<SocketSession>();
   let surface: Surface | undefined;
   let open: (surface: Surface) => void = () => undefined;
   const opened = new Promise<Surface>((resolve) => {
@@ -61,8 +71,8 @@ export function bind(
       development: false,
       // Otherwise Bun shares the port with another process, outside of development mode.
       reusePort: false,
-      hostname: host,
-      port,
+      hostname: inherited ? "127.0.0.1" : host,
+      port: inherited ? 0 : port,
       idleTimeout: times.head,
       // The size is checked when the body is read, with Berth's own error.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -80,15 +90,29 @@ export function bind(
       websocket: {
         maxPayloadLength: 1024 * 1024,
         idleTimeout: 120,
-        open: (socket) => socket.data.open(socket),
+        open(socket) {
+          webSockets.add(socket.data);
+          socket.data.open(socket);
+        },
         message: (socket, data) => socket.data.message(socket, data),
-        close: (socket, code) => socket.data.close(socket, code),
+        close(socket, code) {
+          webSockets.delete(socket.data);
+          socket.data.close(socket, code);
+        },
       },
     });
     const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+    const boundPort = inherited?.port ?? server.port ?? port;
     return {
+      name: variable,
       server,
-      address: `http://${name.includes(":") ? `[${name}]` : name}:${server.port}`,
+      host,
+      port: boundPort,
+      address: `http://${name.includes(":") ? `[${name}]` : name}:${boundPort}`,
+      webSockets,
+      async takeOver() {
+        if (inherited) await (await import("../handover/adopt.ts")).adopt(server, inherited);
+      },
       open(ready) {
         surface = ready;
         open(ready);
@@ -106,7 +130,7 @@ const ownResponse = (body: unknown, status: number) =>
     headers: { "x-request-id": createRequestId(), "x-content-type-options": "nosniff" },
   });
 
-function bindErrorMessage(variable: "PORT" | "BACKEND_PORT", host: string, port: number, error: unknown): string {
+function bindErrorMessage(variable: ListenerName, host: string, port: number, error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE") {
     return `${variable}: port ${port} is in use by another program. Free it, or set ${variable} to another port.`;
