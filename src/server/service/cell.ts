@@ -1,9 +1,9 @@
 // Opens a cell: the kernel over one database, and the app over it, with their work begun. It has no listeners.
+import { backupSettings } from "../../../plugins/fleet/settings.ts";
 import type { Config, Environment } from "../../kernel/config/config.ts";
 import { type KernelSeams, openKernel, type RunningKernel } from "../../kernel/kernel.ts";
 import { once } from "../../kernel/util/cache.ts";
 import { type App, createApp } from "../app.ts";
-import { keepLogOf, startContinuousCopy } from "../backups/continuous/service-copy.ts";
 import { createCommandHandlers, type RunCommand, runCommandOf } from "../control-socket.ts";
 import type { ExternalPlugins } from "../external-plugins.ts";
 
@@ -30,7 +30,10 @@ const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resol
  * loop between its steps, so that /healthz responds meanwhile. Throws StartError, with everything closed again.
  */
 export async function openCell({ config, env, external, seams }: CellOptions): Promise<OpenCell> {
-  const keepLog = await keepLogOf(config);
+  // Not asked of the module that does it, which would be loaded at every start.
+  const isCopied = config.of(backupSettings).continuousMs !== undefined;
+  const continuous = isCopied ? await import("../backups/continuous/service-copy.ts") : undefined;
+  const keepLog = await continuous?.keepLogOf(config);
   const opened = await openKernel(config, { ...seams, ...(keepLog && { keepLog }) });
   const undo: (() => unknown)[] = [];
   const kernel: RunningKernel = { ...opened, close: () => runAll([opened.close, ...undo.splice(0)]) };
@@ -45,7 +48,7 @@ export async function openCell({ config, env, external, seams }: CellOptions): P
     if (config.role !== "web") {
       await kernel.jobs.start();
       await app.start();
-      const copy = await startContinuousCopy(kernel, env, app.instance);
+      const copy = await continuous?.startContinuousCopy(kernel, env, app.instance);
       if (copy) undo.push(copy.stop);
     }
     return { kernel, app, runCommand: runCommandOf(createCommandHandlers(kernel, app)) };
