@@ -85,9 +85,9 @@ import stripe from "./0161_stripe.sql" with { type: "text" };
 import stripeMeter from "./0162_stripe_meter.sql" with { type: "text" };
 import freezes from "./0163_freezes.sql" with { type: "text" };
 import limitsLifted from "./0164_limits_lifted.sql" with { type: "text" };
+import keptData from "./0166_kept_data.sql" with { type: "text" };
 import stablecoinPayments from "./0170_stablecoin_payments.sql" with { type: "text" };
 import creditDebts from "./0171_credit_debts.sql" with { type: "text" };
-import keptData from "./0166_kept_data.sql" with { type: "text" };
 
 /** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
@@ -179,7 +179,7 @@ export const migrations: readonly Migration[] = [
   { name: "0162_stripe_meter", sql: stripeMeter },
   { name: "0163_freezes", sql: freezes },
   { name: "0164_limits_lifted", sql: limitsLifted },
+  { name: "0166_kept_data", sql: keptData },
   { name: "0170_stablecoin_payments", sql: stablecoinPayments },
   { name: "0171_credit_debts", sql: creditDebts },
-  { name: "0166_kept_data", sql: keptData },
 ];

@@ -1,6 +1,7 @@
 // Sends pending deliveries in one lane per endpoint, so that a slow or dead receiver does not delay the others.
-import type { Kernel } from "../../../src/kernel/plugin.ts";
+
 import { type Alarm, createAlarm } from "../../../src/kernel/jobs/alarm.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { AttemptDelivery, AttemptOutcome } from "./delivery-attempt.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { createAlarm } from "./alarm.ts";
 import { HOUR } from "../util/time.ts";
+import { createAlarm } from "./alarm.ts";
 
 /** Alarms over a clock that the test sets, which they look at every 2 ms. */
 function clocked() {

@@ -4,8 +4,8 @@
 import { type Database, GuardFailed, type Statement } from "../database/database.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
-import { createAlarm } from "./alarm.ts";
 import { HOUR, MINUTE, SECOND } from "../util/time.ts";
+import { createAlarm } from "./alarm.ts";
 import {
   type ClaimedJob,
   createJobStore,
