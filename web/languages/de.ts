@@ -3967,6 +3967,8 @@ export const translation = {
       "the database is on a server, so no backups are made. Use that server's own backup.":
         "die Datenbank liegt auf einem Server, also werden keine Sicherungen gemacht. Nutze die des Servers.",
       "has no effect without BACKUP_ENCRYPT_TO.": "wirkt nicht ohne BACKUP_ENCRYPT_TO.",
+      "has no effect: the database is on a server.": "wirkt nicht: Die Datenbank liegt auf einem Server.",
+      "a time of at least {days}d, such as {example}d": "eine Dauer von mindestens {days}d, etwa {example}d",
       "US dollars, 0 or more, with at most 6 decimals, such as 1 or 0.25":
         "US-Dollar, ab 0, mit höchstens 6 Nachkommastellen, etwa 1 oder 0.25",
       "a whole number in the token's smallest unit": "eine ganze Zahl in der kleinsten Einheit der Währung",
@@ -4044,6 +4046,17 @@ export const translation = {
         "Der Hauptschlüssel davor; er entschlüsselt noch, bis `berth vault rotate` alles mit SECRET_KEY versiegelt hat.",
       "When backups of the whole service are made, in the time zone of the machine (`TZ`). Unset: only by hand.":
         "Wann der ganze Dienst gesichert wird, in der Zeitzone des Rechners (`TZ`). Ohne: nur von Hand.",
+      "Also copies what has changed since the last backup, every 5 s (`true`) or another time, such as `10s`, so that `berth restore` goes to any of these moments. Without BACKUP_SCHEDULE, a backup is made each night at 3.":
+        "Kopiert auch, was sich seit der letzten Sicherung geändert hat, alle 5 s (`true`) oder in anderem Abstand, etwa `10s`, so dass `berth restore` zu jedem dieser Zeitpunkte führt. Ohne BACKUP_SCHEDULE wird jede Nacht um 3 gesichert.",
+      "How long messages of conversations are kept, with their files, transcripts and deliveries. Unset: until somebody deletes them.":
+        "Wie lange Nachrichten von Gesprächen bleiben, mit ihren Dateien, Mitschriften und Zustellungen. Ohne: bis sie jemand löscht.",
+      "How long lines of agents' logs are kept.": "Wie lange Zeilen der Protokolle von Agenten bleiben.",
+      "How long the steps of turns are kept: calls of models and tools, and approvals.":
+        "Wie lange die Schritte von Antworten bleiben: Aufrufe von Modellen und Werkzeugen, und Freigaben.",
+      "How long events and deliveries of webhooks are kept.":
+        "Wie lange Ereignisse und Zustellungen von Webhooks bleiben.",
+      "How long the row of each model call is kept. Its sums by day and month stay.":
+        "Wie lange die Zeile jedes Aufrufs eines Modells bleibt. Die Summen nach Tag und Monat bleiben.",
       "Where backups are kept: a folder, better one on another disk, or `s3://bucket/prefix`. Each service needs its own.":
         "Wo Sicherungen liegen: ein Ordner, besser auf einem anderen Datenträger, oder `s3://bucket/prefix`. Jeder Dienst braucht einen eigenen.",
       "How many backups are kept. Older ones are deleted once a new one is verified; without a schedule only if this is set.":

@@ -18,6 +18,7 @@ const ELSEWHERE = [
   "plugins/interaction/",
   "plugins/mcp-server/model.ts",
   "plugins/openai-api/",
+  "plugins/privacy/",
   "plugins/provisioning/",
   "plugins/runtime/message-routes.ts",
   "plugins/runtime/model.ts",
