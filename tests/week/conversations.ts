@@ -72,7 +72,16 @@ export function createConversations(telegram: SpawnedTelegram, tokens: readonly 
       return { said: said.length, waiting: (await missing()).length };
     },
     async answered(what, timeoutMs = 90_000) {
-      await eventually(async () => (await missing()).length === 0, { timeoutMs, everyMs: 200, what });
+      let left: Said[] = [];
+      const isAnswered = async () => {
+        left = await missing();
+        return left.length === 0;
+      };
+      await eventually(isAnswered, { timeoutMs, everyMs: 200, what }).catch((cause: unknown) => {
+        throw new Error(`${what}: ${left.length} have no answer, such as ${JSON.stringify(left.slice(0, 3))}`, {
+          cause,
+        });
+      });
     },
     async afterLoss(goneAt) {
       let [before, now] = [-1, (await missing()).length];

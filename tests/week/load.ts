@@ -1,5 +1,5 @@
 // Requests without a pause, over new and kept connections, that notice when one is refused.
-import type { World } from "./world.ts";
+import { OPEN, type World } from "./world.ts";
 
 export interface Seen {
   requests: number;
@@ -26,7 +26,7 @@ export function hammer({ berth, ada }: World): { stop(): Promise<Seen> } {
     keepAsking("a new connection", 200, () => fetch(`${berth.web}/healthz`, anew)),
     keepAsking("a kept connection", 200, () => ada.client.get("/api/agents")),
     keepAsking("a change", 200, () =>
-      ada.client.put(`/api/agents/${ada.agentId}/config`, { instructions: "Be brief." }),
+      ada.client.put(`/api/agents/${ada.agentId}/config`, { ...OPEN, instructions: "Be brief." }),
     ),
   ];
   return {

@@ -44,6 +44,8 @@ export interface World extends AsyncDisposable {
 }
 
 const path = { PATH: process.env.PATH ?? "" };
+/** Everybody may write to the bot. A configuration that is put replaces the one before. */
+export const OPEN = { channels: { channel_a: { access: "open" } } };
 /** So large that no alert of the disk fires while all is well. */
 const DISK_MIB = 1_024;
 
@@ -108,7 +110,7 @@ async function customer(berth: Berth, telegram: SpawnedTelegram, number: number)
   const client = await member(berth, "enterprise");
   const token = `${100_000 + number}:${"token-of-a-bot-of-the-week".padEnd(35, "x")}`;
   await telegram.addBots([{ token }]);
-  const { id: agentId } = await provision(client, `Agent ${number}`, { channels: { channel_a: { access: "open" } } });
+  const { id: agentId } = await provision(client, `Agent ${number}`, OPEN);
   const { status, text } = await client.put(`/api/agents/${agentId}/channels/channel_a`, { token });
   if (status !== 200) throw new Error(`The bot could not be connected: ${text}`);
   return { client, agentId, token };

@@ -1,5 +1,6 @@
 // Deletes an account for good, with the events that name it, and says what was deleted.
 import type { Actor } from "../../../src/kernel/audit/actor.ts";
+import { attachContext, createRequestId } from "../../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { auth } from "../../auth/index.ts";
 
@@ -42,7 +43,7 @@ export const createAccountErasure =
       const by = { user, isAdmin: true, session: undefined, credentialId: "", scopes: new Set<never>() };
       const record = audit.recorderFor({ ...actor, id: null, address: null, requestId: null });
       const statements = [record({ action: "user.delete", user, details: { erased: true } })];
-      await deleteAccount(user, { by, request: new Request("http://localhost/") }, { statements, guardErrors: {} });
+      await deleteAccount(user, { by, request: requestOf(actor) }, { statements, guardErrors: {} });
     }
     // After a kill the account is gone, but not yet its events.
     for (;;) {
@@ -55,3 +56,11 @@ export const createAccountErasure =
     await database.write([{ sql: EMPTY_NEWEST, args: [userId] }]);
     return counts;
   };
+
+/** Stands for the command, of which agents learn who deletes them. */
+function requestOf({ kind, name }: Pick<Actor, "kind" | "name">): Request {
+  const request = new Request("http://localhost/");
+  const actor = { kind, name, id: null };
+  attachContext(request, { id: createRequestId(), address: "", socketAddress: "", cookies: [], actor });
+  return request;
+}

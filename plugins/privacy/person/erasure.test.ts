@@ -259,12 +259,17 @@ describe("an account", () => {
     const client = createClient(server.web);
     const userId = await client.join();
     const { email } = client.account;
+    const agentId = await insertAgent(server.kernel.database, { userId });
     const file = join(server.dir, "account.tar.gz");
     await run("person.export", { email, file });
     expect(gunzipSync(readFileSync(file)).toString()).toContain(email);
     rmSync(file);
     const receipt = await run("person.erase", { email });
-    expect(receipt).toMatchObject({ person: { channel: "account" }, deleted: { accounts: 1, signIns: 1 } });
+    expect(receipt).toMatchObject({ person: { channel: "account" }, deleted: { accounts: 1, agents: 1, signIns: 1 } });
+    expect(
+      await count(`audit_log WHERE action = 'agent.delete' AND actor_kind = 'command' AND target_id = '${agentId}'`),
+    ).toBe(1);
+    expect(await count(`agents WHERE id = '${agentId}'`)).toBe(0);
     expect(await count(`users WHERE id = '${userId}'`)).toBe(0);
     expect(await count(`events WHERE user_id = '${userId}' AND instr(data, '${email}') > 0`)).toBe(0);
     await expect(run("person.erase", { email })).rejects.toMatchObject({ status: 404 });

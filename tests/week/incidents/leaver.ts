@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../support/eventually.ts";
 import { type Incident, lineWith } from "../incident.ts";
-import type { World } from "../world.ts";
+import { OPEN, type World } from "../world.ts";
 
 /** Words that only the customer and the people around them have used. */
 const MARKER = "Zanzibar-7731";
@@ -11,7 +11,7 @@ export const leaver: Incident = {
   name: "a customer leaves and wants to be forgotten",
   async play(world) {
     const { bob, berth, talk, telegram } = world;
-    await bob.client.put(`/api/agents/${bob.agentId}/config`, { instructions: `Speak of ${MARKER}.` });
+    await bob.client.put(`/api/agents/${bob.agentId}/config`, { ...OPEN, instructions: `Speak of ${MARKER}.` });
     await telegram.userSays(bob.token, 4_711, `Where is ${MARKER}?`);
     await eventually(async () => (await telegram.sent(bob.token, 4_711)).some(({ text }) => text.includes(MARKER)));
     await talk.answered("the messages before");
