@@ -287,6 +287,7 @@ describe("the current user", () => {
       emailVerified: false,
       isAdmin: false,
       referralCode: expect.stringMatching(/^[a-z0-9]{12}$/),
+      frozen: null,
       subscription: null,
       notifications: { agent: true, billing: true, security: true, referral: true, system: true },
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

@@ -35,7 +35,8 @@ interface Said {
   at: number;
 }
 
-export function createConversations(telegram: SpawnedTelegram, tokens: readonly string[]): Conversations {
+export function createConversations(telegram: SpawnedTelegram, all: readonly string[]): Conversations {
+  let tokens = all;
   let said: Said[] = [];
   const sayTo = async (token: string, chat: number) => {
     // Texts are unique and the provider echoes them, so an answer identifies its message.
@@ -94,6 +95,7 @@ export function createConversations(telegram: SpawnedTelegram, tokens: readonly 
       return { lost: lost.size, oldestMs: Math.max(0, ...[...lost].map(({ at }) => Math.round(goneAt - at))) };
     },
     forget(token) {
+      tokens = tokens.filter((one) => one !== token);
       said = said.filter((one) => one.token !== token);
     },
     async check() {

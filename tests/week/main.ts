@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { eventually } from "../support/eventually.ts";
 import type { Account, Incident } from "./incident.ts";
 import { deadProvider } from "./incidents/dead-provider.ts";
 import { expiredCertificate } from "./incidents/expired-certificate.ts";
@@ -13,24 +14,30 @@ import { leaver } from "./incidents/leaver.ts";
 import { lostDisk } from "./incidents/lost-disk.ts";
 import { failedUpgrade, upgrade } from "./incidents/upgrade.ts";
 import { watch } from "./monitor.ts";
-import { startWorld } from "./world.ts";
+import { startWorld, type World } from "./world.ts";
 
 const DAY = 24 * 60 * 60_000;
-const INCIDENTS: readonly Incident[] = [
-  upgrade,
-  fullDisk,
-  deadProvider,
-  expiredCertificate,
-  failedUpgrade,
-  leakedKey,
-  lostDisk,
-  leaver,
+/** By day. */
+const WEEK: readonly (readonly Incident[])[] = [
+  [upgrade],
+  [fullDisk],
+  [deadProvider],
+  [expiredCertificate],
+  [failedUpgrade, leakedKey],
+  [leaver],
+  [lostDisk],
 ];
 
 const { values } = parseArgs({ options: { only: { type: "string" } } });
-const incidents = INCIDENTS.filter(({ name }) => values.only === undefined || name.includes(values.only));
-if (incidents.length === 0)
-  throw new Error(`No incident has "${values.only}" in its name: ${INCIDENTS.map(({ name }) => name).join("; ")}`);
+const days = WEEK.map((day) =>
+  day.filter(({ name }) => values.only === undefined || name.includes(values.only)),
+).filter((day) => day.length > 0);
+if (days.length === 0)
+  throw new Error(
+    `No incident has "${values.only}" in its name: ${WEEK.flat()
+      .map(({ name }) => name)
+      .join("; ")}`,
+  );
 
 const folder = mkdtempSync(join(tmpdir(), "berth-week-"));
 const startedAt = performance.now();
@@ -40,14 +47,18 @@ const accounts: (Account & { name: string; day: string })[] = [];
 {
   await using world = await startWorld(folder);
   try {
-    for (const incident of incidents) {
+    for (const [n, incidents] of days.entries()) {
+      if (n > 0) await night(world);
       const day = new Date(world.clock.now()).toUTCString().slice(0, 16);
-      print(`${day}: ${incident.name} …`);
-      const account = await incident.play(world, await watch(() => world.berth.backend, folder));
-      accounts.push({ name: incident.name, day, ...account });
-      for (const [what, lines] of Object.entries(account)) print(`  ${what}: ${lines.join("; ")}`);
-      await world.clock.forward(DAY);
+      for (const incident of incidents) {
+        print(`${day}: ${incident.name} …`);
+        const account = await incident.play(world, await watch(() => world.berth.backend, folder));
+        accounts.push({ name: incident.name, day, ...account });
+        for (const [what, lines] of Object.entries(account)) print(`  ${what}: ${lines.join("; ")}`);
+      }
     }
+    await proven(world, ["ledger", "check"]);
+    await proven(world, ["audit", "verify"]);
     const twice = await world.talk.check();
     const { said } = await world.talk.counts();
     print(`${said} messages, each answered in the order of its chat; ${twice} answers were shown twice`);
@@ -59,6 +70,30 @@ const accounts: (Account & { name: string; day: string })[] = [];
 rmSync(folder, { recursive: true, force: true });
 console.log(table(accounts));
 process.exit(0);
+
+/** A day passes. The service has to notice it by itself, and make the night's backup. */
+async function night({ berth, clock }: World): Promise<void> {
+  const newest = async () => {
+    const { stdout } = await berth.command("backups", "--json");
+    const [first] = JSON.parse(stdout) as { name: string }[];
+    return first?.name;
+  };
+  const before = await newest();
+  await clock.forward(DAY);
+  await eventually(async () => (await newest()) !== before, {
+    timeoutMs: 120_000,
+    everyMs: 2_000,
+    what: "the night's backup",
+  });
+  print("a night; its backup was made");
+}
+
+/** Runs a command that proves something, and prints what it says. */
+async function proven({ berth }: World, command: string[]): Promise<void> {
+  const { exitCode, stdout, stderr } = await berth.command(...command);
+  if (exitCode !== 0) throw new Error(`berth ${command.join(" ")}: ${stdout}${stderr}`);
+  print(`berth ${command.join(" ")}: ${stdout.trim().split("\n")[0]}`);
+}
 
 function table(rows: readonly (Account & { name: string; day: string })[]): string {
   const cells = (lines: readonly string[]) => lines.join("<br>").replaceAll("|", "\\|");

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { alerted, type Incident, lineWith, pass } from "../incident.ts";
 
@@ -10,8 +10,9 @@ export const lostDisk: Incident = {
   async play(world, monitor) {
     const { berth, talk, disk, elsewhere } = world;
     const data = join(disk, "data");
-    // The operator has kept the key, as the guide says.
-    copyFileSync(join(data, "secret.key"), join(elsewhere, "secret.key"));
+    // The operator has kept them elsewhere, as the guides say.
+    const kept = ["secret.key", "erasures.jsonl"].filter((name) => existsSync(join(data, name)));
+    for (const name of kept) copyFileSync(join(data, name), join(elsewhere, name));
     const stopTalking = talk.keepTalking();
     await Bun.sleep(15_000);
     await berth.kill();
@@ -21,7 +22,7 @@ export const lostDisk: Incident = {
     await pass(world, monitor, 4);
     const alert = await alerted(monitor, "BerthDown");
     mkdirSync(data, { mode: 0o700 });
-    copyFileSync(join(elsewhere, "secret.key"), join(data, "secret.key"));
+    for (const name of kept) copyFileSync(join(elsewhere, name), join(data, name));
     const restored = await berth.command("restore", "latest");
     if (restored.exitCode !== 0) throw new Error(`berth restore: ${restored.stdout}${restored.stderr}`);
     await berth.restart({ keepPorts: true });
@@ -31,7 +32,7 @@ export const lostDisk: Incident = {
     await talk.answered("the messages after the restore");
     return {
       saw: [alert, lineWith(`${restored.stdout}${restored.stderr}`, "Restored from")],
-      did: ["put the kept secret.key into a new data folder", "berth restore latest", "berth serve"],
+      did: [`put the kept ${kept.join(" and ")} into a new data folder`, "berth restore latest", "berth serve"],
       noticed: [
         lost === 0
           ? "every message was answered"
