@@ -232,6 +232,7 @@ describe("the dashboard", () => {
       "berth_metrics_reading_failures_total",
       "berth_outbox_held",
       "berth_outbox_oldest_seconds",
+      "berth_retention_deleted_total",
     ];
     expect(left.map(([, name]) => name).toSorted()).toEqual(minor);
   });
