@@ -57,6 +57,7 @@ const freshUser = (more: Partial<Settings> = {}) => ({
   hasPassword: true,
   isAdmin: false,
   referralCode: expect.stringMatching(/^[a-z0-9-]{1,20}$/),
+  frozen: null,
   subscription: null,
   notifications: { agent: true, billing: true, security: true, referral: true, system: true },
   createdAt: isoTime,

@@ -63,6 +63,16 @@ describe("deploy/install.sh", () => {
     return { exitCode, says: `${stdout}${stderr}`, isInstalled: existsSync(join(folder.path, "usr/bin/berth")) };
   };
 
+  test("is run as the guide says", () => {
+    const [{ code }] = testedBlocks(import.meta.path, "docs/deploy.md", 1);
+    const command = `${code.trim().replace("deploy/install.sh", script)} --prefix usr`;
+    const { exitCode } = Bun.spawnSync(["sh", "-c", command], { cwd: folder.path });
+    expect({ exitCode, isInstalled: existsSync(join(folder.path, "usr/bin/berth")) }).toEqual({
+      exitCode: 0,
+      isInstalled: true,
+    });
+  });
+
   test("installs what is signed, and says its version", () => {
     const { says, ...rest } = install("--key", "release-key.pem");
     expect(rest).toEqual({ exitCode: 0, isInstalled: true });

@@ -14,7 +14,8 @@ export const deadProvider: Incident = {
     const shown = await notes(world);
     upstream.script(undefined);
     await pass(world, monitor, 3, () => talk.say(1));
-    await talk.answered("the messages of the dead provider");
+    // Failed turns are tried again after two minutes at most, of a timer that the moved clock does not hurry.
+    await talk.answered("the messages of the dead provider", 200_000);
     return {
       saw: [
         alert,
