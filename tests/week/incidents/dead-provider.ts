@@ -25,7 +25,7 @@ export const deadProvider: Incident = {
             .filter((name) => name !== "BerthProviderPaused")
             .join(", ") || "nothing"
         }`,
-        `doctor: ${lineWith(`${doctor.stdout}\n${doctor.stderr}`, "Providers")}`,
+        `doctor: ${lineWith(`${doctor.stdout}\n${doctor.stderr}`, "Provider")}`,
       ],
       did: ["waited for the provider"],
       noticed: shown,
