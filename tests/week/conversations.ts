@@ -12,6 +12,11 @@ export interface Conversations {
   /** Waits until each message has its answer. */
   answered(what: string, timeoutMs?: number): Promise<void>;
   /**
+   * Takes the messages without an answer as given up: their senders were told so, and an answer may come later than that of the next
+   * message. Returns how many.
+   */
+  givenUp(): Promise<number>;
+  /**
    * After a restore: waits until no more answers come, and takes those without one as lost. Returns how many, and how long before
    * `goneAt` (of performance.now) the oldest of them was said.
    */
@@ -33,6 +38,7 @@ interface Said {
   text: string;
   /** Of performance.now. */
   at: number;
+  isGivenUp?: boolean;
 }
 
 export function createConversations(telegram: SpawnedTelegram, all: readonly string[]): Conversations {
@@ -84,6 +90,11 @@ export function createConversations(telegram: SpawnedTelegram, all: readonly str
         });
       });
     },
+    async givenUp() {
+      const left = await missing();
+      for (const one of left) one.isGivenUp = true;
+      return left.length;
+    },
     async afterLoss(goneAt) {
       let [before, now] = [-1, (await missing()).length];
       while (now > 0 && now !== before) {
@@ -106,9 +117,13 @@ export function createConversations(telegram: SpawnedTelegram, all: readonly str
         const echoes = shown.filter((text) => text.startsWith("echo: "));
         const firsts = [...new Set(echoes)];
         twice += echoes.length - firsts.length;
-        const expected = messages.map(({ text }) => `echo: ${text}`);
-        const at = expected.findIndex((text, n) => firsts[n] !== text);
-        if (at >= 0) throw new Error(`Chat ${key} got "${firsts[at]}" where "${expected[at]}" was expected.`);
+        const late = new Set(messages.filter(({ isGivenUp }) => isGivenUp).map(({ text }) => `echo: ${text}`));
+        const unanswered = [...late].filter((text) => !firsts.includes(text));
+        if (unanswered.length > 0) throw new Error(`Chat ${key} never got "${unanswered.join('", "')}".`);
+        const inOrder = firsts.filter((text) => !late.has(text));
+        const expected = messages.filter(({ isGivenUp }) => !isGivenUp).map(({ text }) => `echo: ${text}`);
+        const at = expected.findIndex((text, n) => inOrder[n] !== text);
+        if (at >= 0) throw new Error(`Chat ${key} got "${inOrder[at]}" where "${expected[at]}" was expected.`);
       }
       return twice;
     },
