@@ -28,6 +28,11 @@ done
 command -v openssl >/dev/null || fail "openssl is missing. Install it first."
 command -v sha256sum >/dev/null || fail "sha256sum is missing. Install coreutils first."
 
+if [ -n "$unit" ]; then
+  [ "$(id -u)" = 0 ] || fail "--systemd needs root."
+  [ -f "$unit" ] || fail "There is no unit at $unit."
+fi
+
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT INT TERM
 name="$(basename "$source")"
@@ -56,17 +61,20 @@ mv -f "$prefix/bin/.berth.new" "$prefix/bin/berth"
 echo "berth $version is at $prefix/bin/berth, verified."
 
 if [ -n "$unit" ]; then
-  [ "$(id -u)" = 0 ] || fail "--systemd needs root."
-  [ -f "$unit" ] || fail "There is no unit at $unit."
   id berth >/dev/null 2>&1 || useradd --system --home-dir /var/lib/berth --shell /usr/sbin/nologin berth
   mkdir -p /etc/berth
   [ -f /etc/berth/berth.env ] || (umask 077 && : >/etc/berth/berth.env)
-  cp "$unit" /etc/systemd/system/berth.service
+  installed=/etc/systemd/system/berth.service
+  sed "s#^ExecStart=/usr/local/bin/berth #ExecStart=$prefix/bin/berth #" "$unit" >"$work/berth.service"
+  # The same unit with a new program: a running service goes over to it without refusing a request.
+  how=restart
+  if cmp -s "$work/berth.service" "$installed"; then how=reload-or-restart; fi
+  cp "$work/berth.service" "$installed"
   # Where systemd does not run, such as in an image, the unit starts at the next boot.
   if [ -d /run/systemd/system ]; then
     systemctl daemon-reload
     systemctl enable berth
-    systemctl restart berth
+    systemctl "$how" berth
     echo "The service runs: journalctl -u berth shows the link for the first admin."
   fi
 fi
