@@ -44,9 +44,10 @@ interface Said {
 export function createConversations(telegram: SpawnedTelegram, all: readonly string[]): Conversations {
   let tokens = all;
   let said: Said[] = [];
+  let count = 0;
   const sayTo = async (token: string, chat: number) => {
     // Texts are unique and the provider echoes them, so an answer identifies its message.
-    const text = `message ${said.length} in chat ${chat}`;
+    const text = `message ${++count} in chat ${chat}`;
     said.push({ token, chat, text, at: performance.now() });
     await telegram.userSays(token, 1_000 + chat, text);
   };
@@ -123,7 +124,10 @@ export function createConversations(telegram: SpawnedTelegram, all: readonly str
         const inOrder = firsts.filter((text) => !late.has(text));
         const expected = messages.filter(({ isGivenUp }) => !isGivenUp).map(({ text }) => `echo: ${text}`);
         const at = expected.findIndex((text, n) => inOrder[n] !== text);
-        if (at >= 0) throw new Error(`Chat ${key} got "${inOrder[at]}" where "${expected[at]}" was expected.`);
+        if (at >= 0)
+          throw new Error(
+            `Chat ${key} got "${inOrder[at]}" where "${expected[at]}" was expected; shown: ${echoes.join(", ")}`,
+          );
       }
       return twice;
     },
