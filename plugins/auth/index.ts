@@ -225,10 +225,8 @@ export const auth = plugin("auth", ({ kernel, use }) => {
         },
       ],
     },
-    async start() {
-      if (kernel.config.role !== "web") await requirePlansInUse(kernel);
-      await adminGroups.dropStale();
-    },
+    check: () => requirePlansInUse(kernel),
+    start: adminGroups.dropStale,
     stop: keys.close,
     rateLimitRules: RATE_LIMIT_RULES,
     secretPatterns: [/(?<![A-Za-z0-9])bk_[\w+/=-]{6,}/g, /(?<![A-Za-z0-9])bdc_[\w-]{6,}/g],

@@ -1,7 +1,6 @@
 // Billing: plans and credits paid through Stripe, if its key is set, and credits paid in stablecoin, if an address for it is. Without
 // them there is neither a job nor a query of it.
 
-import { StartError } from "../../src/kernel/errors.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { once } from "../../src/kernel/util/cache.ts";
@@ -24,10 +23,6 @@ export const billing = plugin("billing", ({ kernel, use }) => {
   const { stripe: access, creditPrice } = kernel.config.of(billingSettings);
   const { pay } = kernel.config.of(stablecoinSettings);
   const { table: plans } = kernel.config.of(planSettings);
-  if (access && kernel.cells)
-    throw new StartError("Payments through Stripe need CELLS=1. Leave STRIPE_SECRET_KEY or CELLS out.");
-  if (pay && kernel.cells)
-    throw new StartError("Payments in stablecoin need CELLS=1. Leave STABLECOIN_PAY_TO or CELLS out.");
 
   /** Records what a place outside of the service has caused. */
   const auditOf =

@@ -85,6 +85,7 @@ export const fleet = plugin("fleet", (host) => {
       },
     },
     lateRoutes: { web: [async () => (await routes()).web], backend: [async () => (await routes()).backend] },
+    check: backups.check,
     async start() {
       await backups.start();
       figures.start();

@@ -40,6 +40,8 @@ export interface KernelSeams {
   isConfirmedLater?: DatabaseOptions["isConfirmedLater"];
   keepLog?: DatabaseOptions["keepLog"];
   files?: SharedFiles;
+  /** In a trial: the data folder of the service, whose secret.key is read and never made. */
+  keyDir?: string;
   /** Registers metrics beside those of the kernel and the plugins. */
   onMetrics?: (metrics: Metrics) => void;
   /** Makes what a cell knows of the others, over the kernel's database. */
@@ -82,7 +84,7 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
     opened.push(database);
     const traces = config.traces && (await import("./telemetry/otlp-traces.ts")).openTraces(config.traces, log);
     if (traces) opened.push(traces);
-    const vault = await openVault(config, database, log);
+    const vault = await openVault(config, database, log, seams.keyDir);
     const limits = await createRateLimiter({ database, rateLimits: config.rateLimits, log });
     opened.push(limits);
     const jobs = createJobs({ database, log });
@@ -133,14 +135,14 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
  * Makes the vault and checks that its root key is the one that sealed this database's secrets. With another key, they
  * would be lost. So another key is refused, and no new key is created for a database that has one.
  */
-async function openVault(config: Config, database: Database, log: Log): Promise<Vault> {
+async function openVault(config: Config, database: Database, log: Log, keyDir = config.dataDir): Promise<Vault> {
   const { rows } = await database.read("SELECT value FROM meta WHERE key = 'secret_fingerprint'");
   const storedFingerprint = rows[0]?.value;
-  const file = join(config.dataDir, "secret.key");
+  const file = join(keyDir, "secret.key");
   if (storedFingerprint !== undefined && config.secretKey === undefined && !existsSync(file)) {
     throw new StartError(`${file} is missing, and this database needs it. Put it back, or give the key as SECRET_KEY.`);
   }
-  const key = config.secretKey ?? loadOrCreateSecretKey(config.dataDir, log);
+  const key = config.secretKey ?? loadOrCreateSecretKey(existsSync(file) ? keyDir : config.dataDir, log);
   log.redactSecret(key, "always");
   const vault = createVault({ key, previous: config.secretKeyPrevious });
   const current = vault.fingerprint();

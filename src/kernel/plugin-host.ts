@@ -42,7 +42,7 @@ function requireParts(parts: unknown): void {
       throw new Error(`its lateRoutes.${name} is no list of functions that return routes.`);
   }
   requireMigrations(part("migrations"));
-  for (const name of ["start", "stop", "ready"])
+  for (const name of ["check", "start", "stop", "ready"])
     if (part(name) !== undefined && typeof part(name) !== "function") throw new Error(`its ${name} is no function.`);
 }
 

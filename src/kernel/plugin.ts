@@ -115,6 +115,11 @@ export interface PluginParts<Service> {
    */
   migrations?: readonly Migration[];
 
+  /**
+   * Refuses a start for which the settings, or the rows that they must fit, are wrong: throws, and changes nothing. Called before any plugin
+   * starts, and by a trial (`berth migrate --dry-run`), which starts none. So what would make `start` fail for such a reason belongs here.
+   */
+  check?: () => Promise<void> | void;
   /** Starts background work. Called in the order of the plugins, only where the backend runs. */
   start?: () => Promise<void> | void;
   /**

@@ -118,6 +118,8 @@ export interface App {
    * StartError with the name of a plugin.
    */
   prepareExternal(): Promise<void>;
+  /** Asks every plugin whether it could start, and changes nothing. Throws StartError with the name of a plugin that could not. */
+  check(): Promise<void>;
   /** Starts the plugins' background work. Throws StartError with the name of a plugin that fails. */
   start(): Promise<void>;
   /** Stops the started plugins and closes all sockets. If one fails, the others are stopped nevertheless. */
@@ -221,6 +223,9 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
         if (migrations.length > 0)
           await runPluginStep(one, "be migrated", () => migratePlugin(kernel.database, one.name, migrations, log));
       }
+    },
+    async check() {
+      for (const one of built) await runPluginStep(one, "be started", () => one.parts.check?.());
     },
     async start() {
       for (const one of built) {

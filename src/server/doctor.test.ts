@@ -3,8 +3,9 @@ import { afterAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Environment } from "../kernel/config/config.ts";
+import { type Environment, inspectConfig } from "../kernel/config/config.ts";
 import { openConnection } from "../kernel/database/connection.ts";
+import { scheduleFindings } from "./backups/backup-report.ts";
 import { doctorReport } from "./doctor.ts";
 import { allSettings } from "./settings.ts";
 
@@ -150,4 +151,22 @@ test("keys that admins stored in the database are named by their end", () => {
   expect(report({ DATABASE_URL: `file:${file}`, PROVIDER_1_API_KEY: "sk-or-v1-abcdefgh" }).text).toContain(
     "It is not used, since PROVIDER_1_API_KEY is set.",
   );
+});
+
+test("payments with several cells, for which the start would be refused, are wrong", () => {
+  const stripe = { STRIPE_SECRET_KEY: "sk_test_1", STRIPE_WEBHOOK_SECRET: "whsec_1" };
+  const { text, exitCode } = report({ ...stripe, CELLS: "2" });
+  expect(exitCode).toBe(1);
+  expect(text).toContain("✗ CELLS: payments through Stripe need CELLS=1. Leave STRIPE_SECRET_KEY or CELLS out.");
+  expect(report(stripe).exitCode).toBe(0);
+});
+
+test.each(["61 3 * * *", "0 0 31 2 *"])("a schedule of backups that can't be kept is wrong: %s", async (cron) => {
+  const env = { BACKUP_SCHEDULE: cron };
+  const { config } = inspectConfig(env, { settings: allSettings, dotenv: false });
+  const findings = config ? await scheduleFindings(config) : [];
+  const { text, exitCode } = doctorReport(env, folder, { dotenv: false, terminal: false, findings });
+  expect(exitCode).toBe(1);
+  expect(text).toMatch(/^✗ BACKUP_SCHEDULE: This /m);
+  expect(text).toEndWith("1 wrong: the start would be refused.\n");
 });

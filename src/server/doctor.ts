@@ -19,11 +19,13 @@ import { maskValue, type ReadOptions, type ResolvedVariable } from "../kernel/co
 import { type Connection, openReadOnly } from "../kernel/database/connection.ts";
 import { connectionLimits } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
-import { settingsWith } from "./settings.ts";
+import { findConflicts, settingsWith } from "./settings.ts";
 
 export interface DoctorOptions extends Omit<ReadOptions, "cwd"> {
   /** What third-party plugins have defined, or why one of them can't be loaded. */
   external?: { settings: readonly SettingsSection[]; findings: readonly Finding[] };
+  /** What else was found, by checks that take their time. */
+  findings?: readonly Finding[];
   /** Default: the built-in providers. */
   providers?: ProviderSection;
   /** Also show the settings that have their default. */
@@ -45,7 +47,7 @@ export interface DoctorReport {
 export function doctorReport(
   env: Environment,
   cwd: string,
-  { providers = providerSettings, all = false, external, ...options }: DoctorOptions = {},
+  { providers = providerSettings, all = false, external, findings: given = [], ...options }: DoctorOptions = {},
 ): DoctorReport {
   let inspection: ConfigInspection;
   try {
@@ -60,7 +62,8 @@ export function doctorReport(
     ...inspection.findings,
     ...inspection.findUnknownNames(),
     ...(external?.findings ?? []),
-    ...(config ? [...checkFileSystem(config), ...checkPorts(config)] : []),
+    ...given,
+    ...(config ? [...findConflicts(config), ...checkFileSystem(config), ...checkPorts(config)] : []),
   ];
   const errors = findings.filter(isErrorFinding);
   const modelVariables = namesThatConfigureModels(providers);

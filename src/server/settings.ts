@@ -33,9 +33,9 @@ import { walletSettings } from "../../plugins/wallet/settings.ts";
 import { webSearchSettings } from "../../plugins/web-search/settings.ts";
 import { webhookSettings } from "../../plugins/webhooks/settings.ts";
 import { clusterSettings } from "../cluster/settings.ts";
-import { type Config, type Environment, loadConfig } from "../kernel/config/config.ts";
+import { type Config, ConfigError, type Environment, type Finding, loadConfig } from "../kernel/config/config.ts";
 import { kernelGroups } from "../kernel/config/kernel-settings.ts";
-import type { SettingsSection } from "../kernel/config/section.ts";
+import { error, type SettingsSection } from "../kernel/config/section.ts";
 import type { VariableGroup } from "../kernel/config/variable.ts";
 import { retentionSettings } from "../kernel/retention/settings.ts";
 
@@ -84,5 +84,22 @@ export const settingsWith = (...replacements: readonly SettingsSection[]): typeo
   allSettings.map((group) => replacements.find(({ name }) => "name" in group && name === group.name) ?? group);
 
 /** The whole configuration of this process; every command starts with it. `more` are those of third-party plugins. Throws ConfigError, as `loadConfig` does. */
-export const loadAllSettings = (env: Environment, more: readonly SettingsSection[] = []): Config =>
-  loadConfig(env, { settings: [...allSettings, ...more] });
+export function loadAllSettings(env: Environment, more: readonly SettingsSection[] = []): Config {
+  const config = loadConfig(env, { settings: [...allSettings, ...more] });
+  const findings = findConflicts(config);
+  if (findings.length > 0) throw new ConfigError(findings.map(({ message }) => message).join("\n"));
+  return config;
+}
+
+/** Settings of different sections with which no start is possible. */
+export function findConflicts(config: Config): Finding[] {
+  if (config.of(clusterSettings).cells === 1) return [];
+  return [
+    ...(config.of(billingSettings).stripe
+      ? [error("CELLS", "payments through Stripe need CELLS=1. Leave STRIPE_SECRET_KEY or CELLS out.")]
+      : []),
+    ...(config.of(stablecoinSettings).pay
+      ? [error("CELLS", "payments in stablecoin need CELLS=1. Leave STABLECOIN_PAY_TO or CELLS out.")]
+      : []),
+  ];
+}

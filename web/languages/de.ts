@@ -4016,6 +4016,10 @@ export const translation = {
       "has to be more than 0.": "muss mehr als 0 sein.",
       "is missing. Without it payments are not noticed. Make a webhook at Stripe and set its signing secret, or leave STRIPE_SECRET_KEY out.":
         "fehlt. Ohne es werden Zahlungen nicht bemerkt. Leg bei Stripe einen Webhook an und setz sein Geheimnis, oder lass STRIPE_SECRET_KEY weg.",
+      "payments through Stripe need CELLS=1. Leave STRIPE_SECRET_KEY or CELLS out.":
+        "Zahlungen über Stripe brauchen CELLS=1. Lass STRIPE_SECRET_KEY oder CELLS weg.",
+      "payments in stablecoin need CELLS=1. Leave STABLECOIN_PAY_TO or CELLS out.":
+        "Zahlungen in Stablecoin brauchen CELLS=1. Lass STABLECOIN_PAY_TO oder CELLS weg.",
       "is set without STRIPE_SECRET_KEY, so it has no effect.": "hat ohne STRIPE_SECRET_KEY keine Wirkung.",
       '"{text}" names a plan that there is not. Plans: {plans}.':
         "„{text}“ nennt einen Tarif, den es nicht gibt. Tarife: {plans}.",

@@ -90,8 +90,8 @@ export function createBackupSchedule(deps: Deps): BackupSchedule {
   };
 }
 
-/** In the time zone of the machine. */
-async function readSchedule(expression: string, from: number): Promise<CronTimes> {
+/** In the time zone of the machine. Throws StartError for an expression that can't be read or never comes. */
+export async function readSchedule(expression: string, from = Date.now()): Promise<CronTimes> {
   try {
     const cron = await readCron(expression, Intl.DateTimeFormat().resolvedOptions().timeZone);
     requireRuns(cron, from);

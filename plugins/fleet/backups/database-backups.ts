@@ -148,6 +148,11 @@ export function createDatabaseBackups(kernel: Deps) {
       work = registered;
     },
 
+    /** Throws StartError for a schedule that can't be read or never comes. */
+    async check(): Promise<void> {
+      if (isScheduled) await (await import("./backup-schedule.ts")).readSchedule(expression);
+    },
+
     async start(): Promise<void> {
       if (!isScheduled) return;
       const { createBackupSchedule } = await import("./backup-schedule.ts");

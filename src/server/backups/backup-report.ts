@@ -1,9 +1,10 @@
 // Reports for `berth doctor` whether the place of the backups can be read, and whether the newest is as young as the schedule wants.
 
+import { readSchedule } from "../../../plugins/fleet/backups/backup-schedule.ts";
 import { backupSettings } from "../../../plugins/fleet/settings.ts";
-import type { Config } from "../../kernel/config/config.ts";
+import type { Config, Finding } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
-import { InvalidCron, readCron, requireRuns } from "../../kernel/util/cron/cron.ts";
+import { StartError } from "../../kernel/errors.ts";
 import { HOUR } from "../../kernel/util/time.ts";
 import { encryptTo } from "./encryption.ts";
 import { listBackups, openStorage } from "./make-backup.ts";
@@ -11,13 +12,25 @@ import { listBackups, openStorage } from "./make-backup.ts";
 /** The same as of the service's own alert. */
 const GRACE_MS = HOUR;
 
+/** A schedule for which the start would be refused. */
+export async function scheduleFindings(config: Config): Promise<Finding[]> {
+  const { schedule } = config.of(backupSettings);
+  if (schedule === undefined) return [];
+  try {
+    await readSchedule(schedule);
+    return [];
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return [{ name: "BACKUP_SCHEDULE", severity: "error", message: error.message }];
+  }
+}
+
 /** Empty if no backups are set up. Lines that start with `!` are warnings. */
 export async function backupReport(config: Config, now = Date.now()): Promise<string> {
   const { schedule, recipients } = config.of(backupSettings);
   if (schedule === undefined) return "";
   try {
-    const cron = await readCron(schedule, Intl.DateTimeFormat().resolvedOptions().timeZone);
-    requireRuns(cron, now);
+    const cron = await readSchedule(schedule, now);
     // Finds a key that is misspelt.
     if (recipients.length > 0) await encryptTo(recipients, new Blob([]).stream());
     const storage = openStorage(config);
@@ -30,7 +43,6 @@ export async function backupReport(config: Config, now = Date.now()): Promise<st
       ? `! ${made}, and that of ${new Date(expected).toISOString()} is missing. The console and the log of the service say why.\n`
       : `${made}.\n`;
   } catch (error) {
-    if (error instanceof InvalidCron) return `! BACKUP_SCHEDULE: ${error.message}\n`;
     return `! Backups: ${error instanceof Error ? error.message : String(error)}\n`;
   }
 }

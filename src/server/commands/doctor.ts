@@ -30,15 +30,17 @@ export async function doctorCommand(
   plugins: readonly string[],
 ): Promise<number> {
   const external = await inspectPlugins(plugins);
-  const { text, exitCode } = doctorReport(environment(), process.cwd(), { all, external });
+  const { allSettings, loadAllSettings } = await import("../settings.ts");
+  const { backupReport, scheduleFindings } = await import("../backups/backup-report.ts");
+  const { config: sound } = inspectConfig(environment(), { settings: allSettings });
+  const findings = sound ? await scheduleFindings(sound) : [];
+  const { text, exitCode } = doctorReport(environment(), process.cwd(), { all, external, findings });
   process.stdout.write(text);
   if (exitCode !== 0) return exitCode;
-  const { loadAllSettings } = await import("../settings.ts");
   const { clusterSettings } = await import("../../cluster/settings.ts");
   const { signInReport } = await import("./sign-in-report.ts");
   const config = loadAllSettings(environment());
   process.stdout.write(await signInReport(config));
-  const { backupReport } = await import("../backups/backup-report.ts");
   process.stdout.write(await backupReport(config));
   const checked = online ? await checkOnline(config) : 0;
   const { url } = config.of(clusterSettings);

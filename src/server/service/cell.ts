@@ -46,6 +46,7 @@ export async function openCell({ config, env, external, seams }: CellOptions): P
     await kernel.keyRotation.requireKeys();
     await yieldToEventLoop();
     if (config.role !== "web") {
+      await app.check();
       await kernel.jobs.start();
       await app.start();
       const copy = await continuous?.startContinuousCopy(kernel, env, app.instance);
