@@ -15,11 +15,13 @@ import { copyOfCell, restoreBackup } from "../backups/restore-backup.ts";
 import { cellsOf } from "../backups/staging.ts";
 import { cellDatabaseUrl, cellDataDir } from "../cells/folders.ts";
 import { loadAllSettings } from "../settings.ts";
+import { requireDatabase } from "./existing-database.ts";
 import { UsageError } from "./options.ts";
 
 /** @param name of the backup; given by the service that has started this process */
 export async function backupCommand(file: string | undefined, name: string | undefined): Promise<number> {
   const config = loadAllSettings(environment());
+  requireDatabase(config);
   if (file === undefined) return backUpToPlace(config, name);
   const isArchive = /\.(?:tar\.gz|tgz)(?:\.age)?$/.test(file);
   const result = isArchive ? await backUpToFile(config, file) : copyDatabases(config, file);

@@ -1,6 +1,5 @@
 // Runs `berth ledger check`, which proves that payments, credits and usage agree, also while the service runs.
 
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { checkLedger, type LedgerReport } from "../../../../plugins/ai/ledger-check/ledger-check.ts";
 import { clusterSettings } from "../../../cluster/settings.ts";
@@ -11,6 +10,7 @@ import { localDatabasePath } from "../../../kernel/database/database.ts";
 import { StartError } from "../../../kernel/errors.ts";
 import { cellDatabaseUrl, cellDataDir } from "../../cells/folders.ts";
 import { loadAllSettings } from "../../settings.ts";
+import { requireDatabase } from "../existing-database.ts";
 
 /** Returns the exit code: 0, 1 if anything differs, or 2 with the usage on standard error. */
 export async function ledgerCommand([name, ...rest]: string[], asJson: boolean): Promise<number> {
@@ -19,12 +19,12 @@ export async function ledgerCommand([name, ...rest]: string[], asJson: boolean):
     return 2;
   }
   const config = loadAllSettings(environment());
+  requireDatabase(config);
   const { cells } = config.of(clusterSettings);
   const reports = Array.from({ length: cells }, (_, cell) => {
     const path = localDatabasePath(cellDatabaseUrl(config, cell));
     if (path === undefined)
       throw new StartError("The database is on a server. Run this on a backup of it: DATABASE_URL=file:BACKUP.");
-    if (!existsSync(path)) throw new StartError(`There is no database at ${path} yet.`);
     const connection = openReadOnly(path);
     try {
       return { cell, ...checkLedger(connection, join(cellDataDir(config, cell), "ledger.journal")) };
