@@ -5,8 +5,8 @@ import type { Config } from "../../kernel/config/config.ts";
 import { AppError, StartError } from "../../kernel/errors.ts";
 import { openKernel, type RunningKernel } from "../../kernel/kernel.ts";
 import { type App, createApp } from "../app.ts";
+import { requireDatabase } from "../cells/existing-database.ts";
 import { dispatch, socketPath } from "../control-socket.ts";
-import { requireDatabase } from "./existing-database.ts";
 
 /** A service may begin with them; all others need its database. */
 const BEGINNINGS = new Set(["user.create", "user.invite", "user.admin", "agent.import", "agent.import-preview"]);

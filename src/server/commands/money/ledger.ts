@@ -8,9 +8,9 @@ import { programName } from "../../../kernel/config/program-name.ts";
 import { openReadOnly } from "../../../kernel/database/connection.ts";
 import { localDatabasePath } from "../../../kernel/database/database.ts";
 import { StartError } from "../../../kernel/errors.ts";
+import { requireDatabase } from "../../cells/existing-database.ts";
 import { cellDatabaseUrl, cellDataDir } from "../../cells/folders.ts";
 import { loadAllSettings } from "../../settings.ts";
-import { requireDatabase } from "../existing-database.ts";
 
 /** Returns the exit code: 0, 1 if anything differs, or 2 with the usage on standard error. */
 export async function ledgerCommand([name, ...rest]: string[], asJson: boolean): Promise<number> {

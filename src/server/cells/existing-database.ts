@@ -6,7 +6,7 @@ import { programName } from "../../kernel/config/program-name.ts";
 import { localDatabasePath } from "../../kernel/database/database.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { cellsOf } from "../backups/staging.ts";
-import { cellDatabaseUrl } from "../cells/folders.ts";
+import { cellDatabaseUrl } from "./folders.ts";
 
 /** Throws StartError if the file of the database, or that of a cell, is missing. A database on a server is not looked at. */
 export function requireDatabase(config: Pick<Config, "dataDir" | "database" | "of" | "sources">): void {
