@@ -1,7 +1,7 @@
 // Runs `berth backup`, which may run beside the service, `berth backups`, and `berth restore`.
 
 import { existsSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { timeOfBackup } from "../../../plugins/fleet/backups/backup-names.ts";
 import { backupSettings } from "../../../plugins/fleet/settings.ts";
 import { ERASURES_FILE } from "../../../plugins/privacy/settings.ts";
@@ -22,14 +22,33 @@ import { UsageError } from "./options.ts";
 
 /** @param name of the backup; given by the service that has started this process */
 export async function backupCommand(file: string | undefined, name: string | undefined): Promise<number> {
+  const form = file === undefined ? undefined : formOf(file);
   const config = loadAllSettings(environment());
   requireDatabase(config);
   if (file === undefined) return backUpToPlace(config, name);
-  const isArchive = /\.(?:tar\.gz|tgz)(?:\.age)?$/.test(file);
+  const isArchive = form === "archive";
   const result = isArchive ? await backUpToFile(config, file) : copyDatabases(config, file);
   await note(config, "backup.create", resolve(file));
   return print(`${result} ${keyHint(config)}\n`);
 }
+
+/** What a name asks for. Throws UsageError, so that no name leads to something else than what it says. */
+export function formOf(file: string): "archive" | "database" {
+  if (/^[a-z0-9]+:\/\//i.test(file))
+    throw new UsageError(
+      `${file} is an address, and backup FILE writes a file. For a bucket set BACKUP_TO=s3://bucket/prefix, then run: ${programName()} backup`,
+    );
+  const form = ARCHIVE_FILE.test(file) ? "archive" : file.endsWith(".db") ? "database" : undefined;
+  if (form === undefined)
+    throw new UsageError(
+      `${file} does not say what to write. A name that ends in .tar.gz is an archive of everything (.tar.gz.age an encrypted one), one that ends in .db the database alone.`,
+    );
+  const folder = dirname(resolve(file));
+  if (existsSync(folder)) return form;
+  throw new StartError(`There is no folder ${folder}. Make it, or mount its disk, then try again.`);
+}
+
+const ARCHIVE_FILE = /\.(?:tar\.gz|tgz)(?:\.age)?$/;
 
 async function backUpToPlace(config: Config, name: string | undefined): Promise<number> {
   const tell = startedByService();
