@@ -1,6 +1,6 @@
 // Tests commands over the control socket and, without a service, on the file.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { createClient } from "../../tests/support/client.ts";
@@ -204,6 +204,13 @@ describe("while no service runs", () => {
     const dir = temporaryDir();
     const config = loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path });
     const args = { email: "ada@example.com", plan: "starter", days: "7" };
+    for (const name of ["user.grant", "user.list", "audit.verify", "prune.report", "person.export", "person.verify"])
+      await expect(runCommand(config, name, args)).rejects.toThrow(
+        `There is no database at ${join(dir.path, "berth.db")}. DATA_DIR is ${dir.path}, from the environment.`,
+      );
+    expect(readdirSync(dir.path)).toEqual([]);
+    // A service may begin with an invitation.
+    await runCommand(config, "user.invite", { email: "grace@example.com" });
     await expect(runCommand(config, "user.grant", args)).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
     await using made = await openServer({ dir: dir.path, env: { DATA_DIR: dir.path } });
     const { id } = await made.app.accounts.users.create({ email: args.email, passwordHash: null });

@@ -108,8 +108,6 @@ test.each([
 test("a failure is one line on standard error and exit code 1, without a stack", async () => {
   for (const [args, env, says] of [
     [["serve"], { PORT: "none" }, /^berth: PORT/],
-    [["user", "grant", "nobody@example.com", "pro"], {}, /no account/],
-    [["user", "grant", "nobody@example.com", "gold"], {}, /Unknown plan/],
     [["health"], { PORT: "1" }, /nothing answers on 127\.0\.0\.1:1/],
     [["health"], { PORT: "1", HOST: "::1" }, /nothing answers on \[::1\]:1/],
     [["restore", "missing.db"], {}, /missing\.db/],
@@ -121,6 +119,22 @@ test("a failure is one line on standard error and exit code 1, without a stack",
     expect(stderr).not.toMatch(/\bat \S+[:(]|Error:/);
   }
 });
+
+test("what needs a database refuses a folder without one, and writes nothing there", async () => {
+  const empty = temporaryDir();
+  const commands = [["audit", "verify"], ["backup"], ["ledger", "check"]];
+  try {
+    const results = commands.map((args) => run([bun, join(import.meta.dir, "main.ts"), ...args], {}, empty.path));
+    for (const { exitCode, stdout, stderr } of await Promise.all(results)) {
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+      expect(stderr).toMatch(line);
+      expect(stderr).toContain(`There is no database at ${join(empty.path, "data/berth.db")}. DATA_DIR is not set`);
+    }
+    expect(readdirSync(empty.path)).toEqual([]);
+  } finally {
+    empty.remove();
+  }
+}, 30_000);
 
 test("serve names every wrong setting, a line each", async () => {
   const { exitCode, stderr } = await berth(["serve"], { PORT: "none", ROLE: "cook", LOG_LEVEL: "loud" });

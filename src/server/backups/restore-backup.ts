@@ -84,12 +84,22 @@ export async function restoreBackup(
         identities,
         until: at ?? Number.POSITIVE_INFINITY,
       });
+      if (at !== undefined && of.problem !== undefined && of.at < at)
+        throw notReached(name, place.at, of.at, of.problem);
       reached = { at: Math.max(reached?.at ?? 0, of.at), problem: reached?.problem ?? of.problem };
     }
     return { from, ...replaceBy(config, folder, from), reached };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Whoever asks for a moment may prefer another one to what is left of the way to it. */
+function notReached(name: string, begin: number, end: number, problem: string): StartError {
+  const reachable = end > begin ? `latest --at ${new Date(end).toISOString()}` : name;
+  return new StartError(
+    `${problem} It is before the wanted moment, so nothing was replaced. What can be restored: ${programName()} restore ${reachable}`,
+  );
 }
 
 async function findSource(

@@ -1,31 +1,54 @@
 // Runs `berth backup`, which may run beside the service, `berth backups`, and `berth restore`.
 
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import { timeOfBackup } from "../../../plugins/fleet/backups/backup-names.ts";
 import { backupSettings } from "../../../plugins/fleet/settings.ts";
 import { ERASURES_FILE } from "../../../plugins/privacy/settings.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
+import { MINUTE } from "../../kernel/util/time.ts";
 import type { BackupMessage } from "../backups/backup-process.ts";
 import { restorableMoments } from "../backups/continuous/restore/moments.ts";
 import { backUpDatabase } from "../backups/database-copy.ts";
 import { listBackups, makeBackup, makeBackupFile, openStorage } from "../backups/make-backup.ts";
 import { copyOfCell, restoreBackup } from "../backups/restore-backup.ts";
 import { cellsOf } from "../backups/staging.ts";
+import { requireDatabase } from "../cells/existing-database.ts";
 import { cellDatabaseUrl, cellDataDir } from "../cells/folders.ts";
 import { loadAllSettings } from "../settings.ts";
 import { UsageError } from "./options.ts";
 
 /** @param name of the backup; given by the service that has started this process */
 export async function backupCommand(file: string | undefined, name: string | undefined): Promise<number> {
+  const form = file === undefined ? undefined : formOf(file);
   const config = loadAllSettings(environment());
+  requireDatabase(config);
   if (file === undefined) return backUpToPlace(config, name);
-  const isArchive = /\.(?:tar\.gz|tgz)(?:\.age)?$/.test(file);
+  const isArchive = form === "archive";
   const result = isArchive ? await backUpToFile(config, file) : copyDatabases(config, file);
   await note(config, "backup.create", resolve(file));
   return print(`${result} ${keyHint(config)}\n`);
 }
+
+/** What a name asks for. Throws UsageError, so that no name leads to something else than what it says. */
+export function formOf(file: string): "archive" | "database" {
+  if (/^[a-z0-9]+:\/\//i.test(file))
+    throw new UsageError(
+      `${file} is an address, and backup FILE writes a file. For a bucket set BACKUP_TO=s3://bucket/prefix, then run: ${programName()} backup`,
+    );
+  const form = ARCHIVE_FILE.test(file) ? "archive" : file.endsWith(".db") ? "database" : undefined;
+  if (form === undefined)
+    throw new UsageError(
+      `${file} does not say what to write. A name that ends in .tar.gz is an archive of everything (.tar.gz.age an encrypted one), one that ends in .db the database alone.`,
+    );
+  const folder = dirname(resolve(file));
+  if (existsSync(folder)) return form;
+  throw new StartError(`There is no folder ${folder}. Make it, or mount its disk, then try again.`);
+}
+
+const ARCHIVE_FILE = /\.(?:tar\.gz|tgz)(?:\.age)?$/;
 
 async function backUpToPlace(config: Config, name: string | undefined): Promise<number> {
   const tell = startedByService();
@@ -98,18 +121,47 @@ export async function restoreCommand(
     process.stderr.write(`Usage: ${programName()} restore BACKUP [--at TIME] [--identity FILE]\n`);
     return 2;
   }
-  const at = time === undefined ? undefined : Date.parse(time);
-  if (Number.isNaN(at)) throw new UsageError(`--at ${time} is no time. Write it as 2026-11-26T14:03:05Z.`);
+  const at = time === undefined ? undefined : parseMoment(time, Date.now());
   const config = loadAllSettings(environment());
   const { from, kept, files, reached } = await restoreBackup(config, source, { identityFile, at });
   await note(config, "backup.restore", from, { files, kept });
   if (reached?.problem !== undefined) process.stderr.write(`${reached.problem}\n`);
+  if (at !== undefined) process.stderr.write(distanceText(at, reached?.at ?? timeOfBackup(basename(from))));
   const erased = await eraseAgain(config);
   const before = kept.length > 0 ? ` What was there before is kept as ${kept.join(", ")}.` : "";
   const andFiles = files > 0 ? `, with ${files} files` : "";
-  return print(
-    `Restored from ${from}${andFiles}.${reachedText(reached?.at)}${before}${erased} The start needs the key that the backup was made with: ${keyName(config)}.\n`,
+  print(`Restored from ${from}${andFiles}.${reachedText(reached?.at)}${before}${erased} ${neededKey(config)}\n`);
+  // What was stored after the damage is lost.
+  return reached?.problem === undefined ? 0 : 1;
+}
+
+/** Throws UsageError. Other forms than ISO 8601 with a zone would be read as another time than is meant. */
+export function parseMoment(text: string, now: number): number {
+  const [, date = ""] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];
+  const day = Date.parse(date);
+  const at = Date.parse(text);
+  // The 30th of February would be a day in March.
+  if (Number.isNaN(at) || Number.isNaN(day) || !new Date(day).toISOString().startsWith(date))
+    throw new UsageError(
+      `--at ${text} is no time with a zone. Write it as 2026-11-26T14:03:05Z, which is UTC, or with the distance to UTC: 2026-11-26T15:03:05+01:00.`,
+    );
+  if (at <= now) return at;
+  throw new UsageError(
+    `--at ${text} is in the future: it is ${new Date(now).toISOString()}. For the newest state: ${programName()} restore latest`,
   );
+}
+
+/** What was written in between is not there; the copy may also have had nothing to do. */
+function distanceText(wanted: number, reached: number): string {
+  if (wanted - reached <= MINUTE) return "";
+  const [from, to] = [reached, wanted].map((at) => new Date(at).toISOString());
+  return `The last state up to ${to} that the backups have is of ${from}. What the service wrote in between, if anything, is missing.\n`;
+}
+
+function neededKey(config: Config): string {
+  const needed = `The start needs the key that the backup was made with: ${keyName(config)}`;
+  if (config.secretKey || existsSync(join(config.dataDir, "secret.key"))) return `${needed}.`;
+  return `${needed}, which is not there. Put it there before the start, or set SECRET_KEY; a start without it makes a new key, which opens no secret of the backup.`;
 }
 
 const reachedText = (at: number | undefined) =>

@@ -5,7 +5,11 @@ import type { Config } from "../../kernel/config/config.ts";
 import { AppError, StartError } from "../../kernel/errors.ts";
 import { openKernel, type RunningKernel } from "../../kernel/kernel.ts";
 import { type App, createApp } from "../app.ts";
+import { requireDatabase } from "../cells/existing-database.ts";
 import { dispatch, socketPath } from "../control-socket.ts";
+
+/** A service may begin with them; all others need its database. */
+const BEGINNINGS = new Set(["user.create", "user.invite", "user.admin", "agent.import", "agent.import-preview"]);
 
 /**
  * Runs a command in the service that runs on this data folder, or without one on the database itself. The operator in the
@@ -30,6 +34,7 @@ export async function withCommands<Result>(
       const argsWithOperator = { operator: who, ...args };
       const answer = commands ? undefined : await askService(config, name, argsWithOperator);
       if (answer !== undefined) return answer;
+      if (!BEGINNINGS.has(name)) requireDatabase(config);
       if (config.of(clusterSettings).cells > 1)
         throw new StartError(
           "With CELLS, commands go through the running service, which knows all cells. Start it first.",

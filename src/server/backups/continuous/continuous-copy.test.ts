@@ -282,6 +282,19 @@ describe("what is wrong with a segment ends the way before it, and is said", () 
     expect(await restore()).toMatchObject({ keys: "k1", reached: { problem: expect.stringContaining("Segment 2") } });
   });
 
+  test("before a moment that is asked for: nothing is replaced, and the moment that can be reached is named", async () => {
+    const [first, second] = await three();
+    const now = Date.now();
+    rmSync(second);
+    const refused = await restore({ at: now }).catch(String);
+    expect(refused).toContain("Segment 2 of the continuous copy is missing");
+    expect(existsSync(at("new/berth.db"))).toBe(false);
+    const [, reachable = ""] = /restore latest --at (\S+)$/.exec(String(refused)) ?? [];
+    expect(await restore({ at: Date.parse(reachable) })).toMatchObject({ keys: "k1" });
+    rmSync(first);
+    await expect(restore({ at: now })).rejects.toThrow(/restore berth-\S+\.tar\.gz$/);
+  });
+
   test("in the wrong order", async () => {
     const [, second, third] = await three();
     renameSync(second, at("swap"));

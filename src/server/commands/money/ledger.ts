@@ -1,6 +1,5 @@
 // Runs `berth ledger check`, which proves that payments, credits and usage agree, also while the service runs.
 
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { checkLedger, type LedgerReport } from "../../../../plugins/ai/ledger-check/ledger-check.ts";
 import { clusterSettings } from "../../../cluster/settings.ts";
@@ -9,6 +8,7 @@ import { programName } from "../../../kernel/config/program-name.ts";
 import { openReadOnly } from "../../../kernel/database/connection.ts";
 import { localDatabasePath } from "../../../kernel/database/database.ts";
 import { StartError } from "../../../kernel/errors.ts";
+import { requireDatabase } from "../../cells/existing-database.ts";
 import { cellDatabaseUrl, cellDataDir } from "../../cells/folders.ts";
 import { loadAllSettings } from "../../settings.ts";
 
@@ -19,12 +19,12 @@ export async function ledgerCommand([name, ...rest]: string[], asJson: boolean):
     return 2;
   }
   const config = loadAllSettings(environment());
+  requireDatabase(config);
   const { cells } = config.of(clusterSettings);
   const reports = Array.from({ length: cells }, (_, cell) => {
     const path = localDatabasePath(cellDatabaseUrl(config, cell));
     if (path === undefined)
       throw new StartError("The database is on a server. Run this on a backup of it: DATABASE_URL=file:BACKUP.");
-    if (!existsSync(path)) throw new StartError(`There is no database at ${path} yet.`);
     const connection = openReadOnly(path);
     try {
       return { cell, ...checkLedger(connection, join(cellDataDir(config, cell), "ledger.journal")) };
