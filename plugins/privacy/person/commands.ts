@@ -21,7 +21,8 @@ interface Deps extends Pick<Kernel, "database" | "audit"> {
 /** The audit log has the address of an account that is gone. */
 const ERASED_ACCOUNT = `SELECT target_id AS id FROM audit_log WHERE action = 'user.delete' AND lower(target_name) = lower(trim(?))
   ORDER BY id DESC LIMIT 1`;
-const RECEIPT = "SELECT receipt FROM erasures WHERE person = ? AND receipt IS NOT NULL ORDER BY ended_at DESC LIMIT 1";
+/** Of the last erasure; NULL while it is under way. */
+const RECEIPT = "SELECT receipt FROM erasures WHERE person = ? ORDER BY id DESC LIMIT 1";
 
 /** Everybody whom the database knows by a platform's id. */
 const SENDERS = `SELECT json_group_array(json_array(channel, id)) AS people FROM (
@@ -45,8 +46,8 @@ export function createPersonCommands({ database, audit, list, erasures, exportin
   /** The receipt of somebody who was erased, and of whom nothing has come since: its first print may be lost. */
   async function receiptOfBefore(subject: Subject): Promise<Receipt | undefined> {
     const [row] = (await database.read(RECEIPT, [list.hashOf(subject)])).rows;
-    if (!row || (await isKnown(subject))) return undefined;
-    return JSON.parse(String(row.receipt)) as Receipt;
+    if (typeof row?.receipt !== "string" || (await isKnown(subject))) return undefined;
+    return JSON.parse(row.receipt) as Receipt;
   }
 
   const isKnown = async (subject: Subject) =>
