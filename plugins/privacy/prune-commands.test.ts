@@ -23,7 +23,10 @@ const recorded = async (action: string) =>
       "SELECT actor_kind, actor_name, target_id, details FROM audit_log WHERE action = ?",
       [action],
     )
-  ).rows.map((row) => ({ ...row, details: JSON.parse(String(row.details)) }));
+  ).rows.map(({ actor_kind, actor_name, target_id, details }) => ({
+    ...{ actor_kind, actor_name, target_id },
+    details: JSON.parse(String(details)) as object,
+  }));
 const addEvents = async (count: number) => {
   for (let at = 0; at < count; at++)
     await server.kernel.database.write([
