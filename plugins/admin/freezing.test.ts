@@ -125,6 +125,18 @@ describe("an agent", () => {
     ]);
   });
 
+  test("that is frozen again for another reason has that one", async () => {
+    await freezeAgent();
+    const since = "SELECT frozen_at, thawed_status FROM agents WHERE id = ?";
+    const before = await fixture.rows(since, agentId);
+    const reason = "It sends viruses.";
+    expect(await admin.post(`/api/admin/agents/${agentId}/freeze`, { reason })).toMatchObject({ body: { reason } });
+    expect(await agentOf()).toMatchObject({ statusReason: reason, frozen: { reason } });
+    expect(await fixture.rows(since, agentId)).toEqual(before);
+    expect((await auditOf(agentId)).map(({ details }) => details.reason)).toEqual([REASON, reason]);
+    expect(await unfreezeAgent()).toMatchObject({ body: { status: "running", reason: null } });
+  });
+
   test("that was in an error is tried again when it goes on", async () => {
     await fixture.kernel.database.write([
       { sql: "UPDATE agents SET status = 'error' WHERE id = ?", args: [agentId], after: () => undefined },
@@ -143,7 +155,9 @@ describe("an agent", () => {
   test("needs a reason, an admin, and an agent", async () => {
     expectRefusal(await admin.post(`/api/admin/agents/${agentId}/freeze`, { reason: " " }), 400, "INVALID_INPUT");
     expectRefusal(await ada.post(`/api/admin/agents/${agentId}/freeze`, { reason: REASON }), 403, "ADMIN_REQUIRED");
-    expectRefusal(await freezeAgent(Bun.randomUUIDv7()), 404, "AGENT_NOT_FOUND");
+    const unknown = await freezeAgent("nope");
+    expectRefusal(unknown, 404, "AGENT_NOT_FOUND");
+    expect(unknown.text).toContain("There is no agent with this id.");
   });
 });
 
@@ -209,6 +223,17 @@ describe("an account", () => {
       { action: "user.freeze", by: "owner@example.com", details: { reason: REASON } },
       { action: "user.unfreeze", by: "owner@example.com", details: {} },
     ]);
+  });
+
+  test("that is frozen again for another reason has that one, and its agents have", async () => {
+    await freezeUser();
+    const reason = "It was sold.";
+    const again = await admin.post(`/api/admin/users/${ada.userId}/freeze`, { reason });
+    expect(again).toMatchObject({ status: 200, body: { frozen: { reason } } });
+    expect(await agentOf()).toMatchObject({ statusReason: reason, frozen: { reason, account: true } });
+    expect((await auditOf(ada.userId)).map(({ details }) => details.reason)).toEqual([REASON, reason]);
+    await unfreezeUser();
+    expect(await stateOf()).toEqual({ status: "running", wanted: "up", thawed: null });
   });
 
   test("that is disabled while it is frozen keeps its agents stopped", async () => {

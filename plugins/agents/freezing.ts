@@ -16,7 +16,7 @@ interface FreezeJob {
 }
 
 export interface Freezing {
-  /** Freezes one agent; a frozen one stays as it is. Throws 404 `AGENT_NOT_FOUND`. */
+  /** Freezes one agent; one that is frozen gets the new reason, if it is another. Throws 404 `AGENT_NOT_FOUND`. */
   freeze(agentId: string, reason: string, more: Statement[]): Promise<Agent>;
   /** Ends the freeze of one agent; it stays paused while its owner's account is frozen. Throws 404 `AGENT_NOT_FOUND`. */
   unfreeze(agentId: string, more: Statement[]): Promise<Agent>;
@@ -51,12 +51,12 @@ const resumed = (holds: string, reason: string) => `status = iif(${holds}, statu
   status_reason = iif(${holds}, ${reason}, NULL),
   thawed_status = iif(${holds}, thawed_status, NULL)`;
 
-const FREEZE = `UPDATE agents SET frozen_at = ?2, frozen_reason = ?3, status_reason = ?3, updated_at = ?2, ${PAUSED}
-  WHERE id = ?1 AND frozen_at IS NULL`;
+const FREEZE = `UPDATE agents SET frozen_at = coalesce(frozen_at, ?2), frozen_reason = ?3, status_reason = ?3, updated_at = ?2, ${PAUSED}
+  WHERE id = ?1 AND frozen_reason IS NOT ?3`;
 const UNFREEZE = `UPDATE agents SET frozen_at = NULL, frozen_reason = NULL, updated_at = ?2,
   ${resumed("owner_frozen", "(SELECT frozen_reason FROM users WHERE id = user_id)")} WHERE id = ?1 AND frozen_at IS NOT NULL`;
 const FREEZE_OWNED = `UPDATE agents SET owner_frozen = 1, status_reason = coalesce(frozen_reason, ?3), updated_at = ?2, ${PAUSED}
-  WHERE user_id = ?1 AND NOT owner_frozen`;
+  WHERE user_id = ?1 AND (NOT owner_frozen OR status_reason IS NOT coalesce(frozen_reason, ?3))`;
 const UNFREEZE_OWNED = `UPDATE agents SET owner_frozen = 0, updated_at = ?2, ${resumed("frozen_at IS NOT NULL", "frozen_reason")}
   WHERE user_id = ?1 AND owner_frozen`;
 

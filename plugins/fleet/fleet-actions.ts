@@ -1,7 +1,7 @@
 // What admins may do to the instance: stop and start agents, retry jobs, make backups. Each action is in the audit log.
 import { actorOfRequest } from "../../src/kernel/audit/current-actor.ts";
 import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
-import { forbidden, invalidInput, notFound } from "../../src/kernel/errors.ts";
+import { AppError, forbidden, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Actor, admin as adminPlugin, Command } from "../admin/index.ts";
@@ -33,9 +33,16 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
     return actor.name === "" ? { ...actor, name: (await users.byId(userId))?.email ?? userId } : actor;
   }
 
+  /** For who manages the agents of all accounts. */
+  const requireAgent = (id: string) =>
+    agents.require(id).catch((error: unknown) => {
+      if (!(error instanceof AppError && error.status === 404)) throw error;
+      throw notFound("There is no agent with this id.", "AGENT_NOT_FOUND");
+    });
+
   /** Recorded before it begins, since an operation is several writes: an attempt that fails is in the log too. */
   async function operate(operation: "start" | "stop", id: string, caller: Caller, request: Request) {
-    const agent = await agents.require(id);
+    const agent = await requireAgent(id);
     const [actor, owner] = await Promise.all([actorOf(caller, request), users.byId(agent.userId)]);
     const target = { kind: "agent", id: agent.id, name: agent.name };
     const details = { owner: owner?.email ?? null, status: agent.status };
@@ -46,7 +53,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
   }
 
   async function setFrozen(id: string, reason: string | null, actor: Actor) {
-    const agent = await agents.require(id);
+    const agent = await requireAgent(id);
     const owner = await users.byId(agent.userId);
     const action = reason === null ? "agent.unfreeze" : "agent.freeze";
     const target = { kind: "agent", id: agent.id, name: agent.name };
@@ -62,7 +69,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
     async (args) => {
       const { id = "", operator = "" } = args;
       const actor = { kind: "command", id: null, name: operator, address: null, requestId: null } as const;
-      const { name } = await agents.require(id);
+      const { name } = await requireAgent(id);
       return { ...(await setFrozen(id, toReason(args), actor)), name };
     };
 

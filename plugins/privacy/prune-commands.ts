@@ -31,12 +31,19 @@ export interface PruneSlice {
 
 const SLICE_MS = 2 * SECOND;
 
-export function createPruneCommands({ retention, database }: Pick<Kernel, "retention" | "database">): Commands {
+export function createPruneCommands({
+  retention,
+  database,
+  audit,
+}: Pick<Kernel, "retention" | "database" | "audit">): Commands {
+  const record = (action: string, kind: string, details: Readonly<Record<string, unknown>>) =>
+    database.write([audit.record({ action, target: { kind: "data", id: kind, name: kind }, details })]);
+
   function requireKinds(text: string): readonly KeptKind[] {
     const all = retention.kinds();
     if (text === "") return all;
-    return text.split(",").map((name) => {
-      const kind = all.find((one) => one.name === name.trim());
+    return [...new Set(text.split(",").map((name) => name.trim()))].map((name) => {
+      const kind = all.find((one) => one.name === name);
       if (kind) return kind;
       throw invalidInput({ path: "kind", message: `Give one of ${all.map((one) => one.name).join(", ")}.` });
     });
@@ -46,6 +53,15 @@ export function createPruneCommands({ retention, database }: Pick<Kernel, "reten
   function beforeOf(kind: KeptKind, olderThanMs: number | undefined): number | undefined {
     const keepMs = kind.setting === undefined ? kind.keepMs : (olderThanMs ?? kind.keepMs);
     return keepMs === undefined ? undefined : Date.now() - keepMs;
+  }
+
+  /** A kind that is named for a time of the operator's must have a time that can be set. */
+  function requireSettable(kinds: readonly KeptKind[]): void {
+    const fixed = kinds.filter(({ setting }) => setting === undefined).map(({ name }) => name);
+    if (fixed.length === 0) return;
+    const settable = retention.kinds().flatMap(({ name, setting }) => (setting === undefined ? [] : name));
+    const says = `The time of ${fixed.join(", ")} is fixed, so --older-than can't change it. It can be given for ${settable.join(", ")}.`;
+    throw invalidInput({ path: "olderThan", message: says });
   }
 
   async function fileSizes(): Promise<Pick<PruneReport, "fileBytes" | "freeBytes">> {
@@ -58,6 +74,7 @@ export function createPruneCommands({ retention, database }: Pick<Kernel, "reten
   return {
     async "prune.report"({ kinds = "", olderThan }): Promise<PruneReport> {
       const olderThanMs = olderThan === undefined ? undefined : requireAge(olderThan);
+      if (olderThanMs !== undefined && kinds !== "") requireSettable(requireKinds(kinds));
       const reports: KeptReport[] = [];
       for (const kind of requireKinds(kinds)) {
         const before = beforeOf(kind, olderThanMs);
@@ -75,13 +92,17 @@ export function createPruneCommands({ retention, database }: Pick<Kernel, "reten
     },
 
     /** Writes the file anew; other writes wait. */
-    "prune.compact": async () => ({
-      compacted: (await database.compact()) && (await database.truncateLog()),
-      ...(await fileSizes()),
-    }),
+    async "prune.compact"() {
+      const compacted = (await database.compact()) && (await database.truncateLog());
+      await record("data.compact", "database", { compacted });
+      return { compacted, ...(await fileSizes()) };
+    },
 
-    /** Deletes for two seconds. Ended in between, nothing is lost: the next slice goes on. */
-    async "prune.slice"({ kind: name = "", before = "" }): Promise<PruneSlice> {
+    /**
+     * Deletes for two seconds. Ended in between, nothing is lost: the next slice goes on. The audit log gets the first slice, if others
+     * follow, and the sum of all with the last one; `sofar` is what earlier slices have deleted.
+     */
+    async "prune.slice"({ kind: name = "", before = "", sofar = "0" }): Promise<PruneSlice> {
       const [kind] = requireKinds(name);
       const time = Number(before);
       if (!kind || name === "" || !Number.isFinite(time) || before === "")
@@ -89,8 +110,12 @@ export function createPruneCommands({ retention, database }: Pick<Kernel, "reten
       // A fixed time, and that of the audit log, can't be shortened by a caller.
       const latest = beforeOf(kind, kind.setting === undefined ? undefined : 0) ?? 0;
       const signal = AbortSignal.timeout(SLICE_MS);
-      const deleted = await retention.deleteBefore(kind, Math.min(time, latest), { signal });
-      return { deleted, done: !signal.aborted };
+      const end = Math.min(time, latest);
+      const deleted = await retention.deleteBefore(kind, end, { signal });
+      const [rows, done] = [Number(sofar) + deleted, !signal.aborted];
+      if (rows > 0 && (done || sofar === "0"))
+        await record("data.prune", kind.name, { before: new Date(end).toISOString(), rows, done });
+      return { deleted, done };
     },
   };
 }

@@ -12,7 +12,8 @@ type FrozenHook = (userId: string, reason: string | null) => Promise<Statement[]
 
 export interface AccountFreezing {
   /**
-   * Freezes an account for this reason, or ends that (null). Nothing is written if it is so already. Throws 404
+   * Freezes an account for this reason, or ends that (null). A frozen one gets the new reason. Nothing is written if it is so
+   * already. Throws 404
    * `USER_NOT_FOUND`; with `by`, the id of the admin, also 409 `OWN_ACCOUNT` for that account, and 409 `LAST_ADMIN` if no admin
    * would be left.
    */
@@ -39,8 +40,11 @@ export function createAccountFreezing(deps: Deps): AccountFreezing {
   const hooks: FrozenHook[] = [];
 
   /** Changes nothing; the guard after it fails if another admin was faster. */
-  const sameStateStatements = ({ id, frozenAt }: User) => {
-    const isSame = frozenAt === null ? isNull(userTable.frozenAt) : isNotNull(userTable.frozenAt);
+  const sameStateStatements = ({ id, frozenAt, frozenReason }: User) => {
+    const isSame =
+      frozenAt === null
+        ? isNull(userTable.frozenAt)
+        : and(isNotNull(userTable.frozenAt), eq(userTable.frozenReason, frozenReason ?? ""));
     const unchanged = { frozenAt: sql`${userTable.frozenAt}` };
     const touch = database.drizzle
       .update(userTable)
@@ -54,14 +58,18 @@ export function createAccountFreezing(deps: Deps): AccountFreezing {
       changeAccount(id, async (current) => {
         const isFreeze = reason !== null;
         if (isFreeze && id === by) throw ownFreezeError();
-        if (isFreeze === (current.frozenAt !== null)) return [];
+        const isSame = isFreeze ? current.frozenReason === reason : current.frozenAt === null;
+        if (isSame) return [];
         const { email, name, plan, createdAt } = current;
         const data = { id, email, name, plan, createdAt: new Date(createdAt).toISOString() };
         const details = isFreeze ? { reason } : {};
         return [
           ...(isFreeze && by !== undefined ? lastAdminStatements(current) : []),
           ...sameStateStatements(current),
-          users.updateStatement(id, { frozenAt: isFreeze ? Date.now() : null, frozenReason: reason }),
+          users.updateStatement(id, {
+            frozenAt: isFreeze ? (current.frozenAt ?? Date.now()) : null,
+            frozenReason: reason,
+          }),
           ...(await Promise.all(hooks.map((hook) => hook(id, reason)))).flat(),
           events.recordStatement(isFreeze ? "user.frozen" : "user.unfrozen", {
             userId: id,

@@ -1,15 +1,16 @@
 // The commands behind `berth person`: a copy of somebody's data, their erasure with a receipt, and what follows a restored backup.
 import { isAbsolute } from "node:path";
-import { invalidInput } from "../../../src/kernel/errors.ts";
+import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Commands } from "../../admin/index.ts";
 import type { Erasures } from "./erasure.ts";
 import type { ErasureList } from "./erasure-list.ts";
 import { type ExportDeps, writeExport } from "./export.ts";
-import { isGenuine } from "./receipt.ts";
+import { agentsOf } from "./find-traces.ts";
+import { isGenuine, type Receipt } from "./receipt.ts";
 import { ACCOUNT, parseSubject, type Subject } from "./subject.ts";
 
-interface Deps extends Pick<Kernel, "database"> {
+interface Deps extends Pick<Kernel, "database" | "audit"> {
   list: ErasureList;
   erasures: Erasures;
   exporting: ExportDeps;
@@ -17,25 +18,68 @@ interface Deps extends Pick<Kernel, "database"> {
   accountOf(email: string): Promise<{ id: string }>;
 }
 
+/** The audit log has the address of an account that is gone. */
+const ERASED_ACCOUNT = `SELECT target_id AS id FROM audit_log WHERE action = 'user.delete' AND lower(target_name) = lower(trim(?))
+  ORDER BY id DESC LIMIT 1`;
+/** Of the last erasure; NULL while it is under way. */
+const RECEIPT = "SELECT receipt FROM erasures WHERE person = ? ORDER BY id DESC LIMIT 1";
+
 /** Everybody whom the database knows by a platform's id. */
 const SENDERS = `SELECT json_group_array(json_array(channel, id)) AS people FROM (
   SELECT platform AS channel, sender_id AS id FROM inbox WHERE sender_id <> ''
   UNION SELECT channel, sender_id FROM pairings
   UNION SELECT platform, iif(platform = 'public', replace(peer, 'visitor:', ''), peer) FROM sessions WHERE peer IS NOT NULL)`;
 
-export function createPersonCommands({ database, list, erasures, exporting, accountOf }: Deps): Commands {
+export function createPersonCommands({ database, audit, list, erasures, exporting, accountOf }: Deps): Commands {
   const subjectOf = async ({ email, channel = "", id = "" }: Readonly<Record<string, string>>): Promise<Subject> =>
     email === undefined ? parseSubject(channel, id) : { channel: ACCOUNT, id: (await accountOf(email)).id };
 
+  /** An account that an erasure has removed; undefined for one that was never erased. */
+  async function erasedAccount(email: string): Promise<Subject | undefined> {
+    const [row] = (await database.readLong(ERASED_ACCOUNT, [email])).rows;
+    const subject = row && { channel: ACCOUNT, id: String(row.id) };
+    if (!subject) return undefined;
+    const person = list.hashOf(subject);
+    return list.all().some((one) => one.person === person) ? subject : undefined;
+  }
+
+  /** The receipt of somebody who was erased, and of whom nothing has come since: its first print may be lost. */
+  async function receiptOfBefore(subject: Subject): Promise<Receipt | undefined> {
+    const [row] = (await database.read(RECEIPT, [list.hashOf(subject)])).rows;
+    if (typeof row?.receipt !== "string" || (await isKnown(subject))) return undefined;
+    return JSON.parse(row.receipt) as Receipt;
+  }
+
+  const isKnown = async (subject: Subject) =>
+    subject.channel === ACCOUNT
+      ? (await database.read("SELECT 1 FROM users WHERE id = ?", [subject.id])).rows.length > 0
+      : (await agentsOf(database, subject)).length > 0;
+
   return {
     async "person.erase"(args) {
-      return erasures.erase(await subjectOf(args), { kind: "command", name: args.operator ?? "" });
+      const subject = await subjectOf(args).catch(async (error: unknown) => {
+        const erased = args.email === undefined ? undefined : await erasedAccount(args.email);
+        if (!erased) throw error;
+        return erased;
+      });
+      const actor = { kind: "command", name: args.operator ?? "" } as const;
+      return (await receiptOfBefore(subject)) ?? erasures.erase(subject, actor);
     },
 
     async "person.export"(args) {
       const { file = "" } = args;
       if (!isAbsolute(file)) throw invalidInput({ path: "file", message: "Give the absolute path of a new file." });
-      return writeExport(exporting, await subjectOf(args), file);
+      const subject = await subjectOf(args);
+      if (!(await isKnown(subject)))
+        throw new AppError(
+          404,
+          "PERSON_NOT_FOUND",
+          "Nothing of such a person is known here. Check the channel and the id; a conversation shows the id.",
+        );
+      const target = { kind: "person", id: list.hashOf(subject), name: "" };
+      return writeExport(exporting, subject, file, async (details) => {
+        await database.write([audit.record({ action: "person.export", target, details })]);
+      });
     },
 
     async "person.verify"({ receipt = "" }) {

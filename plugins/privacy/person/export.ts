@@ -1,11 +1,12 @@
 // Writes a copy of all of a person's data as one archive: a gzipped tar with JSON files, and the files themselves.
-import { createWriteStream } from "node:fs";
+import { accessSync, constants, createWriteStream, existsSync } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Database } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
 import type { Agent } from "../../agents/index.ts";
 import { argumentsFor, copySql, DELETIONS, FILES, parametersOf } from "./deletions.ts";
 import { agentsOf, findTraces } from "./find-traces.ts";
@@ -66,8 +67,17 @@ const jsonEntry = (name: string, value: unknown): Entry => ({
   bytes: new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`),
 });
 
-/** Writes the archive as a whole, readable by its owner only. Returns its size and the number of its files. */
-export async function writeExport(deps: ExportDeps, subject: Subject, file: string) {
+/**
+ * Writes the archive as a whole, readable by its owner only. Returns its size and the number of its files. `record` runs before the
+ * archive has its name.
+ */
+export async function writeExport(
+  deps: ExportDeps,
+  subject: Subject,
+  file: string,
+  record: (counts: { files: number }) => Promise<void>,
+) {
+  requireNew(file);
   const { createTarPacker } = await import("modern-tar");
   const { readable, controller } = createTarPacker();
   const unfinished = `${file}.unfinished`;
@@ -92,11 +102,31 @@ export async function writeExport(deps: ExportDeps, subject: Subject, file: stri
       throw error;
     });
     await Promise.all([written, packed]);
+    await record({ files });
     await rename(unfinished, file);
   } finally {
     await rm(unfinished, { force: true });
   }
   return { file, bytes: (await stat(file)).size, files };
+}
+
+/** Throws 409 for a file that exists, 404 where its folder is missing. */
+function requireNew(file: string): void {
+  const folder = dirname(file);
+  if (existsSync(file)) {
+    const says = `The file ${file} exists already, and is not overwritten. Name another one with --out.`;
+    throw new AppError(409, "FILE_EXISTS", says);
+  }
+  if (!existsSync(folder)) {
+    const says = `The folder ${folder} does not exist. Make it, or name another file with --out.`;
+    throw new AppError(404, "FOLDER_NOT_FOUND", says);
+  }
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (cause) {
+    const says = `The service may not write to the folder ${folder}. Name another file with --out.`;
+    throw new AppError(403, "FOLDER_NOT_WRITABLE", says, {}, { cause });
+  }
 }
 
 async function* ofAccount(deps: ExportDeps, userId: string): AsyncGenerator<Entry, void> {

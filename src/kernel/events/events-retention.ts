@@ -9,7 +9,7 @@ import { HOUR } from "../util/time.ts";
 const DELETE = `DELETE FROM events WHERE created_at < ?1 AND seq < (SELECT max(seq) FROM events)
   AND seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?2)`;
 const MEASURE = `SELECT count(*) AS rows, sum(octet_length(data) + 120) AS bytes, min(created_at) AS oldest
-  FROM events WHERE created_at < ?1`;
+  FROM events WHERE created_at < ?1 AND seq < (SELECT max(seq) FROM events)`;
 
 export const eventsKind = (database: Database, keepMs: number): KeptKind => ({
   name: "events",

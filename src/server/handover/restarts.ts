@@ -1,5 +1,6 @@
 // Restarts the service in its process, by the command `berth restart` or SIGHUP: the program is executed again, with the sockets.
 import { version } from "../../../package.json";
+import { leaveNote } from "../../../plugins/admin/operator-notes.ts";
 import { restoreCopy } from "../../kernel/database/before-migration/migration-copy.ts";
 import { localDatabasePath } from "../../kernel/database/database.ts";
 import { AppError } from "../../kernel/errors.ts";
@@ -33,11 +34,12 @@ export function createRestarts({ running, program, startedAt, inherited }: Resta
   let isRestarting = false;
 
   /** `restored` is a copy of the database that takes its place in between. */
-  async function restart({ isChecked, restored }: Readonly<Record<string, string>> = {}): Promise<void> {
+  async function restart({ isChecked, restored, operator }: Readonly<Record<string, string>> = {}): Promise<void> {
     if (isRestarting) throw new AppError(409, "RESTARTING", "The service is restarting already.");
     isRestarting = true;
     try {
       if (isChecked !== "yes") await (await import("./check.ts")).checkProgram(program);
+      if (operator !== undefined) noteRestart(operator);
     } catch (error) {
       isRestarting = false;
       throw error;
@@ -51,6 +53,17 @@ export function createRestarts({ running, program, startedAt, inherited }: Resta
           process.exit(1);
         });
     }, 20);
+  }
+
+  /** The next start writes it to the audit log. A signal has no operator. */
+  function noteRestart(operator: string): void {
+    const target = { kind: "service", id: "", name: "" };
+    const at = new Date().toISOString();
+    try {
+      leaveNote(running().config.dataDir, { action: "service.restart", target, details: { version }, operator, at });
+    } catch (error) {
+      running().log.warn("the audit log does not get this restart", { error });
+    }
   }
 
   function restore(copy: string): void {

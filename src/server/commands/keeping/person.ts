@@ -1,13 +1,15 @@
 // Runs `berth person`: a copy of all of somebody's data, their erasure with a receipt, and the check of a receipt.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Receipt } from "../../../../plugins/privacy/index.ts";
 import { environment } from "../../../kernel/config/config.ts";
 import { programName } from "../../../kernel/config/program-name.ts";
+import { AppError, StartError } from "../../../kernel/errors.ts";
 import { cellsOf } from "../../backups/staging.ts";
 import { loadAllSettings } from "../../settings.ts";
 import { UsageError } from "../options.ts";
 import { type SendCommand, withCommands } from "../run-command.ts";
+import { openReceiptFile } from "./receipt-file.ts";
 
 export interface PersonFlags {
   channel: string | undefined;
@@ -23,7 +25,7 @@ const USAGE = [
   ["export (--account EMAIL | --channel CHANNEL --id ID) --out FILE.tar.gz", "write a copy of all of somebody's data"],
   [
     "erase (--account EMAIL | --channel CHANNEL --id ID) [--out RECEIPT] [--yes]",
-    "delete all of it, and print a receipt",
+    "delete all of it, and print a receipt; of somebody who is erased already, the receipt of then",
   ],
   ["verify RECEIPT", "check that this service made the receipt, and that it is as it was"],
   ["reapply", "erase again whom a restored backup has brought back"],
@@ -67,10 +69,17 @@ async function inCells<Result>(
 
 async function exportData(who: Who, out: string | undefined): Promise<number> {
   if (out === undefined) throw new UsageError("Name the file that is to be written: --out FILE.tar.gz");
+  let unknown: unknown;
   const written = await inCells(who, (send, cell) =>
-    send("person.export", { ...who, file: resolve(cell === 0 ? out : `${out}.${cell}`) }),
+    send("person.export", { ...who, file: resolve(cell === 0 ? out : `${out}.${cell}`) }).catch((error: unknown) => {
+      // With several cells, only some of them may know the person.
+      if (!(error instanceof AppError && error.code === "PERSON_NOT_FOUND")) throw error;
+      unknown = error;
+    }),
   );
-  for (const one of written) {
+  const files = written.filter((one) => one !== undefined);
+  if (files.length === 0) throw unknown;
+  for (const one of files) {
     const { file, bytes, files } = one as { file: string; bytes: number; files: number };
     process.stdout.write(`${file}: ${files} files, ${bytes} bytes. It holds personal data; only you can read it.\n`);
   }
@@ -79,13 +88,26 @@ async function exportData(who: Who, out: string | undefined): Promise<number> {
 
 async function erase(who: Who, { yes, out }: PersonFlags): Promise<number> {
   if (!yes && !(await isConfirmed(who))) return 1;
-  const receipts = (await inCells(who, (send) => send("person.erase", who))) as Receipt[];
+  const startedAt = new Date().toISOString();
+  // Before anything is erased, since the receipt can't be made again.
+  const file = out === undefined ? undefined : openReceiptFile(out);
+  const receipts = await inCells(who, (send) => send("person.erase", who) as Promise<Receipt>).catch(
+    (error: unknown) => {
+      file?.discard();
+      throw error;
+    },
+  );
   const text = `${JSON.stringify(receipts.length === 1 ? receipts[0] : receipts, null, 2)}\n`;
-  if (out === undefined) process.stdout.write(text);
-  else writeFileSync(out, text, { mode: 0o600 });
+  const isWritten = file?.write(text) ?? true;
+  if (!file || !isWritten) process.stdout.write(text);
   const rows = receipts.flatMap(({ deleted }) => Object.values(deleted)).reduce((sum, count) => sum + count, 0);
-  process.stderr.write(`${rows} rows and files were deleted. The receipt says what remains, and why.\n`);
-  return 0;
+  const before = receipts.every(({ endedAt }) => endedAt < startedAt) ? receipts[0]?.endedAt : undefined;
+  process.stderr.write(
+    before === undefined
+      ? `${rows} rows and files were deleted. The receipt says what remains, and why.\n`
+      : `This person was erased on ${before}, and nothing of them has come since. This is the receipt of then.\n`,
+  );
+  return isWritten ? 0 : 1;
 }
 
 async function isConfirmed({ email, channel, id }: Who): Promise<boolean> {
@@ -96,7 +118,7 @@ async function isConfirmed({ email, channel, id }: Who): Promise<boolean> {
 }
 
 async function verify(file: string): Promise<number> {
-  const text = readFileSync(file, "utf8");
+  const text = readReceipt(file);
   const { genuine } = (await withCommands(loadAllSettings(environment()), (send) =>
     send("person.verify", { receipt: text }),
   )) as { genuine: boolean };
@@ -106,6 +128,16 @@ async function verify(file: string): Promise<number> {
       : "This is not as this service made it, or another service did.\n",
   );
   return genuine ? 0 : 1;
+}
+
+function readReceipt(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "There is no such file" : `It can't be read (${code})`;
+    throw new StartError(`${file}: ${why}. Give the file of a receipt.`, { cause });
+  }
 }
 
 async function reapply(): Promise<number> {

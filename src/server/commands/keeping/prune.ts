@@ -50,7 +50,8 @@ async function deleteAll(send: SendCommand, report: PruneReport, deleted: Map<st
   for (const { kind, before } of report.kinds) {
     if (before === null) continue;
     for (let done = false; !done; ) {
-      const slice = (await send("prune.slice", { kind, before: String(before) })) as PruneSlice;
+      const sofar = String(deleted.get(kind) ?? 0);
+      const slice = (await send("prune.slice", { kind, before: String(before), sofar })) as PruneSlice;
       done = slice.done;
       deleted.set(kind, (deleted.get(kind) ?? 0) + slice.deleted);
       if (!done && !isQuiet) process.stderr.write(`${kind}: ${deleted.get(kind)} rows so far\n`);

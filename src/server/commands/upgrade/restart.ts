@@ -3,7 +3,7 @@ import { environment } from "../../../kernel/config/config.ts";
 import { StartError } from "../../../kernel/errors.ts";
 import type { ProcessState } from "../../handover/restarts.ts";
 import { loadAllSettings } from "../../settings.ts";
-import { askService } from "../run-command.ts";
+import { askService, operator } from "../run-command.ts";
 
 /** Milliseconds beyond the grace period. */
 const START_MS = 60_000;
@@ -11,7 +11,7 @@ const BETWEEN_LOOKS_MS = 50;
 
 export async function restartCommand(): Promise<number> {
   const config = loadAllSettings(environment());
-  const before = (await askService(config, "process.restart")) as ProcessState | undefined;
+  const before = (await askService(config, "process.restart", { operator: operator() })) as ProcessState | undefined;
   if (!before) throw new StartError("No service runs on this data folder, so there is none to restart.");
   const state = await untilRestarted(config, before);
   process.stdout.write(

@@ -7,6 +7,7 @@ import { localDatabasePath } from "../../../kernel/database/database.ts";
 import { StartError } from "../../../kernel/errors.ts";
 import type { ProcessState } from "../../handover/restarts.ts";
 import { previousOf, readRecord, switchBack, writeRecord } from "../../upgrade/record.ts";
+import { noteForStart } from "../security/operator-note.ts";
 import { check, restartService } from "./upgraded-service.ts";
 
 export async function goBack(
@@ -25,6 +26,8 @@ export async function goBack(
   const record = readRecord(config);
   switchBack(file, { keepsPresent: true });
   if (record) writeRecord(config, { ...record, state: "done" });
+  const versions = { from: service?.version ?? record?.to ?? null, to: record?.from ?? null };
+  noteForStart(config, "service.upgrade-back", { ...versions, withDatabase });
   process.stdout.write(`${file} is the version from before; the other one is kept as ${previous}.\n`);
   const restored = withDatabase && copy ? copy.file : undefined;
   if (restored !== undefined && path !== undefined) {

@@ -8,6 +8,7 @@ import { newOf, switchPrograms, writeRecord } from "../../upgrade/record.ts";
 import { builtInKey, getProgram, requireSigned, requireSumIfListed } from "../../upgrade/release-file.ts";
 import { UsageError } from "../options.ts";
 import { askService } from "../run-command.ts";
+import { noteForStart } from "../security/operator-note.ts";
 import { goBack } from "./upgrade-back.ts";
 import { check, restartService, say } from "./upgraded-service.ts";
 
@@ -40,6 +41,7 @@ export async function upgradeCommand(options: UpgradeOptions): Promise<number> {
     writeRecord(config, { state: "switched", from, to, file, inode: ino, starts: 0 });
     switchPrograms(file);
     say(`${file} is version ${to} now; version ${from} is kept as ${file}.previous.`);
+    noteForStart(config, "service.upgrade", { from, to, sha256, signed: !options.isUnsigned });
     return await restartService(config, service, to);
   } finally {
     rmSync(target, { force: true });

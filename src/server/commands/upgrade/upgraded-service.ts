@@ -7,7 +7,8 @@ import { StartError } from "../../../kernel/errors.ts";
 import { checkProgram } from "../../handover/check.ts";
 import type { ProcessState } from "../../handover/restarts.ts";
 import { readRecord, switchBack, unconfirmedUpgrade, writeRecord } from "../../upgrade/record.ts";
-import { askService } from "../run-command.ts";
+import { askService, operator } from "../run-command.ts";
+import { noteCommand } from "../security/operator-note.ts";
 import { untilRestarted } from "./restart.ts";
 
 export const say = (text: string) => void process.stdout.write(`${text}\n`);
@@ -28,10 +29,11 @@ export async function restartService(
     say("No service runs on this data folder. The next start takes the new version.");
     return 0;
   }
-  await askService(config, "process.restart", { isChecked: "yes", ...args });
+  await askService(config, "process.restart", { isChecked: "yes", operator: operator(), ...args });
   const state = await untilRestarted(config, service).catch((error: unknown) => putBack(config, service.file, error));
   const record = readRecord(config);
   if (record?.state === "failed") {
+    await noteCommand(config, "service.upgrade-failed", { kind: "service", id: "", name: "" }, { to: record.to });
     // A service that may not write beside its program runs the file that is kept.
     if (existsSync(service.file) && statSync(service.file).ino === record.inode)
       switchBack(service.file, { keepsPresent: false });

@@ -1,0 +1,44 @@
+// Tests the file of a receipt: it is open before the erasure, and never in place of another.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openReceiptFile } from "./receipt-file.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "berth-receipt-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test("has the receipt, and only its owner can read it", () => {
+  const path = join(folder, "receipt.json");
+  expect(openReceiptFile(path).write("{}\n")).toBe(true);
+  expect(readFileSync(path, "utf8")).toBe("{}\n");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("a missing folder is named before anything is erased", () => {
+  expect(() => openReceiptFile(join(folder, "none", "receipt.json"))).toThrow(
+    `The folder ${join(folder, "none")} does not exist. Make it, or name another file with --out. Nothing was erased.`,
+  );
+});
+
+test("another file is not overwritten", () => {
+  const path = join(folder, "receipt.json");
+  writeFileSync(path, "mine");
+  expect(() => openReceiptFile(path)).toThrow("exists already");
+  expect(readFileSync(path, "utf8")).toBe("mine");
+});
+
+test("is gone again if nothing was erased", () => {
+  const path = join(folder, "receipt.json");
+  openReceiptFile(path).discard();
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a write that fails is told, so that the receipt can be printed", () => {
+  const file = openReceiptFile(join(folder, "receipt.json"));
+  file.discard();
+  expect(file.write("{}\n")).toBe(false);
+});
