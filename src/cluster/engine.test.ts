@@ -63,6 +63,37 @@ describe.each([
     ]);
   });
 
+  test("a part of a table has the entries whose keys begin with its name", async () => {
+    const [whole, second, third] = await Promise.all([
+      engine.table("processes"),
+      engine.table("processes", "2."),
+      engine.table("processes", "3."),
+    ]);
+    await second.put("a", "of 2");
+    await third.put("a", "of 3");
+    expect(await second.swap("a", "of 2 again", 0)).toBeUndefined();
+    expect((await second.find("a"))?.value).toBe("of 2");
+    expect(await third.find("b")).toBeUndefined();
+    expect((await third.list()).map(({ key, value }) => [key, value])).toEqual([["a", "of 3"]]);
+    expect((await whole.list()).map(({ key }) => key).toSorted()).toEqual(["2.a", "3.a"]);
+    const stop = new AbortController();
+    const seen: TableEntry[] = [];
+    const watching = (async () => {
+      for await (const entry of second.watch(stop.signal)) {
+        seen.push(entry);
+        if (seen.length === 2) stop.abort();
+      }
+    })();
+    await eventually(() => seen.length === 1);
+    await third.remove("a");
+    await second.remove("a");
+    await watching;
+    expect(seen.map(({ key, value }) => [key, value])).toEqual([
+      ["a", "of 2"],
+      ["a", undefined],
+    ]);
+  });
+
   test("blobs are streams", async () => {
     const blobs = await engine.blobs("files");
     const content = crypto.getRandomValues(new Uint8Array(65_536));

@@ -65,6 +65,9 @@ export interface BlobStore {
   list(): Promise<{ name: string; size: number }[]>;
 }
 
+/** `nodes` are machines, `processes` those of their cells other than the first. */
+export type TableName = "nodes" | "processes" | "cells" | "orders";
+
 export interface Engine {
   /** In words for operators, such as `nats 2.15.1, 3 servers`. */
   describe(): string;
@@ -74,7 +77,8 @@ export interface Engine {
   log(cell: number): Promise<LogEngine>;
   /** Deletes a cell's log. */
   removeLog(cell: number): Promise<void>;
-  table(name: "nodes" | "cells" | "orders"): Promise<Table>;
+  /** With `under`: of the entries whose keys begin with it, which their names then leave out. */
+  table(name: TableName, under?: `${number}.`): Promise<Table>;
   blobs(name: "snapshots" | "files"): Promise<BlobStore>;
   close(): Promise<void>;
 }

@@ -11,8 +11,9 @@ const COUNTERS = {
 } as const;
 type Counted = keyof typeof COUNTERS;
 
-interface Observed {
-  isOwned: boolean;
+export interface Observed {
+  /** Cells. */
+  owned: number;
   /** Milliseconds for which the lease is trusted without a renewal. */
   trustedMs: number;
   /** Entries of the log. */
@@ -33,7 +34,7 @@ export function createClusterFigures(): ClusterFigures {
   const counts: Record<Counted, number> = { fenced: 0, logLost: 0, relayed: 0 };
   const sinks: { counters: Record<Counted, Counter>; appends: Histogram }[] = [];
   let takeoverMs = 0;
-  let read: () => Observed = () => ({ isOwned: false, trustedMs: 0, behind: 0 });
+  let read: () => Observed = () => ({ owned: 0, trustedMs: 0, behind: 0 });
   return {
     count(what) {
       counts[what]++;
@@ -63,7 +64,7 @@ export function createClusterFigures(): ClusterFigures {
       );
       // One of a node without a cell, and one of the cell that it has; a cell that has ended is not rendered any more.
       sinks.push({ counters, appends });
-      metrics.gauge("berth_cluster_owned", "Cells that this node owns.", () => Number(read().isOwned));
+      metrics.gauge("berth_cluster_owned", "Cells that this node owns.", () => read().owned);
       metrics.gauge(
         "berth_cluster_lease_seconds",
         "Time for which this node's lease is trusted without a renewal; 0 when it ran out.",

@@ -67,7 +67,8 @@ export function createMemoryEngine(): MemoryEngine {
         servers: 1,
         log: async (cell: number) => guarded(logOf(cell)),
         removeLog: async (cell: number) => void logs.delete(cell),
-        table: async (name: string) => guarded(getOrMake(tables, name, createMemoryTable)),
+        table: async (name: string, under = "") =>
+          guarded(entriesUnder(under, getOrMake(tables, name, createMemoryTable))),
         blobs: async (name: string) => guarded(getOrMake(stores, name, createMemoryBlobs)),
         close: async () => undefined,
       };
@@ -196,6 +197,22 @@ function createMemoryTable(): MemoryTable {
         while (at < watched.length) yield watched[at++] as TableEntry;
         await bell.wait(signal);
       }
+    },
+  };
+}
+
+/** The entries of a table whose keys begin with this, without it. */
+function entriesUnder(under: string, table: Table): Table {
+  const inner = <Entry extends TableEntry | undefined>(entry: Entry): Entry =>
+    entry && { ...entry, key: entry.key.slice(under.length) };
+  return {
+    find: async (key) => inner(await table.find(under + key)),
+    put: (key, value) => table.put(under + key, value),
+    swap: (key, value, revision) => table.swap(under + key, value, revision),
+    remove: (key) => table.remove(under + key),
+    list: async () => (await table.list()).filter(({ key }) => key.startsWith(under)).map(inner),
+    async *watch(signal) {
+      for await (const entry of table.watch(signal)) if (entry.key.startsWith(under)) yield inner(entry);
     },
   };
 }

@@ -1,14 +1,14 @@
-// This machine's part of a cluster: its lease, and the cell that it owns or follows.
+// What a process does in a cluster: it has a lease, and owns or follows one cell.
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { StartError } from "../kernel/errors.ts";
 import type { Log } from "../kernel/telemetry/log.ts";
 import { type CheckReport, createChecks } from "./check/check.ts";
 import { type FingerprintProcess, type Program, startFingerprint } from "./check/fingerprint-process.ts";
 import type { Engine } from "./engine.ts";
-import type { ClusterFigures } from "./figures.ts";
+import type { ClusterFigures, Observed } from "./figures.ts";
 import { readPlace } from "./log/copy.ts";
 import { type Cell, type CellPhase, createCell, type ServedCell } from "./ownership/cell.ts";
-import { watchCells } from "./ownership/cell-table.ts";
+import { type CellEntry, watchCells } from "./ownership/cell-table.ts";
 import { startFollower } from "./ownership/follower.ts";
 import { createLease, type LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
 import { watchOrders } from "./ownership/orders.ts";
@@ -16,14 +16,13 @@ import type { Replicate } from "./ownership/writing.ts";
 import { createSnapshotSchedule } from "./snapshot/snapshot-schedule.ts";
 import { createSnapshots } from "./snapshot/snapshots.ts";
 
-/** The number of cells of a cluster. */
-const CELLS = 1;
-export const ONLY_CELL = 0;
 /** The key of the cluster's id in the table of cells. */
 export const CLUSTER_KEY = "cluster";
 
 export interface NodeOptions {
   engine: Engine;
+  /** The cell of this process. That of the first process of each machine is cell 0. */
+  cell: number;
   /** How the other nodes reach this one. */
   address: string;
   version: string;
@@ -39,6 +38,10 @@ export interface NodeOptions {
   load(): NodeState["load"];
   /** Milliseconds for what is in flight when the cell is handed over. */
   graceMs: number;
+  /** The node that is to own the cell, where operators have asked for none. */
+  target?(): string | undefined;
+  /** Whether the lease is to be renewed: requests reach this process through another one. */
+  isAble?(): boolean;
   /** Gives the files of this machine's data folder to the others. */
   keepFiles(): Promise<unknown>;
   program: Program;
@@ -49,10 +52,18 @@ export interface ClusterNode {
   readonly phase: CellPhase;
   /** Whether nobody else may have taken this node for dead. */
   isTrusted(): boolean;
-  /** The address of the node that owns the cell, as far as this one knows; undefined if none is alive. */
-  owner(): string | undefined;
-  /** The hosts of all nodes that are alive. */
-  hosts(): string[];
+  /** For metrics. */
+  observe(): Observed;
+  /** The address of the node that owns a cell, as far as this one knows; undefined if none is alive. */
+  ownerOf(cell: number): string | undefined;
+  /** The nodes that are alive: for cell 0 one for each machine, for another cell those with a process of it. */
+  alive(): NodeState[];
+  /** How many cells the cluster has. */
+  count(): number;
+  /** Who owns and follows each cell. */
+  entries(): ReadonlyMap<number, CellEntry>;
+  /** The node that operators want to own a cell. */
+  wantedOwner(cell: number): string | undefined;
   /** Called when an owner may have changed. */
   onChange(listener: () => void): void;
   /** As the owner: compares this copy with those that follow. Throws 503 `CELL_MOVED` on any other node. */
@@ -63,16 +74,17 @@ export interface ClusterNode {
 
 /** Throws `StartError` if the file is not the cluster's. */
 export async function startNode(options: NodeOptions): Promise<ClusterNode> {
-  const { engine, address, version, file, knownMigrations, log, figures, open, load, graceMs, times } = options;
+  const { engine, cell, address, version, file, knownMigrations, log, figures, open, load, graceMs, times } =
+    options;
   const self = { address, instance: crypto.randomUUID() };
   const table = await engine.table("cells");
   const cluster = await findCluster();
-  const cellLog = await engine.log(ONLY_CELL);
-  const snapshots = createSnapshots({ blobs: await engine.blobs("snapshots"), cell: ONLY_CELL, knownMigrations, log });
-  let cell: Cell | undefined;
+  const cellLog = await engine.log(cell);
+  const snapshots = createSnapshots({ blobs: await engine.blobs("snapshots"), cell, knownMigrations, log });
+  let role: Cell | undefined;
   const listeners: (() => void)[] = [];
   const changed = () => {
-    cell?.wake();
+    role?.wake();
     for (const listener of listeners) listener();
   };
   const onError = (error: unknown) => log.debug("the cluster's engine does not answer", { error });
@@ -90,12 +102,13 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     version,
     at: Date.now(),
     isDraining: orders.isDraining(address),
-    copies: cell ? { [ONLY_CELL]: cell.number } : {},
+    copies: role ? { [cell]: role.number } : {},
     load: load(),
   });
   const lease = createLease({
-    table: await engine.table("nodes"),
+    table: await (cell === 0 ? engine.table("nodes") : engine.table("processes", `${cell}.`)),
     state,
+    ...(options.isAble && { isAble: options.isAble }),
     onChange: changed,
     onError,
     ...(times && { times }),
@@ -141,8 +154,8 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   }
 
   const created = createCell({
-    cell: ONLY_CELL,
-    count: CELLS,
+    cell,
+    count: cells.count,
     cluster,
     self,
     engine: cellLog,
@@ -155,18 +168,18 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
       startFollower({ engine: cellLog, file, cluster, knownMigrations, log, onBroken, onCheck: checks.report }),
     prepare,
     file,
-    wanted: () => orders.wantedOwner(ONLY_CELL),
+    wanted: () => orders.wantedOwner(cell) ?? options.target?.(),
     isDraining: () => orders.isDraining(address),
     onOwned(ms) {
       figures.tookOver(ms);
-      log.info("this node owns the cell", { cell: ONLY_CELL, ms: Math.round(ms) });
-      void orders.done(ONLY_CELL, address).catch(onError);
+      log.info("this node owns the cell", { cell, ms: Math.round(ms) });
+      void orders.done(cell, address).catch(onError);
       changed();
     },
     onLost(why) {
       figures.count("fenced");
       log.warn("this node gives the cell up", {
-        cell: ONLY_CELL,
+        cell,
         why: why instanceof Error ? why.message : String(why),
       });
       changed();
@@ -180,7 +193,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
     graceMs,
     number: isEmpty(file) ? 0 : (readPlace(file)?.number ?? 0),
   });
-  cell = created;
+  role = created;
   const schedule = createSnapshotSchedule({
     snapshots,
     engine: cellLog,
@@ -191,32 +204,33 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   });
   created.wake();
 
-  const ownerEntry = () => cells.seen(ONLY_CELL);
-  const isFollowed = () => {
-    const standby = ownerEntry()?.standby;
-    return lease.alive().some(({ address, copies }) => address === standby && copies[ONLY_CELL] !== undefined);
-  };
-  figures.watch(() => ({
-    isOwned: created.phase === "owning",
-    trustedMs: lease.trustedMs(),
-    behind: Math.max(0, ...lease.alive().map(({ copies }) => copies[ONLY_CELL] ?? 0)) - created.number,
-  }));
+  const standby = () => cells.seen(cell)?.standby;
+  const isFollowed = () =>
+    lease.alive().some(({ address, copies }) => address === standby() && copies[cell] !== undefined);
 
   return {
     get phase() {
       return created.phase;
     },
     isTrusted: lease.isTrusted,
-    owner() {
-      const holder = ownerEntry()?.owner;
+    observe: () => ({
+      owned: Number(created.phase === "owning"),
+      trustedMs: lease.trustedMs(),
+      behind: Math.max(0, ...lease.alive().map(({ copies }) => copies[cell] ?? 0)) - created.number,
+    }),
+    ownerOf(which) {
+      const holder = cells.seen(which)?.owner;
       return lease.alive().find((node) => node.address === holder?.address)?.address;
     },
-    hosts: () => lease.alive().map((node) => new URL(node.address).hostname.replace(/^\[|\]$/g, "")),
+    alive: lease.alive,
+    count: cells.count,
+    entries: cells.all,
+    wantedOwner: orders.wantedOwner,
     onChange: (listener) => void listeners.push(listener),
     check() {
-      const followers = lease.alive().filter((one) => one.address !== address && one.address === ownerEntry()?.standby);
+      const followers = lease.alive().filter((one) => one.address !== address && one.address === standby());
       return checks.run(
-        followers.filter(({ copies }) => copies[ONLY_CELL] !== undefined).map((one) => one.address),
+        followers.filter(({ copies }) => copies[cell] !== undefined).map((one) => one.address),
         async (id) => {
           let taken: FingerprintProcess | undefined;
           await created.check(id, () => {

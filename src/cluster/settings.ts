@@ -46,7 +46,8 @@ export const clusterSettings = defineSettings({
     if (cells > 1) {
       if (kernel.database.remote) error("CELLS", "needs databases in files; leave DATABASE_URL out.");
       if (kernel.role !== "all") error("CELLS", `needs ROLE=all, found "${kernel.role}".`);
-      if (url !== undefined) error("CELLS", "is for one machine so far; leave it or CLUSTER_URL out.");
+      if (url !== undefined)
+        error("CELLS", "is for a machine alone; leave it out. A cluster keeps how many cells it has: berth cluster cells.");
     }
     if (url === undefined)
       return [...findings, ...requireBoth({ NODE_ADDRESS: address, CLUSTER_URL: url }, "NODE_ADDRESS", "CLUSTER_URL")];
@@ -57,8 +58,10 @@ export const clusterSettings = defineSettings({
     if (kernel.database.remote)
       error("CLUSTER_URL", "needs a database in a file; leave DATABASE_URL out, each machine has a copy of its own.");
     if (kernel.role !== "all") error("CLUSTER_URL", `needs ROLE=all, found "${kernel.role}".`);
-    if (address !== undefined && !isLoopbackUrl(address) && isLoopbackHost(kernel.backend.host))
-      error("BACKEND_HOST", `is this machine alone (${kernel.backend.host}), but the others have to reach ${address}.`);
+    // The process of a cell takes a free port, to which only the first process of its machine comes.
+    const { host, port } = kernel.backend;
+    if (address !== undefined && port !== 0 && !isLoopbackUrl(address) && isLoopbackHost(host))
+      error("BACKEND_HOST", `is this machine alone (${host}), but the others have to reach ${address}.`);
     return findings;
   },
 });

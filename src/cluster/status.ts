@@ -1,5 +1,5 @@
 // What operators see of a cluster: its nodes, its cells, and what is wrong with them.
-import type { Engine, TableEntry } from "./engine.ts";
+import type { Engine, Table, TableEntry } from "./engine.ts";
 import type { CellEntry } from "./ownership/cell-table.ts";
 import { LEASE_TIMES, type NodeState } from "./ownership/lease.ts";
 import { drainKey, moveKey } from "./ownership/orders.ts";
@@ -36,32 +36,48 @@ export interface ClusterStatus {
   cells: CellStatus[];
 }
 
-/** Looks at the nodes twice, a renewal apart: who is alive has renewed its lease between. */
-export async function readStatus(engine: Engine): Promise<ClusterStatus> {
-  const nodeTable = await engine.table("nodes");
-  const before = revisions(await nodeTable.list());
+/** What a process of a node has said of itself. */
+interface Said {
+  isAlive: boolean;
+  state: NodeState;
+}
+
+/** Looks at leases twice, a renewal apart: who is alive has renewed its lease between. */
+async function readLeases(tables: readonly Table[]): Promise<Said[][]> {
+  const before = await Promise.all(tables.map(async (table) => revisions(await table.list())));
   await Bun.sleep(LEASE_TIMES.renewMs * 1.5);
-  const entries = await nodeTable.list();
-  const alive = new Set(entries.flatMap(({ key, revision }) => (before.get(key) === revision ? [] : [key])));
+  return Promise.all(
+    tables.map(async (table, at) =>
+      (await table.list()).flatMap(({ key, value, revision }) =>
+        value === undefined
+          ? []
+          : [{ isAlive: before[at]?.get(key) !== revision, state: JSON.parse(value) as NodeState }],
+      ),
+    ),
+  );
+}
+
+export async function readStatus(engine: Engine): Promise<ClusterStatus> {
+  const [states = [], processes = []] = await readLeases([await engine.table("nodes"), await engine.table("processes")]);
+  const living = [...states, ...processes].filter(({ isAlive }) => isAlive).map(({ state }) => state);
   const orders = new Map((await (await engine.table("orders")).list()).map(({ key, value }) => [key, value]));
   const cells = (await (await engine.table("cells")).list()).flatMap(({ key, value }) =>
     /^\d+$/.test(key) && value !== undefined ? [{ cell: Number(key), entry: JSON.parse(value) as CellEntry }] : [],
-  );
-  const states = entries.flatMap(({ key, value }) =>
-    value === undefined ? [] : [{ isAlive: alive.has(key), state: JSON.parse(value) as NodeState }],
   );
   const aliveAddresses = new Set(states.filter(({ isAlive }) => isAlive).map(({ state }) => state.address));
   return {
     engine: engine.describe(),
     nodes: states
       .map(({ state, isAlive }): NodeStatus => {
-        const { address, version, load, at } = state;
+        const { address, version, at } = state;
+        const loads = living.filter((one) => one.address === address).map(({ load }) => load);
         return {
           address,
           version,
           owns: cells.filter(({ entry }) => entry.owner.address === address).map(({ cell }) => cell),
           follows: cells.filter(({ entry }) => entry.standby === address).map(({ cell }) => cell),
-          ...load,
+          agents: loads.reduce((sum, { agents }) => sum + agents, 0),
+          turnsPerSecond: loads.reduce((sum, { turnsPerSecond }) => sum + turnsPerSecond, 0),
           lease: isAlive ? (orders.has(drainKey(address)) ? "draining" : "ok") : "lost",
           seenAt: at,
         };
@@ -75,7 +91,8 @@ export async function readStatus(engine: Engine): Promise<ClusterStatus> {
           const snapshots = createSnapshots({ blobs: await engine.blobs("snapshots"), cell });
           const [newest] = await snapshots.list();
           const { owner, standby } = entry;
-          const applied = states.find(({ state, isAlive }) => isAlive && state.address === standby)?.state.copies[cell];
+          const applied = living.find(({ address, copies }) => address === standby && copies[cell] !== undefined)
+            ?.copies[cell];
           const target = orders.get(moveKey(cell));
           const isServed = aliveAddresses.has(owner.address);
           const isFollowed = standby !== null && aliveAddresses.has(standby);

@@ -240,11 +240,14 @@ const withGrace = (config: Config, graceMs: () => number): Config => ({
 async function openService(options: CellOptions, parent: ParentLink | undefined): Promise<Service> {
   const { config } = options;
   const { cells, url } = config.of(clusterSettings);
+  if (url !== undefined) {
+    if (parent) return (await import("./cluster/cluster-member.ts")).openClusterMember(options, parent);
+    return (await import("./cluster/cluster-service.ts")).openClusterService(options);
+  }
   if (parent) return (await import("./cells/member-service.ts")).openMemberService(options, parent);
   if (cells > 1) return (await import("./cells/cells-service.ts")).openCellsService(options, cells);
   if (existsSync(join(config.dataDir, "cells"))) (await import("./cells/folders.ts")).requireAllCells(config, 1);
-  if (url === undefined) return openLocalService(options);
-  return (await import("./cluster/cluster-service.ts")).openClusterService(options);
+  return openLocalService(options);
 }
 
 /** Keeps connections within the limits that follow from the process's own. Without that one there is nothing to guard. */

@@ -42,6 +42,6 @@ test("what waits is refused when the other side ends, and so is every later call
   const { near } = pair({ never: () => new Promise(() => undefined) });
   const waiting = near.call("never");
   near.end();
-  await expect(waiting).rejects.toMatchObject({ status: 503, code: "CELL_AWAY" });
+  await expect(waiting).rejects.toMatchObject({ status: 502, code: "RELAY_BROKEN" });
   await expect(near.call("never")).rejects.toMatchObject({ code: "CELL_AWAY" });
 });

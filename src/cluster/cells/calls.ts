@@ -1,19 +1,26 @@
 // Calls between the processes of cells, over the channel that a process has to its child: each waits for its answer.
 import { errorBody } from "../../kernel/error-body.ts";
 import { AppError } from "../../kernel/errors.ts";
+import { brokenRelay, cellAway } from "../away.ts";
 
 interface Message {
   id: number;
   call?: { name: string; args: unknown };
   result?: unknown;
-  error?: { status: number; body: Record<string, unknown> };
+  error?: CallError;
+}
+
+/** What a call has thrown, on its way. */
+interface CallError {
+  status: number;
+  body: Record<string, unknown>;
 }
 
 /** What can be called, by name. Arguments and results are JSON. */
 export type CallHandlers = Readonly<Record<string, (args: never) => unknown>>;
 
 export interface Calls {
-  /** Throws what the other side threw, and 503 `CELL_AWAY` if it has ended. */
+  /** Throws what the other side threw, 503 `CELL_AWAY` if it has ended, and 502 `RELAY_BROKEN` if it ends before it answers. */
   call<Result>(name: string, args?: unknown): Promise<Result>;
   /** Takes what the other side has sent. */
   receive(message: unknown): void;
@@ -29,9 +36,7 @@ export function createCalls(send: (message: object) => void, handlers: CallHandl
   async function answer(id: number, name: string, args: unknown): Promise<void> {
     let message: Message;
     try {
-      const handle = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
-      if (!handle) throw new Error(`There is no call "${name}".`);
-      message = { id, result: await handle(args as never) };
+      message = { id, result: await callHandler(handlers, name, args) };
     } catch (error) {
       message = { id, error: errorBody(error) };
     }
@@ -63,16 +68,22 @@ export function createCalls(send: (message: object) => void, handlers: CallHandl
 
     end() {
       hasEnded = true;
-      for (const { reject } of waiting.values()) reject(cellAway());
+      for (const { reject } of waiting.values()) reject(brokenRelay());
       waiting.clear();
     },
   };
 }
 
-function toError({ status, body }: NonNullable<Message["error"]>): AppError {
+/** Calls what this process has itself. */
+export async function callHandler<Result>(handlers: CallHandlers, name: string, args?: unknown): Promise<Result> {
+  const handle = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+  if (!handle) throw new Error(`There is no call "${name}".`);
+  // The handler's own type is that of the caller.
+  return (await handle(args as never)) as Result;
+}
+
+/** The error as the other side has thrown it. */
+export function toError({ status, body }: CallError): AppError {
   const { error, message: _, code, ...extras } = body;
   return new AppError(status, String(code), String(error), extras);
 }
-
-export const cellAway = () =>
-  new AppError(503, "CELL_AWAY", "A part of this service is starting. Try again in a few seconds.", { retryAfter: 3 });

@@ -7,7 +7,7 @@ import type { Directory } from "./directory.ts";
 export interface CellNamesDeps {
   here: number;
   /** How many cells there are. */
-  count: number;
+  count(): number;
   directory: Pick<Directory, "find" | "reserve" | "confirm">;
   leastLoaded(): Promise<number>;
   ask(cell: number, question: string, text: string): Promise<string>;
@@ -39,7 +39,9 @@ export function createCellNames({ here, count, directory, leastLoaded, ask, log 
 
   return {
     here,
-    others: Array.from({ length: count }, (_, cell) => cell).filter((cell) => cell !== here),
+    get others() {
+      return Array.from({ length: count() }, (_, cell) => cell).filter((cell) => cell !== here);
+    },
     marks: createMarks(here),
     find: directory.find,
     leastLoaded,

@@ -1,7 +1,8 @@
 // Runs a cell in a process of its own, and starts it again when it ends: with growing delays, while the others go on.
 import { StartError } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
-import { type CallHandlers, type Calls, cellAway, createCalls } from "./calls.ts";
+import { cellAway } from "../away.ts";
+import { type CallHandlers, type Calls, createCalls } from "./calls.ts";
 
 export interface CellProcessDeps {
   cell: number;
@@ -20,6 +21,7 @@ export interface CellProcess {
   /** Where it answers; undefined while it does not. */
   readonly address: string | undefined;
   readonly pid: number | undefined;
+  /** Calls what the cell serves. */
   readonly call: Calls["call"];
   /** Resolves when it answers for the first time. Throws StartError if it ends again and again. */
   readonly started: Promise<void>;
@@ -97,8 +99,8 @@ export function startCellProcess({ cell, command, env, handlers, log, onChange }
       return current?.process.pid;
     },
     call: async (name, args) => {
-      if (!current) throw cellAway();
-      return current.calls.call(name, args);
+      if (!current || address === undefined) throw cellAway();
+      return current.calls.call("cell", { name, args });
     },
     started: started.promise,
 

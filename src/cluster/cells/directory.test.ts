@@ -21,7 +21,7 @@ const used = (cell: number) => rows.get(cell) ?? new Set();
 function open(cell: number): CellNames {
   const names = createCellNames({
     here: cell,
-    count: 3,
+    count: () => 3,
     directory,
     leastLoaded: async () => 0,
     ask: async () => "",

@@ -1,4 +1,4 @@
-// Chooses the cell for a new account: the one with the fewest accounts and agents.
+// Chooses the cell for a new account: the one with the fewest accounts and agents, of those that have answered once.
 
 /** What a cell has. */
 export interface CellLoad {
@@ -13,7 +13,7 @@ export interface Loads {
   next(): number;
 }
 
-export function createLoads(count: number): Loads {
+export function createLoads(count: () => number): Loads {
   const reports = new Map<number, CellLoad>();
   /** Given to each cell since its last report, which did not count them yet. */
   const given = new Map<number, number>();
@@ -29,7 +29,8 @@ export function createLoads(count: number): Loads {
     of: (cell) => reports.get(cell),
     next() {
       let best = 0;
-      for (let cell = 1; cell < count; cell++) if (weightOf(cell) < weightOf(best)) best = cell;
+      for (let cell = 1; cell < count(); cell++)
+        if (reports.has(cell) && weightOf(cell) < weightOf(best)) best = cell;
       given.set(best, (given.get(best) ?? 0) + 1);
       return best;
     },

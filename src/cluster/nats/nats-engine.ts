@@ -42,7 +42,7 @@ export async function openNatsEngine({ address, name }: NatsOptions): Promise<En
     describe: () => `nats ${connection.info?.version}, ${replicas === 1 ? "1 server" : `R${replicas}`}`,
     log: (cell) => openLog({ client, manager, cell, replicas }),
     removeLog: (cell) => removeLog(manager, cell),
-    table: (table) => openTable({ buckets: new Kvm(client), manager, name: `berth-${table}`, replicas }),
+    table: (table, under) => openTable({ buckets: new Kvm(client), manager, name: `berth-${table}`, replicas, under }),
     blobs: (store) => openBlobs({ stores: new Objm(client), manager, name: `berth-${store}`, replicas }),
     close: () => connection.close(),
   };

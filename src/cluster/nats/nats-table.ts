@@ -9,14 +9,17 @@ export interface TableDeps {
   manager: JetStreamManager;
   name: string;
   replicas: number;
+  /** What the keys begin with. */
+  under: string | undefined;
 }
 
 /** Shorter than the time for which a lease is trusted, so that a lost renewal is sent again in time. */
 const PUT_TIMEOUT_MS = 900;
 const LOOK_MS = 5_000;
 
-export async function openTable({ buckets, manager, name, replicas }: TableDeps): Promise<Table> {
+export async function openTable({ buckets, manager, name, replicas, under = "" }: TableDeps): Promise<Table> {
   const stream = `KV_${name}`;
+  const every = under === "" ? ">" : `${under}*`;
   /** When the bucket was made, which tells it from one that was made after NATS has lost it; undefined if it is missing. */
   const madeAt = async () => (await orUndefined(() => manager.streams.info(stream)))?.created;
   const open = async () => {
@@ -38,34 +41,34 @@ export async function openTable({ buckets, manager, name, replicas }: TableDeps)
   return {
     // The bucket itself would ask any server, which may be behind; this asks the one that leads.
     async find(key) {
-      const found = await call(() => manager.streams.getMessage(stream, { last_by_subj: `$KV.${name}.${key}` }));
+      const found = await call(() => manager.streams.getMessage(stream, { last_by_subj: `$KV.${name}.${under}${key}` }));
       const isThere = found && !found.header?.get("KV-Operation");
       return isThere ? { key, value: found.string(), revision: found.seq } : undefined;
     },
-    put: async (key, value) => void (await call(() => current.bucket.put(key, value, { timeout: PUT_TIMEOUT_MS }))),
+    put: async (key, value) => void (await call(() => current.bucket.put(under + key, value, { timeout: PUT_TIMEOUT_MS }))),
     async swap(key, value, revision) {
       try {
         return revision === 0
-          ? await current.bucket.create(key, value)
-          : await current.bucket.update(key, value, revision);
+          ? await current.bucket.create(under + key, value)
+          : await current.bucket.update(under + key, value, revision);
       } catch (error) {
         if (isWrongLast(error)) return undefined;
         mend();
         throw new EngineUnavailable(messageOf(error), { cause: error });
       }
     },
-    remove: async (key) => void (await call(() => current.bucket.delete(key))),
+    remove: async (key) => void (await call(() => current.bucket.delete(under + key))),
     list: () =>
       call(async () => {
         const found = await Promise.all(
-          (await Array.fromAsync(await current.bucket.keys())).map((key) => current.bucket.get(key)),
+          (await Array.fromAsync(await current.bucket.keys(every))).map((key) => current.bucket.get(key)),
         );
         return found.flatMap((one) =>
-          one?.operation === "PUT" ? [{ key: one.key, value: one.string(), revision: one.revision }] : [],
+          one?.operation === "PUT" ? [{ key: one.key.slice(under.length), value: one.string(), revision: one.revision }] : [],
         );
       }),
     async *watch(signal) {
-      const changes = await call(() => current.bucket.watch());
+      const changes = await call(() => current.bucket.watch({ key: every }));
       const stop = () => changes.stop();
       signal.addEventListener("abort", stop, { once: true });
       watchers.add(stop);
@@ -75,7 +78,7 @@ export async function openTable({ buckets, manager, name, replicas }: TableDeps)
       try {
         for await (const change of changes) {
           const value = change.operation === "PUT" ? change.string() : undefined;
-          yield { key: change.key, revision: change.revision, value };
+          yield { key: change.key.slice(under.length), revision: change.revision, value };
         }
       } finally {
         signal.removeEventListener("abort", stop);

@@ -23,14 +23,22 @@ export interface CellTable {
   seen(cell: number): CellEntry | undefined;
   /** As the quorum knows it. */
   find(cell: number): Promise<CellEntry | undefined>;
+  /** All entries as this node has last seen them, by cell. */
+  all(): ReadonlyMap<number, CellEntry>;
+  /** How many cells the cluster has. */
+  count(): number;
   /** Writes the entry if it is still the one that `find` has returned last; whether it was. */
   swap(cell: number, entry: CellEntry): Promise<boolean>;
   stop(): void;
 }
 
+/** The key of the number of cells. Without it there is one. */
+export const COUNT_KEY = "count";
+
 export interface CellTableDeps {
   table: Table;
-  onChange(cell: number): void;
+  /** Called with a cell, or without one if their number has changed. */
+  onChange(cell?: number): void;
   onError(error: unknown): void;
   retryMs?: number;
 }
@@ -38,6 +46,7 @@ export interface CellTableDeps {
 export function watchCells({ table, onChange, onError, retryMs = 1_000 }: CellTableDeps): CellTable {
   const stopped = new AbortController();
   const known = new Map<string, { entry: CellEntry | undefined; revision: number }>();
+  let count = 1;
 
   function remember({ key, value, revision }: TableEntry): CellEntry | undefined {
     const former = known.get(key);
@@ -51,12 +60,17 @@ export function watchCells({ table, onChange, onError, retryMs = 1_000 }: CellTa
   void keepWatching({
     table,
     signal: stopped.signal,
-    onEntry: (entry) => void (/^\d+$/.test(entry.key) && remember(entry)),
+    onEntry(entry) {
+      if (/^\d+$/.test(entry.key)) remember(entry);
+      if (entry.key !== COUNT_KEY || entry.value === undefined) return;
+      count = Number(entry.value);
+      onChange();
+    },
     // The engine may have lost the table: revisions begin anew.
     onRestart() {
       const cells = [...known.keys()].map(Number);
       known.clear();
-      cells.forEach(onChange);
+      for (const cell of cells) onChange(cell);
     },
     onError,
     retryMs,
@@ -64,6 +78,8 @@ export function watchCells({ table, onChange, onError, retryMs = 1_000 }: CellTa
 
   return {
     seen: (cell) => known.get(String(cell))?.entry,
+    all: () => new Map([...known].flatMap(([cell, { entry }]) => (entry ? [[Number(cell), entry]] : []))),
+    count: () => count,
     async find(cell) {
       const key = String(cell);
       const found = await table.find(key);

@@ -62,7 +62,7 @@ async function startNode(cluster: ReturnType<typeof createMemoryEngine>, number:
   });
   cell = createCell({
     cell: 0,
-    count: 1,
+    count: () => 1,
     self,
     engine: await engine.log(0),
     cells,

@@ -1,5 +1,6 @@
 // What this node does with one cell: follow its log, own it, or neither. It decides anew whenever something has changed.
 import type { Log } from "../../kernel/telemetry/log.ts";
+import { cellMoved } from "../away.ts";
 import type { LogEngine } from "../engine.ts";
 import { SnapshotNeeded } from "../log/catch-up.ts";
 import { CopyBroken } from "../log/copy.ts";
@@ -8,7 +9,7 @@ import { type CellEntry, type CellTable, type Holder, isHolder } from "./cell-ta
 import type { Follower } from "./follower.ts";
 import type { Lease, NodeState } from "./lease.ts";
 import { isHeir, standbyOf } from "./succession.ts";
-import { cellMoved, createWriting, type Replicate, type Writing } from "./writing.ts";
+import { createWriting, type Replicate, type Writing } from "./writing.ts";
 
 /** A cell that this node serves. */
 export interface ServedCell {
@@ -18,8 +19,8 @@ export interface ServedCell {
 
 export interface CellDeps {
   cell: number;
-  /** All cells of the cluster. */
-  count: number;
+  /** How many cells the cluster has. */
+  count(): number;
   /** The id of the cluster. */
   cluster: string;
   self: Holder;
@@ -35,7 +36,7 @@ export interface CellDeps {
   /** Makes sure that there is a file to begin with: a snapshot, if there is one and no file, or the file can't go on. */
   prepare(broken: unknown): Promise<void>;
   file: string;
-  /** The node that operators want to own the cell. */
+  /** The node that is to own the cell: because operators want it, or so that nodes own about as many cells each. */
   wanted(): string | undefined;
   /** Whether operators want this node to give its cells up. */
   isDraining(): boolean;
@@ -136,7 +137,7 @@ export function createCell(deps: CellDeps): Cell {
     else await stopFollowing();
   }
 
-  const succession = (alive: readonly NodeState[]) => ({ cell, count, self: self.address, alive });
+  const succession = (alive: readonly NodeState[]) => ({ cell, count: count(), self: self.address, alive });
   const standbyAmong = (alive: readonly NodeState[], former: string | null) =>
     standbyOf(former, deps.wanted(), succession(alive));
 

@@ -40,6 +40,8 @@ export interface Lease {
 export interface LeaseDeps {
   table: Table;
   state(): NodeState;
+  /** Whether it is to be renewed; default: always. */
+  isAble?(): boolean;
   /** Called when a node is new, has changed or is gone, and when the own lease is lost or trusted again. */
   onChange(): void;
   onError(error: unknown): void;
@@ -59,6 +61,7 @@ export const LEASE_TIMES = {
 export function createLease({
   table,
   state,
+  isAble = () => true,
   onChange,
   onError,
   times = LEASE_TIMES,
@@ -132,7 +135,7 @@ export function createLease({
   async function keepRenewing(): Promise<void> {
     while (!stopped.signal.aborted) {
       const began = now();
-      renewing = renew().catch(onError);
+      renewing = isAble() ? renew().catch(onError) : Promise.resolve();
       await renewing;
       if (isTrusted() && !isWatching() && now() - trustedSince > times.trustMs) restart.abort();
       look();

@@ -39,9 +39,11 @@ export function standbyOf(former: string | null, wanted: string | undefined, suc
   return found?.address ?? null;
 }
 
-/** Nodes that are draining count only if there are no others. */
-function placeOf({ cell, count, alive }: Succession) {
+const placeOf = ({ cell, count, alive }: Succession) => placesOf(count, alive)[cell];
+
+/** Where each cell is placed. Nodes that are draining count only if there are no others. */
+export function placesOf(count: number, alive: readonly Seen[]) {
   const staying = alive.filter(({ isDraining }) => !isDraining);
   const nodes = (staying.length > 0 ? staying : alive).map(({ address }) => address);
-  return placeCells(count, nodes.toSorted())[cell];
+  return placeCells(count, nodes.toSorted());
 }

@@ -1,6 +1,7 @@
 // How the owner of a cell writes: each group of writes is in the log first, until another node has the cell.
 import type { StorageEngine } from "../../kernel/database/local-engine.ts";
 import { AppError } from "../../kernel/errors.ts";
+import { cellMoved } from "../away.ts";
 import { EngineUnavailable, type LogEngine, Moved } from "../engine.ts";
 import { catchUp, LogLost } from "../log/catch-up.ts";
 import { type CellLog, openCellLog } from "../log/cell-log.ts";
@@ -135,7 +136,3 @@ export function createWriting(deps: WritingDeps): Writing {
     end: () => lifetime.abort(cellMoved()),
   };
 }
-
-/** 503 for callers: the request may be sent again, to whoever owns the cell then. */
-export const cellMoved = (cause?: unknown) =>
-  new AppError(503, "CELL_MOVED", "This is moving to another machine. Try again in a few seconds.", {}, { cause });

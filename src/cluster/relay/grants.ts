@@ -1,11 +1,13 @@
-// Signs and checks the grant under which a node sends a request on to the owner: which surface it came to, and from where.
+// Signs and checks the grant under which a node sends a request on to the owner: which surface it came to, from where, and for which cell.
 import type { Vault } from "../../kernel/security/vault.ts";
 import { SECOND } from "../../kernel/util/time.ts";
 
 export const RELAY_HEADER = "x-berth-relay";
 
 export interface RelayGrant {
-  surface: "web" | "backend" | "command";
+  /** `call`: what another cell calls, not a request of a client. */
+  surface: "web" | "backend" | "call";
+  cell: number;
   /** Of the socket at the first node. */
   clientAddress: string;
 }
@@ -40,7 +42,8 @@ export function createRelayGrants(vault: Vault): RelayGrants {
       if (!payload || !mac || rest.length > 0 || !vault.verify(PURPOSE, payload, mac)) return undefined;
       const claims: Claims = JSON.parse(Buffer.from(payload, "base64url").toString());
       const isValid = Date.now() < claims.expires && claims.node === node && claims.request === request;
-      return isValid ? { surface: claims.surface, clientAddress: claims.clientAddress } : undefined;
+      const { surface, cell, clientAddress } = claims;
+      return isValid ? { surface, cell, clientAddress } : undefined;
     },
   };
 }

@@ -1,9 +1,17 @@
 // Sends a request on to another node, with bodies as they come, and brings its response.
+import { cellMoved } from "../away.ts";
+import { failure } from "./failure.ts";
 import { RELAY_HEADER, type RelayGrant, type RelayGrants, requestLine } from "./grants.ts";
 
-/** Set by a node that does not own the cell: it has done nothing. */
+/** Set by a node or process that does not own the cell: it has done nothing. */
 export const MOVED_HEADER = "x-berth-moved";
 export const isMoved = (response: Response) => response.headers.has(MOVED_HEADER);
+
+export function movedResponse(): Response {
+  const response = failure(cellMoved());
+  response.headers.set(MOVED_HEADER, "1");
+  return response;
+}
 
 /** A body up to this size is read first, so that the request can be sent again to the next owner. */
 const BUFFERED_BYTES = 1024 * 1024;

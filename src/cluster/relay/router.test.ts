@@ -41,10 +41,15 @@ function startNode({ answer, owner }: { answer?: () => Response; owner?: () => s
   const router = createRouter({
     address,
     grants: createRelayGrants(vault),
-    local: () => (answer ? { web: surface("web"), backend: surface("backend") } : undefined),
-    owner: () => owner?.(),
+    count: () => 1,
+    agentsDomain: "agents.example",
+    placeOf() {
+      if (answer) return { kind: "here", surfaces: { web: surface("web"), backend: surface("backend") } };
+      const found = owner?.();
+      return found === undefined ? undefined : { kind: "node", address: found };
+    },
     own: () => Promise.resolve(undefined),
-    command: () => Promise.resolve(undefined),
+    call: () => Promise.resolve(undefined),
     onRelayed: () => undefined,
     changed: () => Promise.resolve(),
   });

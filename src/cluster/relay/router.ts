@@ -1,152 +1,219 @@
-// Serves each request where its cell is: in this process, or by sending it on to the node that owns the cell.
-
+// Serves each request where its cell is: in this process, in another one of this machine, or on the node that owns the cell. A
+// cell that finds that a request is for another one says so, and the request goes there.
+import {
+  decodeForwarding,
+  ELSEWHERE_HEADER,
+  elsewhereOf,
+  encodeForwarding,
+  FORWARDING_HEADER,
+  type Forwarding,
+  setForwarding,
+} from "../../kernel/cells/forwarding.ts";
 import { AppError } from "../../kernel/errors.ts";
-import { unwrapJson } from "../../kernel/http/backend/backend-response.ts";
 import type { Surface } from "../../kernel/http/surface.ts";
 import type { WebServer } from "../../kernel/http/web-sockets.ts";
+import { brokenRelay, cellAway, cellMoved } from "../away.ts";
+import { cellOfRequest } from "../cells/addressee.ts";
 import { failure } from "./failure.ts";
 import { RELAY_HEADER, type RelayGrants, requestLine } from "./grants.ts";
-import { isMoved, MOVED_HEADER, prepareRelay, type Sending } from "./relay.ts";
+import { isMoved, MOVED_HEADER, movedResponse, prepareRelay, type Sending } from "./relay.ts";
 import { relaySocket } from "./relay-socket.ts";
 import { withClient } from "./with-client.ts";
 
+type SurfaceName = "web" | "backend";
+
+/** Where a cell is served. */
+export type Place =
+  | { kind: "here"; surfaces: Record<SurfaceName, Surface> }
+  /** The address is that of another process of this machine, or of another node. */
+  | { kind: "process" | "node"; address: string };
+
 export interface RouterDeps {
-  /** Of this node. */
-  address: string;
+  /** Of this node, as the others reach it; undefined for a machine alone. */
+  address: string | undefined;
+  /** How many cells there are. */
+  count(): number;
+  agentsDomain: string;
   grants: RelayGrants;
-  /** The cell's surfaces, while this node owns it under a trusted lease. */
-  local(): { web: Surface; backend: Surface } | undefined;
-  /** The address of the node that owns the cell. */
-  owner(): string | undefined;
-  /** Answers what concerns this node alone, whoever owns the cell: /healthz, /readyz, /metrics. */
-  own(request: Request, surface: "web" | "backend", server: WebServer): Promise<Response | undefined>;
-  /** Runs a command of the command line that came to another node; undefined if the cell is not here. */
-  command(request: Request): Promise<Response | undefined>;
+  /** Undefined while the cell is served nowhere, as far as this node knows. */
+  placeOf(cell: number): Place | undefined;
+  /** Answers what concerns this machine, whatever it owns: /healthz, /readyz, /metrics. */
+  own(request: Request, surface: SurfaceName): Promise<Response | undefined>;
+  /** Answers a call of another node; undefined if the cell is not on this one. */
+  call(cell: number, request: Request): Promise<Response | undefined>;
   onRelayed(): void;
-  /** Resolves when the owner may have changed, or after `ms`. */
+  /** Resolves when a place may have changed, or after `ms`. */
   changed(ms: number): Promise<void>;
 }
 
 export interface Router {
   readonly web: Surface;
   readonly backend: Surface;
-  /** Runs a command where the cell is. */
-  runCommand(name: string, args: Readonly<Record<string, string>>): Promise<unknown>;
-  /** Requests that this process handles for its cell. */
+  /** Requests that this process handles itself. */
   readonly inFlight: number;
 }
 
-/** Milliseconds for which a request waits for an owner, as during a takeover. */
-const WAIT_MS = 8_000;
+/** Milliseconds for which a request waits for its cell, as during a takeover. */
+export const WAIT_MS = 8_000;
 const LOOK_MS = 250;
-const COMMAND_PATH = "/cluster/command";
+/** How often a request may be sent on: from a wrong mark to cell 0, from there to its cell. */
+const MAX_HOPS = 4;
+
+/** A request on its way to a cell. */
+interface Delivery {
+  cell: number;
+  surface: SurfaceName;
+  request: Request;
+  server: WebServer;
+  /** Of the socket at the first node. */
+  clientAddress: string;
+  /** What another cell has sent along. */
+  forwarding: Forwarding | undefined;
+  /** Another node has sent it: it is served on this machine, or sent back. */
+  isRelayed: boolean;
+}
+
+interface Answer {
+  /** Undefined: the request became a WebSocket. */
+  response: Response | undefined;
+  /** The request, with its body unless the cell has read it. */
+  unread: Request;
+  /** The cell that it is for, if that is another one. */
+  next?: number | undefined;
+}
 
 export function createRouter(deps: RouterDeps): Router {
-  const { address, grants, local, owner, own, command, onRelayed, changed } = deps;
+  const { address, count, agentsDomain, grants, placeOf, own, call, onRelayed, changed } = deps;
+  /** What a client is told that has waited in vain. */
+  const away = address === undefined ? cellAway : cellMoved;
   let inFlight = 0;
 
-  async function serve(surface: Surface, request: Request, server: WebServer): Promise<Response | undefined> {
+  async function serveHere(surfaces: Record<SurfaceName, Surface>, delivery: Delivery, asSent: Request) {
+    const { surface, request, server, clientAddress, forwarding, isRelayed } = delivery;
+    if (forwarding) setForwarding(asSent, forwarding);
+    const isAsItCame = asSent === request && !isRelayed;
     inFlight++;
     try {
-      return await surface.fetch(request, server);
+      return await surfaces[surface].fetch(asSent, isAsItCame ? server : withClient(server, clientAddress, request));
     } finally {
       inFlight--;
     }
   }
 
-  /** A request of another node is served here or sent back: it is never sent on twice. */
+  async function deliver(delivery: Delivery): Promise<Answer> {
+    const { cell, surface, request, server, clientAddress, forwarding, isRelayed } = delivery;
+    const isSocket = request.headers.get("upgrade")?.toLowerCase() === "websocket";
+    const grant = { surface, cell, clientAddress };
+    const deadline = performance.now() + WAIT_MS;
+    let sending: Sending | undefined;
+    const answer = (response: Response | undefined, next?: number): Answer => ({
+      response,
+      unread: sending?.request() ?? request,
+      next,
+    });
+    for (;;) {
+      const place = placeOf(cell);
+      if (place?.kind === "here") {
+        const response = await serveHere(place.surfaces, delivery, sending?.request() ?? request);
+        return answer(response, response && elsewhereOf(response));
+      }
+      if (place && !(isRelayed && place.kind === "node")) {
+        if (forwarding) request.headers.set(FORWARDING_HEADER, encodeForwarding(forwarding));
+        if (!isSocket) sending ??= prepareRelay(request, grants);
+        const outcome = sending
+          ? await sending.send(place.address, grant)
+          : await relaySocket({ request, server, node: place.address, grants, grant });
+        if (outcome === "broken") return answer(failure(brokenRelay()));
+        if (outcome === "upgraded" || (outcome instanceof Response && !isMoved(outcome))) {
+          if (place.kind === "node") onRelayed();
+          const response = outcome === "upgraded" ? undefined : outcome;
+          const next = response?.headers.get(ELSEWHERE_HEADER);
+          return answer(response, next ? Number(next) : undefined);
+        }
+      }
+      // The node that has sent it knows better who else may have the cell.
+      if (isRelayed) return answer(movedResponse());
+      if (performance.now() >= deadline) return answer(failure(away()));
+      await changed(LOOK_MS);
+    }
+  }
+
+  /** A request of another node is served on this machine or sent back: it is never sent on twice. */
   async function serveRelayed(header: string, request: Request, server: WebServer): Promise<Response | undefined> {
-    const grant = grants.verify(header, address, requestLine(request.method, request.url));
+    const line = requestLine(request.method, request.url);
+    const grant = address === undefined ? undefined : grants.verify(header, address, line);
     if (grant === undefined) return failure(forgedGrant());
-    if (grant.surface === "command") return (await command(request)) ?? moved();
-    const surfaces = local();
-    if (!surfaces) return moved();
-    const response = await serve(surfaces[grant.surface], request, withClient(server, grant.clientAddress));
-    // Only a node can say that it has done nothing: a provider whose answer is passed on would be asked again and again.
-    if (response && isMoved(response)) response.headers.delete(MOVED_HEADER);
+    const { surface, cell, clientAddress } = grant;
+    if (surface === "call") return (await call(cell, request)) ?? movedResponse();
+    const { forwarding } = takeInternalHeaders(request);
+    const isLocal = placeOf(cell)?.kind === "here";
+    const delivery = { cell, surface, request, server, clientAddress, forwarding, isRelayed: true };
+    const { response, next } = await deliver(delivery);
+    if (isLocal && response) {
+      // Only a node can say that it has done nothing: a provider whose answer is passed on would be asked again and again.
+      response.headers.delete(MOVED_HEADER);
+      if (next !== undefined) response.headers.set(ELSEWHERE_HEADER, String(next));
+    }
     return response;
   }
 
-  async function route(name: "web" | "backend", request: Request, server: WebServer): Promise<Response | undefined> {
+  async function route(surface: SurfaceName, request: Request, server: WebServer): Promise<Response | undefined> {
     const header = request.headers.get(RELAY_HEADER);
-    if (header !== null && name === "backend") return serveRelayed(header, request, server);
-    const answer = await own(request, name, server);
+    if (header !== null && surface === "backend" && address !== undefined) return serveRelayed(header, request, server);
+    // What only nodes and processes tell each other is not taken from a client.
+    takeInternalHeaders(request);
+    const answer = await own(request, surface);
     if (answer) return answer;
     const clientAddress = server.requestIP(request)?.address ?? "";
-    const isSocket = request.headers.get("upgrade")?.toLowerCase() === "websocket";
-    const deadline = performance.now() + WAIT_MS;
-    let sending: Sending | undefined;
-    for (;;) {
-      const surfaces = local();
-      if (surfaces) {
-        const asSent = sending?.request() ?? request;
-        return serve(surfaces[name], asSent, asSent === request ? server : withClient(server, clientAddress, request));
-      }
-      const node = owner();
-      if (node !== undefined && node !== address) {
-        if (!isSocket) sending ??= prepareRelay(request, grants);
-        const outcome = isSocket
-          ? await relaySocket({ request, server, node, grants, grant: { surface: name, clientAddress } })
-          : await sending?.send(node, { surface: name, clientAddress });
-        if (outcome === "upgraded") {
-          onRelayed();
-          return undefined;
-        }
-        if (outcome instanceof Response && !isMoved(outcome)) {
-          onRelayed();
-          return outcome;
-        }
-        if (outcome === "broken") return failure(brokenRelay());
-      }
-      if (performance.now() >= deadline) return failure(noOwner());
-      await changed(LOOK_MS);
+    const marked = cellOfRequest(request, agentsDomain);
+    let cell = marked < count() ? marked : 0;
+    let forwarding: Forwarding | undefined;
+    let asSent = request;
+    for (let hop = 1; ; hop++) {
+      const ofClient = asSent === request ? server : withClient(server, clientAddress, request);
+      const delivery = { cell, surface, request: asSent, server: ofClient, clientAddress, forwarding };
+      const { response, unread, next } = await deliver({ ...delivery, isRelayed: false });
+      if (!response || next === undefined) return response;
+      if (hop === MAX_HOPS || next >= count()) return failure(noSuchCell());
+      cell = next;
+      forwarding = decodeForwarding(response.headers.get(FORWARDING_HEADER) ?? "");
+      asSent = await repeat(unread, response);
     }
   }
 
-  const surface = (name: "web" | "backend"): Surface => ({
+  const surface = (name: SurfaceName): Surface => ({
     name,
     fetch: (request, server) => route(name, request, server),
-    handle: () => Promise.resolve(failure(noOwner())),
+    // What the process asks itself goes to the cell that is here, or waits for none.
+    handle(request) {
+      const place = placeOf(0);
+      return place?.kind === "here" ? place.surfaces[name].handle(request) : Promise.resolve(failure(away()));
+    },
   });
-  /** Sends a command on to the owner. */
-  async function runCommand(name: string, args: Readonly<Record<string, string>>): Promise<unknown> {
-    const deadline = performance.now() + WAIT_MS;
-    const body = JSON.stringify({ name, args });
-    for (;;) {
-      const node = owner();
-      if (node !== undefined) {
-        const request = new Request(`${node}${COMMAND_PATH}`, { method: "POST", body });
-        const outcome = await prepareRelay(request, grants).send(node, { surface: "command", clientAddress: "" });
-        if (outcome === "broken") throw brokenRelay();
-        if (outcome instanceof Response && !isMoved(outcome)) return unwrapJson(outcome);
-      }
-      if (performance.now() >= deadline) throw noOwner();
-      await changed(LOOK_MS);
-    }
-  }
-
   return {
     web: surface("web"),
     backend: surface("backend"),
-    runCommand,
     get inFlight() {
       return inFlight;
     },
   };
 }
 
-const moved = () => {
-  const response = failure(noOwner());
-  response.headers.set(MOVED_HEADER, "1");
-  return response;
-};
+/** Removes the headers that nodes and processes set for each other, and returns what the other cell has sent along. */
+export function takeInternalHeaders({ headers }: Request): { forwarding: Forwarding | undefined } {
+  const forwarding = headers.get(FORWARDING_HEADER);
+  for (const name of [FORWARDING_HEADER, RELAY_HEADER]) if (headers.has(name)) headers.delete(name);
+  return { forwarding: forwarding === null ? undefined : decodeForwarding(forwarding) };
+}
 
-const noOwner = () =>
-  new AppError(503, "CELL_MOVED", "This is moving to another machine. Try again in a few seconds.", { retryAfter: 3 });
-const brokenRelay = () =>
-  new AppError(
-    502,
-    "RELAY_BROKEN",
-    "The machine that handles this ended in the middle of the request. Whether it was done is not known; look, then try again.",
-  );
+/** The same request, with the body that the first cell has read and sent back; one that it did not read is still there. */
+async function repeat(request: Request, response: Response): Promise<Request> {
+  const { url, method, headers, signal } = request;
+  if (method === "GET" || method === "HEAD") return new Request(url, { method, headers, signal });
+  const read = await response.arrayBuffer();
+  const body = read.byteLength > 0 || request.bodyUsed ? read : await request.arrayBuffer();
+  return new Request(url, { method, headers, signal, ...(body.byteLength > 0 && { body }) });
+}
+
+const noSuchCell = () => new AppError(500, "INTERNAL", "No part of this service takes this request.");
 const forgedGrant = () => new AppError(403, "RELAY_REFUSED", "This grant of another node is not valid here.");

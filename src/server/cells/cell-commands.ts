@@ -2,11 +2,12 @@
 import { emailName } from "../../../plugins/auth/cells/account-names.ts";
 import { normalizeEmail } from "../../../plugins/auth/email.ts";
 import type { LiveSnapshot } from "../../../plugins/fleet/index.ts";
-import type { Cells } from "../../kernel/cells/cells.ts";
+import type { RemoteDirectory } from "../../cluster/cells/remote-directory.ts";
 import { cellOfId } from "../../kernel/cells/marks.ts";
 import { AppError } from "../../kernel/errors.ts";
 import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
 import type { RunCommand } from "../control-socket.ts";
+import type { FirstCell } from "./first-cell.ts";
 
 /** What an operator sees of a cell. */
 export interface CellState {
@@ -18,9 +19,11 @@ export interface CellState {
 }
 
 interface Deps {
-  count: number;
-  states(): Promise<CellState[]>;
-  cells: Pick<Cells, "find" | "leastLoaded">;
+  count(): number;
+  firstCell: Pick<FirstCell, "readLoads" | "loads">;
+  /** Of the process of a cell on this machine. */
+  pidOf(cell: number): number | undefined;
+  directory: Pick<RemoteDirectory, "find" | "leastLoaded">;
   /** Runs it in one cell. */
   runIn(cell: number, ...command: Parameters<RunCommand>): Promise<unknown>;
 }
@@ -30,15 +33,25 @@ interface Page {
   total: number;
 }
 
-export function createCellCommands({ count, states, cells, runIn }: Deps): RunCommand {
-  const all = Array.from({ length: count }, (_, cell) => cell);
+export function createCellCommands({ count, firstCell, pidOf, directory, runIn }: Deps): RunCommand {
+  const all = () => Array.from({ length: count() }, (_, cell) => cell);
+
+  async function states(): Promise<CellState[]> {
+    const answering = await firstCell.readLoads();
+    return all().map((cell) => ({
+      cell,
+      pid: pidOf(cell),
+      ...(firstCell.loads.of(cell) ?? { accounts: 0, agents: 0 }),
+      state: answering.has(cell) ? "ok" : "starting",
+    }));
+  }
 
   /** The accounts of one cell after the other, as if they were one list. */
   async function listUsers({ offset: text = "0", ...args }: Readonly<Record<string, string>>): Promise<Page> {
     const offset = Number(text);
     let users: unknown[] | undefined;
     let total = 0;
-    for (const cell of all) {
+    for (const cell of all()) {
       // Once the page is found, only the lengths of the other lists are asked for.
       const from = users ? Number.MAX_SAFE_INTEGER : Math.max(0, offset - total);
       const page = (await runIn(cell, "user.list", { ...args, offset: String(from) })) as Page;
@@ -49,18 +62,18 @@ export function createCellCommands({ count, states, cells, runIn }: Deps): RunCo
   }
 
   async function cellOf(name: string, args: Readonly<Record<string, string>>): Promise<number> {
-    if (args.id !== undefined) return Math.min(cellOfId(args.id), count - 1);
+    if (args.id !== undefined) return Math.min(cellOfId(args.id), count() - 1);
     const email = args.email === undefined ? undefined : normalizeEmail(args.email);
-    const found = email === undefined ? undefined : await cells.find(emailName(email));
+    const found = email === undefined ? undefined : await directory.find(emailName(email));
     if (found !== undefined) return found;
     // Admins and invitations are in the first cell.
-    return name === "user.create" && args.admin !== "true" ? cells.leastLoaded() : 0;
+    return name === "user.create" && args.admin !== "true" ? directory.leastLoaded() : 0;
   }
 
   /** Every cell has secrets of its own under the same keys. */
   async function rotateKeys(args: Readonly<Record<string, string>>): Promise<Record<string, KeyRotationResult>> {
     const sums: Record<string, KeyRotationResult> = {};
-    for (const cell of all) {
+    for (const cell of all()) {
       const results = (await runIn(cell, "vault.rotate", args)) as Record<string, KeyRotationResult>;
       for (const [label, { resealed, unreadable }] of Object.entries(results)) {
         const sum = sums[label] ?? { resealed: 0, unreadable: 0 };
@@ -74,7 +87,7 @@ export function createCellCommands({ count, states, cells, runIn }: Deps): RunCo
   async function live(): Promise<unknown> {
     const { joinSnapshots } = await import("./live-cells.ts");
     const snapshots = await Promise.allSettled(
-      all.map((cell) => runIn(cell, "fleet.live", {}) as Promise<LiveSnapshot>),
+      all().map((cell) => runIn(cell, "fleet.live", {}) as Promise<LiveSnapshot>),
     );
     const joined = joinSnapshots(snapshots.map((one) => (one.status === "fulfilled" ? one.value : undefined)));
     if (!joined) throw new AppError(503, "BACKEND_UNAVAILABLE", "No cell answers yet. Try again shortly.");

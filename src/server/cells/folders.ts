@@ -13,14 +13,21 @@ export const cellDataDir = ({ dataDir }: Pick<Config, "dataDir">, cell: number) 
 export const cellDatabaseUrl = (config: Pick<Config, "dataDir" | "database">, cell: number) =>
   cell === 0 ? config.database.url : `file:${join(cellDataDir(config, cell), "berth.db")}`;
 
-/** Throws StartError if there are more cells in the data folder: their accounts would be gone, and their names free. */
-export function requireAllCells({ dataDir }: Pick<Config, "dataDir">, count: number): void {
+/** The cells other than the first that the data folder has, in their order. */
+export function foldersOfCells({ dataDir }: Pick<Config, "dataDir">): number[] {
   const folder = folderOfCells(dataDir);
-  if (!existsSync(folder)) return;
-  const last = Math.max(0, ...readdirSync(folder).flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : [])));
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .flatMap((name) => (/^[1-9]\d*$/.test(name) ? [Number(name)] : []))
+    .toSorted((one, other) => one - other);
+}
+
+/** Throws StartError if there are more cells in the data folder: their accounts would be gone, and their names free. */
+export function requireAllCells(config: Pick<Config, "dataDir">, count: number): void {
+  const last = foldersOfCells(config).at(-1) ?? 0;
   if (last < count) return;
   throw new StartError(
-    `${folder} has the data of ${last + 1} cells. Set CELLS=${last + 1} or more; cells can't be taken away.`,
+    `${folderOfCells(config.dataDir)} has the data of ${last + 1} cells. Set CELLS=${last + 1} or more; cells can't be taken away.`,
   );
 }
 

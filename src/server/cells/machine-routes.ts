@@ -1,7 +1,7 @@
 // Answers what concerns all cells of a machine: whether they are ready, and who may read the metrics of one.
 
-import type { CellRouterDeps } from "../../cluster/cells/cell-router.ts";
 import { failure } from "../../cluster/relay/failure.ts";
+import type { RouterDeps } from "../../cluster/relay/router.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { forbidden } from "../../kernel/errors.ts";
 import { mayReadMetrics } from "../cluster/node-routes.ts";
@@ -13,8 +13,8 @@ export function createMachineRoutes({
   config: Config;
   /** Whether every other cell answers. Cell 0 answers for itself. */
   isReady(): boolean;
-}): CellRouterDeps["own"] {
-  return (request, surface) => {
+}): RouterDeps["own"] {
+  return async (request, surface) => {
     const path = URL.parse(request.url)?.pathname;
     if (path === "/readyz" && !isReady()) {
       const text = "Not ready: cells.";

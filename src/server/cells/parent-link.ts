@@ -1,16 +1,7 @@
-// The way from the process of a cell to the one that started it and has cell 0: calls over the channel between them.
-import { createCalls } from "../../cluster/cells/calls.ts";
-import type { CellLoad } from "../../cluster/cells/loads.ts";
-import type { Name } from "../../kernel/cells/cells.ts";
+// The way from the process of a cell to the first process of its machine: calls over the channel between them.
+import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
+import { type CallHandlers, callHandler, createCalls } from "../../cluster/cells/calls.ts";
 import { StartError } from "../../kernel/errors.ts";
-
-/** What a cell can be asked by the first one. */
-export interface CellSide {
-  knows(name: Name): Promise<boolean>;
-  answer(asked: { question: string; text: string }): Promise<string>;
-  command(command: { name: string; args: Readonly<Record<string, string>> }): Promise<unknown>;
-  load(): Promise<CellLoad>;
-}
 
 export type ParentLink = ReturnType<typeof openParentLink>;
 
@@ -18,40 +9,33 @@ export type ParentLink = ReturnType<typeof openParentLink>;
 export function openParentLink(cell: number, count: number) {
   const send = process.send?.bind(process);
   if (!send) throw new StartError("A cell is started by the service: set CELLS, then run serve.");
-  let side: CellSide | undefined;
+  let side: (name: string, args: unknown) => Promise<unknown> = () =>
+    Promise.reject(new StartError("This cell is not open yet."));
   let stop: () => void = () => process.exit(0);
-  const open = () => {
-    if (!side) throw new StartError("This cell is not open yet.");
-    return side;
-  };
   const { call, receive } = createCalls((message) => void send(message), {
-    knows: (name: Name) => open().knows(name),
-    answer: (asked: Parameters<CellSide["answer"]>[0]) => open().answer(asked),
-    command: (command: Parameters<CellSide["command"]>[0]) => open().command(command),
-    load: () => open().load(),
+    cell: ({ name, args }: { name: string; args: unknown }) => side(name, args),
     stop: () => stop(),
   });
   process.on("message", receive);
   // The service was killed. Its next start needs the lock of this cell's database.
   process.once("disconnect", () => process.exit(1));
+  const callCell: CellCalls["call"] = (to, name, args, waitMs) => call("cell", { to, name, args, waitMs });
   return {
     cell,
+    /** How many cells there are on a machine alone. */
     count,
-    serve(given: CellSide) {
-      side = given;
+    /** Says what the first process and the other cells may call here. */
+    serve(handlers: CallHandlers) {
+      side = (name, args) => callHandler(handlers, name, args);
     },
     /** Sets what ends this process in good order, once it serves. */
     onStop(given: () => void) {
       stop = given;
     },
     ready: (address: string) => call<void>("ready", { address }),
-    directory: {
-      find: async (name: Name) => (await call<number | null>("find", name)) ?? undefined,
-      reserve: async (_: number, names: readonly Name[]) =>
-        (await call<{ taken: Name; cell: number } | null>("reserve", names)) ?? undefined,
-      confirm: (_: number, names: readonly Name[]) => call<void>("confirm", names),
-    },
-    leastLoaded: () => call<number>("leastLoaded"),
-    ask: (to: number, question: string, text: string) => call<string>("ask", { to, question, text }),
+    /** Tells the first process what this one does. */
+    report: (report: unknown) => call<void>("report", report),
+    /** Calls another cell, wherever it is. */
+    callCell,
   };
 }

@@ -5,6 +5,7 @@ import type { Replicate } from "../../cluster/ownership/writing.ts";
 import type { RtmpPipe } from "../../cluster/relay/rtmp-pipe.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import type { SharedFiles } from "../../kernel/files.ts";
+import type { KernelSeams } from "../../kernel/kernel.ts";
 import type { Log } from "../../kernel/telemetry/log.ts";
 import { type CellOptions, type OpenCell, openCell, runAll } from "../service/cell.ts";
 import { createLoad } from "./load.ts";
@@ -22,6 +23,10 @@ export interface ClusterCellDeps {
   video: RtmpPipe;
   /** Requests that the cell handles. */
   inFlight(): number;
+  /** What the cell knows of the others. */
+  cells: NonNullable<KernelSeams["cells"]>;
+  /** Called whenever the cell is open, and its result before it is closed. */
+  onOpen(cell: OpenCell): () => void;
 }
 
 export interface ClusterCell {
@@ -31,7 +36,8 @@ export interface ClusterCell {
   open(replicate: Replicate): Promise<ServedCell>;
 }
 
-export function createClusterCell({ options, log, files, figures, video, inFlight }: ClusterCellDeps): ClusterCell {
+export function createClusterCell(deps: ClusterCellDeps): ClusterCell {
+  const { options, log, files, figures, video, inFlight, cells, onOpen } = deps;
   const load = createLoad();
   let current: OpenCell | undefined;
   let graceMs = HAND_OVER_MS;
@@ -54,7 +60,7 @@ export function createClusterCell({ options, log, files, figures, video, inFligh
         cell = await openCell({
           ...options,
           config: withGrace(options.config, () => graceMs),
-          seams: { log: quietWhenMoved(log), replicate, files, onMetrics: figures.register },
+          seams: { log: quietWhenMoved(log), replicate, files, cells, onMetrics: figures.register },
         });
       } catch (error) {
         await video.open();
@@ -62,9 +68,11 @@ export function createClusterCell({ options, log, files, figures, video, inFligh
       }
       current = cell;
       load.begin(cell.kernel);
+      const ends = onOpen(cell);
       return {
         async close(grace) {
           load.end();
+          ends();
           graceMs = grace;
           current = undefined;
           await runAll([

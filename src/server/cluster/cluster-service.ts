@@ -1,146 +1,148 @@
-// Serves this machine's part of a cluster: the cell while it is owned here, and the way to its owner otherwise.
-import { dirname } from "node:path";
-import { version } from "../../../package.json";
-import { createClusterFigures } from "../../cluster/figures.ts";
-import { keepAll } from "../../cluster/files/keep-all.ts";
-import { createSharedFiles } from "../../cluster/files/shared-files.ts";
-import { openNatsEngine } from "../../cluster/nats/nats-engine.ts";
-import { type ClusterNode, startNode } from "../../cluster/node.ts";
+// Serves this machine's part of a cluster. The first process has the router and, while this machine owns it, cell 0; each other
+// cell that the machine owns or follows has a process of its own.
+import { createCellCalls } from "../../cluster/cells/cell-calls.ts";
+import type { Calls } from "../../cluster/cells/calls.ts";
+import { remoteDirectory } from "../../cluster/cells/remote-directory.ts";
 import { createRelayGrants } from "../../cluster/relay/grants.ts";
-import { createRouter } from "../../cluster/relay/router.ts";
+import { createRouter, type Place } from "../../cluster/relay/router.ts";
 import { clusterSettings } from "../../cluster/settings.ts";
-import { ensureWritable } from "../../kernel/database/local-engine.ts";
-import { errorBody } from "../../kernel/error-body.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { createVault } from "../../kernel/security/vault.ts";
 import { createLog } from "../../kernel/telemetry/log.ts";
-import { programCommand } from "../backups/backup-process.ts";
+import { createCellCommands } from "../cells/cell-commands.ts";
+import { createFirstCell } from "../cells/first-cell.ts";
+import { memberProgram } from "../cells/member-program.ts";
 import { createBell } from "../service/bell.ts";
-import { type CellOptions, findFirstAdmin, type OpenCell } from "../service/cell.ts";
+import { type CellOptions, findFirstAdmin, runAll } from "../service/cell.ts";
 import type { Service } from "../service/service.ts";
-import { createClusterCell, HAND_OVER_MS } from "./cluster-cell.ts";
-import { migrationNames } from "./migration-names.ts";
+import { type OpenClusterNode, openClusterNode } from "./cluster-node.ts";
+import { type MemberProcesses, startMemberProcesses } from "./member-processes.ts";
 import { createNodeRoutes } from "./node-routes.ts";
-import { createVideoPipe } from "./video-pipe.ts";
 
 /** Milliseconds for which the start waits for an owner. */
 const START_WAIT_MS = 20_000;
 const LOOK_MS = 250;
-/** Compares the copies of the cell. */
+/** Compares the copies of a cell. */
 const CHECK_COMMAND = "cluster.check";
 
 export async function openClusterService(options: CellOptions): Promise<Service> {
-  const { config, env } = options;
-  const { url, address } = config.of(clusterSettings);
-  const { file } = config.database;
+  const { config } = options;
+  const { address } = config.of(clusterSettings);
   const key = config.secretKey;
-  if (url === undefined || address === undefined || file === undefined || key === undefined)
-    throw new StartError("CLUSTER_URL needs NODE_ADDRESS, SECRET_KEY and a database in a file.");
-  for (const folder of [config.dataDir, dirname(file)]) ensureWritable(folder);
+  if (address === undefined || key === undefined) throw new StartError("CLUSTER_URL needs NODE_ADDRESS and SECRET_KEY.");
   const log = createLog(config.log);
-  for (const secret of config.secrets) log.redactSecret(secret, "always");
-  const figures = createClusterFigures();
-  const engine = await openNatsEngine({ address: url, name: `berth ${address}` });
-  if (engine.servers < 3)
-    log.warn("NATS has fewer than three servers: if one fails, nothing can be written", { servers: engine.servers });
-
-  let node: ClusterNode | undefined;
-  /** Of another node. */
-  const owner = () => {
-    const found = node?.owner();
-    return found === address ? undefined : found;
-  };
-  const blobs = await engine.blobs("files");
-  const video = createVideoPipe({ config, owner, log });
-  const cell = createClusterCell({
-    options,
-    log,
-    files: createSharedFiles({ blobs, dataDir: config.dataDir, log }),
-    figures,
-    video,
-    inFlight: () => router.inFlight,
-  });
-  /** The cell, while nobody else may have it. */
-  const here = () => (node?.isTrusted() ? cell.current : undefined);
+  const grants = createRelayGrants(createVault({ key, previous: config.secretKeyPrevious }));
   const changes = createBell();
+  let opened: OpenClusterNode | undefined;
+  let members: MemberProcesses | undefined;
+  /** Calls cell 0, while it is here. */
+  let callFirst: Calls["call"] | undefined;
+  const count = () => opened?.node.count() ?? 1;
+  const here = () => opened?.here();
+
+  const calls = createCellCalls({
+    local: (cell) => (cell === 0 ? here() && callFirst : members?.find(cell)?.call),
+    node: (cell) => opened?.otherOwner(cell),
+    grants,
+    changed: changes.wait,
+  });
+  const firstCell = createFirstCell({ count, call: calls.call, log });
+
+  function placeOf(cell: number): Place | undefined {
+    const open = cell === 0 ? here() : undefined;
+    if (open) return { kind: "here", surfaces: open.app };
+    const member = members?.find(cell);
+    if (member) return { kind: "process", address: member.address };
+    const owner = opened?.otherOwner(cell);
+    return owner === undefined ? undefined : { kind: "node", address: owner };
+  }
+
+  opened = await openClusterNode({
+    options,
+    cell: 0,
+    log,
+    cells: firstCell.cells,
+    inFlight: () => router.inFlight,
+    onOpen(cell) {
+      const { call, end } = firstCell.begin(cell);
+      callFirst = (name, args) => (name === "check" ? opened?.node.check() : call(name, args)) as never;
+      return () => {
+        end();
+        callFirst = undefined;
+      };
+    },
+  });
+  const { node, figures, openVideo, handOver, close } = opened;
   const router = createRouter({
     address,
-    grants: createRelayGrants(createVault({ key, previous: config.secretKeyPrevious })),
-    local: () => here()?.app,
-    owner,
+    count,
+    agentsDomain: config.agentsDomain,
+    grants,
+    placeOf,
     own: createNodeRoutes({
       config,
       figures,
-      state: () => ({ isTrusted: node?.isTrusted() ?? false, isHere: here() !== undefined, owner: node?.owner() }),
+      state: () => ({ isTrusted: node.isTrusted(), isHere: here() !== undefined, owner: node.ownerOf(0) }),
     }),
-    command: (request) => answerCommand(here(), request),
+    call: calls.answer,
     onRelayed: () => figures.count("relayed"),
     changed: changes.wait,
   });
+  node.onChange(changes.ring);
+  members = startMemberProcesses({
+    node,
+    address,
+    program: (cell) => memberProgram(options, key, cell, cell + 1),
+    handlers: {
+      cell: ({ to, name, args, waitMs }: { to: number; name: string; args: unknown; waitMs?: number }) =>
+        calls.call(to, name, args, waitMs),
+    },
+    graceMs: config.shutdownGraceMs,
+    log,
+    onChange: changes.ring,
+  });
+  const { pidOf, observe, stop: stopMembers } = members;
+  figures.watch(() => {
+    const [own, others] = [node.observe(), observe()];
+    return { ...own, owned: own.owned + others.owned, behind: Math.max(own.behind, others.behind) };
+  });
+  const deadline = performance.now() + START_WAIT_MS;
+  while (!here() && opened.otherOwner(0) === undefined && performance.now() < deadline) await changes.wait(LOOK_MS);
+  await openVideo();
 
-  const runHere = async (open: OpenCell, name: string, args: Readonly<Record<string, string>>): Promise<unknown> =>
-    name === CHECK_COMMAND ? node?.check() : open.runCommand(name, args);
-
-  /** Answers a command that came to another node; undefined without the cell. */
-  async function answerCommand(open: OpenCell | undefined, request: Request): Promise<Response | undefined> {
-    if (!open) return undefined;
-    try {
-      const { name, args } = (await request.json()) as { name: string; args: Record<string, string> };
-      return Response.json(await runHere(open, name, args));
-    } catch (error) {
-      const { status, body } = errorBody(error);
-      return Response.json(body, { status });
-    }
-  }
-
-  try {
-    node = await startNode({
-      engine,
-      address,
-      version,
-      file,
-      knownMigrations: migrationNames,
-      log,
-      figures,
-      open: cell.open,
-      load: cell.load.read,
-      graceMs: HAND_OVER_MS,
-      program: { command: programCommand(), env },
-      keepFiles: () => keepAll(config.dataDir, blobs),
-    });
-    node.onChange(changes.ring);
-    const deadline = performance.now() + START_WAIT_MS;
-    while (!here() && owner() === undefined && performance.now() < deadline) await changes.wait(LOOK_MS);
-    if (owner() !== undefined) await video.open();
-  } catch (error) {
-    await engine.close();
-    throw error;
-  }
-
+  const commands = createCellCommands({
+    count,
+    firstCell,
+    pidOf: (cell) => (cell === 0 ? here() && process.pid : pidOf(cell)),
+    directory: remoteDirectory(calls.call),
+    runIn: (cell, name, args) => calls.call(cell, "command", { name, args }),
+  });
   const open = here();
   return {
     log,
     web: router.web,
     backend: router.backend,
     runCommand(name, args) {
-      const found = here();
-      return found ? runHere(found, name, args) : router.runCommand(name, args);
+      if (name === CHECK_COMMAND) return calls.call(Number(args.cell ?? 0), "check");
+      // With one cell, an answer is as that of a machine alone.
+      return count() === 1 && name !== "cells.list"
+        ? calls.call(0, "command", { name, args })
+        : commands(name, args);
     },
     defaultModel: async () => here()?.app.defaultModel(),
     place() {
+      const owned = node.observe().owned + observe().owned;
+      if (count() > 1) return `${count()} cells, of which this machine owns ${owned}`;
       if (here()) return "this machine owns the cell";
-      const other = owner();
+      const other = opened.otherOwner(0);
       if (other === undefined) return "no machine owns the cell yet";
       return `${new URL(other).host} owns the cell; this machine is ready to take it over`;
     },
     firstAdmin: open ? await findFirstAdmin(open.app) : { kind: "exists" },
-    peers: () => node?.hosts() ?? [],
-    async handOver() {
-      await node?.stop();
-      await video.close();
-    },
+    peers: () => node.alive().map((one) => new URL(one.address).hostname.replace(/^\[|\]$/g, "")),
+    handOver: () => runAll([() => Promise.all([stopMembers(), handOver()])]),
     stop: async () => undefined,
     stopJobs: async () => undefined,
-    close: () => engine.close(),
+    close,
   };
 }

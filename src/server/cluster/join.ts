@@ -1,20 +1,24 @@
-// Makes the database of this machine that of a new cluster, and takes it out again.
+// Makes the databases of this machine, one for each cell, those of a new cluster, and takes them out again.
 import { existsSync } from "node:fs";
 import type { Engine } from "../../cluster/engine.ts";
+import { filesOfCell } from "../../cluster/files/blobs-under.ts";
 import { keepAll } from "../../cluster/files/keep-all.ts";
 import { openCopy, readPlace } from "../../cluster/log/copy.ts";
-import { CLUSTER_KEY, ONLY_CELL } from "../../cluster/node.ts";
+import { CLUSTER_KEY } from "../../cluster/node.ts";
+import { COUNT_KEY } from "../../cluster/ownership/cell-table.ts";
 import { createSnapshots } from "../../cluster/snapshot/snapshots.ts";
 import { readStatus } from "../../cluster/status.ts";
 import type { Config } from "../../kernel/config/config.ts";
-import { openDatabase } from "../../kernel/database/database.ts";
+import { localDatabasePath, openDatabase } from "../../kernel/database/database.ts";
 import { openFile } from "../../kernel/database/local-engine.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { createLog } from "../../kernel/telemetry/log.ts";
+import { cellDatabaseUrl, cellDataDir, foldersOfCells } from "../cells/folders.ts";
 import { migrationNames } from "./migration-names.ts";
 
 export interface JoinReport {
-  /** Compressed bytes of the database. */
+  cells: number;
+  /** Compressed bytes of the databases. */
   snapshotBytes: number;
   /** Files that were copied for the other machines. */
   files: number;
@@ -25,43 +29,61 @@ export interface JoinReport {
  * data already; with `replace`, that data is given up, unless a node is alive.
  */
 export async function joinCluster(config: Config, engine: Engine, replace: boolean): Promise<JoinReport> {
-  const { file } = config.database;
-  if (file === undefined || !existsSync(file)) {
+  const cells = cellsOfMachine(config);
+  const missing = cells.find(({ file }) => file === undefined || !existsSync(file));
+  if (missing) {
     throw new StartError(
-      `There is no database at ${file ?? "DATABASE_URL"}. A machine with an empty DATA_DIR needs no join: start it with CLUSTER_URL.`,
+      `There is no database at ${missing.file ?? "DATABASE_URL"}. A machine with an empty DATA_DIR needs no join: start it with CLUSTER_URL.`,
     );
   }
   await requireFree(engine, replace);
   const log = createLog({ ...config.log, level: "warn" });
-  // Brings the schema to this version, and checks the file.
-  const database = await openDatabase({ url: config.database.url, dataDir: config.dataDir, log });
-  await database.close();
   const cluster = crypto.randomUUID();
-  const storage = openFile(file, migrationNames, log);
-  await openCopy(storage, cluster).finally(() => storage.close());
+  const report: JoinReport = { cells: cells.length, snapshotBytes: 0, files: 0 };
   try {
-    const snapshots = createSnapshots({ blobs: await engine.blobs("snapshots"), cell: ONLY_CELL, log });
-    const { size } = await snapshots.take(file);
-    const files = await keepAll(config.dataDir, await engine.blobs("files"));
-    const isFirst = (await (await engine.table("cells")).swap(CLUSTER_KEY, cluster, 0)) !== undefined;
+    for (const { cell, url, dataDir, file = "" } of cells) {
+      // Brings the schema to this version, and checks the file.
+      const database = await openDatabase({ url, dataDir, log });
+      await database.close();
+      const storage = openFile(file, migrationNames, log);
+      await openCopy(storage, cluster).finally(() => storage.close());
+      const snapshots = createSnapshots({ blobs: await engine.blobs("snapshots"), cell, log });
+      report.snapshotBytes += (await snapshots.take(file)).size;
+      report.files += await keepAll(dataDir, filesOfCell(await engine.blobs("files"), cell));
+    }
+    const table = await engine.table("cells");
+    const isFirst = (await table.swap(CLUSTER_KEY, cluster, 0)) !== undefined;
     if (!isFirst) throw new StartError("Another machine has joined at the same time. Nothing was changed here.");
-    return { snapshotBytes: size, files };
+    await table.put(COUNT_KEY, String(cells.length));
+    return report;
   } catch (error) {
-    await leaveCluster(config);
+    for (const { file } of cells) await leaveWith(file, config);
     throw error;
   }
 }
 
-/** Makes a copy of a cluster's database one that is alone. The service must not run. */
+/** Makes a copy of a cluster's databases one that is alone. The service must not run. */
 export async function leaveCluster(config: Config): Promise<void> {
-  const { file } = config.database;
-  if (file === undefined || !existsSync(file) || readPlace(file) === undefined)
-    throw new StartError(`${file ?? "DATABASE_URL"} is no copy of a cluster's database.`);
+  const cells = cellsOfMachine(config);
+  const lacking = cells.find(({ file }) => file === undefined || !existsSync(file) || readPlace(file) === undefined);
+  if (lacking) throw new StartError(`${lacking.file ?? "DATABASE_URL"} is no copy of a cluster's database.`);
+  for (const { file } of cells) await leaveWith(file, config);
+}
+
+/** Takes the place in the cluster's log out of a file, if it has one. */
+async function leaveWith(file: string | undefined, config: Config): Promise<void> {
+  if (file === undefined || readPlace(file) === undefined) return;
   const storage = openFile(file, migrationNames, createLog(config.log));
   const [outcome] = await storage.commit([[{ sql: "DROP TABLE log_progress", args: [] }]]);
   await storage.close();
   if (outcome && "error" in outcome) throw outcome.error;
 }
+
+const cellsOfMachine = (config: Config) =>
+  [0, ...foldersOfCells(config)].map((cell) => {
+    const url = cellDatabaseUrl(config, cell);
+    return { cell, url, dataDir: cellDataDir(config, cell), file: localDatabasePath(url) };
+  });
 
 async function requireFree(engine: Engine, replace: boolean): Promise<void> {
   const { nodes } = await readStatus(engine);
@@ -80,8 +102,9 @@ async function requireFree(engine: Engine, replace: boolean): Promise<void> {
   }
   const snapshots = await engine.blobs("snapshots");
   for (const { name } of await snapshots.list()) await snapshots.remove(name);
-  await engine.removeLog(ONLY_CELL);
-  for (const name of ["cells", "orders", "nodes"] as const) {
+  const known = (await cells.list()).flatMap(({ key }) => (/^\d+$/.test(key) ? [Number(key)] : []));
+  for (const cell of new Set([0, ...known])) await engine.removeLog(cell);
+  for (const name of ["cells", "orders", "nodes", "processes"] as const) {
     const table = await engine.table(name);
     for (const { key } of await table.list()) await table.remove(key);
   }

@@ -17,7 +17,7 @@ export function createNodeRoutes({ config, figures, state }: NodeRouteDeps): Rou
   let metrics: Metrics | undefined;
   return async (request, surface) => {
     const { isTrusted, isHere, owner } = state();
-    const path = URL.parse(request.url)?.pathname;
+    const { pathname: path, search } = URL.parse(request.url) ?? {};
     if (path === "/healthz" && !isHere) return Response.json({ status: "ok" });
     if (path === "/readyz" && !isHere) {
       const parts = { lease: isTrusted, owner: owner !== undefined };
@@ -26,10 +26,12 @@ export function createNodeRoutes({ config, figures, state }: NodeRouteDeps): Rou
       const text = `Not ready: ${failing.join(", ")}.`;
       return Response.json({ status: "error", error: text, message: text, code: "NOT_READY", parts }, { status: 503 });
     }
-    if (path === "/metrics" && surface === "backend" && !isHere) {
+    if (path === "/metrics" && surface === "backend" && (!isHere || search !== "")) {
       if (!mayReadMetrics(request, config)) {
         return failure(forbidden("METRICS_CLOSED", "Metrics need METRICS_TOKEN as the bearer token."));
       }
+      // Those of a cell are where the cell is.
+      if (search !== "") return undefined;
       if (!metrics) {
         metrics = createMetrics();
         figures.register(metrics);

@@ -1,6 +1,6 @@
 // Tests which lines of a cell that has moved are left out.
 import { expect, test } from "bun:test";
-import { cellMoved } from "../../cluster/ownership/writing.ts";
+import { cellMoved } from "../../cluster/away.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { createLog } from "../../kernel/telemetry/log.ts";
 import { quietWhenMoved } from "./quiet-log.ts";

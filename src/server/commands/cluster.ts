@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import type { CheckReport } from "../../cluster/check/check.ts";
 import type { Engine } from "../../cluster/engine.ts";
-import { ONLY_CELL } from "../../cluster/node.ts";
+import { COUNT_KEY } from "../../cluster/ownership/cell-table.ts";
 import { keyOf } from "../../cluster/ownership/lease.ts";
 import { drainKey, moveKey } from "../../cluster/ownership/orders.ts";
 import { clusterSettings } from "../../cluster/settings.ts";
@@ -41,13 +41,14 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   },
   join: {
     usage: "join [--replace]",
-    summary: "make this machine's database that of a cluster without one; stop the service first",
+    summary: "make this machine's database, with all its cells, that of a cluster without one; stop the service first",
     arguments: [0, 0],
     flags: ["replace"],
     async run({ config, engine }, _, { replace }) {
       const { joinCluster } = await import("../cluster/join.ts");
-      const { snapshotBytes, files } = await joinCluster(config, engine, replace === true);
-      return `The cluster has this machine's database now (${megabytes(snapshotBytes)} compressed, and ${files} files). Start the service here, then the other machines with an empty DATA_DIR.\n`;
+      const { cells, snapshotBytes, files } = await joinCluster(config, engine, replace === true);
+      const what = cells === 1 ? "database" : `${cells} cells`;
+      return `The cluster has this machine's ${what} now (${megabytes(snapshotBytes)} compressed, and ${files} files). Start the service here, then the other machines with an empty DATA_DIR.\n`;
     },
   },
   leave: {
@@ -57,14 +58,35 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     // It needs no engine, which may be gone for good.
     run: async () => "",
   },
+  cells: {
+    usage: "cells [N]",
+    summary: "show how many cells there are, or make it N: new accounts go to the new ones",
+    arguments: [0, 1],
+    async run({ engine }, [wanted]) {
+      const count = await countCells(engine);
+      if (wanted === undefined) return `The cluster has ${count === 1 ? "one cell" : `${count} cells`}.\n`;
+      const next = /^[1-9]\d*$/.test(wanted) ? Number(wanted) : 0;
+      if (next < 1 || next > MAX_CELLS) throw new StartError(`N is a number from ${count} to ${MAX_CELLS}.`);
+      if (next < count) throw new StartError(`The cluster has ${count} cells already; cells can't be taken away.`);
+      await (await engine.table("cells")).put(COUNT_KEY, String(next));
+      const { cells } = await until(
+        engine,
+        ({ cells }) => cells.length === next && cells.every(({ state }) => state === "ok" || state === "no standby"),
+      );
+      if (cells.length < next)
+        return `The new cells are still on their way. See: ${programName()} cluster status\n`;
+      return `The cluster has ${next} cells. Accounts stay where they are; new ones go to the cells with the fewest.\n`;
+    },
+  },
   check: {
-    usage: "check [--json]",
+    usage: "check [CELL] [--json]",
     summary: "compare the owner's copy with its standby's, row by row, at the same place of the log",
-    arguments: [0, 0],
+    arguments: [0, 1],
     flags: ["json"],
-    async run({ config }, _, { json }) {
+    async run({ config, engine }, [cell = "0"], { json }) {
+      await requireCell(engine, cell);
       const { runCommand } = await import("./run-command.ts");
-      const report = (await runCommand(config, "cluster.check", {})) as CheckReport;
+      const report = (await runCommand(config, "cluster.check", { cell })) as CheckReport;
       if (json) return `${JSON.stringify(report, null, 2)}\n`;
       const { owner, number, rows, copies } = report;
       const differing = copies.filter(({ differences }) => differences.length > 0);
@@ -113,6 +135,9 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       if (nodes.find((one) => one.address === address)?.lease !== "lost")
         throw new StartError(`${address} is alive: stop its service first.`);
       await (await engine.table("nodes")).remove(keyOf(address));
+      const processes = await engine.table("processes");
+      for (const { key } of await processes.list())
+        if (key.endsWith(`.${keyOf(address)}`)) await processes.remove(key);
       await (await engine.table("orders")).remove(drainKey(address));
       return `${address} is forgotten.\n`;
     },
@@ -122,20 +147,33 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     summary: "let a node own a cell",
     arguments: [2, 2],
     async run({ engine }, [cell = "", node = ""]) {
-      if (cell !== String(ONLY_CELL)) throw new StartError(`There is no cell ${cell}: this cluster has the cell 0.`);
+      await requireCell(engine, cell);
       const address = await findNode(engine, node);
       const { nodes } = await readStatus(engine);
       if (nodes.find((one) => one.address === address)?.lease !== "ok")
         throw new StartError(`${address} is not alive, or draining. See: ${programName()} cluster status`);
       const began = performance.now();
-      await (await engine.table("orders")).put(moveKey(ONLY_CELL), address);
-      const { cells } = await until(engine, (now) => now.cells.some(({ owner }) => owner === address));
-      if (cells[ONLY_CELL]?.owner !== address)
+      await (await engine.table("orders")).put(moveKey(Number(cell)), address);
+      const isThere = ({ cells }: ClusterStatus) =>
+        cells.some((one) => one.cell === Number(cell) && one.owner === address);
+      if (!isThere(await until(engine, isThere)))
         return `The cell is still on its way to ${address}. See: ${programName()} cluster status\n`;
       return `${address} owns cell ${cell} after ${((performance.now() - began) / 1000).toFixed(1)} s.\n`;
     },
   },
 };
+
+/** How many cells the cluster has. */
+async function countCells(engine: Engine): Promise<number> {
+  return Number((await (await engine.table("cells")).find(COUNT_KEY))?.value ?? 1);
+}
+
+async function requireCell(engine: Engine, cell: string): Promise<void> {
+  const count = await countCells(engine);
+  if (/^\d+$/.test(cell) && Number(cell) < count) return;
+  const all = count === 1 ? "the cell 0" : `the cells 0 to ${count - 1}`;
+  throw new StartError(`There is no cell ${cell}: this cluster has ${all}.`);
+}
 
 /** Returns the exit code: 0, or 2 with the usage on standard error. */
 export async function clusterCommand([name = "", ...args]: string[], flags: Flags): Promise<number> {
@@ -160,7 +198,7 @@ export async function clusterCommand([name = "", ...args]: string[], flags: Flag
   const engine = await openNatsEngine({ address: url, name: "berth cluster" });
   try {
     process.stdout.write(await command.run({ config, engine }, args, flags));
-    if (name !== "status" && name !== "check") await note(config, name, args);
+    if (name !== "status" && name !== "check" && !(name === "cells" && args.length === 0)) await note(config, name, args);
     return 0;
   } finally {
     await engine.close();
@@ -179,7 +217,7 @@ async function leave(config: Config): Promise<number> {
   const { leaveCluster } = await import("../cluster/join.ts");
   await leaveCluster(config);
   await note(config, "leave", []);
-  process.stdout.write("This machine's database is its own now. Remove CLUSTER_URL before you start the service.\n");
+  process.stdout.write("This machine's database is its own now. Remove CLUSTER_URL before you start the service; with cells, set CELLS.\n");
   return 0;
 }
 
@@ -208,6 +246,8 @@ async function findNode(engine: Engine, given: string): Promise<string> {
 }
 
 const MAX_WAIT_MS = 30_000;
+/** What the marks of ids can tell apart. */
+const MAX_CELLS = 4_096;
 
 /** Looks until it holds, but for half a minute at most. */
 async function until(engine: Engine, holds: (status: ClusterStatus) => boolean): Promise<ClusterStatus> {

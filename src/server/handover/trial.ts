@@ -75,5 +75,5 @@ function cellSeam(here: number, count: number, log: Log): Pick<KernelSeams, "cel
   if (count === 1) return {};
   const refuse = () => Promise.reject(new StartError("A trial asks no other cell."));
   const directory = { find: refuse, reserve: refuse, confirm: refuse };
-  return { cells: () => createCellNames({ here, count, directory, leastLoaded: refuse, ask: refuse, log }) };
+  return { cells: () => createCellNames({ here, count: () => count, directory, leastLoaded: refuse, ask: refuse, log }) };
 }

@@ -1,0 +1,81 @@
+// Calls a cell wherever it is: in this process, in another one of this machine, or on the node that owns it.
+import { errorBody } from "../../kernel/error-body.ts";
+import { brokenRelay, cellAway, isAway } from "../away.ts";
+import type { RelayGrants } from "../relay/grants.ts";
+import { isMoved, prepareRelay } from "../relay/relay.ts";
+import { WAIT_MS } from "../relay/router.ts";
+import { type Calls, toError } from "./calls.ts";
+
+export interface CellCallsDeps {
+  /** How a cell of this machine is called; undefined for one that is not served here. */
+  local(cell: number): Calls["call"] | undefined;
+  /** The address of another node that owns the cell. */
+  node(cell: number): string | undefined;
+  grants: RelayGrants;
+  /** Resolves when a cell may have moved, or after `ms`. */
+  changed(ms: number): Promise<void>;
+}
+
+export interface CellCalls {
+  /**
+   * Throws what the cell threw, and 503 `CELL_AWAY` if it is served nowhere within `waitMs` (default: 8 s). A call may be repeated
+   * that a cell did not end; a command of the command line is not. Arguments and results are JSON.
+   */
+  call<Result>(cell: number, name: string, args?: unknown, waitMs?: number): Promise<Result>;
+  /** Answers a call of another node; undefined if the cell is not on this machine. */
+  answer(cell: number, request: Request): Promise<Response | undefined>;
+}
+
+const PATH = "/cluster/call";
+const LOOK_MS = 250;
+/** A call whose effect is not the same when it is made twice. */
+const COMMAND = "command";
+
+export function createCellCalls({ local, node, grants, changed }: CellCallsDeps): CellCalls {
+  /** What the call resolves to, in an object; undefined if nothing was done. */
+  async function attempt(cell: number, name: string, args: unknown): Promise<{ result: unknown } | undefined> {
+    const call = local(cell);
+    if (call) {
+      try {
+        return { result: await call(name, args) };
+      } catch (error) {
+        if (isAway(error) && name !== COMMAND) return undefined;
+        throw error;
+      }
+    }
+    const address = node(cell);
+    if (address === undefined) return undefined;
+    const request = new Request(`${address}${PATH}`, { method: "POST", body: JSON.stringify({ name, args }) });
+    const outcome = await prepareRelay(request, grants).send(address, { surface: "call", cell, clientAddress: "" });
+    if (outcome === "again" || (outcome instanceof Response && isMoved(outcome))) return undefined;
+    if (outcome === "broken") throw brokenRelay();
+    const body = (await outcome.json()) as Record<string, unknown>;
+    if (!outcome.ok) throw toError({ status: outcome.status, body });
+    return { result: body.result };
+  }
+
+  return {
+    async call<Result>(cell: number, name: string, args: unknown, waitMs = WAIT_MS): Promise<Result> {
+      const deadline = performance.now() + waitMs;
+      for (;;) {
+        const done = await attempt(cell, name, args);
+        // The handler's own type is that of the caller.
+        if (done) return done.result as Result;
+        if (performance.now() >= deadline) throw cellAway();
+        await changed(LOOK_MS);
+      }
+    },
+    async answer(cell, request) {
+      const call = local(cell);
+      if (!call) return undefined;
+      const { name, args } = (await request.json()) as { name: string; args: unknown };
+      try {
+        return Response.json({ result: await call(name, args) });
+      } catch (error) {
+        if (isAway(error) && name !== COMMAND) return undefined;
+        const { status, body } = errorBody(error);
+        return Response.json(body, { status });
+      }
+    },
+  };
+}

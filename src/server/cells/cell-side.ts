@@ -1,0 +1,14 @@
+// What other cells and the commands of the service call in a cell.
+import type { CellNames } from "../../cluster/cells/cell-names.ts";
+import type { CallHandlers } from "../../cluster/cells/calls.ts";
+import type { Name } from "../../kernel/cells/cells.ts";
+import type { OpenCell } from "../service/cell.ts";
+import { readLoad } from "./load.ts";
+
+export const createCellSide = ({ kernel, runCommand }: OpenCell, names: CellNames) =>
+  ({
+    knows: (name: Name) => names.knows(name),
+    answer: ({ question, text }: { question: string; text: string }) => names.answerTo(question, text),
+    command: ({ name, args }: { name: string; args: Readonly<Record<string, string>> }) => runCommand(name, args),
+    load: () => readLoad(kernel),
+  }) satisfies CallHandlers;

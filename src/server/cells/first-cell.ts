@@ -1,0 +1,100 @@
+// What cell 0 does for all: it has the directory of names, and chooses the cells of new accounts.
+import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
+import { type CellNames, createCellNames } from "../../cluster/cells/cell-names.ts";
+import { callHandler, type Calls } from "../../cluster/cells/calls.ts";
+import { createDirectory, type Directory } from "../../cluster/cells/directory.ts";
+import { type CellLoad, createLoads, type Loads } from "../../cluster/cells/loads.ts";
+import type { Name } from "../../kernel/cells/cells.ts";
+import type { Database } from "../../kernel/database/database.ts";
+import { StartError } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/telemetry/log.ts";
+import { MINUTE, SECOND } from "../../kernel/util/time.ts";
+import type { OpenCell } from "../service/cell.ts";
+import { createCellSide } from "./cell-side.ts";
+
+/** How often each cell is asked what it has. */
+const LOADS_MS = 10 * SECOND;
+const SWEEP_MS = MINUTE;
+
+export interface FirstCellDeps {
+  /** How many cells there are. */
+  count(): number;
+  call: CellCalls["call"];
+  log: Log;
+}
+
+export interface FirstCell {
+  readonly loads: Loads;
+  /** Asks each cell what it has. One that does not answer now keeps what it told last. Returns the cells that have answered. */
+  readLoads(): Promise<ReadonlySet<number>>;
+  /** For the kernel of cell 0, whenever it is opened. */
+  cells(database: Database): CellNames;
+  /** Begins its work for the others. Returns how it is called, and how the work ends. */
+  begin(cell: OpenCell): { call: Calls["call"]; end(): void };
+}
+
+export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell {
+  const loads = createLoads(count);
+  let open: { directory: Directory; names: CellNames } | undefined;
+  function opened() {
+    if (!open) throw new StartError("The directory of cells is not open yet.");
+    return open;
+  }
+
+  async function readLoads(): Promise<ReadonlySet<number>> {
+    const answers = await Promise.allSettled(
+      Array.from({ length: count() }, async (_, cell) => {
+        loads.report(cell, await call<CellLoad>(cell, "load", undefined, 0));
+        return cell;
+      }),
+    );
+    return new Set(answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : [])));
+  }
+
+  return {
+    loads,
+    readLoads,
+    cells(database) {
+      const directory = createDirectory({
+        database,
+        knows: (cell, name) => (cell === 0 ? names.knows(name) : call<boolean>(cell, "knows", name)),
+        usedInFirst: (name) => names.uses(name),
+        log,
+      });
+      const names = createCellNames({
+        here: 0,
+        count,
+        directory,
+        leastLoaded: async () => loads.next(),
+        ask: (to, question, text) => call<string>(to, "answer", { question, text }),
+        log,
+      });
+      open = { directory, names };
+      return names;
+    },
+    begin(cell) {
+      const { directory, names } = opened();
+      const handlers = {
+        ...createCellSide(cell, names),
+        find: async (name: Name) => (await names.find(name)) ?? null,
+        reserve: async (wanted: { cell: number; names: Name[] }) =>
+          (await directory.reserve(wanted.cell, wanted.names)) ?? null,
+        confirm: (used: { cell: number; names: Name[] }) => directory.confirm(used.cell, used.names),
+        leastLoaded: () => loads.next(),
+      };
+      const timers = [
+        setInterval(() => void readLoads(), LOADS_MS),
+        setInterval(() => {
+          directory.sweep().catch((error: unknown) => log.warn("names could not be swept", { error }));
+        }, SWEEP_MS),
+      ];
+      for (const timer of timers) timer.unref();
+      return {
+        call: <Result>(name: string, args?: unknown) => callHandler<Result>(handlers, name, args),
+        end() {
+          for (const timer of timers) clearInterval(timer);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,117 @@
+// Serves a cell of a cluster other than the first, in a process of its own: it owns the cell, follows it, or waits.
+import { cellMoved } from "../../cluster/away.ts";
+import { createCellNames } from "../../cluster/cells/cell-names.ts";
+import { remoteDirectory } from "../../cluster/cells/remote-directory.ts";
+import type { CallHandlers } from "../../cluster/cells/calls.ts";
+import { createRelayGrants } from "../../cluster/relay/grants.ts";
+import { StartError } from "../../kernel/errors.ts";
+import { createVault } from "../../kernel/security/vault.ts";
+import { createLog } from "../../kernel/telemetry/log.ts";
+import { createCellSide } from "../cells/cell-side.ts";
+import { createMemberSurface } from "../cells/member-surface.ts";
+import type { ParentLink } from "../cells/parent-link.ts";
+import type { CellOptions } from "../service/cell.ts";
+import type { Service } from "../service/service.ts";
+import { type OpenClusterNode, openClusterNode } from "./cluster-node.ts";
+
+/** What the process of a cell tells the first process of its machine. */
+export interface MemberReport {
+  owns: boolean;
+  /** Entries of the log that its copy has still to apply. */
+  behind: number;
+}
+
+/** What the first process tells that of a cell, twice a second. */
+export interface MemberOrder {
+  /** The node that is to own the cell. */
+  target: string | null;
+}
+
+/**
+ * Milliseconds without word from the first process, through which all requests come, until the lease is not renewed any more. With
+ * what is left of it, another machine takes over as soon as if this process had ended.
+ */
+const SILENCE_MS = 1_500;
+
+export async function openClusterMember(options: CellOptions, link: ParentLink): Promise<Service> {
+  const { config } = options;
+  const { cell } = link;
+  const key = config.secretKey;
+  if (key === undefined) throw new StartError("A cell needs SECRET_KEY.");
+  const log = createLog(config.log).child({ cell });
+  const directory = remoteDirectory(link.callCell);
+  let side: CallHandlers | undefined;
+  let opened: OpenClusterNode | undefined;
+  let target: string | undefined;
+  let heardAt = performance.now();
+  let inFlight = 0;
+  const names = createCellNames({
+    here: cell,
+    count: () => opened?.node.count() ?? cell + 1,
+    directory,
+    leastLoaded: directory.leastLoaded,
+    ask: (to, question, text) => link.callCell<string>(to, "answer", { question, text }),
+    log,
+  });
+  const report = (): MemberReport => {
+    const { behind = 0 } = opened?.node.observe() ?? {};
+    return { owns: opened?.here() !== undefined, behind };
+  };
+
+  const whileHere =
+    (name: string) =>
+    (args: unknown): unknown => {
+      const handle = side?.[name];
+      if (!handle || !opened?.here()) throw cellMoved();
+      return handle(args as never);
+    };
+  link.serve({
+    ...Object.fromEntries(["knows", "answer", "command", "load", "check"].map((name) => [name, whileHere(name)])),
+    order(order: MemberOrder) {
+      heardAt = performance.now();
+      target = order.target ?? undefined;
+      return report();
+    },
+  });
+  opened = await openClusterNode({
+    options,
+    cell,
+    log,
+    cells: () => names,
+    target: () => target,
+    isAble: () => performance.now() - heardAt < SILENCE_MS,
+    inFlight: () => inFlight,
+    onOpen(open) {
+      side = { ...createCellSide(open, names), check: () => opened?.node.check() };
+      return () => {
+        side = undefined;
+      };
+    },
+  });
+  const { node, here, figures, openVideo, handOver, close } = opened;
+  figures.watch(node.observe);
+  node.onChange(() => void link.report(report()).catch(() => undefined));
+  await openVideo();
+
+  const surface = createMemberSurface({
+    grants: createRelayGrants(createVault({ key, previous: config.secretKeyPrevious })),
+    app: () => here()?.app,
+    count(by) {
+      inFlight += by;
+    },
+  });
+  return {
+    log,
+    // There is no listener for it.
+    web: surface,
+    backend: surface,
+    runCommand: () => Promise.reject(cellMoved()),
+    defaultModel: async () => undefined,
+    firstAdmin: { kind: "exists" },
+    peers: () => ["127.0.0.1"],
+    handOver,
+    stop: async () => undefined,
+    stopJobs: async () => undefined,
+    close,
+  };
+}

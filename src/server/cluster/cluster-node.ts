@@ -1,0 +1,107 @@
+// Joins the cluster for one cell: connects to the engine, and follows or owns the cell in this process.
+import { dirname } from "node:path";
+import { version } from "../../../package.json";
+import { type ClusterFigures, createClusterFigures } from "../../cluster/figures.ts";
+import { filesOfCell } from "../../cluster/files/blobs-under.ts";
+import { keepAll } from "../../cluster/files/keep-all.ts";
+import { createSharedFiles } from "../../cluster/files/shared-files.ts";
+import { openNatsEngine } from "../../cluster/nats/nats-engine.ts";
+import { type ClusterNode, type NodeOptions, startNode } from "../../cluster/node.ts";
+import { clusterSettings } from "../../cluster/settings.ts";
+import { ensureWritable } from "../../kernel/database/local-engine.ts";
+import { StartError } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/telemetry/log.ts";
+import { programCommand } from "../backups/backup-process.ts";
+import type { CellOptions, OpenCell } from "../service/cell.ts";
+import { type ClusterCellDeps, createClusterCell, HAND_OVER_MS } from "./cluster-cell.ts";
+import { migrationNames } from "./migration-names.ts";
+import { createVideoPipe } from "./video-pipe.ts";
+
+export interface ClusterNodeDeps
+  extends Pick<NodeOptions, "cell" | "target" | "isAble">,
+    Pick<ClusterCellDeps, "cells" | "inFlight" | "onOpen"> {
+  options: CellOptions;
+  log: Log;
+}
+
+export interface OpenClusterNode {
+  readonly node: ClusterNode;
+  readonly figures: ClusterFigures;
+  /** The cell, while nobody else may have it. */
+  here(): OpenCell | undefined;
+  /** The address of another node that owns a cell. */
+  otherOwner(cell: number): string | undefined;
+  /** Of the cell, while it is here. */
+  load(): { agents: number; turnsPerSecond: number };
+  /** Takes live video for the owner, if that is another node. */
+  openVideo(): Promise<void>;
+  /** Gives the cell to another node. */
+  handOver(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Throws `StartError` if the engine can't be used, or the database is not the cluster's. */
+export async function openClusterNode(deps: ClusterNodeDeps): Promise<OpenClusterNode> {
+  const { options, log, cell } = deps;
+  const { config, env } = options;
+  const { url, address } = config.of(clusterSettings);
+  const { file } = config.database;
+  if (url === undefined || address === undefined || file === undefined)
+    throw new StartError("CLUSTER_URL needs NODE_ADDRESS, SECRET_KEY and a database in a file.");
+  for (const folder of [config.dataDir, dirname(file)]) ensureWritable(folder);
+  for (const secret of config.secrets) log.redactSecret(secret, "always");
+  const figures = createClusterFigures();
+  const engine = await openNatsEngine({ address: url, name: `berth ${address} ${cell}` });
+  if (engine.servers < 3 && cell === 0)
+    log.warn("NATS has fewer than three servers: if one fails, nothing can be written", { servers: engine.servers });
+
+  let node: ClusterNode | undefined;
+  const otherOwner = (of: number) => {
+    const found = node?.ownerOf(of);
+    return found === address ? undefined : found;
+  };
+  const blobs = filesOfCell(await engine.blobs("files"), cell);
+  const video = createVideoPipe({ config, owner: () => otherOwner(cell), log });
+  const opened = createClusterCell({
+    ...deps,
+    files: createSharedFiles({ blobs, dataDir: config.dataDir, log }),
+    figures,
+    video,
+  });
+  try {
+    const started = await startNode({
+      engine,
+      cell,
+      address,
+      version,
+      file,
+      knownMigrations: migrationNames,
+      log,
+      figures,
+      open: opened.open,
+      load: opened.load.read,
+      graceMs: HAND_OVER_MS,
+      program: { command: programCommand(), env },
+      keepFiles: () => keepAll(config.dataDir, blobs),
+      ...(deps.target && { target: deps.target }),
+      ...(deps.isAble && { isAble: deps.isAble }),
+    });
+    node = started;
+    return {
+      node: started,
+      figures,
+      here: () => (started.isTrusted() ? opened.current : undefined),
+      otherOwner,
+      load: opened.load.read,
+      openVideo: async () => void (otherOwner(cell) !== undefined && (await video.open())),
+      async handOver() {
+        await started.stop();
+        await video.close();
+      },
+      close: () => engine.close(),
+    };
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+// Runs a process for each cell that this machine owns, follows or is to own, and ends those that it has no use for.
+import { type CellProcess, startCellProcess } from "../../cluster/cells/cell-process.ts";
+import type { CallHandlers, Calls } from "../../cluster/cells/calls.ts";
+import type { ClusterNode } from "../../cluster/node.ts";
+import { nextMove } from "../../cluster/ownership/balance.ts";
+import { placesOf } from "../../cluster/ownership/succession.ts";
+import type { Log } from "../../kernel/telemetry/log.ts";
+import { MINUTE } from "../../kernel/util/time.ts";
+import type { MemberOrder, MemberReport } from "./cluster-member.ts";
+
+export interface MemberProcessesDeps {
+  node: ClusterNode;
+  /** Of this node. */
+  address: string;
+  program(cell: number): { command: string[]; env: Readonly<Record<string, string | undefined>> };
+  handlers: CallHandlers;
+  graceMs: number;
+  log: Log;
+  /** A cell has begun or ended to be served here. */
+  onChange(): void;
+}
+
+export interface MemberProcesses {
+  /** Where a cell is served that this machine owns. */
+  find(cell: number): { address: string; call: Calls["call"] } | undefined;
+  pidOf(cell: number): number | undefined;
+  /** Over all of them: how many own their cell, and the entries that the one has still to apply that has most. */
+  observe(): { owned: number; behind: number };
+  /** Hands their cells over, and ends them. */
+  stop(): Promise<void>;
+}
+
+interface Member {
+  process: CellProcess;
+  report: MemberReport;
+  /** Monotonic ms: when the machine has had a use for it last. */
+  usedAt: number;
+}
+
+/** Each process hears so often that this one is well. */
+const ORDER_MS = 500;
+/** A cell that moves to and fro keeps its process. */
+const UNUSED_MS = MINUTE;
+const NONE: MemberReport = { owns: false, behind: 0 };
+
+export function startMemberProcesses(deps: MemberProcessesDeps): MemberProcesses {
+  const { node, address, program, handlers, graceMs, log, onChange } = deps;
+  const members = new Map<number, Member>();
+  let isStopping = false;
+
+  /** The node that is to own a cell, because operators want it or to even out how many each owns. */
+  function targetOf(cell: number): string | undefined {
+    const move = nextMove(node.entries(), node.alive());
+    return node.wantedOwner(cell) ?? (move?.cell === cell ? move.to : undefined);
+  }
+
+  function isUsed(cell: number, places: ReturnType<typeof placesOf>): boolean {
+    const entry = node.entries().get(cell);
+    const place = places[cell];
+    return [entry?.owner.address, entry?.standby, place?.owner, place?.standby, targetOf(cell)].includes(address);
+  }
+
+  function take(member: Member, report: MemberReport): void {
+    const hasChanged = member.report.owns !== report.owns;
+    member.report = report;
+    if (hasChanged) onChange();
+  }
+
+  function start(cell: number): void {
+    const process = startCellProcess({
+      cell,
+      ...program(cell),
+      handlers: { ...handlers, report: (report: MemberReport) => take(member, report) },
+      log,
+      onChange() {
+        if (process.address === undefined) member.report = NONE;
+        onChange();
+      },
+    });
+    // One that can't start is told of in the log, by itself; it is tried again when the machine is to have the cell.
+    process.started.catch((error: unknown) => log.error("a cell can't start on this machine", { cell, error }));
+    const member: Member = { process, report: NONE, usedAt: performance.now() };
+    members.set(cell, member);
+    log.info("a process of a cell starts", { cell });
+  }
+
+  async function end(cell: number, { process }: Member): Promise<void> {
+    members.delete(cell);
+    log.info("this machine has no use for a cell any more", { cell });
+    await process.stop(graceMs);
+  }
+
+  async function order(cell: number, member: Member): Promise<void> {
+    if (member.process.address === undefined) return;
+    const sent: MemberOrder = { target: targetOf(cell) ?? null };
+    take(member, await member.process.call<MemberReport>("order", sent));
+  }
+
+  function look(): void {
+    if (isStopping) return;
+    const places = placesOf(node.count(), node.alive());
+    for (let cell = 1; cell < node.count(); cell++) {
+      const member = members.get(cell);
+      if (isUsed(cell, places)) {
+        if (member) member.usedAt = performance.now();
+        else start(cell);
+      } else if (member && performance.now() - member.usedAt > UNUSED_MS) void end(cell, member);
+    }
+  }
+
+  function lookAndOrder(): void {
+    look();
+    // A process that has ended is started again; what it does then, it reports.
+    for (const [cell, member] of members) void order(cell, member).catch(() => undefined);
+  }
+
+  const timer = setInterval(lookAndOrder, ORDER_MS);
+  timer.unref();
+  node.onChange(look);
+  look();
+  return {
+    find(cell) {
+      const member = members.get(cell);
+      const at = member?.process.address;
+      return member?.report.owns && at !== undefined ? { address: at, call: member.process.call } : undefined;
+    },
+    pidOf: (cell) => members.get(cell)?.process.pid,
+    observe() {
+      const reports = [...members.values()].map(({ report }) => report);
+      return {
+        owned: reports.filter(({ owns }) => owns).length,
+        behind: Math.max(0, ...reports.map(({ behind }) => behind)),
+      };
+    },
+    async stop() {
+      isStopping = true;
+      await Promise.all([...members.values()].map(({ process }) => process.stop(graceMs)));
+      clearInterval(timer);
+    },
+  };
+}

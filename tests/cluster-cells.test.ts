@@ -1,0 +1,145 @@
+// Several cells on several machines: accounts spread over them, each machine takes requests for all, and any may die.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cellOfId } from "../src/kernel/cells/marks.ts";
+import { PASSWORD } from "./support/accounts.ts";
+import type { Berth } from "./support/berth.ts";
+import { type Client, createClient } from "./support/client.ts";
+import { type Cluster, type Status, startCluster } from "./support/cluster.ts";
+import { eventually } from "./support/eventually.ts";
+import { provision } from "./support/members.ts";
+import { startUpstream, type Upstream } from "./support/upstream.ts";
+
+const CELLS = 3;
+
+interface Owner {
+  client: Client;
+  agentId: string;
+}
+
+/** Until every cell has an owner, and with several machines a copy that lacks nothing. */
+const settled = (cluster: Cluster, owned: (status: Status) => boolean = () => true) =>
+  eventually(
+    async () => {
+      const status = await cluster.status();
+      const isSettled = status.cells.length === CELLS && status.cells.every(({ behind }) => behind === 0);
+      return isSettled && owned(status) ? status : undefined;
+    },
+    { timeoutMs: 60_000, what: "all cells are owned and followed" },
+  );
+
+const ownersOf = ({ cells }: Status) => cells.map(({ owner }) => owner);
+const addressOf = ({ backend }: Berth) => backend;
+
+describe("three cells on two machines", () => {
+  let cluster: Cluster;
+  let upstream: Upstream;
+  let old: Client;
+  let oldId: string;
+  /** By cell. */
+  const owners = new Map<number, Owner>();
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
+    const env = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" };
+    cluster = await startCluster({ nodes: 2, env });
+    old = createClient(cluster);
+    oldId = await old.join();
+    await cluster.followed();
+  }, 90_000);
+  afterAll(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+    await upstream?.stop();
+  });
+
+  const talk = async ({ client, agentId }: Owner, node: { web: string }, text: string) => {
+    const headers = { cookie: client.cookie };
+    const { body } = await createClient(node).post<{ reply?: string }>(
+      "/api/chat",
+      { message: text, agentId },
+      { headers },
+    );
+    return body.reply;
+  };
+
+  test("a cluster in use grows into cells while it runs, and each machine owns about as many", async () => {
+    const grown = await cluster.command("cluster", "cells", String(CELLS));
+    expect(grown.stderr).toBe("");
+    expect(grown.stdout).toStartWith(`The cluster has ${CELLS} cells.`);
+    expect((await cluster.command("cluster", "cells", "2")).stderr).toContain("cells can't be taken away");
+    const status = await settled(cluster);
+    expect(new Set(ownersOf(status)).size).toBe(2);
+    // Accounts stay where they are.
+    expect((await old.get("/api/settings")).status).toBe(200);
+    expect(cellOfId(oldId)).toBe(0);
+  }, 90_000);
+
+  test("new accounts spread over the cells, and every machine answers for all of them", async () => {
+    await eventually(
+      async () => {
+        const client = createClient(cluster);
+        const cell = cellOfId(await client.join());
+        if (!owners.has(cell)) {
+          await client.grant("pro");
+          owners.set(cell, { client, agentId: (await provision(client)).id });
+        }
+        return owners.size === CELLS;
+      },
+      { timeoutMs: 60_000, intervalMs: 1_000 },
+    );
+    for (const [cell, owner] of owners) {
+      expect(cellOfId(owner.agentId)).toBe(cell);
+      for (const node of cluster.nodes) expect(await talk(owner, node, `to cell ${cell}`)).toBe(`echo: to cell ${cell}`);
+      const { email } = owner.client.account;
+      for (const node of cluster.nodes) {
+        const again = createClient(node);
+        const taken = await again.post("/api/register", { email, password: PASSWORD, name: "Eve" });
+        expect(taken).toMatchObject({ status: 409, body: { code: "USER_EXISTS" } });
+        const signedIn = await again.post("/api/auth/callback/credentials", {
+          email,
+          password: owner.client.account.password,
+        });
+        expect(signedIn.status).toBe(200);
+      }
+    }
+    const listed = JSON.parse((await cluster.command("user", "list", "--json")).stdout) as { email: string }[];
+    for (const { client } of owners.values()) expect(listed.map(({ email }) => email)).toContain(client.account.email);
+  }, 120_000);
+
+  test("the copies of each cell are equal", async () => {
+    for (const cell of owners.keys()) {
+      const { stdout, stderr } = await cluster.command("cluster", "check", String(cell));
+      expect(stderr).toBe("");
+      expect(stdout).toMatch(/has the same [\d,]+ rows as/);
+    }
+  }, 60_000);
+
+  test("a machine that is killed loses nothing: the other one answers for all cells, and gives some back", async () => {
+    const [first, second] = cluster.nodes;
+    if (!first || !second) throw new Error("There are too few machines.");
+    await first.kill();
+    for (const [cell, owner] of owners) {
+      await eventually(async () => (await talk(owner, second, `after ${cell}`)) === `echo: after ${cell}`, {
+        timeoutMs: 30_000,
+        what: `cell ${cell} answers again`,
+      });
+    }
+    await first.restart({ keepPorts: true });
+    const status = await settled(cluster, (now) => new Set(ownersOf(now)).size === 2);
+    expect(ownersOf(status)).toContain(addressOf(first));
+    for (const owner of owners.values()) expect(await talk(owner, first, "back")).toBe("echo: back");
+  }, 120_000);
+
+  test("a cell moves as its operator wants, and its machine can be drained", async () => {
+    const before = await settled(cluster);
+    const cell = before.cells.find(({ cell }) => cell !== 0);
+    const target = cluster.nodes.map(addressOf).find((address) => address !== cell?.owner);
+    if (!cell || target === undefined) throw new Error("There is no cell to move.");
+    const moved = await cluster.command("cluster", "move", String(cell.cell), target);
+    expect(moved.stdout).toMatch(new RegExp(`owns cell ${cell.cell} after`));
+    const owner = owners.get(cell.cell);
+    if (owner) expect(await talk(owner, { web: cluster.web }, "moved")).toBe("echo: moved");
+    expect((await cluster.command("cluster", "drain", target)).stdout).toContain("owns nothing");
+    for (const one of owners.values()) expect(await talk(one, { web: cluster.web }, "drained")).toBe("echo: drained");
+    await cluster.command("cluster", "undrain", target);
+  }, 120_000);
+});
