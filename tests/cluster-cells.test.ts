@@ -1,12 +1,15 @@
 // Several cells on several machines: accounts spread over them, each machine takes requests for all, and any may die.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { cellOfId } from "../src/kernel/cells/marks.ts";
 import { PASSWORD } from "./support/accounts.ts";
-import type { Berth } from "./support/berth.ts";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { copies, countAccounts } from "./support/cells.ts";
 import { type Client, createClient } from "./support/client.ts";
-import { type Cluster, type Status, startCluster } from "./support/cluster.ts";
+import { CLUSTER_KEY, type Cluster, type Status, startCluster } from "./support/cluster.ts";
 import { eventually } from "./support/eventually.ts";
 import { provision } from "./support/members.ts";
+import { temporaryDir } from "./support/process.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 const CELLS = 3;
@@ -84,11 +87,12 @@ describe("three cells on two machines", () => {
         }
         return owners.size === CELLS;
       },
-      { timeoutMs: 60_000, intervalMs: 1_000 },
+      { timeoutMs: 60_000, everyMs: 500 },
     );
     for (const [cell, owner] of owners) {
       expect(cellOfId(owner.agentId)).toBe(cell);
-      for (const node of cluster.nodes) expect(await talk(owner, node, `to cell ${cell}`)).toBe(`echo: to cell ${cell}`);
+      for (const node of cluster.nodes)
+        expect(await talk(owner, node, `to cell ${cell}`)).toBe(`echo: to cell ${cell}`);
       const { email } = owner.client.account;
       for (const node of cluster.nodes) {
         const again = createClient(node);
@@ -127,6 +131,32 @@ describe("three cells on two machines", () => {
     const status = await settled(cluster, (now) => new Set(ownersOf(now)).size === 2);
     expect(ownersOf(status)).toContain(addressOf(first));
     for (const owner of owners.values()) expect(await talk(owner, first, "back")).toBe("echo: back");
+  }, 120_000);
+
+  test("any machine makes a backup of all cells, which another one begins a cluster or a service alone with", async () => {
+    const [node] = cluster.nodes;
+    if (!node) throw new Error("There is no machine.");
+    const folder = temporaryDir();
+    const file = join(folder.path, "all.tar.gz");
+    const made = await node.command("backup", file);
+    expect(made.stderr).toBe("");
+    expect(made.stdout).toStartWith(file);
+    // The same key opens it.
+    await using other = await startBerth({ env: { SECRET_KEY: CLUSTER_KEY, CELLS: String(CELLS) }, readyMs: 60_000 });
+    await other.stop();
+    const restored = await other.command("restore", file);
+    expect(restored.exitCode).toBe(0);
+    await other.restart();
+    for (const [cell, { client, agentId }] of owners) {
+      const again = createClient(other);
+      const { email, password } = client.account;
+      expect((await again.post("/api/auth/callback/credentials", { email, password })).status).toBe(200);
+      const { body } = await again.get<{ agents: { id: string }[] }>("/api/agents");
+      expect(body.agents.map(({ id }) => id)).toEqual([agentId]);
+      expect(copies(other, email)).toBe(1);
+      expect(countAccounts(other, cell, email)).toBe(1);
+    }
+    folder.remove();
   }, 120_000);
 
   test("a cell moves as its operator wants, and its machine can be drained", async () => {

@@ -74,8 +74,7 @@ export interface ClusterNode {
 
 /** Throws `StartError` if the file is not the cluster's. */
 export async function startNode(options: NodeOptions): Promise<ClusterNode> {
-  const { engine, cell, address, version, file, knownMigrations, log, figures, open, load, graceMs, times } =
-    options;
+  const { engine, cell, address, version, file, knownMigrations, log, figures, open, load, graceMs, times } = options;
   const self = { address, instance: crypto.randomUUID() };
   const table = await engine.table("cells");
   const cluster = await findCluster();

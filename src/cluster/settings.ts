@@ -47,7 +47,10 @@ export const clusterSettings = defineSettings({
       if (kernel.database.remote) error("CELLS", "needs databases in files; leave DATABASE_URL out.");
       if (kernel.role !== "all") error("CELLS", `needs ROLE=all, found "${kernel.role}".`);
       if (url !== undefined)
-        error("CELLS", "is for a machine alone; leave it out. A cluster keeps how many cells it has: berth cluster cells.");
+        error(
+          "CELLS",
+          "is for a machine alone; leave it out. A cluster keeps how many cells it has: berth cluster cells.",
+        );
     }
     if (url === undefined)
       return [...findings, ...requireBoth({ NODE_ADDRESS: address, CLUSTER_URL: url }, "NODE_ADDRESS", "CLUSTER_URL")];

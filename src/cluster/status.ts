@@ -58,7 +58,10 @@ async function readLeases(tables: readonly Table[]): Promise<Said[][]> {
 }
 
 export async function readStatus(engine: Engine): Promise<ClusterStatus> {
-  const [states = [], processes = []] = await readLeases([await engine.table("nodes"), await engine.table("processes")]);
+  const [states = [], processes = []] = await readLeases([
+    await engine.table("nodes"),
+    await engine.table("processes"),
+  ]);
   const living = [...states, ...processes].filter(({ isAlive }) => isAlive).map(({ state }) => state);
   const orders = new Map((await (await engine.table("orders")).list()).map(({ key, value }) => [key, value]));
   const cells = (await (await engine.table("cells")).list()).flatMap(({ key, value }) =>

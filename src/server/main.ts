@@ -159,7 +159,7 @@ const COMMANDS: Record<string, Command> = {
   },
   cluster: {
     usage: "cluster COMMAND …",
-    summary: "several machines as one service: status, join, leave, check, drain, undrain, forget, move",
+    summary: "several machines as one service: status, cells, join, leave, check, drain, undrain, forget, move",
     flags: ["json", "replace"],
     // Each subcommand checks its own arguments.
     arguments: Number.POSITIVE_INFINITY,

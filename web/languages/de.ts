@@ -2659,6 +2659,7 @@ export const translation = {
     "Gave a machine of the cluster work again": "Rechner des Verbunds wieder beschäftigt",
     "Forgot a machine of the cluster": "Rechner des Verbunds vergessen",
     "Moved a cell of the cluster": "Zelle des Verbunds verschoben",
+    "Gave the cluster more cells": "Dem Verbund mehr Zellen gegeben",
     "Deleted an account": "Konto gelöscht",
     "Made a link for a new password": "Link für ein neues Passwort erstellt",
     "Turned off a second factor": "Zweiten Faktor ausgeschaltet",

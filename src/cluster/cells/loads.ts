@@ -29,8 +29,7 @@ export function createLoads(count: () => number): Loads {
     of: (cell) => reports.get(cell),
     next() {
       let best = 0;
-      for (let cell = 1; cell < count(); cell++)
-        if (reports.has(cell) && weightOf(cell) < weightOf(best)) best = cell;
+      for (let cell = 1; cell < count(); cell++) if (reports.has(cell) && weightOf(cell) < weightOf(best)) best = cell;
       given.set(best, (given.get(best) ?? 0) + 1);
       return best;
     },

@@ -41,11 +41,14 @@ export async function openTable({ buckets, manager, name, replicas, under = "" }
   return {
     // The bucket itself would ask any server, which may be behind; this asks the one that leads.
     async find(key) {
-      const found = await call(() => manager.streams.getMessage(stream, { last_by_subj: `$KV.${name}.${under}${key}` }));
+      const found = await call(() =>
+        manager.streams.getMessage(stream, { last_by_subj: `$KV.${name}.${under}${key}` }),
+      );
       const isThere = found && !found.header?.get("KV-Operation");
       return isThere ? { key, value: found.string(), revision: found.seq } : undefined;
     },
-    put: async (key, value) => void (await call(() => current.bucket.put(under + key, value, { timeout: PUT_TIMEOUT_MS }))),
+    put: async (key, value) =>
+      void (await call(() => current.bucket.put(under + key, value, { timeout: PUT_TIMEOUT_MS }))),
     async swap(key, value, revision) {
       try {
         return revision === 0
@@ -64,7 +67,9 @@ export async function openTable({ buckets, manager, name, replicas, under = "" }
           (await Array.fromAsync(await current.bucket.keys(every))).map((key) => current.bucket.get(key)),
         );
         return found.flatMap((one) =>
-          one?.operation === "PUT" ? [{ key: one.key.slice(under.length), value: one.string(), revision: one.revision }] : [],
+          one?.operation === "PUT"
+            ? [{ key: one.key.slice(under.length), value: one.string(), revision: one.revision }]
+            : [],
         );
       }),
     async *watch(signal) {

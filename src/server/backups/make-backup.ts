@@ -12,6 +12,7 @@ import {
 } from "../../../plugins/fleet/backups/backup-names.ts";
 import type { KeptBackup, Verification } from "../../../plugins/fleet/backups/backup-work.ts";
 import { backupSettings } from "../../../plugins/fleet/settings.ts";
+import { clusterSettings } from "../../cluster/settings.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { DatabaseInUse } from "../../kernel/database/database.ts";
 import { type Lock, lockDatabase } from "../../kernel/database/file-lock.ts";
@@ -24,7 +25,7 @@ import { type BackupManifest, formatManifest, parseManifest, toKeptBackup } from
 import type { BackupStorage } from "./place.ts";
 import { expiredBackups, expiredLogs, leftovers } from "./retention.ts";
 import { createS3Storage } from "./s3-storage.ts";
-import { cellsOf, stageBackup } from "./staging.ts";
+import { type Staged, stageBackup } from "./staging.ts";
 import { verifyBackup } from "./verification.ts";
 
 /** Below the data folder, so that a copy of the database never leaves its disk unencrypted. */
@@ -136,7 +137,7 @@ async function store(
   try {
     // What a killed process left.
     rmSync(folder, { recursive: true, force: true });
-    const staged = stageBackup(config, folder, now);
+    const staged = (await stageOfCluster(config, folder, now)) ?? stageBackup(config, folder, now);
     onProgress(0.3);
     const databases = new Map<string, string>();
     for (const one of staged.databases) databases.set(one, await checksumOf(join(folder, one)));
@@ -157,8 +158,7 @@ async function store(
     const sha256 = hash.digest("hex");
     const verified = await verifyBackup(storage, name, { bytes, sha256, databases }, identities || undefined);
     const createdAt = new Date(now).toISOString();
-    const cells = cellsOf(config).length;
-    const { files } = staged;
+    const { cells, files } = staged;
     return {
       format: "berth.backup",
       version: 1,
@@ -179,6 +179,12 @@ async function store(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What belongs to a cluster is loaded only in one. */
+async function stageOfCluster(config: Config, folder: string, now: number): Promise<Staged | undefined> {
+  if (config.of(clusterSettings).url === undefined) return undefined;
+  return (await import("../cluster/stage-backup.ts")).stageCluster(config, folder, now);
 }
 
 async function writeManifest(storage: BackupStorage, manifest: BackupManifest): Promise<void> {

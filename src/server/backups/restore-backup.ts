@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { manifestNameOf } from "../../../plugins/fleet/backups/backup-names.ts";
 import { backupSettings, parseS3Place } from "../../../plugins/fleet/settings.ts";
+import { clusterSettings } from "../../cluster/settings.ts";
 import type { Config } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
@@ -216,8 +217,10 @@ export const copyOfCell = (file: string, cell: number) => (cell === 0 ? file : `
 
 /** The databases come last and are replaced by a rename: files that no row knows do no harm. */
 function replaceBy(config: Config, folder: string, from: string): Pick<Restored, "kept" | "files"> {
-  const cells = cellsOf(config);
   const inBackup = cellsIn(folder);
+  // A cluster takes over as many as the machine has that begins it.
+  const isAlone = config.of(clusterSettings).url === undefined;
+  const cells = isAlone ? cellsOf(config) : Array.from({ length: inBackup }, (_, cell) => cell);
   if (inBackup !== cells.length)
     throw new StartError(`${from} is of a service with CELLS=${inBackup}. Set CELLS to that number, then restore it.`);
   for (const cell of cells) checkDatabaseCopy(join(folder, folderOfCell(cell), DATABASE_FILE));

@@ -23,6 +23,8 @@ export interface Description {
 }
 
 export interface Staged {
+  /** How many there are. */
+  cells: number;
   /** Names of the databases' copies within the folder. */
   databases: string[];
   /** Bytes of the databases. */
@@ -44,8 +46,8 @@ export const folderOfCell = (cell: number) => (cell === 0 ? "" : `cells/${cell}/
  */
 export function stageBackup(config: Config, folder: string, now: number): Staged {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const staged: Staged = { databases: [], bytes: 0, files: 0, log: [] };
   const cells = cellsOf(config);
+  const staged: Staged = { cells: cells.length, databases: [], bytes: 0, files: 0, log: [] };
   // Cell 0 comes last: it knows which cell has a name, so a name that is used in a copy of another cell is in its copy, too.
   for (const cell of cells.toReversed()) {
     const name = folderOfCell(cell) + DATABASE_FILE;
@@ -57,16 +59,14 @@ export function stageBackup(config: Config, folder: string, now: number): Staged
     for (const kept of KEPT_FOLDERS)
       staged.files += linkFiles(join(cellDataDir(config, cell), kept), join(folder, folderOfCell(cell), kept));
   }
-  const createdAt = new Date(now).toISOString();
-  const description: Description = {
-    format: "berth.backup",
-    version: 1,
-    program: version,
-    createdAt,
-    cells: cells.length,
-  };
-  writeFileSync(join(folder, DESCRIPTION_FILE), `${JSON.stringify(description)}\n`, { mode: 0o600 });
+  writeDescription(folder, cells.length, now);
   return staged;
+}
+
+export function writeDescription(folder: string, cells: number, now: number): void {
+  const createdAt = new Date(now).toISOString();
+  const description: Description = { format: "berth.backup", version: 1, program: version, createdAt, cells };
+  writeFileSync(join(folder, DESCRIPTION_FILE), `${JSON.stringify(description)}\n`, { mode: 0o600 });
 }
 
 /** Copies a database so that segments of its log can be put on top of the copy. Returns its size. */

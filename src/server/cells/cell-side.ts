@@ -1,6 +1,7 @@
 // What other cells and the commands of the service call in a cell.
-import type { CellNames } from "../../cluster/cells/cell-names.ts";
+
 import type { CallHandlers } from "../../cluster/cells/calls.ts";
+import type { CellNames } from "../../cluster/cells/cell-names.ts";
 import type { Name } from "../../kernel/cells/cells.ts";
 import type { OpenCell } from "../service/cell.ts";
 import { readLoad } from "./load.ts";

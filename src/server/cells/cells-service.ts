@@ -1,8 +1,9 @@
 // Serves several cells on one machine: cell 0 in this process, with the router and the directory, the others in processes of
 // their own, so that the machine uses all its processors.
+
+import type { Calls } from "../../cluster/cells/calls.ts";
 import { createCellCalls } from "../../cluster/cells/cell-calls.ts";
 import { type CellProcess, startCellProcess } from "../../cluster/cells/cell-process.ts";
-import type { Calls } from "../../cluster/cells/calls.ts";
 import { remoteDirectory } from "../../cluster/cells/remote-directory.ts";
 import { createRelayGrants } from "../../cluster/relay/grants.ts";
 import { createRouter, type Place } from "../../cluster/relay/router.ts";

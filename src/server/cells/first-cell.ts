@@ -1,7 +1,8 @@
 // What cell 0 does for all: it has the directory of names, and chooses the cells of new accounts.
+
+import { type Calls, callHandler } from "../../cluster/cells/calls.ts";
 import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import { type CellNames, createCellNames } from "../../cluster/cells/cell-names.ts";
-import { callHandler, type Calls } from "../../cluster/cells/calls.ts";
 import { createDirectory, type Directory } from "../../cluster/cells/directory.ts";
 import { type CellLoad, createLoads, type Loads } from "../../cluster/cells/loads.ts";
 import type { Name } from "../../kernel/cells/cells.ts";
@@ -89,6 +90,7 @@ export function createFirstCell({ count, call, log }: FirstCellDeps): FirstCell 
         }, SWEEP_MS),
       ];
       for (const timer of timers) timer.unref();
+      void readLoads();
       return {
         call: <Result>(name: string, args?: unknown) => callHandler<Result>(handlers, name, args),
         end() {

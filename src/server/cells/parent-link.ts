@@ -1,6 +1,7 @@
 // The way from the process of a cell to the first process of its machine: calls over the channel between them.
-import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
+
 import { type CallHandlers, callHandler, createCalls } from "../../cluster/cells/calls.ts";
+import type { CellCalls } from "../../cluster/cells/cell-calls.ts";
 import { StartError } from "../../kernel/errors.ts";
 
 export type ParentLink = ReturnType<typeof openParentLink>;

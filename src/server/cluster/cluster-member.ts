@@ -1,8 +1,8 @@
 // Serves a cell of a cluster other than the first, in a process of its own: it owns the cell, follows it, or waits.
 import { cellMoved } from "../../cluster/away.ts";
+import type { CallHandlers } from "../../cluster/cells/calls.ts";
 import { createCellNames } from "../../cluster/cells/cell-names.ts";
 import { remoteDirectory } from "../../cluster/cells/remote-directory.ts";
-import type { CallHandlers } from "../../cluster/cells/calls.ts";
 import { createRelayGrants } from "../../cluster/relay/grants.ts";
 import { StartError } from "../../kernel/errors.ts";
 import { createVault } from "../../kernel/security/vault.ts";

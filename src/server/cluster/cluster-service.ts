@@ -1,7 +1,8 @@
 // Serves this machine's part of a cluster. The first process has the router and, while this machine owns it, cell 0; each other
 // cell that the machine owns or follows has a process of its own.
-import { createCellCalls } from "../../cluster/cells/cell-calls.ts";
+
 import type { Calls } from "../../cluster/cells/calls.ts";
+import { createCellCalls } from "../../cluster/cells/cell-calls.ts";
 import { remoteDirectory } from "../../cluster/cells/remote-directory.ts";
 import { createRelayGrants } from "../../cluster/relay/grants.ts";
 import { createRouter, type Place } from "../../cluster/relay/router.ts";
@@ -29,7 +30,8 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   const { config } = options;
   const { address } = config.of(clusterSettings);
   const key = config.secretKey;
-  if (address === undefined || key === undefined) throw new StartError("CLUSTER_URL needs NODE_ADDRESS and SECRET_KEY.");
+  if (address === undefined || key === undefined)
+    throw new StartError("CLUSTER_URL needs NODE_ADDRESS and SECRET_KEY.");
   const log = createLog(config.log);
   const grants = createRelayGrants(createVault({ key, previous: config.secretKeyPrevious }));
   const changes = createBell();
@@ -125,9 +127,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     runCommand(name, args) {
       if (name === CHECK_COMMAND) return calls.call(Number(args.cell ?? 0), "check");
       // With one cell, an answer is as that of a machine alone.
-      return count() === 1 && name !== "cells.list"
-        ? calls.call(0, "command", { name, args })
-        : commands(name, args);
+      return count() === 1 && name !== "cells.list" ? calls.call(0, "command", { name, args }) : commands(name, args);
     },
     defaultModel: async () => here()?.app.defaultModel(),
     place() {

@@ -1,6 +1,7 @@
 // Runs a process for each cell that this machine owns, follows or is to own, and ends those that it has no use for.
-import { type CellProcess, startCellProcess } from "../../cluster/cells/cell-process.ts";
+
 import type { CallHandlers, Calls } from "../../cluster/cells/calls.ts";
+import { type CellProcess, startCellProcess } from "../../cluster/cells/cell-process.ts";
 import type { ClusterNode } from "../../cluster/node.ts";
 import { nextMove } from "../../cluster/ownership/balance.ts";
 import { placesOf } from "../../cluster/ownership/succession.ts";

@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { timeOfBackup } from "../../../plugins/fleet/backups/backup-names.ts";
 import { backupSettings } from "../../../plugins/fleet/settings.ts";
 import { ERASURES_FILE } from "../../../plugins/privacy/settings.ts";
+import { clusterSettings } from "../../cluster/settings.ts";
 import { type Config, environment } from "../../kernel/config/config.ts";
 import { programName } from "../../kernel/config/program-name.ts";
 import { StartError } from "../../kernel/errors.ts";
@@ -16,7 +17,7 @@ import { listBackups, makeBackup, makeBackupFile, openStorage } from "../backups
 import { copyOfCell, restoreBackup } from "../backups/restore-backup.ts";
 import { cellsOf } from "../backups/staging.ts";
 import { requireDatabase } from "../cells/existing-database.ts";
-import { cellDatabaseUrl, cellDataDir } from "../cells/folders.ts";
+import { cellDatabaseUrl, cellDataDir, foldersOfCells } from "../cells/folders.ts";
 import { loadAllSettings } from "../settings.ts";
 import { UsageError } from "./options.ts";
 
@@ -82,8 +83,10 @@ async function backUpToFile(config: Config, file: string): Promise<string> {
   return `${path}: ${mebibytes(bytes)}, ${WORDS[verified]}.`;
 }
 
-/** The database alone, which SQLite opens. */
+/** The database alone, which SQLite opens. Throws StartError in a cluster with several cells, of which no machine has all. */
 function copyDatabases(config: Config, file: string): string {
+  if (config.of(clusterSettings).url !== undefined && foldersOfCells(config).length > 0)
+    throw new StartError("This cluster has several cells. A name that ends in .tar.gz takes all of them.");
   const target = resolve(file);
   // Cell 0 comes last: it knows which cell has a name, so a name that is used in a copy of another cell is in its copy, too.
   const copies = cellsOf(config)

@@ -73,8 +73,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
         engine,
         ({ cells }) => cells.length === next && cells.every(({ state }) => state === "ok" || state === "no standby"),
       );
-      if (cells.length < next)
-        return `The new cells are still on their way. See: ${programName()} cluster status\n`;
+      if (cells.length < next) return `The new cells are still on their way. See: ${programName()} cluster status\n`;
       return `The cluster has ${next} cells. Accounts stay where they are; new ones go to the cells with the fewest.\n`;
     },
   },
@@ -136,8 +135,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
         throw new StartError(`${address} is alive: stop its service first.`);
       await (await engine.table("nodes")).remove(keyOf(address));
       const processes = await engine.table("processes");
-      for (const { key } of await processes.list())
-        if (key.endsWith(`.${keyOf(address)}`)) await processes.remove(key);
+      for (const { key } of await processes.list()) if (key.endsWith(`.${keyOf(address)}`)) await processes.remove(key);
       await (await engine.table("orders")).remove(drainKey(address));
       return `${address} is forgotten.\n`;
     },
@@ -198,7 +196,8 @@ export async function clusterCommand([name = "", ...args]: string[], flags: Flag
   const engine = await openNatsEngine({ address: url, name: "berth cluster" });
   try {
     process.stdout.write(await command.run({ config, engine }, args, flags));
-    if (name !== "status" && name !== "check" && !(name === "cells" && args.length === 0)) await note(config, name, args);
+    if (name !== "status" && name !== "check" && !(name === "cells" && args.length === 0))
+      await note(config, name, args);
     return 0;
   } finally {
     await engine.close();
@@ -217,7 +216,9 @@ async function leave(config: Config): Promise<number> {
   const { leaveCluster } = await import("../cluster/join.ts");
   await leaveCluster(config);
   await note(config, "leave", []);
-  process.stdout.write("This machine's database is its own now. Remove CLUSTER_URL before you start the service; with cells, set CELLS.\n");
+  process.stdout.write(
+    "This machine's database is its own now. Remove CLUSTER_URL before you start the service; with cells, set CELLS.\n",
+  );
   return 0;
 }
 

@@ -23,7 +23,7 @@ export async function tryStart(env: Environment, pluginFiles: readonly string[])
   const external = await loadExternalPlugins([...initial.plugins, ...pluginFiles]);
   const config = loadAllSettings(env, external.settings);
   const { cells, url } = config.of(clusterSettings);
-  requireAllCells(config, cells);
+  if (url === undefined) requireAllCells(config, cells);
   const path = localDatabasePath(config.database.url);
   // A cluster's machine and a database server are migrated by the first that starts with this version.
   const hasDatabase = path !== undefined && url === undefined && existsSync(path);
@@ -75,5 +75,7 @@ function cellSeam(here: number, count: number, log: Log): Pick<KernelSeams, "cel
   if (count === 1) return {};
   const refuse = () => Promise.reject(new StartError("A trial asks no other cell."));
   const directory = { find: refuse, reserve: refuse, confirm: refuse };
-  return { cells: () => createCellNames({ here, count: () => count, directory, leastLoaded: refuse, ask: refuse, log }) };
+  return {
+    cells: () => createCellNames({ here, count: () => count, directory, leastLoaded: refuse, ask: refuse, log }),
+  };
 }

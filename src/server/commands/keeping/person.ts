@@ -5,10 +5,10 @@ import type { Receipt } from "../../../../plugins/privacy/index.ts";
 import { environment } from "../../../kernel/config/config.ts";
 import { programName } from "../../../kernel/config/program-name.ts";
 import { AppError, StartError } from "../../../kernel/errors.ts";
-import { cellsOf } from "../../backups/staging.ts";
 import { loadAllSettings } from "../../settings.ts";
 import { UsageError } from "../options.ts";
 import { type SendCommand, withCommands } from "../run-command.ts";
+import { cellsOfService } from "./cells-of-service.ts";
 import { openReceiptFile } from "./receipt-file.ts";
 
 export interface PersonFlags {
@@ -57,8 +57,8 @@ async function inCells<Result>(
   work: (send: SendCommand, cell: number) => Promise<Result>,
 ): Promise<Result[]> {
   const config = loadAllSettings(environment());
-  const cells = cellsOf(config);
   return withCommands(config, async (send) => {
+    const cells = await cellsOfService(config, send);
     if (cells.length === 1 || who.email !== undefined) return [await work(send, 0)];
     const results: Result[] = [];
     for (const cell of cells)

@@ -3,10 +3,10 @@ import type { KeptReport, PruneReport, PruneSlice } from "../../../../plugins/pr
 import { environment } from "../../../kernel/config/config.ts";
 import { parseDuration } from "../../../kernel/config/parsers.ts";
 import { DAY } from "../../../kernel/util/time.ts";
-import { cellsOf } from "../../backups/staging.ts";
 import { loadAllSettings } from "../../settings.ts";
 import { UsageError } from "../options.ts";
 import { type SendCommand, withCommands } from "../run-command.ts";
+import { cellsOfService } from "./cells-of-service.ts";
 import { table } from "./table.ts";
 
 interface PruneFlags {
@@ -22,8 +22,8 @@ export async function pruneCommand(kinds: readonly string[], flags: PruneFlags):
   const olderThan = flags.olderThan === undefined ? undefined : ageOf(flags.olderThan);
   const config = loadAllSettings(environment());
   const args = { kinds: kinds.join(","), ...(olderThan !== undefined && { olderThan: String(olderThan) }) };
-  const cells = cellsOf(config);
   return withCommands(config, async (send) => {
+    const cells = await cellsOfService(config, send);
     const reports: PruneReport[] = [];
     const deleted = new Map<string, number>();
     for (const cell of cells) {

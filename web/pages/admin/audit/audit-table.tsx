@@ -81,6 +81,7 @@ export const ACTIONS: Readonly<Record<string, Text>> = {
   "cluster.undrain": text("Gave a machine of the cluster work again"),
   "cluster.forget": text("Forgot a machine of the cluster"),
   "cluster.move": text("Moved a cell of the cluster"),
+  "cluster.cells": text("Gave the cluster more cells"),
   "vault.rotate": text("Rotated the root key"),
   "job.retry": text("Tried a job again"),
   "job.discard": text("Discarded a job"),
