@@ -57,7 +57,12 @@ async function copyCell(
   const log = createLog({ ...config.log, level: "warn" });
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const following = `${file}.following`;
-  const snapshots = createSnapshots({ blobs: await engine.blobs("snapshots"), cell, knownMigrations: migrationNames, log });
+  const snapshots = createSnapshots({
+    blobs: await engine.blobs("snapshots"),
+    cell,
+    knownMigrations: migrationNames,
+    log,
+  });
   try {
     await snapshots.restore(following);
     const storage = openFile(following, migrationNames, log);
