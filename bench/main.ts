@@ -14,6 +14,7 @@ import { consolePages } from "./console.ts";
 import { crowd } from "./crowd.ts";
 import { delivery } from "./delivery.ts";
 import { endurance } from "./endurance.ts";
+import { engine } from "./engine.ts";
 import { growth } from "./growth.ts";
 import { hosted } from "./hosted.ts";
 import { isolation } from "./isolation.ts";
@@ -55,6 +56,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   endurance,
   cells,
   cluster,
+  engine,
   recall,
   consolePages,
 ];

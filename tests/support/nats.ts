@@ -16,6 +16,8 @@ export interface NatsServer {
   /** Deletes its data, once it has ended. */
   erase(): void;
   signal(name: NodeJS.Signals): void;
+  /** Bytes of memory that it has. */
+  memory(): Promise<number>;
 }
 
 export interface Nats extends AsyncDisposable {
@@ -73,6 +75,10 @@ ${count > 1 ? cluster : ""}`,
         },
         erase: () => rmSync(folder, { recursive: true, force: true }),
         signal: (name) => child?.signal(name),
+        async memory() {
+          const { mem } = (await (await fetch(`http://127.0.0.1:${monitors[n]}/varz`)).json()) as { mem: number };
+          return mem;
+        },
       };
       return server;
     }),
