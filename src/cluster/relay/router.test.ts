@@ -1,8 +1,9 @@
 // Tests how a node sends requests on to the owner, over real sockets.
 import { afterEach, describe, expect, test } from "bun:test";
+import { FORWARDING_HEADER } from "../../kernel/cells/forwarding.ts";
 import type { SocketSession } from "../../kernel/http/web-sockets.ts";
 import { createVault } from "../../kernel/security/vault.ts";
-import { createRelayGrants } from "./grants.ts";
+import { createRelayGrants, RELAY_HEADER } from "./grants.ts";
 import { MOVED_HEADER } from "./relay.ts";
 import { createRouter } from "./router.ts";
 
@@ -19,13 +20,13 @@ interface Node {
 }
 
 /** Starts a node that owns the cell and answers with `answer`, or one that takes `owner` for the owner. */
-function startNode({ answer, owner }: { answer?: () => Response; owner?: () => string }): Node {
+function startNode({ answer, owner }: { answer?: (request: Request) => Response; owner?: () => string }): Node {
   let served = 0;
   const surface = (name: "web" | "backend") => ({
     name,
-    fetch: () => {
+    fetch: (request: Request) => {
       served++;
-      return Promise.resolve(answer?.());
+      return Promise.resolve(answer?.(request));
     },
     handle: () => Promise.reject(new Error("It is not asked from inside.")),
   });
@@ -77,4 +78,34 @@ describe("an answer that says it has moved", () => {
     expect([response.status, await response.text()]).toEqual([200, "done"]);
     expect(owner.served()).toBe(1);
   });
+});
+
+test("what nodes tell each other is not taken from a client, whatever it sends", async () => {
+  let seen: Headers | undefined;
+  const owner = startNode({
+    answer: (request) => {
+      seen = request.headers;
+      return new Response("done");
+    },
+  });
+  const other = startNode({ owner: () => owner.address });
+  for (const value of ["x", btoa('{"isPlaced":true}'), "%%%"]) {
+    const response = await fetch(`${other.address}/api/agents`, { headers: { [FORWARDING_HEADER]: value } });
+    expect([response.status, await response.text()]).toEqual([200, "done"]);
+    expect(seen?.has(FORWARDING_HEADER)).toBe(false);
+  }
+});
+
+test("a grant is for one cell, and a node sends on nothing that another one has sent", async () => {
+  const owner = startNode({ answer: () => new Response("done") });
+  const between = startNode({ owner: () => owner.address });
+  const vault = createVault({ key: "the key of the cluster" });
+  const grant = { surface: "web", cell: 0, clientAddress: "10.9.9.9" } as const;
+  const header = createRelayGrants(vault).sign(grant, between.address, "GET /api/agents");
+  const response = await fetch(`${between.address}/api/agents`, { headers: { [RELAY_HEADER]: header } });
+  expect([response.status, response.headers.get(MOVED_HEADER)]).toEqual([503, "1"]);
+  expect(owner.served()).toBe(0);
+  const forged = `${Buffer.from(JSON.stringify({ ...grant, cell: 1 })).toString("base64url")}.${header.split(".")[1]}`;
+  const refused = await fetch(`${between.address}/api/agents`, { headers: { [RELAY_HEADER]: forged } });
+  expect(refused.status).toBe(403);
 });

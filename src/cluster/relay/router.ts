@@ -145,7 +145,7 @@ export function createRouter(deps: RouterDeps): Router {
     if (grant === undefined) return failure(forgedGrant());
     const { surface, cell, clientAddress } = grant;
     if (surface === "call") return (await call(cell, request)) ?? movedResponse();
-    const { forwarding } = takeInternalHeaders(request);
+    const forwarding = takeForwarding(request);
     const isLocal = placeOf(cell)?.kind === "here";
     const delivery = { cell, surface, request, server, clientAddress, forwarding, isRelayed: true };
     const { response, next } = await deliver(delivery);
@@ -161,7 +161,7 @@ export function createRouter(deps: RouterDeps): Router {
     const header = request.headers.get(RELAY_HEADER);
     if (header !== null && surface === "backend" && address !== undefined) return serveRelayed(header, request, server);
     // What only nodes and processes tell each other is not taken from a client.
-    takeInternalHeaders(request);
+    removeInternalHeaders(request);
     const answer = await own(request, surface);
     if (answer) return answer;
     const clientAddress = server.requestIP(request)?.address ?? "";
@@ -199,11 +199,16 @@ export function createRouter(deps: RouterDeps): Router {
   };
 }
 
-/** Removes the headers that nodes and processes set for each other, and returns what the other cell has sent along. */
-export function takeInternalHeaders({ headers }: Request): { forwarding: Forwarding | undefined } {
-  const forwarding = headers.get(FORWARDING_HEADER);
+/** Removes the headers that nodes and processes set for each other. */
+function removeInternalHeaders({ headers }: Request): void {
   for (const name of [FORWARDING_HEADER, RELAY_HEADER]) if (headers.has(name)) headers.delete(name);
-  return { forwarding: forwarding === null ? undefined : decodeForwarding(forwarding) };
+}
+
+/** Removes them from a request that another node or process has sent, and returns what the other cell has sent along. */
+export function takeForwarding(request: Request): Forwarding | undefined {
+  const forwarding = request.headers.get(FORWARDING_HEADER);
+  removeInternalHeaders(request);
+  return forwarding === null ? undefined : decodeForwarding(forwarding);
 }
 
 /** The same request, with the body that the first cell has read and sent back; one that it did not read is still there. */

@@ -2,7 +2,7 @@
 import { failure } from "../../cluster/relay/failure.ts";
 import { RELAY_HEADER, type RelayGrants, requestLine } from "../../cluster/relay/grants.ts";
 import { MOVED_HEADER, movedResponse } from "../../cluster/relay/relay.ts";
-import { takeInternalHeaders } from "../../cluster/relay/router.ts";
+import { takeForwarding } from "../../cluster/relay/router.ts";
 import { withClient } from "../../cluster/relay/with-client.ts";
 import { ELSEWHERE_HEADER, elsewhereOf, setForwarding } from "../../kernel/cells/forwarding.ts";
 import { forbidden } from "../../kernel/errors.ts";
@@ -27,7 +27,7 @@ export function createMemberSurface({ grants, app, count }: MemberSurfaceDeps): 
       if (!grant || grant.surface === "call") return failure(notRelayed());
       const open = app();
       if (!open) return movedResponse();
-      const { forwarding } = takeInternalHeaders(request);
+      const forwarding = takeForwarding(request);
       if (forwarding) setForwarding(request, forwarding);
       count?.(1);
       try {

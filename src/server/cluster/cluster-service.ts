@@ -37,6 +37,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
   const changes = createBell();
   let opened: OpenClusterNode | undefined;
   let members: MemberProcesses | undefined;
+  let inFlight: () => number = () => 0;
   /** Calls cell 0, while it is here. */
   let callFirst: Calls["call"] | undefined;
   const count = () => opened?.node.count() ?? 1;
@@ -64,7 +65,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     cell: 0,
     log,
     cells: firstCell.cells,
-    inFlight: () => router.inFlight,
+    inFlight: () => inFlight(),
     onOpen(cell) {
       const { call, end } = firstCell.begin(cell);
       callFirst = (name, args) => (name === "check" ? opened?.node.check() : call(name, args)) as never;
@@ -90,6 +91,7 @@ export async function openClusterService(options: CellOptions): Promise<Service>
     onRelayed: () => figures.count("relayed"),
     changed: changes.wait,
   });
+  inFlight = () => router.inFlight;
   node.onChange(changes.ring);
   members = startMemberProcesses({
     node,
