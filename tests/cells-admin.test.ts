@@ -89,6 +89,44 @@ test("an admin sees and changes the accounts and agents of all cells", async () 
   expect((await createClient(berth).get("/api/admin/users", { headers })).status).toBe(401);
 }, 90_000);
 
+test("figures are of all cells, and with `cell` of one", async () => {
+  await using berth = await startCells();
+  const accounts = await oneInEachCell(berth);
+  const root = accounts.get(1)?.client;
+  if (!root) throw new Error("There is an account in each cell.");
+  await berth.command("user", "admin", root.account.email);
+  for (const { client } of accounts.values()) {
+    await client.grant("pro");
+    await client.post("/api/agents/provision", { name: "Counted" });
+  }
+  const everyCell = { asked: CELLS, missing: [] };
+  interface Overview {
+    agents: { total: number };
+    users: { total: number };
+    database: { bytes: number };
+    cells?: object;
+  }
+  // Counts are some seconds old.
+  await eventually(
+    async () => (await root.get<Overview>("/api/admin/overview")).body.agents.total === CELLS || undefined,
+  );
+  const { body: whole } = await root.get<Overview>("/api/admin/overview");
+  expect(whole).toMatchObject({ cells: everyCell, users: { total: accounts.size } });
+  const parts = await Promise.all(
+    Array.from({ length: CELLS }, (_, cell) => root.get<Overview>(`/api/admin/overview?cell=${cell}`)),
+  );
+  for (const { body } of parts) {
+    expect(body).toMatchObject({ agents: { total: 1 } });
+    expect(body).not.toHaveProperty("cells");
+    expect(whole.database.bytes).toBeGreaterThan(body.database.bytes);
+  }
+  for (const report of ["agents", "usage", "channels", "providers", "jobs", "figures", "storage", "versions"]) {
+    expect(await root.get(`/api/admin/${report}`)).toMatchObject({ status: 200, body: { cells: everyCell } });
+    expect((await root.get<object>(`/api/admin/${report}?cell=1`)).body).not.toHaveProperty("cells");
+  }
+  expect((await root.get<{ agents: object[] }>("/api/admin/agents?cell=1")).body.agents).toHaveLength(1);
+}, 90_000);
+
 test("an admin's keys of model providers are for all cells at once, also after a restart", async () => {
   await using berth = await startCells();
   const accounts = await oneInEachCell(berth);

@@ -1,4 +1,4 @@
-// Answers the questions of admins about the whole instance: the reports as they go over the wire.
+// Answers the questions of admins about the whole instance, or about one of its cells: the reports as they go over the wire.
 import type { Static } from "elysia";
 import { isChannelId } from "../../channels/registry.ts";
 import { version } from "../../package.json";
@@ -15,7 +15,7 @@ import type { FigureRecorder } from "./figures/figures.ts";
 import { MINUTES_PER_DAY } from "./figures/minute-ring.ts";
 import type { SettingsReport } from "./instance/settings-report.ts";
 import type { StorageReport } from "./instance/storage.ts";
-import type { figuresQuery, storageResponse, versionsResponse } from "./instance-model.ts";
+import type { figuresQuery, figuresResponse, storageResponse, versionsResponse } from "./instance-model.ts";
 import type {
   agentsQuery,
   agentsResponse,
@@ -28,15 +28,14 @@ import type {
   providersResponse,
   usageResponse,
 } from "./model.ts";
-import { agentsOfAllCells } from "./reports/cell-agents.ts";
 import type { FleetCounts, Queue } from "./reports/counts.ts";
 import { dayOf, isoOrNull, monthStart } from "./reports/days.ts";
 import type { FleetAgents } from "./reports/fleet-agents.ts";
 import type { FleetJobs } from "./reports/fleet-jobs.ts";
 import type { FleetUsageReport } from "./reports/fleet-usage.ts";
-import type { Overview } from "./reports/overview.ts";
+import { type OverviewFacts, startedAt, toOverview } from "./reports/overview.ts";
 
-export interface ReportDeps extends Pick<Kernel, "config" | "database" | "cells" | "metrics"> {
+export interface ReportDeps extends Pick<Kernel, "config" | "database"> {
   ai: Pick<ServiceOf<typeof aiPlugin>, "providerReports">;
   channels: Pick<ServiceOf<typeof channelsPlugin>, "fleet">;
   lifecycle: Pick<ServiceOf<typeof lifecyclePlugin>, "runtimeVersions">;
@@ -44,7 +43,7 @@ export interface ReportDeps extends Pick<Kernel, "config" | "database" | "cells"
   counts: () => Promise<FleetCounts>;
   figures: FigureRecorder;
   jobs: FleetJobs;
-  overview: () => Promise<Overview>;
+  overview: () => Promise<OverviewFacts>;
   settings: () => Promise<SettingsReport>;
   storage: () => Promise<StorageReport>;
   usage: FleetUsageReport;
@@ -53,10 +52,9 @@ export interface ReportDeps extends Pick<Kernel, "config" | "database" | "cells"
 
 type AgentsQuery = Static<typeof agentsQuery>;
 
-const PAGE = 50;
-const MAX_PAGE = 200;
+export const PAGE = 50;
+export const MAX_PAGE = 200;
 
-const startedAt = new Date(Date.now() - process.uptime() * 1000).toISOString();
 const toQueue = ({ waiting, oldestAt }: Queue) => ({ waiting, oldestAt: isoOrNull(oldestAt) });
 
 export const toBackupItem = ({ createdAt, ...backup }: DatabaseBackup) => ({
@@ -65,10 +63,11 @@ export const toBackupItem = ({ createdAt, ...backup }: DatabaseBackup) => ({
 });
 
 export type FleetReports = ReturnType<typeof createFleetReports>;
+/** What a cell tells of itself: of the overview its facts, which are judged together. */
+export type CellReports = Omit<FleetReports, "overview" | "settings" | "backups"> & Pick<ReportDeps, "overview">;
 
 export function createFleetReports(deps: ReportDeps) {
-  const { config, database, cells, metrics, ai, channels, lifecycle, agents, counts, figures, jobs, usage, backups } =
-    deps;
+  const { config, database, ai, channels, lifecycle, agents, counts, figures, jobs, usage, backups } = deps;
 
   /** The agents that match, where that number is known; undefined otherwise. */
   async function countAgents({ query, status, owner }: Static<typeof agentsQuery>): Promise<number | null> {
@@ -82,55 +81,25 @@ export function createFleetReports(deps: ReportDeps) {
     return status === undefined ? totals.total : totals[status];
   }
 
-  async function agentsHere(query: AgentsQuery): Promise<Static<typeof agentsResponse>> {
-    const { limit, sort = "created", ...filter } = query;
-    const [page, total] = await Promise.all([
-      agents.list({ ...filter, sort, limit: readLimit(limit, PAGE, MAX_PAGE) }),
-      countAgents(query),
-    ]);
-    const items = page.agents.map(({ lastActivityAt, createdAt, ...agent }) => ({
-      ...agent,
-      lastActivityAt: isoOrNull(lastActivityAt),
-      createdAt: new Date(createdAt).toISOString(),
-    }));
-    return { agents: items, total, next: page.next };
-  }
-
   return {
-    overview: async (): Promise<Static<typeof overviewResponse>> => {
-      const { problems, counts: counted, channels: states, storage } = await deps.overview();
-      const { jobs: jobCounts, webhooks, today, monthUsd, inbox, outbox, users, agents: totals } = counted;
-      const { waiting, late, running, failed } = jobCounts;
-      return {
-        problems,
-        users,
-        agents: totals,
-        channels: states,
-        today,
-        month: { costUsd: monthUsd },
-        inbox: toQueue(inbox),
-        outbox: toQueue(outbox),
-        webhooks: { ...toQueue(webhooks), disabledEndpoints: webhooks.disabledEndpoints },
-        jobs: { waiting, late, running, failed },
-        turns: {
-          ended: metrics.sum("berth_turns_total"),
-          failed: metrics.sum("berth_turns_total", { outcome: "failed" }),
-        },
-        schedules: { late: counted.schedulesLate },
-        approvals: { waiting: counted.approvalsWaiting },
-        streams: { live: metrics.sum("berth_live_streams") },
-        ...storage,
-        version,
-        startedAt,
-      };
+    overview: async (): Promise<Static<typeof overviewResponse>> => toOverview(await deps.overview()),
+
+    agents: async (query: AgentsQuery): Promise<Static<typeof agentsResponse>> => {
+      const { limit, sort = "created", cell: _, ...filter } = query;
+      const [page, total] = await Promise.all([
+        agents.list({ ...filter, sort, limit: readLimit(limit, PAGE, MAX_PAGE) }),
+        countAgents(query),
+      ]);
+      const items = page.agents.map(({ lastActivityAt, createdAt, ...agent }) => ({
+        ...agent,
+        lastActivityAt: isoOrNull(lastActivityAt),
+        createdAt: new Date(createdAt).toISOString(),
+      }));
+      return { agents: items, total, next: page.next };
     },
 
-    agentsHere,
-    /** Of all cells, one after the other. */
-    agents: (query: AgentsQuery) => (cells ? agentsOfAllCells(cells, query, agentsHere) : agentsHere(query)),
-
-    async usage({ by = "day", user, ...dates }: Static<typeof fleetUsageQuery>): Promise<Static<typeof usageResponse>> {
-      const range = parseDayRange(dates, Date.now());
+    async usage({ by = "day", user, from, to }: Static<typeof fleetUsageQuery>): Promise<Static<typeof usageResponse>> {
+      const range = parseDayRange({ from, to }, Date.now());
       const report = await usage(range, by, user);
       return { from: dateOf(range.from), to: dateOf(range.to), by, ...report };
     },
@@ -194,7 +163,7 @@ export function createFleetReports(deps: ReportDeps) {
       };
     },
 
-    async figures({ step = "5" }: Static<typeof figuresQuery>) {
+    async figures({ step = "5" }: Static<typeof figuresQuery>): Promise<Static<typeof figuresResponse>> {
       const minutes = Number(step);
       await figures.load();
       const { from, figures: series } = figures.read(minutes, MINUTES_PER_DAY / minutes);

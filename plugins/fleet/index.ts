@@ -25,6 +25,9 @@ type CommandArgs = Readonly<Record<string, string>>;
 /** Days that are summed in advance: the reports that open first show a month. */
 const SUMMED_DAYS = 32;
 
+/** Asked by the other cells. */
+const REPORT_QUESTION = "fleet.report";
+
 /** The run is recorded this many milliseconds after the start, so that the start does not wait for the write. */
 const OPENING_DELAY_MS = 1_000;
 
@@ -60,8 +63,8 @@ export const fleet = plugin("fleet", (host) => {
     }),
   );
 
-  kernel.cells?.answer("fleet.agents", async (text) =>
-    JSON.stringify(await (await routes()).agentsHere(JSON.parse(text))),
+  kernel.cells?.answer(REPORT_QUESTION, async (text) =>
+    (await import("./cells/whole-reports.ts")).answerReport((await routes()).cellReports, text),
   );
   kernel.jobs.every("fleet.sum-usage", DAY, async () => {
     const today = dayOf(Date.now());

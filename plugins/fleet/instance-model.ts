@@ -2,6 +2,7 @@
 // here, so this file imports nothing of the server.
 import { t } from "elysia";
 import { FIGURES, type FigureName } from "./figures/figure-names.ts";
+import { askedCells, cellQuery } from "./model.ts";
 
 const time = t.String({ description: "ISO 8601" });
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
@@ -20,6 +21,7 @@ export const figuresQuery = t.Object({
       ),
     ),
   ),
+  ...cellQuery.properties,
 });
 
 const series = t.Array(nullable(t.Number()));
@@ -36,6 +38,7 @@ export const figuresResponse = t.Object({
       "One value for each step of the last 24 hours, oldest first; null while the service did not run. Counts are sums of " +
       "a step; latencyMs, oldestMs and lagMs are the worst of it; the others are its last value.",
   }),
+  cells: askedCells,
 });
 
 export const settingsResponse = t.Object({
@@ -85,6 +88,7 @@ export const storageResponse = t.Object({
   ),
   disk: t.Object({ totalBytes: t.Number(), freeBytes: t.Number() }, { title: "DiskSpace" }),
   backups: backupsResponse.properties.backups,
+  cells: askedCells,
 });
 
 export const versionsResponse = t.Object({
@@ -98,4 +102,5 @@ export const versionsResponse = t.Object({
   runtimes: t.Array(t.Object({ version: t.String(), agents: t.Integer(), available: t.Boolean() }), {
     description: "The versions that agents run",
   }),
+  cells: askedCells,
 });

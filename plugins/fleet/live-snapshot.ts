@@ -7,7 +7,7 @@ type Overview = Awaited<ReturnType<FleetReports["overview"]>>;
 type Providers = Awaited<ReturnType<FleetReports["providers"]>>["providers"];
 
 /** Nothing in it comes from conversations. */
-export interface LiveSnapshot extends Omit<Overview, "database" | "disk" | "month"> {
+export interface LiveSnapshot extends Omit<Overview, "cells" | "database" | "disk" | "month"> {
   /** Epoch ms. */
   at: number;
   /** Since the start of the process. */
@@ -37,7 +37,7 @@ interface Deps extends Pick<Kernel, "metrics"> {
 }
 
 export async function takeLiveSnapshot({ metrics, figures, reports }: Deps): Promise<LiveSnapshot> {
-  const [{ database: _, month: __, ...overview }, { providers }] = await Promise.all([
+  const [{ database: _, month: __, cells: ___, ...overview }, { providers }] = await Promise.all([
     reports.overview(),
     reports.providers(),
   ]);

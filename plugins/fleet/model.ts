@@ -22,6 +22,23 @@ const limit = t.Optional(t.String({ description: "1 to 200; more counts as 200. 
 const cursor = t.Optional(t.String({ maxLength: 1_000, description: "`next` of the page before" }));
 const next = nullable(t.String({ description: "The cursor of the next page; null on the last one" }));
 
+const cell = t.Optional(
+  t.String({
+    maxLength: 4,
+    description: "With `CELLS`: the number of a cell, for what it alone has. By default all together",
+  }),
+);
+export const cellQuery = t.Object({ cell });
+export const askedCells = t.Optional(
+  t.Object(
+    {
+      asked: t.Integer({ description: "How many cells the service has" }),
+      missing: t.Array(t.Integer(), { description: "Those that did not answer in time and are left out" }),
+    },
+    { title: "AskedCells", description: "Only with `CELLS`, in a report of all of them" },
+  ),
+);
+
 export const CHANNEL_STATES = ["connected", "connecting", "backing_off", "failed", "stopped"] as const;
 
 const queue = {
@@ -87,6 +104,7 @@ export const overviewResponse = t.Object({
   ),
   version: t.String(),
   startedAt: time,
+  cells: askedCells,
 });
 
 export const agentsQuery = t.Object({
@@ -98,6 +116,7 @@ export const agentsQuery = t.Object({
   sort: t.Optional(literals(AGENT_SORTS, "The newest, highest or latest first. Default created")),
   limit,
   cursor,
+  cell,
 });
 
 export const fleetAgentItem = t.Object(
@@ -126,6 +145,7 @@ export const agentsResponse = t.Object({
   agents: t.Array(fleetAgentItem),
   total: nullable(t.Integer({ description: "All agents that match; null where counting them would take long" })),
   next,
+  cells: askedCells,
 });
 
 export const fleetUsageQuery = t.Object({
@@ -133,6 +153,7 @@ export const fleetUsageQuery = t.Object({
   to: t.Optional(t.String({ description: "Last day, which is in the report; by default today" })),
   by: t.Optional(literals(USAGE_GROUPS, "What the sums are of. Default day")),
   user: t.Optional(t.String({ maxLength: 100, description: "Only of this account and its agents: a user id" })),
+  cell,
 });
 
 const sums = {
@@ -159,6 +180,7 @@ export const usageResponse = t.Object({
     }),
     { description: `Days in order; all others the dearest first, at most ${MAX_ROWS}` },
   ),
+  cells: askedCells,
 });
 
 export const channelsQuery = t.Object({
@@ -169,6 +191,7 @@ export const channelsQuery = t.Object({
   ),
   limit,
   cursor,
+  cell,
 });
 
 export const channelsResponse = t.Object({
@@ -190,6 +213,7 @@ export const channelsResponse = t.Object({
     description: "Replies that are not delivered yet, of each channel that has any",
   }),
   next: nullable(t.String({ description: "The cursor of the next page, which may be there after an empty one too" })),
+  cells: askedCells,
 });
 
 export const providersResponse = t.Object({
@@ -219,9 +243,10 @@ export const providersResponse = t.Object({
       monthUsd: t.Number(),
     }),
   ),
+  cells: askedCells,
 });
 
-export const jobsQuery = t.Object({ limit, cursor });
+export const jobsQuery = t.Object({ limit, cursor, cell });
 
 export const jobsResponse = t.Object({
   kinds: t.Array(
@@ -247,6 +272,7 @@ export const jobsResponse = t.Object({
     { description: "Jobs that were given up, newest first" },
   ),
   next,
+  cells: askedCells,
 });
 
 export const jobResponse = t.Object({ success: t.Literal(true), id: t.String() });

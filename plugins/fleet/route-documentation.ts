@@ -15,6 +15,7 @@ import {
   agentOperationResponse,
   agentsQuery,
   agentsResponse,
+  cellQuery,
   channelsQuery,
   channelsResponse,
   fleetUsageQuery,
@@ -37,6 +38,7 @@ const unhealthy = {
 
 export const ROUTES = {
   overview: {
+    query: cellQuery,
     response: { 200: overviewResponse },
     detail: { tags, summary: "What is wrong with this instance, what runs, waits and costs", description: kept },
   },
@@ -71,6 +73,7 @@ export const ROUTES = {
     },
   },
   providers: {
+    query: cellQuery,
     response: { 200: providersResponse },
     detail: {
       tags,
@@ -159,6 +162,7 @@ export const ROUTES = {
     },
   },
   storage: {
+    query: cellQuery,
     response: { 200: storageResponse },
     detail: {
       tags,
@@ -167,6 +171,7 @@ export const ROUTES = {
     },
   },
   versions: {
+    query: cellQuery,
     response: { 200: versionsResponse },
     detail: {
       tags,

@@ -9,9 +9,10 @@ import type { channels } from "../channels/index.ts";
 import type { lifecycle } from "../lifecycle/index.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import type { DatabaseBackups } from "./backups/database-backups.ts";
+import { createWholeReports } from "./cells/whole-reports.ts";
 import type { FigureRecorder } from "./figures/figures.ts";
 import { createFleetActions, type FleetActions } from "./fleet-actions.ts";
-import { createFleetReports, type FleetReports } from "./fleet-reports.ts";
+import { type CellReports, createFleetReports } from "./fleet-reports.ts";
 import type { Runs } from "./instance/runs.ts";
 import type { SettingsReport } from "./instance/settings-report.ts";
 import { createStorageReport } from "./instance/storage.ts";
@@ -39,26 +40,39 @@ interface Deps extends Kernel {
   backups: DatabaseBackups;
 }
 
-export function createRoutes(deps: Deps): { web: AnyElysia; backend: AnyElysia } & Pick<FleetReports, "agentsHere"> & {
-    live: () => Promise<LiveSnapshot>;
-    commands: FleetActions["commands"];
-  } {
+export interface FleetRoutes {
+  web: AnyElysia;
+  backend: AnyElysia;
+  /** For the other cells. */
+  cellReports: CellReports;
+  live: () => Promise<LiveSnapshot>;
+  commands: FleetActions["commands"];
+}
+
+export function createRoutes(deps: Deps): FleetRoutes {
   const { identities } = deps;
   const usage = createFleetUsage(deps);
   const parts = { ...deps, counts: createFleetCounts({ ...deps, usage }), storage: createStorageReport(deps) };
+  const overview = createOverview(parts);
   const reports = createFleetReports({
     ...parts,
-    overview: createOverview(parts),
+    overview,
     agents: createFleetAgents(parts),
     jobs: createFleetJobs(deps),
     usage,
   });
   const actions = createFleetActions(deps);
+  const cellReports = { ...reports, overview };
   return {
-    agentsHere: reports.agentsHere,
+    cellReports,
     commands: actions.commands,
     live: () => takeLiveSnapshot({ ...deps, reports }),
-    web: webRoutes({ ...deps, identities, reports }),
+    web: webRoutes({
+      ...deps,
+      identities,
+      reports,
+      wholeReports: deps.cells && createWholeReports(deps.cells, cellReports),
+    }),
     backend: backendRoutes({ guards: identities.guards, reports, actions }),
   };
 }

@@ -6,13 +6,17 @@ import type { BackendTransport } from "../../src/kernel/http/backend/backend-tra
 import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import type { Identities, Identity } from "../auth/index.ts";
+import type { WholeReports } from "./cells/whole-reports.ts";
 import type { FleetReports } from "./fleet-reports.ts";
 import { CHANGE_ACTION, DOWNLOAD_ACTION, READ_ACTION, ROUTES } from "./route-documentation.ts";
 
 interface Deps extends Pick<Kernel, "config"> {
   backend: BackendTransport;
   identities: Identities;
+  /** Of this cell, or of the only one. */
   reports: FleetReports;
+  /** Of all cells, if there are several. */
+  wholeReports: WholeReports | undefined;
 }
 
 interface AdminRequest {
@@ -20,9 +24,13 @@ interface AdminRequest {
   request: Request;
 }
 
+interface ReportRequest<Query extends { cell?: string }> extends AdminRequest {
+  query: Query;
+}
+
 type ResponseOf<Route extends { response: { 200: TSchema } }> = Static<Route["response"][200]>;
 
-export function webRoutes({ config, backend, identities, reports }: Deps) {
+export function webRoutes({ config, backend, identities, reports, wholeReports }: Deps) {
   const isSplit = config.role === "web";
 
   async function readRemote<Report>({ identity, request }: AdminRequest): Promise<Report> {
@@ -34,6 +42,13 @@ export function webRoutes({ config, backend, identities, reports }: Deps) {
 
   const report = <Report>(admin: AdminRequest, make: () => Promise<Report>): Promise<Report> =>
     isSplit ? readRemote(admin) : make();
+
+  /** Of all cells, or of the one that the query names: the request has come to it then. */
+  const summed = <Query extends { cell?: string }, Report>(
+    admin: ReportRequest<Query>,
+    make: (from: WholeReports, query: Query) => Promise<Report>,
+  ): Promise<Report> =>
+    report(admin, () => make(admin.query.cell === undefined ? (wholeReports ?? reports) : reports, admin.query));
 
   /** The backend performs a change under the name of this admin. */
   async function change<Result>({ identity, request }: AdminRequest, path: string): Promise<Result> {
@@ -51,31 +66,40 @@ export function webRoutes({ config, backend, identities, reports }: Deps) {
 
   return new Elysia({ name: "fleet.web" })
     .use(identities.guards)
-    .get("/api/admin/overview", (context) => report(context, reports.overview), { ...admin, ...ROUTES.overview })
-    .get("/api/admin/agents", (context) => report(context, () => reports.agents(context.query)), {
+    .get("/api/admin/overview", (context) => summed(context, (from) => from.overview()), {
+      ...admin,
+      ...ROUTES.overview,
+    })
+    .get("/api/admin/agents", (context) => summed(context, (from, query) => from.agents(query)), {
       ...admin,
       ...ROUTES.agents,
     })
-    .get("/api/admin/usage", (context) => report(context, () => reports.usage(context.query)), {
+    .get("/api/admin/usage", (context) => summed(context, (from, query) => from.usage(query)), {
       ...admin,
       ...ROUTES.usage,
     })
-    .get("/api/admin/channels", (context) => report(context, () => reports.channels(context.query)), {
+    .get("/api/admin/channels", (context) => summed(context, (from, query) => from.channels(query)), {
       ...admin,
       ...ROUTES.channels,
     })
-    .get("/api/admin/providers", (context) => report(context, reports.providers), { ...admin, ...ROUTES.providers })
-    .get("/api/admin/jobs", (context) => report(context, () => reports.jobs(context.query)), {
+    .get("/api/admin/providers", (context) => summed(context, (from) => from.providers()), {
+      ...admin,
+      ...ROUTES.providers,
+    })
+    .get("/api/admin/jobs", (context) => summed(context, (from, query) => from.jobs(query)), {
       ...admin,
       ...ROUTES.jobs,
     })
-    .get("/api/admin/figures", (context) => report(context, () => reports.figures(context.query)), {
+    .get("/api/admin/figures", (context) => summed(context, (from, query) => from.figures(query)), {
       ...admin,
       ...ROUTES.figures,
     })
     .get("/api/admin/settings", (context) => report(context, reports.settings), { ...admin, ...ROUTES.settings })
-    .get("/api/admin/storage", (context) => report(context, reports.storage), { ...admin, ...ROUTES.storage })
-    .get("/api/admin/versions", (context) => report(context, reports.versions), { ...admin, ...ROUTES.versions })
+    .get("/api/admin/storage", (context) => summed(context, (from) => from.storage()), { ...admin, ...ROUTES.storage })
+    .get("/api/admin/versions", (context) => summed(context, (from) => from.versions()), {
+      ...admin,
+      ...ROUTES.versions,
+    })
     .get("/api/admin/backups", (context) => report(context, reports.backups), { ...admin, ...ROUTES.backups })
     .post(
       "/api/admin/agents/:id/start",

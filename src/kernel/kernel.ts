@@ -87,7 +87,9 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
     const vault = await openVault(config, database, log, seams.keyDir);
     const limits = await createRateLimiter({ database, rateLimits: config.rateLimits, log });
     opened.push(limits);
-    const jobs = createJobs({ database, log });
+    const cells = seams.cells?.(database);
+    const marks = cells?.marks ?? UNMARKED;
+    const jobs = createJobs({ database, log, marks });
     registerJobMetrics({ metrics, database, jobs });
     registerDiskMetrics(metrics, config.dataDir);
     const retention = createRetention({ jobs, metrics, log, database });
@@ -96,10 +98,8 @@ export async function openKernel(config: Config, seams: KernelSeams = {}): Promi
     retention.register(eventsKind(database, kept.events));
     const mail = createMailer({ config, jobs, vault, log, metrics });
     opened.push(mail);
-    const cells = seams.cells?.(database);
     const keyRotation = createKeyRotation({ database, vault, log });
     keyRotation.registerColumn(QUEUED_MAILS);
-    const marks = cells?.marks ?? UNMARKED;
     return {
       config,
       log,

@@ -31,6 +31,7 @@ export interface ClaimedJob {
 export const LEASE_MS = 30 * SECOND;
 
 export const insertJobStatement = (
+  id: string,
   kind: string,
   payload: unknown,
   options: EnqueueOptions,
@@ -44,7 +45,7 @@ export const insertJobStatement = (
       attempt = CASE state WHEN 'failed' THEN 0 ELSE attempt END,
       state = CASE state WHEN 'failed' THEN 'queued' ELSE state END`,
   args: [
-    Bun.randomUUIDv7(),
+    id,
     kind,
     options.uniqueKey ?? null,
     JSON.stringify(payload ?? null),
@@ -70,11 +71,11 @@ export const discardStatements = (id: string): Statement[] => [
 ];
 
 /** Inserts the only job of a recurring kind. A shorter interval than before takes effect at once. */
-export const insertRecurringStatement = (kind: string, intervalMs: number, now: number): Statement => ({
+export const insertRecurringStatement = (id: string, kind: string, intervalMs: number, now: number): Statement => ({
   sql: `INSERT INTO jobs (id, kind, unique_key, payload, run_at, max_attempts, created_at) VALUES (?, ?, 'every', 'null', ?, 3, ?)
     ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO UPDATE SET run_at = excluded.run_at
     WHERE state = 'queued' AND run_at > excluded.run_at`,
-  args: [Bun.randomUUIDv7(), kind, now + intervalMs, now],
+  args: [id, kind, now + intervalMs, now],
 });
 
 /** Makes the statements that change the state of jobs, and the queries of the worker. */

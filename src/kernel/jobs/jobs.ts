@@ -1,6 +1,7 @@
 // Runs durable jobs: enqueued in the batch of their cause, run once with retries or at intervals, without polling on a
 // local file.
 
+import { type Marks, UNMARKED } from "../cells/marks.ts";
 import { type Database, GuardFailed, type Statement } from "../database/database.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -87,13 +88,15 @@ const MAX_DELAY_MS = HOUR;
 export interface JobsDeps {
   database: Database;
   log: Log;
+  /** Default: those of the only cell. An admin's request that names a job finds its cell by them. */
+  marks?: Marks;
   now?: () => number;
   /** How often a wait looks at the clock, in ms (see `createAlarm`); for tests. */
   clockCheckMs?: number;
 }
 
 export function createJobs(deps: JobsDeps): Jobs {
-  const { database, log, now = Date.now, clockCheckMs } = deps;
+  const { database, log, marks = UNMARKED, now = Date.now, clockCheckMs } = deps;
   const store = createJobStore(database);
   const shared = database.file === undefined;
   const handlers = new Map<string, Handler>();
@@ -252,7 +255,7 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   return {
     enqueueStatement(kind, payload, options = {}) {
-      return { ...insertJobStatement(kind, payload, options, now()), after: wake };
+      return { ...insertJobStatement(marks.newId(), kind, payload, options, now()), after: wake };
     },
     retryStatements: (id) => retryStatements(id, now()).map((statement) => ({ ...statement, after: wake })),
     discardStatements,
@@ -271,7 +274,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     countDueBefore: store.countDueBefore,
     async start() {
       const recurringStatements = [...handlers].flatMap(([kind, { intervalMs }]) =>
-        intervalMs ? [insertRecurringStatement(kind, intervalMs, now())] : [],
+        intervalMs ? [insertRecurringStatement(marks.newId(), kind, intervalMs, now())] : [],
       );
       await database.write([store.releaseStatement(now(), shared ? "expired" : "all"), ...recurringStatements]);
       state = "started";
@@ -297,7 +300,7 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   async function scheduleRecurring(name: string, intervalMs: number): Promise<void> {
     try {
-      await database.write([{ ...insertRecurringStatement(name, intervalMs, now()), after: wake }]);
+      await database.write([{ ...insertRecurringStatement(marks.newId(), name, intervalMs, now()), after: wake }]);
     } catch (error) {
       log.error("a recurring job could not be scheduled", { kind: name, error });
     }

@@ -32,7 +32,8 @@ export type UsageRow = Usage["rows"][number];
 export type ChannelPage = typeof channelsResponse.static;
 export type FleetChannel = ChannelPage["channels"][number];
 
-export type Provider = (typeof providersResponse.static)["providers"][number];
+export type Providers = typeof providersResponse.static;
+export type Provider = Providers["providers"][number];
 
 export type JobPage = typeof jobsResponse.static;
 export type JobKind = JobPage["kinds"][number];

@@ -15,6 +15,7 @@ import { Page } from "../../../parts/page.tsx";
 import { SearchField } from "../../../parts/search-field.tsx";
 import { VirtualList } from "../../../parts/virtual-list.tsx";
 import type { AgentPage } from "../api-types.ts";
+import { MissingCells } from "../missing-cells.tsx";
 import { AgentRow } from "./agent-row.tsx";
 
 const STATES = ["", "up", "error", "stopped"] as const;
@@ -93,6 +94,7 @@ export default function AgentsPage() {
           </span>
         )}
       </div>
+      <MissingCells cells={query.data?.pages[0]?.cells} />
       <Loaded query={query} height="h-96">
         {({ pages }) => {
           const agents = pages.flatMap((page) => page.agents);

@@ -16,6 +16,7 @@ import { type Column, Table } from "../../../parts/table.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { ChannelPage, ChannelState, FleetChannel } from "../api-types.ts";
 import { CHANNEL_STATES, platformName } from "../channel-texts.ts";
+import { MissingCells } from "../missing-cells.tsx";
 
 const STATES = ["failed", "backing_off", "connecting", "connected", "stopped"] as const satisfies ChannelState[];
 const POLL_MS = 30_000;
@@ -71,6 +72,7 @@ export default function ChannelsPage() {
       <div className="mb-4 max-w-md">
         <SearchField label={t("Agent, bot or owner")} value={sought} onSearch={setSought} />
       </div>
+      <MissingCells cells={query.data?.pages[0]?.cells} />
       <Loaded query={query} height="h-80">
         {({ pages }) => {
           const channels = pages.flatMap((page) => page.channels);

@@ -11,6 +11,7 @@ import { Status } from "../../../parts/status.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { JobKind, JobPage, Queue } from "../api-types.ts";
+import { MissingCells } from "../missing-cells.tsx";
 import { FailedJobs, RetryAll } from "./failed-jobs.tsx";
 
 export default function JobsPage() {
@@ -33,6 +34,7 @@ export default function JobsPage() {
           const failed = pages.flatMap((page) => page.failed);
           return (
             <>
+              <MissingCells cells={first.cells} />
               <div className="mb-5 grid gap-3 sm:grid-cols-3">
                 <QueueTile title={t("Messages without a reply")} lateAfterMs={60_000} {...first.queues.inbox} />
                 <QueueTile title={t("Replies to deliver")} lateAfterMs={300_000} {...first.queues.outbox} />

@@ -7,6 +7,7 @@ import { Chart } from "../../../parts/chart.tsx";
 import { Loaded } from "../../../parts/loaded.tsx";
 import { Section } from "../../../parts/page.tsx";
 import type { Figures } from "../api-types.ts";
+import { MissingCells } from "../missing-cells.tsx";
 
 const count = (value: number) => formatNumber(value, { maximumFractionDigits: 1, notation: "compact" });
 
@@ -79,7 +80,12 @@ export function DayCharts() {
   return (
     <Section title={t("The last 24 hours")} hint={t("One point for 5 minutes. In a gap the service did not run.")}>
       <Loaded query={query} height="h-96">
-        {(data) => <Grid {...data} />}
+        {(data) => (
+          <>
+            <MissingCells cells={data.cells} />
+            <Grid {...data} />
+          </>
+        )}
       </Loaded>
     </Section>
   );

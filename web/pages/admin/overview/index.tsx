@@ -12,6 +12,7 @@ import { Figure, Page } from "../../../parts/page.tsx";
 import { Skeleton } from "../../../parts/skeleton.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { Overview, Queue } from "../api-types.ts";
+import { MissingCells } from "../missing-cells.tsx";
 import { ProblemList } from "./problem-list.tsx";
 
 const DayCharts = lazyPart(
@@ -41,6 +42,7 @@ export default function OverviewPage() {
       <Loaded query={query} height="h-72">
         {(overview) => (
           <>
+            <MissingCells cells={overview.cells} />
             <ProblemList problems={overview.problems} />
             <KeyFigures {...overview} />
           </>

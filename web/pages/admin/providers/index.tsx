@@ -10,12 +10,13 @@ import { Loaded } from "../../../parts/loaded.tsx";
 import { Figure, Page } from "../../../parts/page.tsx";
 import { Badge, Notice, Status } from "../../../parts/status.tsx";
 import { When } from "../../../parts/when.tsx";
-import type { Provider } from "../api-types.ts";
+import type { Provider, Providers } from "../api-types.ts";
+import { MissingCells } from "../missing-cells.tsx";
 
 export default function ProvidersPage() {
   const query = useQuery({
     queryKey: ["admin", "providers"],
-    queryFn: () => api.get<{ providers: Provider[] }>("/api/admin/providers"),
+    queryFn: () => api.get<Providers>("/api/admin/providers"),
     refetchInterval: 10_000,
   });
   return (
@@ -32,11 +33,12 @@ export default function ProvidersPage() {
       }
     >
       <Loaded query={query} height="h-96">
-        {({ providers }) => {
+        {({ providers, cells }) => {
           const used = providers.filter(isUsed);
           const others = providers.filter((provider) => provider.demo || !isUsed(provider));
           return (
             <>
+              <MissingCells cells={cells} />
               {providers.some(({ demo }) => demo) && (
                 <div className="mb-4">
                   <Notice tone="warn">

@@ -7,6 +7,7 @@ import { Loaded } from "../../../parts/loaded.tsx";
 import { Page, Section } from "../../../parts/page.tsx";
 import { Table } from "../../../parts/table.tsx";
 import type { Storage } from "../api-types.ts";
+import { MissingCells } from "../missing-cells.tsx";
 import { Backups } from "./backups.tsx";
 
 const STORAGE_KEY = ["admin", "storage"] as const;
@@ -24,6 +25,7 @@ export default function StoragePage() {
       <Loaded query={query} height="h-96">
         {(storage) => (
           <>
+            <MissingCells cells={storage.cells} />
             <Disk {...storage} />
             <Backups backups={storage.backups} isFile={storage.database.kind === "file"} />
             <Folder {...storage} />

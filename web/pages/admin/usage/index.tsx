@@ -14,6 +14,7 @@ import { Loaded } from "../../../parts/loaded.tsx";
 import { Figure, Page, Section } from "../../../parts/page.tsx";
 import { type Column, Table } from "../../../parts/table.tsx";
 import type { Usage, UsageRow } from "../api-types.ts";
+import { MissingCells } from "../missing-cells.tsx";
 import { saveAsCsv } from "./csv.ts";
 import { daysOf } from "./days.ts";
 
@@ -60,6 +61,7 @@ export default function UsagePage() {
         />
       }
     >
+      <MissingCells cells={daily.data?.cells} />
       <Section title={t("By day")}>
         <Loaded query={daily} height="h-64">
           {(usage) => (

@@ -10,6 +10,7 @@ import { Status } from "../../../parts/status.tsx";
 import { Table } from "../../../parts/table.tsx";
 import { When } from "../../../parts/when.tsx";
 import type { Versions } from "../api-types.ts";
+import { MissingCells } from "../missing-cells.tsx";
 
 export default function VersionsPage() {
   const query = useQuery({
@@ -22,6 +23,7 @@ export default function VersionsPage() {
       <Loaded query={query} height="h-96">
         {(versions) => (
           <>
+            <MissingCells cells={versions.cells} />
             <Section title={t("This server")}>
               <dl className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,10rem),1fr))] gap-4">
                 <Figure label="Berth" value={versions.version} />
