@@ -1,6 +1,7 @@
 // Several cells on one machine: admins reach all of them.
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { newEmail, PASSWORD } from "./support/accounts.ts";
+import type { Berth } from "./support/berth.ts";
 import { CELLS, oneInEachCell, startCells } from "./support/cells.ts";
 import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
@@ -89,43 +90,76 @@ test("an admin sees and changes the accounts and agents of all cells", async () 
   expect((await createClient(berth).get("/api/admin/users", { headers })).status).toBe(401);
 }, 90_000);
 
-test("figures are of all cells, and with `cell` of one", async () => {
-  await using berth = await startCells();
-  const accounts = await oneInEachCell(berth);
-  const root = accounts.get(1)?.client;
-  if (!root) throw new Error("There is an account in each cell.");
-  await berth.command("user", "admin", root.account.email);
-  for (const { client } of accounts.values()) {
-    await client.grant("pro");
-    await client.post("/api/agents/provision", { name: "Counted" });
+describe("an account in each cell, with admins in two of them", () => {
+  let berth: Berth;
+  let accounts: Awaited<ReturnType<typeof oneInEachCell>>;
+  function accountOf(cell: number) {
+    const found = accounts.get(cell);
+    if (!found) throw new Error("There is an account in each cell.");
+    return found;
   }
-  const everyCell = { asked: CELLS, missing: [] };
-  interface Overview {
-    agents: { total: number };
-    users: { total: number };
-    database: { bytes: number };
-    cells?: object;
-  }
-  // Counts are some seconds old.
-  await eventually(
-    async () => (await root.get<Overview>("/api/admin/overview")).body.agents.total === CELLS || undefined,
-  );
-  const { body: whole } = await root.get<Overview>("/api/admin/overview");
-  expect(whole).toMatchObject({ cells: everyCell, users: { total: accounts.size } });
-  const parts = await Promise.all(
-    Array.from({ length: CELLS }, (_, cell) => root.get<Overview>(`/api/admin/overview?cell=${cell}`)),
-  );
-  for (const { body } of parts) {
-    expect(body).toMatchObject({ agents: { total: 1 } });
-    expect(body).not.toHaveProperty("cells");
-    expect(whole.database.bytes).toBeGreaterThan(body.database.bytes);
-  }
-  for (const report of ["agents", "usage", "channels", "providers", "jobs", "figures", "storage", "versions"]) {
-    expect(await root.get(`/api/admin/${report}`)).toMatchObject({ status: 200, body: { cells: everyCell } });
-    expect((await root.get<object>(`/api/admin/${report}?cell=1`)).body).not.toHaveProperty("cells");
-  }
-  expect((await root.get<{ agents: object[] }>("/api/admin/agents?cell=1")).body.agents).toHaveLength(1);
-}, 90_000);
+  const clientOf = (cell: number) => accountOf(cell).client;
+
+  beforeAll(async () => {
+    berth = await startCells();
+    accounts = await oneInEachCell(berth);
+    for (const cell of [1, 2]) await berth.command("user", "admin", clientOf(cell).account.email);
+  }, 90_000);
+  afterAll(() => berth?.[Symbol.asyncDispose]());
+
+  test("figures are of all cells, and with `cell` of one", async () => {
+    const root = clientOf(1);
+    for (const { client, id } of accounts.values()) {
+      await root.put(`/api/admin/users/${id}/subscription`, { plan: "pro", days: 30 });
+      await client.post("/api/agents/provision", { name: "Counted" });
+    }
+    const everyCell = { asked: CELLS, missing: [] };
+    interface Overview {
+      agents: { total: number };
+      users: { total: number };
+      database: { bytes: number };
+      cells?: object;
+    }
+    // Counts are some seconds old.
+    await eventually(
+      async () => (await root.get<Overview>("/api/admin/overview")).body.agents.total === CELLS || undefined,
+    );
+    const { body: whole } = await root.get<Overview>("/api/admin/overview");
+    expect(whole).toMatchObject({ cells: everyCell, users: { total: accounts.size } });
+    const parts = await Promise.all(
+      Array.from({ length: CELLS }, (_, cell) => root.get<Overview>(`/api/admin/overview?cell=${cell}`)),
+    );
+    for (const { body } of parts) {
+      expect(body).toMatchObject({ agents: { total: 1 } });
+      expect(body).not.toHaveProperty("cells");
+      expect(whole.database.bytes).toBeGreaterThan(body.database.bytes);
+    }
+    for (const report of ["agents", "usage", "channels", "providers", "jobs", "figures", "storage", "versions"]) {
+      expect(await root.get(`/api/admin/${report}`)).toMatchObject({ status: 200, body: { cells: everyCell } });
+      expect((await root.get<object>(`/api/admin/${report}?cell=1`)).body).not.toHaveProperty("cells");
+    }
+    expect((await root.get<{ agents: object[] }>("/api/admin/agents?cell=1")).body.agents).toHaveLength(1);
+  }, 60_000);
+
+  test("of two admins who end each other's rights at once, in two cells, one is left", async () => {
+    const demote = (by: number, of: number) =>
+      clientOf(by).patch(`/api/admin/users/${accountOf(of).id}`, { isAdmin: false });
+    const answers = await Promise.all([demote(1, 2), demote(2, 1)]);
+    const isAdmin = async (cell: number) => (await clientOf(cell).get("/api/admin/users")).status === 200;
+    const left = (await isAdmin(1)) ? 1 : 2;
+    expect([await isAdmin(1), await isAdmin(2)].filter((one) => one)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const wish of [{ isAdmin: false }, { disabled: true }]) {
+      const refused = await clientOf(left).patch(`/api/admin/users/${accountOf(left).id}`, wish);
+      expect(refused).toMatchObject({ status: 409, body: { code: "LAST_ADMIN" } });
+    }
+    // With another one in another cell, the last of its cell can go.
+    expect((await clientOf(left).patch(`/api/admin/users/${accountOf(0).id}`, { isAdmin: true })).status).toBe(200);
+    expect((await clientOf(0).delete(`/api/admin/users/${accountOf(left).id}`)).status).toBe(200);
+    const own = await clientOf(0).patch(`/api/admin/users/${accountOf(0).id}`, { isAdmin: false });
+    expect(own).toMatchObject({ status: 409, body: { code: "LAST_ADMIN" } });
+  }, 60_000);
+});
 
 test("an admin's keys of model providers are for all cells at once, also after a restart", async () => {
   await using berth = await startCells();

@@ -1,7 +1,7 @@
 // Changes that administrators make to an account. Uses optimistic concurrency: the batch aborts if the account has
 // changed since it was read, and the change is built again.
 
-import { and, eq, isNull, ne, sql } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
@@ -13,15 +13,8 @@ import type { Subscription, User } from "../users.ts";
 import type { AuditRecorder } from "./account-audit.ts";
 import { type AccountFields, actionOf, FIELDS, fieldsOf, requireName } from "./account-fields.ts";
 import { type AccountFreezing, createAccountFreezing } from "./account-freezing.ts";
-import {
-  adminByConfigurationError,
-  adminByGroupError,
-  adminCondition,
-  isAdminAccount,
-  isConfiguredAdmin,
-  isWorking,
-  lastAdminError,
-} from "./admin-accounts.ts";
+import { adminByConfigurationError, adminByGroupError, isConfiguredAdmin, lastAdminError } from "./admin-accounts.ts";
+import { LAST_ADMIN, type LastAdmin } from "./last-admin.ts";
 
 /** Omitted fields stay unchanged. */
 export type AccountUpdate = Partial<AccountFields>;
@@ -56,16 +49,17 @@ export interface AccountChanges extends AccountFreezing {
 
 const DISABLED = "auth.disabled";
 const UNCHANGED = "unchanged";
-const LAST_ADMIN = "last-admin";
 /** How often a change is tried if the account changes between read and write. */
 const MAX_ATTEMPTS = 5;
 
 type Deps = Pick<AuthServices, "kernel" | "users" | "sessions" | "oneTimeLinks" | "mails"> & {
   deletion: Pick<Deletion, "remove">;
+  lastAdmin: LastAdmin;
 };
 
 export function createAccountChanges(deps: Deps): AccountChanges {
-  const { kernel, users, sessions, oneTimeLinks, mails, deletion } = deps;
+  const { kernel, users, sessions, oneTimeLinks, mails, deletion, lastAdmin } = deps;
+  const { keepOne, isWorkingAdmin, requireAnotherStatements } = lastAdmin;
   const { config, database, events, jobs } = kernel;
   const { emails: adminEmails } = config.of(adminSettings);
   const { drizzle } = database;
@@ -101,19 +95,6 @@ export function createAccountChanges(deps: Deps): AccountChanges {
     }
     throw new AppError(409, "ACCOUNT_CHANGING", "This account is being changed by others. Try again.");
   }
-
-  const isWorkingAdmin = (user: User) =>
-    user.disabledAt === null && user.frozenAt === null && isAdminAccount(user, adminEmails);
-
-  /** Aborts the batch with GuardFailed `last-admin` if no other account that is neither disabled nor frozen is an admin. */
-  const requireAnotherAdminStatements = (id: string) => {
-    const others = and(ne(userTable.id, id), isWorking, adminCondition(adminEmails));
-    const unchanged = { isAdmin: sql`${userTable.isAdmin}` };
-    return [statement(drizzle.update(userTable).set(unchanged).where(others)), guard(LAST_ADMIN)];
-  };
-
-  /** For a change after which the account is no working admin: none if it is none. */
-  const lastAdminStatements = (user: User) => (isWorkingAdmin(user) ? requireAnotherAdminStatements(user.id) : []);
 
   /** Writes all fields of `AccountFields`, if they still have the values that were read. */
   function updateUserStatements(
@@ -158,32 +139,38 @@ export function createAccountChanges(deps: Deps): AccountChanges {
 
   return {
     update: (id, requested, auditStatement, { keepAnAdmin }) =>
-      changeAccount(id, (current) => {
-        if (requested.isAdmin === false && isConfiguredAdmin(current, adminEmails)) throw adminByConfigurationError();
-        if (requested.isAdmin === false && current.adminByGroup) throw adminByGroupError();
-        const before = fieldsOf(current);
-        const after = { ...before, ...requested };
-        if (requested.name !== undefined) after.name = requireName(requested.name, current.email);
-        const changed = FIELDS.filter((field) => after[field] !== before[field]);
-        if (changed.length === 0) return [];
-        const { disabled, ...others } = after;
-        const next: User = { ...current, ...others, disabledAt: disabled ? (current.disabledAt ?? Date.now()) : null };
-        const auditFields = (action: string, fields: (keyof AccountFields)[]) =>
-          auditStatement({
-            action,
-            user: current,
-            details: Object.fromEntries(fields.map((field) => [field, { from: before[field], to: after[field] }])),
-          });
-        return [
-          ...(keepAnAdmin && !isWorkingAdmin(next) ? lastAdminStatements(current) : []),
-          ...updateUserStatements(current, next),
-          ...(disabled && !before.disabled ? disableStatements(current) : []),
-          userUpdatedStatement(next),
-          ...[...Map.groupBy(changed, (field) => actionOf(field, after[field]))].map(([action, fields]) =>
-            auditFields(action, fields),
-          ),
-        ];
-      }),
+      keepOne((isKeptElsewhere) =>
+        changeAccount(id, (current) => {
+          if (requested.isAdmin === false && isConfiguredAdmin(current, adminEmails)) throw adminByConfigurationError();
+          if (requested.isAdmin === false && current.adminByGroup) throw adminByGroupError();
+          const before = fieldsOf(current);
+          const after = { ...before, ...requested };
+          if (requested.name !== undefined) after.name = requireName(requested.name, current.email);
+          const changed = FIELDS.filter((field) => after[field] !== before[field]);
+          if (changed.length === 0) return [];
+          const { disabled, ...others } = after;
+          const next: User = {
+            ...current,
+            ...others,
+            disabledAt: disabled ? (current.disabledAt ?? Date.now()) : null,
+          };
+          const auditFields = (action: string, fields: (keyof AccountFields)[]) =>
+            auditStatement({
+              action,
+              user: current,
+              details: Object.fromEntries(fields.map((field) => [field, { from: before[field], to: after[field] }])),
+            });
+          return [
+            ...(keepAnAdmin && !isWorkingAdmin(next) ? requireAnotherStatements(current, isKeptElsewhere) : []),
+            ...updateUserStatements(current, next),
+            ...(disabled && !before.disabled ? disableStatements(current) : []),
+            userUpdatedStatement(next),
+            ...[...Map.groupBy(changed, (field) => actionOf(field, after[field]))].map(([action, fields]) =>
+              auditFields(action, fields),
+            ),
+          ];
+        }),
+      ),
 
     setSubscription: (id, subscription, auditStatement) =>
       changeAccount(id, (current) => {
@@ -234,18 +221,17 @@ export function createAccountChanges(deps: Deps): AccountChanges {
       const user = await users.byId(id);
       if (!user) throw userNotFound("id");
       const { name, plan } = user;
-      const statements = [
-        ...lastAdminStatements(user),
-        auditStatement({ action: "user.delete", user, details: { name, plan } }),
-      ];
-      const gone = await deletion.remove(user, deletionRequest, {
-        statements,
-        guardErrors: { [LAST_ADMIN]: lastAdminError },
-      });
+      const record = auditStatement({ action: "user.delete", user, details: { name, plan } });
+      const gone = await keepOne((isKeptElsewhere) =>
+        deletion.remove(user, deletionRequest, {
+          statements: [...requireAnotherStatements(user, isKeptElsewhere), record],
+          guardErrors: { [LAST_ADMIN]: lastAdminError },
+        }),
+      );
       if (!gone) throw userNotFound("id");
     },
 
-    ...createAccountFreezing({ ...deps, changeAccount, lastAdminStatements, unchangedGuard: UNCHANGED }),
+    ...createAccountFreezing({ ...deps, changeAccount, unchangedGuard: UNCHANGED }),
 
     onDisabled: (listener) => void listeners.push(listener),
   };

@@ -6,6 +6,7 @@ import type { AuthServices } from "../auth-services.ts";
 import { users as userTable } from "../schema.ts";
 import type { User } from "../users.ts";
 import type { AuditRecorder } from "./account-audit.ts";
+import type { LastAdmin } from "./last-admin.ts";
 
 /** Statements for the write that freezes an account for a reason, or ends that (null). */
 type FrozenHook = (userId: string, reason: string | null) => Promise<Statement[]>;
@@ -29,13 +30,13 @@ export interface AccountFreezing {
 
 interface Deps extends Pick<AuthServices, "kernel" | "users"> {
   changeAccount(id: string, build: (current: User) => Promise<Statement[]>): Promise<User>;
-  lastAdminStatements(user: User): Statement[];
+  lastAdmin: LastAdmin;
   /** The guard whose failure makes `changeAccount` build the change again. */
   unchangedGuard: string;
 }
 
 export function createAccountFreezing(deps: Deps): AccountFreezing {
-  const { kernel, users, changeAccount, lastAdminStatements, unchangedGuard } = deps;
+  const { kernel, users, changeAccount, lastAdmin, unchangedGuard } = deps;
   const { database, events } = kernel;
   const hooks: FrozenHook[] = [];
 
@@ -55,29 +56,31 @@ export function createAccountFreezing(deps: Deps): AccountFreezing {
 
   return {
     setFrozen: (id, reason, auditStatement, { by }) =>
-      changeAccount(id, async (current) => {
-        const isFreeze = reason !== null;
-        if (isFreeze && id === by) throw ownFreezeError();
-        const isSame = isFreeze ? current.frozenReason === reason : current.frozenAt === null;
-        if (isSame) return [];
-        const { email, name, plan, createdAt } = current;
-        const data = { id, email, name, plan, createdAt: new Date(createdAt).toISOString() };
-        const details = isFreeze ? { reason } : {};
-        return [
-          ...(isFreeze && by !== undefined ? lastAdminStatements(current) : []),
-          ...sameStateStatements(current),
-          users.updateStatement(id, {
-            frozenAt: isFreeze ? (current.frozenAt ?? Date.now()) : null,
-            frozenReason: reason,
-          }),
-          ...(await Promise.all(hooks.map((hook) => hook(id, reason)))).flat(),
-          events.recordStatement(isFreeze ? "user.frozen" : "user.unfrozen", {
-            userId: id,
-            data: { ...data, ...details },
-          }),
-          auditStatement({ action: isFreeze ? "user.freeze" : "user.unfreeze", user: current, details }),
-        ];
-      }),
+      lastAdmin.keepOne((isKeptElsewhere) =>
+        changeAccount(id, async (current) => {
+          const isFreeze = reason !== null;
+          if (isFreeze && id === by) throw ownFreezeError();
+          const isSame = isFreeze ? current.frozenReason === reason : current.frozenAt === null;
+          if (isSame) return [];
+          const { email, name, plan, createdAt } = current;
+          const data = { id, email, name, plan, createdAt: new Date(createdAt).toISOString() };
+          const details = isFreeze ? { reason } : {};
+          return [
+            ...(isFreeze && by !== undefined ? lastAdmin.requireAnotherStatements(current, isKeptElsewhere) : []),
+            ...sameStateStatements(current),
+            users.updateStatement(id, {
+              frozenAt: isFreeze ? (current.frozenAt ?? Date.now()) : null,
+              frozenReason: reason,
+            }),
+            ...(await Promise.all(hooks.map((hook) => hook(id, reason)))).flat(),
+            events.recordStatement(isFreeze ? "user.frozen" : "user.unfrozen", {
+              userId: id,
+              data: { ...data, ...details },
+            }),
+            auditStatement({ action: isFreeze ? "user.freeze" : "user.unfreeze", user: current, details }),
+          ];
+        }),
+      ),
 
     onFrozen: (hook) => void hooks.push(hook),
   };

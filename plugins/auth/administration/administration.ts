@@ -17,6 +17,7 @@ import type { AuditRecorder } from "./account-audit.ts";
 import { type AccountChanges, createAccountChanges, userNotFound } from "./account-changes.ts";
 import { requireName } from "./account-fields.ts";
 import { adminCondition, isAdminAccount, isWorking } from "./admin-accounts.ts";
+import { createLastAdmin } from "./last-admin.ts";
 
 export const ACCOUNT_STATUSES = ["active", "disabled", "frozen", "unverified", "admin"] as const;
 
@@ -50,7 +51,7 @@ export interface Administration extends AccountChanges {
   isAdmin(user: User): boolean;
   /** How far a new account has come to its full limits; undefined for any other, and always without NEW_ACCOUNT_DAYS. */
   rampOf(user: User): Ramp | undefined;
-  /** Whether any account that is neither disabled nor frozen is an admin. */
+  /** Whether any account that is neither disabled nor frozen is an admin, in all cells that answer. */
   hasAdmin(): Promise<boolean>;
   /** A page of accounts, newest first, and the total number of matches. */
   list(filter: AccountFilter): Promise<{ users: User[]; total: number }>;
@@ -95,6 +96,7 @@ export function createAdministration(services: Deps): Administration {
   const { emails: adminEmails } = config.of(adminSettings);
   const { days: newAccountDays } = config.of(newAccountSettings);
   const { drizzle } = database;
+  const lastAdmin = createLastAdmin(kernel);
 
   const statusConditions: Record<(typeof ACCOUNT_STATUSES)[number], SQL | undefined> = {
     active: isWorking,
@@ -120,7 +122,7 @@ export function createAdministration(services: Deps): Administration {
   }
 
   return {
-    ...createAccountChanges(services),
+    ...createAccountChanges({ ...services, lastAdmin }),
     byId,
 
     async byEmail(email) {
@@ -132,10 +134,7 @@ export function createAdministration(services: Deps): Administration {
     isAdmin: (user) => isAdminAccount(user, adminEmails),
     rampOf: (user) => rampOf(user, newAccountDays),
 
-    async hasAdmin() {
-      const workingAdmin = and(isWorking, adminCondition(adminEmails));
-      return (await drizzle.select({ id: userTable.id }).from(userTable).where(workingAdmin).limit(1)).length > 0;
-    },
+    hasAdmin: lastAdmin.hasAdmin,
 
     async list({ query, status, limit, offset }) {
       const where = and(status && statusConditions[status], query ? matchesQuery(query) : undefined);
