@@ -15,10 +15,11 @@ import { createAccountBalances } from "./ledger/account-balances.ts";
 import { createBudgetNotices } from "./ledger/budget-notices.ts";
 import { createDatabaseJournal } from "./ledger/database-journal.ts";
 import { createJournal } from "./ledger/journal.ts";
-import { createLedger } from "./ledger/ledger.ts";
+import { createLedger, type Ledger } from "./ledger/ledger.ts";
 import { createOwnershipTransfer } from "./ledger/ownership-transfer.ts";
 import { allowanceOf } from "./ledger/plan-allowance.ts";
 import { usageKind } from "./ledger/retention.ts";
+import { createCellShares } from "./ledger/shares/cell-shares.ts";
 import { createUsageSums } from "./ledger/usage-sums.ts";
 import { DEMO_ENTRY } from "./providers/catalogue-entry.ts";
 import { createCallMetrics } from "./reports/call-metrics.ts";
@@ -36,7 +37,7 @@ interface Deps {
 }
 
 export function createBilling({ kernel, authService, agents, agentStats, isKnownModel }: Deps) {
-  const { config, database, events, log, metrics, backend } = kernel;
+  const { config, database, events, log, metrics, backend, cells } = kernel;
   const { users, mails, administration } = authService;
   const { isAdmin, rampOf } = administration;
   const { planMicroUsd: budgets, unpaidMicroUsd } = config.of(budgetSettings);
@@ -54,7 +55,8 @@ export function createBilling({ kernel, authService, agents, agentStats, isKnown
   const journalFile = join(config.dataDir, "ledger.journal");
   const sums = createUsageSums({ database, others: [addCallsToHours] });
   const transfer = createOwnershipTransfer({ balances, sums });
-  const ledger = createLedger({
+  const shares = cells && createCellShares({ cells, database, log, giveBack: (budget) => ledger.giveBack(budget) });
+  const ledger: Ledger = createLedger({
     database,
     log,
     balances,
@@ -64,6 +66,7 @@ export function createBilling({ kernel, authService, agents, agentStats, isKnown
     onPaid: transfer.onPaid,
     onSettled: ({ provider, modelId }, usage, microUsd) => countCall(provider, modelId, usage, microUsd),
     onRefused: budgetNotices.budgetRefused,
+    shares,
   });
   const { addUp } = ledger;
   agentStats.beforeFigures(addUp);

@@ -2,6 +2,7 @@
 
 import { AppError } from "../../../src/kernel/errors.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
+import { type BudgetShares, type CounterShare, enlarge, noShare, type SharedBudget } from "./shares/budget-shares.ts";
 
 /**
  * A budget of an agent, of public use, or of the accounts that nobody pays for together, for a UTC day or month; `limit` in
@@ -50,6 +51,8 @@ export interface Budgets {
   ): BudgetHold | Promise<BudgetHold>;
   /** Whole micro-USD spent and held in the current period. */
   spentMicroUsd(scope: Pick<BudgetScope, "of" | "period">): Promise<number>;
+  /** Makes this cell's share of a common budget as small as what is spent and held, and returns that, in whole micro-USD. */
+  giveBack(budget: SharedBudget): Promise<number>;
 }
 
 interface Deps {
@@ -57,6 +60,8 @@ interface Deps {
   loadSpent(budgetPeriod: BudgetPeriod): Promise<number>;
   /** Called for each refusal. */
   onRefused?(refusal: BudgetRefusal): void;
+  /** With several cells: how this one gets its share of the budgets that are nobody's in particular. */
+  shares?: BudgetShares | undefined;
   /** Epoch ms. */
   now?: () => number;
 }
@@ -64,12 +69,14 @@ interface Deps {
 interface BudgetCounter extends BudgetPeriod {
   spent: number;
   reserved: number;
+  /** Of a budget that all cells have together. */
+  shared?: CounterShare;
 }
 
 /** Counters kept in memory; those without holds are evicted first, the oldest of them. */
 const MAX_COUNTERS = 20_000;
 
-export function createBudgets({ loadSpent, onRefused, now = Date.now }: Deps): Budgets {
+export function createBudgets({ loadSpent, onRefused, shares, now = Date.now }: Deps): Budgets {
   const countersByKey = new Map<string, BudgetCounter>();
   const loading = new Map<string, Promise<BudgetCounter>>();
 
@@ -92,6 +99,7 @@ export function createBudgets({ loadSpent, onRefused, now = Date.now }: Deps): B
 
   async function createCounter(key: string, budgetPeriod: BudgetPeriod): Promise<BudgetCounter> {
     const counter: BudgetCounter = { ...budgetPeriod, spent: await loadSpent(budgetPeriod), reserved: 0 };
+    if (shares && typeof counter.of === "string") counter.shared = noShare();
     if (countersByKey.size >= MAX_COUNTERS) evict(countersByKey, MAX_COUNTERS / 10, ({ reserved }) => reserved === 0);
     countersByKey.set(key, counter);
     return counter;
@@ -105,8 +113,9 @@ export function createBudgets({ loadSpent, onRefused, now = Date.now }: Deps): B
   ): BudgetHold {
     for (const [index, { limit }] of scopes.entries()) {
       const counter = heldCounters[index];
-      if (!counter || microUsd === 0 || counter.spent + counter.reserved + microUsd <= limit) continue;
-      const refusal = { ...counter, limit };
+      if (!counter || microUsd === 0 || isWithin(counter, limit, microUsd)) continue;
+      const { of, period, since, spent, shared } = counter;
+      const refusal = { of, period, since, limit, spent: spent + (shared?.elsewhere ?? 0) };
       notify?.(refusal);
       throw budgetExceeded(refusal);
     }
@@ -124,21 +133,73 @@ export function createBudgets({ loadSpent, onRefused, now = Date.now }: Deps): B
     };
   }
 
+  /** Asks for larger shares before the hold, which is made as soon as they are there. */
+  async function holdShared(
+    all: BudgetShares,
+    scopes: readonly BudgetScope[],
+    counters: readonly BudgetCounter[],
+    microUsd: number,
+    notify: Deps["onRefused"],
+  ): Promise<BudgetHold> {
+    for (const [index, { limit }] of scopes.entries()) {
+      const counter = counters[index];
+      if (!counter?.shared || typeof counter.of !== "string") continue;
+      const budget = { budget: counter.of, since: counter.since, limit };
+      const wanted = () => counter.spent + counter.reserved + microUsd;
+      if (!(await enlarge(all, counter.shared, budget, wanted, now))) break;
+    }
+    // A day may have ended meanwhile, or a counter may have been evicted.
+    if (scopes.some((scope, index) => currentCounter(scope) !== counters[index])) return place(scopes, microUsd, notify);
+    return hold(scopes, counters, microUsd, notify);
+  }
+
+  function holdWithin(
+    scopes: readonly BudgetScope[],
+    counters: readonly BudgetCounter[],
+    microUsd: number,
+    notify: Deps["onRefused"],
+  ): BudgetHold | Promise<BudgetHold> {
+    const lacksShare = ({ shared, spent, reserved }: BudgetCounter) =>
+      shared !== undefined && microUsd > 0 && spent + reserved + microUsd > shared.share;
+    return shares && counters.some(lacksShare)
+      ? holdShared(shares, scopes, counters, microUsd, notify)
+      : hold(scopes, counters, microUsd, notify);
+  }
+
+  function place(
+    scopes: readonly BudgetScope[],
+    microUsd: number,
+    notify: Deps["onRefused"],
+  ): BudgetHold | Promise<BudgetHold> {
+    const known = scopes.map(currentCounter);
+    const ready = known.filter((counter) => counter !== undefined);
+    if (ready.length === scopes.length) return holdWithin(scopes, ready, microUsd, notify);
+    return Promise.all(scopes.map((scope) => currentCounter(scope) ?? loadCounter(scope))).then((all) =>
+      holdWithin(scopes, all, microUsd, notify),
+    );
+  }
+
   return {
-    placeHold(scopes, microUsd, notify = onRefused) {
-      const known = scopes.map(currentCounter);
-      const ready = known.filter((counter) => counter !== undefined);
-      if (ready.length === scopes.length) return hold(scopes, ready, microUsd, notify);
-      return Promise.all(scopes.map((scope) => currentCounter(scope) ?? loadCounter(scope))).then((all) =>
-        hold(scopes, all, microUsd, notify),
-      );
-    },
+    placeHold: (scopes, microUsd, notify = onRefused) => place(scopes, microUsd, notify),
     async spentMicroUsd(scope) {
       const { spent, reserved } = currentCounter(scope) ?? (await loadCounter(scope));
       return spent + reserved;
     },
+    async giveBack({ budget, since }) {
+      const scope = { of: budget, period: "day" as const };
+      const counter = currentCounter(scope) ?? (await loadCounter(scope));
+      // The day of the question is over: its share is nobody's.
+      if (counter.since !== since || !counter.shared) return 0;
+      counter.shared.share = counter.spent + counter.reserved;
+      counter.shared.returns++;
+      return counter.shared.share;
+    },
   };
 }
+
+/** Whether the counter has room for this amount, in its share too. */
+const isWithin = ({ spent, reserved, shared }: BudgetCounter, limit: number, microUsd: number) =>
+  spent + reserved + microUsd <= Math.min(limit, shared?.share ?? limit);
 
 /** The scopes of the budget in an agent's configuration. */
 export function agentScopes(agentId: string, { usdPerDay, usdPerMonth }: AgentBudget = {}): BudgetScope[] {

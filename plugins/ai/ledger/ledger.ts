@@ -4,7 +4,7 @@ import type { Database } from "../../../src/kernel/database/database.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { type CallUsage, costOfCall } from "../providers/token-usage.ts";
 import type { AccountBalances, BalanceHold } from "./account-balances.ts";
-import { type BudgetHold, type BudgetPeriod, type BudgetRefusal, type BudgetScope, createBudgets } from "./budgets.ts";
+import { type BudgetHold, type Budgets, type BudgetPeriod, type BudgetRefusal, type BudgetScope, createBudgets } from "./budgets.ts";
 import type { Journal } from "./journal.ts";
 import {
   type ExpectedTokens,
@@ -15,6 +15,7 @@ import {
 } from "./ledger-call.ts";
 import { insertStatement, type LedgerRow, newRowId } from "./ledger-row.ts";
 import { createRowWriter } from "./row-writer.ts";
+import type { BudgetShares } from "./shares/budget-shares.ts";
 import { readSpent } from "./spent-sums.ts";
 import { createUsageSums, type UsageSums } from "./usage-sums.ts";
 
@@ -38,6 +39,8 @@ export interface Ledger {
   cachedReservation(call: LedgerCall): Reservation;
   /** Whole micro-USD spent and reserved in the current period of this scope. */
   spentMicroUsd(scope: Omit<BudgetScope, "limit">): Promise<number>;
+  /** Gives back what is not used of this cell's share of a common budget: see `Budgets.giveBack`. */
+  giveBack: Budgets["giveBack"];
   /** Writes the rows that `record` has not written yet. */
   flush(): Promise<void>;
   /** The same, and adds all rows to the sums by day, account and month. Call it before reading these. */
@@ -80,6 +83,8 @@ interface Deps {
   onPaid?: (call: LedgerCall, microUsd: number) => void;
   /** Called once for each settled call, with the model that served it and its cost in whole micro-USD. */
   onSettled?: (served: ServedModel, usage: CallUsage, microUsd: number) => void;
+  /** With several cells: how this one gets its share of the common budgets. */
+  shares?: BudgetShares | undefined;
   /** Called for each refusal of a budget. */
   onRefused?: (refusal: BudgetRefusal) => void;
   /** Epoch ms. */
@@ -96,9 +101,10 @@ export function createLedger({
   onPaid,
   onSettled,
   onRefused,
+  shares,
   now = Date.now,
 }: Deps): Ledger {
-  const budgets = createBudgets({ loadSpent, now, ...(onRefused && { onRefused }) });
+  const budgets = createBudgets({ loadSpent, now, shares, ...(onRefused && { onRefused }) });
   const rowWriter = createRowWriter({ database, log, journal });
   let recovered = false;
 
@@ -276,6 +282,7 @@ export function createLedger({
     },
     cachedReservation: (call) => createReservation(call, NO_TOKENS, 0, { cached: true }),
     spentMicroUsd: budgets.spentMicroUsd,
+    giveBack: budgets.giveBack,
     flush,
     addUp,
     async start() {
