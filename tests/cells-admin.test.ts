@@ -134,6 +134,7 @@ describe("an account in each cell, with admins in two of them", () => {
       expect(body).not.toHaveProperty("cells");
       expect(whole.database.bytes).toBeGreaterThan(body.database.bytes);
     }
+    expect((await root.get<{ total: number }>("/api/admin/users?cell=2")).body.total).toBe(1);
     for (const report of ["agents", "usage", "channels", "providers", "jobs", "figures", "storage", "versions"]) {
       expect(await root.get(`/api/admin/${report}`)).toMatchObject({ status: 200, body: { cells: everyCell } });
       expect((await root.get<object>(`/api/admin/${report}?cell=1`)).body).not.toHaveProperty("cells");

@@ -26,9 +26,14 @@ const paging = {
   offset: t.Optional(t.String({ description: "0 or more. Default 0" })),
 };
 
+const cell = t.Optional(
+  t.String({ maxLength: 4, description: "With `CELLS`: the number of a cell, for what it alone has. By default all together" }),
+);
+
 export const usersQuery = t.Object({
   query: t.Optional(t.String({ maxLength: 320, description: "A part of the address or of the name" })),
   status: t.Optional(literalUnion(ACCOUNT_STATUSES, "Only accounts in this state")),
+  cell,
   ...paging,
 });
 
@@ -41,6 +46,7 @@ export const auditQuery = t.Object({
     }),
   ),
   action: t.Optional(t.String({ maxLength: 64, description: "Such as `user.disable`" })),
+  cell,
   kind: t.Optional(
     t.String({
       maxLength: 64,

@@ -56,7 +56,10 @@ export function adminRoutes({
   idempotency,
   cells,
 }: Deps) {
-  const { listUsers, listAudit } = createAdminLists({ administration, auditLog, cells });
+  const listsOf = (among: Kernel["cells"]) => createAdminLists({ administration, auditLog, cells: among });
+  const [wholeLists, ownLists] = [listsOf(cells), listsOf(undefined)];
+  /** Of all cells, or of the one that the query names: the request has come to it then. */
+  const lists = (cell: string | undefined) => (cell === undefined ? wholeLists : ownLists);
   const tags = ["Admin"];
   const conflictErrors = ["ACCOUNT_CHANGING"];
   const notFoundErrors = { 404: "USER_NOT_FOUND" };
@@ -89,7 +92,7 @@ export function adminRoutes({
       "/api/admin/users",
       async ({ query }) => {
         const range = page(query);
-        const { items, total } = await listUsers({ query: query.query, status: query.status, ...range });
+        const { items, total } = await lists(query.cell).listUsers({ query: query.query, status: query.status, ...range });
         return { users: items, total, ...range };
       },
       {
@@ -290,11 +293,11 @@ export function adminRoutes({
     )
     .get(
       "/api/admin/audit",
-      async ({ query: { user, actor, action, kind, from, to, cursor, ...rest } }) => {
+      async ({ query: { user, actor, action, kind, from, to, cursor, cell, ...rest } }) => {
         const range = page(rest);
         const times = { from: readTime("from", from), to: readTime("to", to) };
         const filter = { user, actor, action, kind, ...times, before: cursor, ...range };
-        const { entries, total, hasMore } = await listAudit(filter);
+        const { entries, total, hasMore } = await lists(cell).listAudit(filter);
         return {
           entries: entries.map(toAuditItem),
           total,
