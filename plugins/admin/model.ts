@@ -27,7 +27,10 @@ const paging = {
 };
 
 const cell = t.Optional(
-  t.String({ maxLength: 4, description: "With `CELLS`: the number of a cell, for what it alone has. By default all together" }),
+  t.String({
+    maxLength: 4,
+    description: "With `CELLS`: the number of a cell, for what it alone has. By default all together",
+  }),
 );
 
 export const usersQuery = t.Object({

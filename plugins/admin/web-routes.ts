@@ -92,7 +92,11 @@ export function adminRoutes({
       "/api/admin/users",
       async ({ query }) => {
         const range = page(query);
-        const { items, total } = await lists(query.cell).listUsers({ query: query.query, status: query.status, ...range });
+        const { items, total } = await lists(query.cell).listUsers({
+          query: query.query,
+          status: query.status,
+          ...range,
+        });
         return { users: items, total, ...range };
       },
       {

@@ -28,7 +28,7 @@ import {
 } from "./model.ts";
 
 const tags = ["Fleet"];
-const kept = "Counts are a few seconds old.";
+const kept = "Counts are a few seconds old. With `CELLS` they are of all cells together, or of `cell`.";
 const backupNotFound = { 404: "BACKUP_NOT_FOUND" };
 const unhealthy = {
   404: "AGENT_NOT_FOUND",

@@ -149,7 +149,8 @@ export function createBudgets({ loadSpent, onRefused, shares, now = Date.now }: 
       if (!(await enlarge(all, counter.shared, budget, wanted, now))) break;
     }
     // A day may have ended meanwhile, or a counter may have been evicted.
-    if (scopes.some((scope, index) => currentCounter(scope) !== counters[index])) return place(scopes, microUsd, notify);
+    if (scopes.some((scope, index) => currentCounter(scope) !== counters[index]))
+      return place(scopes, microUsd, notify);
     return hold(scopes, counters, microUsd, notify);
   }
 

@@ -4,7 +4,14 @@ import type { Database } from "../../../src/kernel/database/database.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { type CallUsage, costOfCall } from "../providers/token-usage.ts";
 import type { AccountBalances, BalanceHold } from "./account-balances.ts";
-import { type BudgetHold, type Budgets, type BudgetPeriod, type BudgetRefusal, type BudgetScope, createBudgets } from "./budgets.ts";
+import {
+  type BudgetHold,
+  type BudgetPeriod,
+  type BudgetRefusal,
+  type BudgetScope,
+  type Budgets,
+  createBudgets,
+} from "./budgets.ts";
 import type { Journal } from "./journal.ts";
 import {
   type ExpectedTokens,

@@ -48,7 +48,8 @@ export async function answerReport(reports: CellReports, text: string): Promise<
 const noAnswer = () => new AppError(503, "BACKEND_UNAVAILABLE", "No cell answers yet. Try again shortly.");
 
 export function createWholeReports(cells: Cells, here: CellReports, waitMs = WAIT_MS): WholeReports {
-  const all = [cells.here, ...cells.others].sort((a, b) => a - b);
+  /** A cluster may get more cells while it runs. */
+  const listCells = () => [cells.here, ...cells.others].sort((a, b) => a - b);
 
   /** Undefined without an answer in time. What this cell itself throws is thrown. */
   async function askOne<Which extends Name>(
@@ -72,13 +73,14 @@ export function createWholeReports(cells: Cells, here: CellReports, waitMs = WAI
   }
 
   async function askAll<Which extends Name>(name: Which, query: QueryOf<Which>) {
+    const all = listCells();
     const reports = await Promise.all(all.map((cell) => askOne(cell, name, query)));
     const [first, ...others] = reports.filter((report) => report !== undefined);
     if (first === undefined) throw noAnswer();
     const answers: Reports<ReportOf<Which>> = [first, ...others];
-    return { answers, cells: answering(all.filter((_, index) => reports[index] === undefined)) };
+    const answering: Answering = { asked: all.length, missing: all.filter((_, index) => reports[index] === undefined) };
+    return { answers, cells: answering };
   }
-  const answering = (missing: readonly number[]): Answering => ({ asked: all.length, missing: [...missing] });
 
   /** With what `join` makes of the answers. */
   async function whole<Which extends Name, Report>(

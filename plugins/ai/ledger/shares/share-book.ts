@@ -2,7 +2,7 @@
 // the cells may spend is never above the limit, whichever of them is killed when.
 import type { Database, Statement } from "../../../../src/kernel/database/database.ts";
 import type { Log } from "../../../../src/kernel/telemetry/log.ts";
-import type { ShareWish, SharedBudget, WholeShare } from "./budget-shares.ts";
+import type { SharedBudget, ShareWish, WholeShare } from "./budget-shares.ts";
 
 const READ = "SELECT cell, micro_usd FROM budget_shares WHERE budget = ? AND since = ?";
 const STORE = `INSERT INTO budget_shares (budget, since, cell, micro_usd) VALUES (?, ?, ?, ?)
@@ -68,10 +68,7 @@ export function createShareBook({ database, count, giveBack, log }: Deps) {
     const ahead = Math.floor(Math.min((wish.limit * AHEAD) / count(), left / 2));
     const share = Math.max(own, wish.wanted + ahead);
     if (share > own) {
-      await database.write([
-        storeStatement(wish, cell, share),
-        { sql: FORGET, args: [wish.budget, wish.since] },
-      ]);
+      await database.write([storeStatement(wish, cell, share), { sql: FORGET, args: [wish.budget, wish.since] }]);
     }
     return { share, elsewhere };
   }
