@@ -3938,7 +3938,7 @@ export const translation = {
         "ist nur dieser Rechner, HOST ({host}) aber nicht: Trag die Adresse ein, die Leute benutzen.",
       "needs databases in files; leave DATABASE_URL out.": "braucht Datenbanken in Dateien; lass DATABASE_URL weg.",
       "is for a machine alone; leave it out. A cluster keeps how many cells it has: berth cluster cells.":
-      "gilt für einen einzelnen Rechner; lass es weg. Ein Verbund weiß selbst, wie viele Zellen er hat: berth cluster cells.",
+        "gilt für einen einzelnen Rechner; lass es weg. Ein Verbund weiß selbst, wie viele Zellen er hat: berth cluster cells.",
       "is missing; with CLUSTER_URL, the other machines need this one's address.":
         "fehlt; mit CLUSTER_URL brauchen die anderen Rechner die Adresse von diesem.",
       "is missing; with CLUSTER_URL, all machines need the same one.":
