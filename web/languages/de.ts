@@ -5222,6 +5222,50 @@ Wenn du das nicht warst, benutzt jemand anderes dein Konto: Melde dich sofort be
 Diese Mail ging an {{email}}, weil das bisher die Adresse eines Kontos bei {{host}} war. Es ist die letzte an diese Adresse.`,
     "password-changed": `Subject: Dein Passwort wurde geändert
 
+    "account-frozen": `Subject: Dein Konto bei {{host}} ist eingefroren
+
+{{greeting}},
+
+der Betreiber von {{host}} hat dein Konto eingefroren. Der Grund: {{reason}}
+
+Deine Agenten haben sofort angehalten. Nachrichten an sie warten und werden beantwortet, wenn es weitergeht. Bis dahin kannst du dich anmelden und alles lesen, exportieren und löschen, aber nichts ändern.
+
+Wenn du eine Frage hast oder es für einen Irrtum hältst, antworte auf diese Mail: {{contact}} ist die Adresse des Betreibers.
+
+--
+Diese Mail ging an {{email}}, weil dein Konto bei {{host}} eingefroren wurde. Solche Mails lassen sich nicht abschalten.`,
+    "account-unfrozen": `Subject: Dein Konto bei {{host}} ist nicht mehr eingefroren
+
+{{greeting}},
+
+der Betreiber von {{host}} hat dein Konto wieder freigegeben. Du kannst wieder alles ändern, und deine Agenten machen weiter wie zuvor, mit den Nachrichten, die gewartet haben.
+
+Wenn ein Agent nicht weitermacht, antworte auf diese Mail: {{contact}} ist die Adresse des Betreibers.
+
+--
+Diese Mail ging an {{email}}, weil dein Konto bei {{host}} wieder freigegeben wurde. Solche Mails lassen sich nicht abschalten.`,
+    "agent-frozen": `Subject: Der Betreiber von {{host}} hat {{whose}} eingefroren
+
+{{greeting}},
+
+der Betreiber von {{host}} hat {{whose}} eingefroren. Der Grund: {{reason}}
+
+Er hat sofort angehalten, mit seinen Bots, Streams und Zeitplänen. Nachrichten an ihn warten und werden beantwortet, wenn es weitergeht. Dein Konto und deine anderen Agenten laufen weiter.
+
+Wenn du eine Frage hast oder es für einen Irrtum hältst, antworte auf diese Mail: {{contact}} ist die Adresse des Betreibers.
+
+--
+Diese Mail ging an {{email}}, weil ein Agent deines Kontos bei {{host}} eingefroren wurde. Solche Mails lassen sich nicht abschalten.`,
+    "agent-unfrozen": `Subject: Der Betreiber von {{host}} hat {{whose}} wieder freigegeben
+
+{{greeting}},
+
+der Betreiber von {{host}} hat {{whose}} wieder freigegeben. Er macht weiter wie zuvor, mit den Nachrichten, die gewartet haben.
+
+Wenn nicht, antworte auf diese Mail: {{contact}} ist die Adresse des Betreibers.
+
+--
+Diese Mail ging an {{email}}, weil ein Agent deines Kontos bei {{host}} wieder freigegeben wurde. Solche Mails lassen sich nicht abschalten.`,
 {{greeting}},
 
 das Passwort deines Kontos bei {{host}} wurde geändert.
