@@ -2521,6 +2521,25 @@ export const translation = {
     "{percent} % of the last calls of {name} failed.": "{percent} % der letzten Aufrufe von {name} sind gescheitert.",
     "Check its status page, its key and your balance there.":
       "Prüfe die Statusseite, den Schlüssel und dein Guthaben dort.",
+    "AUDIT_TO has taken no entries of the audit log since {failsAt}: {reason}":
+      "AUDIT_TO nimmt seit {failsAt} keine Einträge des Änderungsprotokolls an: {reason}",
+    "Remove the reason, or correct AUDIT_TO. The entries wait here, and are sent by themselves then.":
+      "Beseitige den Grund, oder berichtige AUDIT_TO. Die Einträge warten hier und werden dann von selbst gesendet.",
+    "Stripe has not answered as it should since {failsAt}: {reason}":
+      "Stripe antwortet seit {failsAt} nicht, wie es soll: {reason}",
+    "Check its status page, STRIPE_SECRET_KEY and this machine's connection. Payments made meanwhile are noticed by themselves then.":
+      "Prüfe die Statusseite, STRIPE_SECRET_KEY und die Verbindung dieses Rechners. Zahlungen von solange werden dann von selbst bemerkt.",
+    "Transfers of stablecoin have not been read since {failsAt}: {reason}":
+      "Überweisungen in Stablecoin werden seit {failsAt} nicht gelesen: {reason}",
+    "Check the address of the chain in the settings and this machine's connection. Transfers made meanwhile are credited by themselves then.":
+      "Prüfe die Adresse der Chain in den Einstellungen und die Verbindung dieses Rechners. Überweisungen von solange werden dann von selbst gutgeschrieben.",
+    "The collector of OTEL_EXPORTER_OTLP_ENDPOINT has taken no traces since {failsAt}: {reason}":
+      "Der Empfänger in OTEL_EXPORTER_OTLP_ENDPOINT nimmt seit {failsAt} keine Traces an: {reason}",
+    "Look at the collector and its address. Traces made meanwhile are lost; nothing else waits for it.":
+      "Sieh nach dem Empfänger und seiner Adresse. Traces von solange sind verloren; sonst wartet nichts darauf.",
+    "{of} has not worked since {failsAt}: {reason}": "{of} geht seit {failsAt} nicht: {reason}",
+    "Remove the reason; the log of the service says more.":
+      "Beseitige den Grund; im Protokoll des Dienstes steht mehr.",
     "Agents that don't come up: {count}.": "Agenten, die nicht starten: {count}.",
     "Read the reason of each. Berth keeps trying to start them.":
       "Lies bei jedem den Grund. Berth versucht weiter, sie zu starten.",

@@ -1,5 +1,6 @@
 // The overview of the instance in one answer: what is wrong first, then what runs, waits and costs.
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { Outages } from "../../../src/kernel/telemetry/outages.ts";
 import type { ai as aiPlugin } from "../../ai/index.ts";
 import type { channels as channelsPlugin, FleetState } from "../../channels/index.ts";
 import type { DatabaseBackups } from "../backups/database-backups.ts";
@@ -8,7 +9,8 @@ import type { Runs } from "../instance/runs.ts";
 import type { SettingsReport } from "../instance/settings-report.ts";
 import type { StorageReport } from "../instance/storage.ts";
 import type { FleetCounts } from "./counts.ts";
-import { findProblems, type Problem } from "./problems.ts";
+import { findProblems } from "./problems/find-problems.ts";
+import type { Problem } from "./problems/problem.ts";
 
 export interface Overview {
   problems: Problem[];
@@ -29,10 +31,11 @@ interface Deps extends Pick<Kernel, "database"> {
   backups: Pick<DatabaseBackups, "health">;
   figures: Pick<FigureRecorder, "read">;
   runs: Pick<Runs, "suddenEnds">;
+  outages: Pick<Outages, "list">;
 }
 
 export function createOverview(deps: Deps) {
-  const { database, ai, channels, counts, storage, settings, backups, figures, runs } = deps;
+  const { database, ai, channels, counts, storage, settings, backups, figures, runs, outages } = deps;
   let databaseCreatedAt: Promise<number> | undefined;
 
   /** The time of the first migration: a new instance needs no backup yet. */
@@ -69,6 +72,7 @@ export function createOverview(deps: Deps) {
       settings: report.findings,
       lagMs: Math.max(...delays),
       suddenEnds,
+      outages: outages.list(),
     });
     return {
       problems,

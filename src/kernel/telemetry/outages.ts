@@ -1,0 +1,77 @@
+// Remembers which places outside of the service do not work, since when and why: for the overview, `berth doctor` and alerts.
+
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { REDACTED } from "./redact.ts";
+
+export interface Outage {
+  /** The name of the place, as a label of metrics. */
+  of: string;
+  /** Epoch ms. */
+  since: number;
+  /** One line, without secrets. */
+  reason: string;
+}
+
+export interface OutageWatch {
+  /** True if it worked before. */
+  failed(error: unknown): boolean;
+  /** True if it failed before. */
+  worked(): boolean;
+}
+
+export interface Outages {
+  watch(of: string): OutageWatch;
+  /** Those that last. */
+  list(): readonly Outage[];
+}
+
+const MAX_REASON = 300;
+
+interface Deps {
+  metrics: Pick<Metrics, "gauge">;
+  log: Pick<Log, "redactForms">;
+  /** Values that no reason may have. */
+  secrets: readonly string[];
+  now?: () => number;
+}
+
+export function createOutages({ metrics, log, secrets, now = Date.now }: Deps): Outages {
+  const hide = (text: string) =>
+    log.redactForms(secrets.reduce((hidden, secret) => hidden.replaceAll(secret, REDACTED), text));
+  const watched = new Map<string, Omit<Outage, "of"> | undefined>();
+  metrics.gauge(
+    "berth_outage_seconds",
+    "For how long a place outside of the service has not worked; 0 while it does.",
+    ["of"],
+    () => [...watched].map(([of, outage]) => [{ of }, outage ? (now() - outage.since) / 1000 : 0]),
+  );
+  return {
+    watch(of) {
+      watched.set(of, undefined);
+      return {
+        failed(error) {
+          const before = watched.get(of);
+          watched.set(of, { since: before?.since ?? now(), reason: hide(reasonOf(error)) });
+          return before === undefined;
+        },
+        worked() {
+          const before = watched.get(of);
+          watched.set(of, undefined);
+          return before !== undefined;
+        },
+      };
+    },
+    list: () => [...watched].flatMap(([of, outage]) => (outage ? [{ of, ...outage }] : [])),
+  };
+}
+
+/** The innermost cause says what happened; those around it say what it means for people. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return reasonOf(error.cause);
+  const text = error.message.replace(/\s+/g, " ").trim();
+  const code =
+    "code" in error && typeof error.code === "string" && !text.includes(error.code) ? ` (${error.code})` : "";
+  return `${text}${code}`.slice(0, MAX_REASON);
+}
