@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { anyText, email, httpUrl, oneOf, type Parser, parseDuration, parser } from "../../src/kernel/config/parsers.ts";
 import { programName } from "../../src/kernel/config/program-name.ts";
-import { defineSettings, error, requireBoth, warning } from "../../src/kernel/config/section.ts";
+import { defineSettings, error, idleWithout, requireBoth, warning } from "../../src/kernel/config/section.ts";
 import { listOf, optional, withDefault } from "../../src/kernel/config/variable.ts";
 import { WALLET_EMAIL_DOMAIN } from "./email.ts";
 import {
@@ -86,10 +86,12 @@ export const signInSettings = defineSettings({
     ],
     botDetection: v.BOT_DETECTION,
   }),
-  validate: (v) => [
+  validate: (v, { sources }) => [
     ...requireBoth(v, "GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"),
     ...requireBoth(v, "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"),
-    ...validateOidcProviders(v),
+    ...(v.GOOGLE_CLIENT_ID ? [] : idleWithout("GOOGLE_CLIENT_ID", ["GOOGLE_ISSUER"], sources)),
+    ...(v.GITHUB_CLIENT_ID ? [] : idleWithout("GITHUB_CLIENT_ID", ["GITHUB_BASE_URL", "GITHUB_API_URL"], sources)),
+    ...validateOidcProviders(v, sources),
   ],
 });
 
@@ -121,6 +123,15 @@ export const signUpSettings = defineSettings({
     ),
   },
   build: ({ SIGN_UP }) => SIGN_UP,
+  validate: ({ SIGN_UP }, { kernel }) =>
+    SIGN_UP.mode === "domains" && kernel.smtp.url === undefined
+      ? [
+          warning(
+            "SIGN_UP",
+            "lets people in by a mail to their address, and SMTP_URL is not set: mails become files in DATA_DIR/outbox. Until then only those get in whose address a sign-in provider vouches for.",
+          ),
+        ]
+      : [],
 });
 
 const days = parser("a whole number from 0 to 365", (text) =>
@@ -145,6 +156,8 @@ export const newAccountSettings = defineSettings({
     ),
   },
   build: (v) => ({ days: v.NEW_ACCOUNT_DAYS, messagesPerDay: v.NEW_ACCOUNT_MESSAGES_PER_DAY }),
+  validate: (v, { sources }) =>
+    v.NEW_ACCOUNT_DAYS > 0 ? [] : idleWithout("NEW_ACCOUNT_DAYS", ["NEW_ACCOUNT_MESSAGES_PER_DAY"], sources),
 });
 
 /** A subscription given to each new account. */

@@ -1,7 +1,7 @@
 // The settings of payments through Stripe, which is off without a key.
 
 import { anyText, httpUrl, type Parser, parser } from "../../src/kernel/config/parsers.ts";
-import { defineSettings, error, warning } from "../../src/kernel/config/section.ts";
+import { defineSettings, error, idleWithout } from "../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../src/kernel/config/variable.ts";
 
 interface CreditPrice {
@@ -21,6 +21,11 @@ const creditPrice: Parser<CreditPrice> = parser(
 const graceDays: Parser<number> = parser("a whole number from 0 to 60", (text) =>
   /^\d{1,2}$/.test(text) && Number(text) <= 60 ? Number(text) : undefined,
 );
+
+const NEED_STRIPE = [
+  ...["STRIPE_WEBHOOK_SECRET", "STRIPE_API_URL", "CREDIT_PRICE"],
+  ...["STRIPE_METER_EVENT", "BILLING_GRACE_DAYS"],
+];
 
 export const billingSettings = defineSettings({
   name: "billing",
@@ -60,7 +65,7 @@ export const billingSettings = defineSettings({
     meterEvent: v.STRIPE_METER_EVENT,
     graceDays: v.BILLING_GRACE_DAYS,
   }),
-  validate: (v) => [
+  validate: (v, { sources }) => [
     ...(v.STRIPE_SECRET_KEY && !v.STRIPE_WEBHOOK_SECRET
       ? [
           error(
@@ -69,11 +74,6 @@ export const billingSettings = defineSettings({
           ),
         ]
       : []),
-    ...(v.STRIPE_WEBHOOK_SECRET && !v.STRIPE_SECRET_KEY
-      ? [warning("STRIPE_WEBHOOK_SECRET", "is set without STRIPE_SECRET_KEY, so it has no effect.")]
-      : []),
-    ...(v.CREDIT_PRICE && !v.STRIPE_SECRET_KEY
-      ? [warning("CREDIT_PRICE", "is set without STRIPE_SECRET_KEY, so it has no effect.")]
-      : []),
+    ...(v.STRIPE_SECRET_KEY ? [] : idleWithout("STRIPE_SECRET_KEY", NEED_STRIPE, sources)),
   ],
 });

@@ -2,7 +2,14 @@
 
 import { join } from "node:path";
 import { absolutePath, anyText, duration, httpUrl, parser } from "../../src/kernel/config/parsers.ts";
-import { defineSettings, type Finding, requireBoth, warning } from "../../src/kernel/config/section.ts";
+import {
+  defineSettings,
+  type Finding,
+  isGiven,
+  requireBoth,
+  type SectionContext,
+  warning,
+} from "../../src/kernel/config/section.ts";
 import { listOf, optional, withDefault } from "../../src/kernel/config/variable.ts";
 import { HOUR, SECOND } from "../../src/kernel/util/time.ts";
 
@@ -106,7 +113,7 @@ export const backupSettings = defineSettings({
       secretAccessKey: v.BACKUP_S3_SECRET_ACCESS_KEY,
     },
   }),
-  validate: (v, { kernel }): Finding[] => [
+  validate: (v, { kernel, sources }): Finding[] => [
     ...requireBoth(v, "BACKUP_S3_ACCESS_KEY_ID", "BACKUP_S3_SECRET_ACCESS_KEY"),
     ...(v.BACKUP_TO.kind === "s3" && v.BACKUP_S3_ACCESS_KEY_ID === undefined
       ? [warning("BACKUP_TO", "a bucket needs BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY.")]
@@ -119,13 +126,36 @@ export const backupSettings = defineSettings({
           ),
         ]
       : []),
-    ...(v.BACKUP_CONTINUOUS?.ms !== undefined && kernel.database.remote
-      ? [warning("BACKUP_CONTINUOUS", "has no effect: the database is on a server.")]
-      : []),
+    ...(kernel.database.remote ? idleOnServer(sources) : []),
+    ...(v.BACKUP_TO.kind === "s3" ? [] : idleWithoutBucket(sources)),
+    ...(v.BACKUP_SCHEDULE === undefined && v.BACKUP_CONTINUOUS?.ms === undefined ? idleWithoutSchedule(sources) : []),
     ...(v.BACKUP_IDENTITY_FILE !== undefined && v.BACKUP_ENCRYPT_TO.length === 0
       ? [warning("BACKUP_IDENTITY_FILE", "has no effect without BACKUP_ENCRYPT_TO.")]
       : []),
   ],
 });
 
-const isGiven = (source: string | undefined) => source !== undefined && source !== "default" && source !== "not set";
+type Sources = SectionContext["sources"];
+
+const given = (names: readonly string[], sources: Sources) => names.filter((name) => isGiven(sources[name]));
+
+const idleOnServer = (sources: Sources): Finding[] =>
+  given(["BACKUP_CONTINUOUS", "BACKUP_TO", "BACKUP_KEEP", "BACKUP_KEEP_FOR", "BACKUP_ENCRYPT_TO"], sources).map(
+    (name) => warning(name, "has no effect: the database is on a server."),
+  );
+
+const S3_VARIABLES = [
+  ...["BACKUP_S3_ENDPOINT", "BACKUP_S3_REGION"],
+  ...["BACKUP_S3_ACCESS_KEY_ID", "BACKUP_S3_SECRET_ACCESS_KEY"],
+];
+
+const idleWithoutBucket = (sources: Sources): Finding[] =>
+  given(S3_VARIABLES, sources).map((name) =>
+    warning(name, "is set without a bucket in BACKUP_TO (s3://…), so only a restore from a bucket uses it."),
+  );
+
+/** By hand, they still say which backups go. */
+const idleWithoutSchedule = (sources: Sources): Finding[] =>
+  given(["BACKUP_KEEP", "BACKUP_KEEP_FOR"], sources).map((name) =>
+    warning(name, "is set without BACKUP_SCHEDULE, so it takes effect only after a backup that you make by hand."),
+  );

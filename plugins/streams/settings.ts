@@ -1,7 +1,7 @@
 // The settings of live streams: the driver, its port, and the addresses shown to encoders and players.
 
 import { httpUrl, oneOf, port, urlWithScheme } from "../../src/kernel/config/parsers.ts";
-import { defineSettings } from "../../src/kernel/config/section.ts";
+import { defineSettings, idleWithout } from "../../src/kernel/config/section.ts";
 import { hostNameOf, withDefault } from "../../src/kernel/config/variable.ts";
 
 export const streamSettings = defineSettings({
@@ -35,4 +35,8 @@ export const streamSettings = defineSettings({
     hasCustomRtmpUrl: sources.STREAM_RTMP_URL !== "default",
     playbackUrl: v.STREAM_PLAYBACK_URL,
   }),
+  validate: (v, { sources }) =>
+    v.STREAM_DRIVER === "off"
+      ? idleWithout("STREAM_DRIVER=embedded", ["RTMP_PORT", "STREAM_RTMP_URL", "STREAM_PLAYBACK_URL"], sources)
+      : [],
 });

@@ -1,8 +1,10 @@
 // The settings of wallets: the platform that holds keys, and the contracts that spending uses on each chain.
 
 import { anyText, contractAddress, httpUrl, oneOf } from "../../src/kernel/config/parsers.ts";
-import { defineSettings, warning } from "../../src/kernel/config/section.ts";
+import { defineSettings, idleWithout, warning } from "../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../src/kernel/config/variable.ts";
+
+const CDP_VARIABLES = ["CDP_API_KEY_ID", "CDP_API_KEY_SECRET", "CDP_WALLET_SECRET", "CDP_BASE_PATH"];
 
 export const walletSettings = defineSettings({
   name: "wallet",
@@ -72,8 +74,11 @@ export const walletSettings = defineSettings({
       },
     },
   }),
-  validate: (v) =>
-    v.WALLET_PLATFORM === "cdp" && !(v.CDP_API_KEY_ID && v.CDP_API_KEY_SECRET && v.CDP_WALLET_SECRET)
+  validate: (v, { sources }) => [
+    ...(v.WALLET_PLATFORM === "cdp" && !(v.CDP_API_KEY_ID && v.CDP_API_KEY_SECRET && v.CDP_WALLET_SECRET)
       ? [warning("WALLET_PLATFORM", "cdp needs CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET.")]
-      : [],
+      : []),
+    ...(v.WALLET_PLATFORM === "cdp" ? [] : idleWithout("WALLET_PLATFORM=cdp", CDP_VARIABLES, sources)),
+    ...(v.WALLET_PLATFORM === "none" ? idleWithout("WALLET_PLATFORM", ["WALLET_PLATFORM_PROJECT_ID"], sources) : []),
+  ],
 });

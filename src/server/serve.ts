@@ -10,6 +10,7 @@ import { DatabaseInUse, localDatabasePath } from "../kernel/database/database.ts
 import { StartError } from "../kernel/errors.ts";
 import type { Log } from "../kernel/telemetry/log.ts";
 import type { ParentLink } from "./cells/parent-link.ts";
+import { findIdleSettings } from "./checks/idle-settings.ts";
 import { type ConnectionLimits, connectionLimits, guardConnections } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { bind, type Listener } from "./connections/listener.ts";
@@ -170,6 +171,7 @@ export async function serve({
     controlSocket = await listenOnControlSocket({ config, log: service.log }, async (name, args) =>
       processCommand && name.startsWith("process.") ? processCommand(name, args) : runCommand(name, args),
     );
+    if (!parent) logWarnings(service.log, config);
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);
     web?.open(service.web);
     backend?.open(service.backend);
@@ -261,6 +263,11 @@ function startConnectionGuard(config: Config, { log, peers }: Service, listeners
     log,
   });
   return { ...guard, limits };
+}
+
+/** So that a setting without effect is noticed where the operator looks first. */
+function logWarnings(log: Log, config: Config): void {
+  for (const { message } of [...config.warnings, ...findIdleSettings(config)]) log.warn(`setting: ${message}`);
 }
 
 function logLimits(log: Log, limits: ConnectionLimits): void {

@@ -3974,6 +3974,16 @@ export const translation = {
         "ist auch der Name eines anderen Anbieters; ihre Knöpfe sind nicht zu unterscheiden.",
       "is not https: who reads or changes its answers on the way signs in as anybody.":
         "ist nicht https: Wer seine Antworten unterwegs liest oder ändert, meldet sich als jeder an.",
+      "{path} is not a folder, so no backups can be made there.":
+        "{path} ist kein Ordner, also lassen sich dort keine Sicherungen machen.",
+      "{path} can't be written by this user, so no backups can be made there.":
+        "{path} lässt sich von diesem Benutzer nicht beschreiben, also lassen sich dort keine Sicherungen machen.",
+      "{path} is missing, and {file} was made with it: what is encrypted there can't be read. Put the file back from a backup, or give the key as SECRET_KEY.":
+        "{path} fehlt, und {file} wurde damit gemacht: Was dort verschlüsselt ist, lässt sich nicht lesen. Leg die Datei aus einer Sicherung zurück, oder gib den Schlüssel als SECRET_KEY an.",
+      "{path} holds no key: 64 hex characters are expected. Put it back from a backup.":
+        "{path} enthält keinen Schlüssel: Erwartet sind 64 Hex-Zeichen. Leg die Datei aus einer Sicherung zurück.",
+      "{name} is not the one with which {file} was made. Put the old key back, or give it as SECRET_KEY_PREVIOUS to rotate.":
+        "{name} ist nicht der, mit dem {file} gemacht wurde. Leg den alten Schlüssel zurück, oder gib ihn als SECRET_KEY_PREVIOUS an, um zu wechseln.",
       "{path} is not a folder.": "{path} ist kein Ordner.",
       "{path} can't be written by this user.": "{path} kann dieser Benutzer nicht schreiben.",
       "{path} is not there.": "{path} gibt es nicht.",
@@ -4016,6 +4026,20 @@ export const translation = {
         "die Datenbank liegt auf einem Server, also werden keine Sicherungen gemacht. Nutze die des Servers.",
       "has no effect without BACKUP_ENCRYPT_TO.": "wirkt nicht ohne BACKUP_ENCRYPT_TO.",
       "has no effect: the database is on a server.": "wirkt nicht: Die Datenbank liegt auf einem Server.",
+      "is set without a bucket in BACKUP_TO (s3://…), so only a restore from a bucket uses it.":
+        "ist ohne einen Bucket in BACKUP_TO (s3://…) gesetzt, also nutzt es nur eine Wiederherstellung aus einem Bucket.",
+      "is set without BACKUP_SCHEDULE, so it takes effect only after a backup that you make by hand.":
+        "ist ohne BACKUP_SCHEDULE gesetzt und wirkt deshalb nur nach einer Sicherung von Hand.",
+      "lets people in by a mail to their address, and SMTP_URL is not set: mails become files in DATA_DIR/outbox. Until then only those get in whose address a sign-in provider vouches for.":
+        "lässt Menschen über eine Mail an ihre Adresse herein, und SMTP_URL ist nicht gesetzt: Mails werden zu Dateien in DATA_DIR/outbox. Solange kommen nur jene herein, für deren Adresse ein Anmeldedienst bürgt.",
+      "sells nothing: give plans a `stripePrice` in PLANS_FILE, or set CREDIT_PRICE.":
+        "verkauft nichts: Gib Tarifen in PLANS_FILE einen `stripePrice`, oder setz CREDIT_PRICE.",
+      "has no effect, since no plan of PLANS_FILE has `overageUsdPerMonth`.":
+        "wirkt nicht, weil kein Tarif in PLANS_FILE `overageUsdPerMonth` hat.",
+      "has no effect, since AI_PUBLIC_BUDGET_USD_PER_DAY is 0.":
+        "wirkt nicht, weil AI_PUBLIC_BUDGET_USD_PER_DAY 0 ist.",
+      "{keys} of a plan without STRIPE_SECRET_KEY have no effect: {plans}.":
+        "{keys} eines Tarifs wirken ohne STRIPE_SECRET_KEY nicht: {plans}.",
       "a time of at least {days}d, such as {example}d": "eine Dauer von mindestens {days}d, etwa {example}d",
       "US dollars, 0 or more, with at most 6 decimals, such as 1 or 0.25":
         "US-Dollar, ab 0, mit höchstens 6 Nachkommastellen, etwa 1 oder 0.25",
@@ -4046,7 +4070,6 @@ export const translation = {
         "Zahlungen über Stripe brauchen CELLS=1. Lass STRIPE_SECRET_KEY oder CELLS weg.",
       "payments in stablecoin need CELLS=1. Leave STABLECOIN_PAY_TO or CELLS out.":
         "Zahlungen in Stablecoin brauchen CELLS=1. Lass STABLECOIN_PAY_TO oder CELLS weg.",
-      "is set without STRIPE_SECRET_KEY, so it has no effect.": "hat ohne STRIPE_SECRET_KEY keine Wirkung.",
       '"{text}" names a plan that there is not. Plans: {plans}.':
         "„{text}“ nennt einen Tarif, den es nicht gibt. Tarife: {plans}.",
       "A `plans.json` with prices and limits of the plans, in place of the defaults; see [billing.md](billing.md).":
@@ -5199,48 +5222,6 @@ Wenn du das nicht warst, melde dich sofort beim Betreiber von {{host}}.
 
 --
 Diese Mail ging an {{email}}, weil bei {{host}} ein Konto mit dieser Adresse gelöscht wurde. Es ist die letzte.`,
-    "api-key-created": `Subject: Ein neuer API-Schlüssel
-
-{{greeting}},
-
-für dein Konto bei {{host}} wurde ein API-Schlüssel erstellt. Er heißt „{{keyName}}“. Wer den Schlüssel hat, kann dein Konto damit benutzen.
-
-Wenn du das nicht warst, wähle jetzt ein neues Passwort. Damit enden auch alle offenen Sitzungen und API-Schlüssel.
-
-[Neues Passwort wählen]({{forgot}})
-
---
-Diese Mail ging an {{email}}, weil sich etwas geändert hat, das dein Konto bei {{host}} schützt. Sicherheitsmails lassen sich in den Einstellungen deines Kontos abschalten.`,
-    "budget-spent": `Subject: Das Budget für {{whose}} ist ausgegeben
-
-{{greeting}},
-
-das Budget für {{whose}} bei {{host}} ist ausgegeben: {{limit}} USD für {{period}}. Bis zum {{until}} (UTC) werden Aufrufe von Modellen abgelehnt, die davon bezahlt würden, es sei denn, du erhöhst es.
-
---
-Diese Mail ging an {{email}}, weil ein Budget deines Kontos bei {{host}} ausgegeben ist; sie kommt einmal je Budget und Zeitraum. Mails zur Abrechnung lassen sich in den Einstellungen deines Kontos abschalten.`,
-    "credits-bought": `Subject: Deinem Konto wurde Guthaben von {{credits}} gutgeschrieben
-
-{{greeting}},
-
-deine Zahlung von {{usd}} USD in Stablecoin ist angekommen, und deinem Konto bei {{host}} wurde Guthaben von {{credits}} gutgeschrieben.
-
-[Tarif und Guthaben]({{link}})
-
---
-Diese Mail ging an {{email}}, weil eine Zahlung für dein Konto bei {{host}} angekommen ist. Mails zur Abrechnung lassen sich in den Einstellungen deines Kontos abschalten.`,
-    "email-changed": `Subject: Deine E-Mail-Adresse wurde geändert
-
-{{greeting}},
-
-die E-Mail-Adresse deines Kontos bei {{host}} wurde geändert. Sie lautet jetzt {{newEmail}}.
-
-Wenn du das nicht warst, benutzt jemand anderes dein Konto: Melde dich sofort beim Betreiber von {{host}}. Mit dieser Adresse lässt sich kein neues Passwort mehr wählen.
-
---
-Diese Mail ging an {{email}}, weil das bisher die Adresse eines Kontos bei {{host}} war. Es ist die letzte an diese Adresse.`,
-    "password-changed": `Subject: Dein Passwort wurde geändert
-
     "account-frozen": `Subject: Dein Konto bei {{host}} ist eingefroren
 
 {{greeting}},
@@ -5285,6 +5266,48 @@ Wenn nicht, antworte auf diese Mail: {{contact}} ist die Adresse des Betreibers.
 
 --
 Diese Mail ging an {{email}}, weil ein Agent deines Kontos bei {{host}} wieder freigegeben wurde. Solche Mails lassen sich nicht abschalten.`,
+    "api-key-created": `Subject: Ein neuer API-Schlüssel
+
+{{greeting}},
+
+für dein Konto bei {{host}} wurde ein API-Schlüssel erstellt. Er heißt „{{keyName}}“. Wer den Schlüssel hat, kann dein Konto damit benutzen.
+
+Wenn du das nicht warst, wähle jetzt ein neues Passwort. Damit enden auch alle offenen Sitzungen und API-Schlüssel.
+
+[Neues Passwort wählen]({{forgot}})
+
+--
+Diese Mail ging an {{email}}, weil sich etwas geändert hat, das dein Konto bei {{host}} schützt. Sicherheitsmails lassen sich in den Einstellungen deines Kontos abschalten.`,
+    "budget-spent": `Subject: Das Budget für {{whose}} ist ausgegeben
+
+{{greeting}},
+
+das Budget für {{whose}} bei {{host}} ist ausgegeben: {{limit}} USD für {{period}}. Bis zum {{until}} (UTC) werden Aufrufe von Modellen abgelehnt, die davon bezahlt würden, es sei denn, du erhöhst es.
+
+--
+Diese Mail ging an {{email}}, weil ein Budget deines Kontos bei {{host}} ausgegeben ist; sie kommt einmal je Budget und Zeitraum. Mails zur Abrechnung lassen sich in den Einstellungen deines Kontos abschalten.`,
+    "credits-bought": `Subject: Deinem Konto wurde Guthaben von {{credits}} gutgeschrieben
+
+{{greeting}},
+
+deine Zahlung von {{usd}} USD in Stablecoin ist angekommen, und deinem Konto bei {{host}} wurde Guthaben von {{credits}} gutgeschrieben.
+
+[Tarif und Guthaben]({{link}})
+
+--
+Diese Mail ging an {{email}}, weil eine Zahlung für dein Konto bei {{host}} angekommen ist. Mails zur Abrechnung lassen sich in den Einstellungen deines Kontos abschalten.`,
+    "email-changed": `Subject: Deine E-Mail-Adresse wurde geändert
+
+{{greeting}},
+
+die E-Mail-Adresse deines Kontos bei {{host}} wurde geändert. Sie lautet jetzt {{newEmail}}.
+
+Wenn du das nicht warst, benutzt jemand anderes dein Konto: Melde dich sofort beim Betreiber von {{host}}. Mit dieser Adresse lässt sich kein neues Passwort mehr wählen.
+
+--
+Diese Mail ging an {{email}}, weil das bisher die Adresse eines Kontos bei {{host}} war. Es ist die letzte an diese Adresse.`,
+    "password-changed": `Subject: Dein Passwort wurde geändert
+
 {{greeting}},
 
 das Passwort deines Kontos bei {{host}} wurde geändert.

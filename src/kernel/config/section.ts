@@ -3,7 +3,7 @@
 import type { KernelSettings } from "./kernel-settings.ts";
 import type { ValuesOf, VariableGroup, VariableSource, Variables } from "./variable.ts";
 
-/** A problem with the settings: an error stops the start, a warning is shown by `berth doctor`. */
+/** A problem with the settings: an error stops the start, a warning is logged then and shown by `berth doctor`. */
 export interface Finding {
   name: string;
   severity: "error" | "warning";
@@ -79,6 +79,21 @@ export function requireBoth(values: Readonly<Record<string, unknown>>, first: st
     values[set] && !values[unset] ? [warning(set, `is set without ${unset}, so it has no effect.`)] : [];
   return [...missing(first, second), ...missing(second, first)];
 }
+
+/** Whether the operator has set the variable, even to its default. */
+export const isGiven = (source: VariableSource | undefined): boolean =>
+  source !== undefined && source !== "default" && source !== "not set";
+
+/**
+ * Warns of each of these variables that is set although something is not without which it does nothing.
+ *
+ * @example ...(v.GATING_TOKEN_ADDRESS ? [] : idleWithout("GATING_TOKEN_ADDRESS", ["GATING_TOKEN_SYMBOL"], sources))
+ * @param needed the variable to set, perhaps with its value: `STREAM_DRIVER=embedded`
+ */
+export const idleWithout = (needed: string, names: readonly string[], sources: SectionContext["sources"]): Finding[] =>
+  names
+    .filter((name) => isGiven(sources[name]))
+    .map((name) => warning(name, `is set without ${needed}, so it has no effect.`));
 
 /** A value whose objects and arrays can't be written; functions, maps and patterns stay as they are. */
 export type DeepReadonly<T> = T extends
