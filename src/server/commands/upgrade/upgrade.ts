@@ -24,13 +24,14 @@ export interface UpgradeOptions {
 
 export async function upgradeCommand(options: UpgradeOptions): Promise<number> {
   requireSoundOptions(options);
+  const keyText = options.keyFile === undefined ? undefined : readKeyFile(options.keyFile);
   const config = loadAllSettings(environment());
   const service = (await askService(config, "process.state")) as ProcessState | undefined;
   const file = service?.file ?? process.execPath;
   if (/\/bun$/.test(file)) throw new StartError("Only the compiled program can be upgraded, not the source.");
   if (options.isBack) return goBack(config, service, file, options.withDatabase);
   const { source = "" } = options;
-  const key = readKey(options);
+  const key = options.isUnsigned ? undefined : requireKey(keyText ?? builtInKey());
   const target = newOf(file);
   try {
     const sha256 = await getProgram(source, target, showProgress());
@@ -64,17 +65,15 @@ function requireSoundOptions({ source, keyFile, isUnsigned, isBack, withDatabase
   if (!isBack && source === undefined) throw new UsageError("upgrade needs the new program: a file or an address.");
 }
 
-/** The public key that has to have signed the program; undefined if none has to. Read before anything is fetched. */
-function readKey({ keyFile, isUnsigned }: UpgradeOptions): string | undefined {
-  if (isUnsigned) return undefined;
-  const key = keyFile === undefined ? builtInKey() : readKeyFile(keyFile);
-  if (key === "")
-    throw new StartError(
-      "This program was built without the project's public key. Give it with --key FILE, or --unsigned if you trust the file.",
-    );
-  return key;
+/** The public key that has to have signed the program. */
+function requireKey(key: string): string {
+  if (key !== "") return key;
+  throw new StartError(
+    "This program was built without the project's public key. Give it with --key FILE, or --unsigned if you trust the file.",
+  );
 }
 
+/** Without a key, the sum alone is checked. */
 const requireTrusted = (source: string, sha256: string, key: string | undefined): Promise<void> =>
   key === undefined ? requireSumIfListed(source, sha256) : requireSigned(source, sha256, key);
 
