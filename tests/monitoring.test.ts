@@ -236,6 +236,8 @@ describe("the dashboard", () => {
     const left = [...scraped.matchAll(/^# TYPE (berth_\w+) /gm)].filter(([, name = ""]) => !families.has(name));
     const minor = [
       "berth_ai_cache_bytes",
+      "berth_audit_export_failures_total",
+      "berth_audit_exported_total",
       "berth_backup_age_seconds",
       "berth_backup_copy_age_seconds",
       "berth_backup_copy_bytes_total",

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { anyText, email, httpUrl, oneOf, type Parser, parseDuration, parser } from "../../src/kernel/config/parsers.ts";
 import { programName } from "../../src/kernel/config/program-name.ts";
-import { defineSettings, error, idleWithout, requireBoth, warning } from "../../src/kernel/config/section.ts";
+import { defineSettings, error, requireBoth, warning } from "../../src/kernel/config/section.ts";
 import { listOf, optional, withDefault } from "../../src/kernel/config/variable.ts";
 import { WALLET_EMAIL_DOMAIN } from "./email.ts";
 import {
@@ -52,6 +52,7 @@ export const signInSettings = defineSettings({
       "Who is refused at sign-up and forgot-password: `standard` lets plain API clients pass, `strict` only browsers.",
     ),
   },
+  needs: { GOOGLE_CLIENT_ID: ["GOOGLE_ISSUER"], GITHUB_CLIENT_ID: ["GITHUB_BASE_URL", "GITHUB_API_URL"] },
   build: (v) => ({
     /** The providers that are set up completely, in the order in which people see them. */
     providers: [
@@ -89,8 +90,6 @@ export const signInSettings = defineSettings({
   validate: (v, { sources }) => [
     ...requireBoth(v, "GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"),
     ...requireBoth(v, "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"),
-    ...(v.GOOGLE_CLIENT_ID ? [] : idleWithout("GOOGLE_CLIENT_ID", ["GOOGLE_ISSUER"], sources)),
-    ...(v.GITHUB_CLIENT_ID ? [] : idleWithout("GITHUB_CLIENT_ID", ["GITHUB_BASE_URL", "GITHUB_API_URL"], sources)),
     ...validateOidcProviders(v, sources),
   ],
 });
@@ -155,9 +154,8 @@ export const newAccountSettings = defineSettings({
       "Messages that the agents of a new account answer on channels in a day, with NEW_ACCOUNT_DAYS: a share of it that grows each day, and any number afterwards.",
     ),
   },
+  needs: { NEW_ACCOUNT_DAYS: ["NEW_ACCOUNT_MESSAGES_PER_DAY"] },
   build: (v) => ({ days: v.NEW_ACCOUNT_DAYS, messagesPerDay: v.NEW_ACCOUNT_MESSAGES_PER_DAY }),
-  validate: (v, { sources }) =>
-    v.NEW_ACCOUNT_DAYS > 0 ? [] : idleWithout("NEW_ACCOUNT_DAYS", ["NEW_ACCOUNT_MESSAGES_PER_DAY"], sources),
 });
 
 /** A subscription given to each new account. */

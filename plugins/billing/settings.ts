@@ -1,7 +1,7 @@
 // The settings of payments through Stripe, which is off without a key.
 
 import { anyText, httpUrl, type Parser, parser } from "../../src/kernel/config/parsers.ts";
-import { defineSettings, error, idleWithout } from "../../src/kernel/config/section.ts";
+import { defineSettings, error } from "../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../src/kernel/config/variable.ts";
 
 interface CreditPrice {
@@ -21,11 +21,6 @@ const creditPrice: Parser<CreditPrice> = parser(
 const graceDays: Parser<number> = parser("a whole number from 0 to 60", (text) =>
   /^\d{1,2}$/.test(text) && Number(text) <= 60 ? Number(text) : undefined,
 );
-
-const NEED_STRIPE = [
-  ...["STRIPE_WEBHOOK_SECRET", "STRIPE_API_URL", "CREDIT_PRICE"],
-  ...["STRIPE_METER_EVENT", "BILLING_GRACE_DAYS"],
-];
 
 export const billingSettings = defineSettings({
   name: "billing",
@@ -56,6 +51,12 @@ export const billingSettings = defineSettings({
       "Days for which a plan stays in force after a payment for it has failed.",
     ),
   },
+  needs: {
+    STRIPE_SECRET_KEY: [
+      ...["STRIPE_WEBHOOK_SECRET", "STRIPE_API_URL", "CREDIT_PRICE"],
+      ...["STRIPE_METER_EVENT", "BILLING_GRACE_DAYS"],
+    ],
+  },
   build: (v) => ({
     stripe:
       v.STRIPE_SECRET_KEY && v.STRIPE_WEBHOOK_SECRET
@@ -65,7 +66,7 @@ export const billingSettings = defineSettings({
     meterEvent: v.STRIPE_METER_EVENT,
     graceDays: v.BILLING_GRACE_DAYS,
   }),
-  validate: (v, { sources }) => [
+  validate: (v) => [
     ...(v.STRIPE_SECRET_KEY && !v.STRIPE_WEBHOOK_SECRET
       ? [
           error(
@@ -74,6 +75,5 @@ export const billingSettings = defineSettings({
           ),
         ]
       : []),
-    ...(v.STRIPE_SECRET_KEY ? [] : idleWithout("STRIPE_SECRET_KEY", NEED_STRIPE, sources)),
   ],
 });

@@ -17,7 +17,7 @@ interface Deps extends Pick<Kernel, "database" | "jobs"> {
   backups: DatabaseBackups;
   lifecycle: Pick<ServiceOf<typeof lifecyclePlugin>, "start" | "stop">;
   users: Pick<ServiceOf<typeof auth>["users"], "byId">;
-  mails: Pick<ServiceOf<typeof auth>["mails"], "agentFrozenStatements">;
+  mails: Pick<ServiceOf<typeof auth>["mails"], "frozenStatements">;
 }
 
 /** Completes the line in the agent's log, which its owner reads. */
@@ -62,7 +62,7 @@ export function createFleetActions({ database, jobs, admin, agents, backups, lif
     const audit = auditStatement(actor, { action, target, details });
     // None for a new reason of the same freeze, and none while the account's own freeze still holds the agent.
     const isNews = reason === null ? !agent.ownerFrozen : agent.frozenAt === null;
-    const mail = owner && isNews ? mails.agentFrozenStatements(owner, agent.name, reason) : [];
+    const mail = owner && isNews ? mails.frozenStatements(owner, reason, agent.name) : [];
     const more = [audit, ...mail];
     const changed = await (reason === null ? agents.unfreeze(id, more) : agents.freeze(id, reason, more));
     return { success: true as const, id: changed.id, status: changed.status, reason: changed.statusReason };

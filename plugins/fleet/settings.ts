@@ -7,8 +7,8 @@ import {
   type Finding,
   isGiven,
   requireBoth,
-  type SectionContext,
   warning,
+  warnOfGiven,
 } from "../../src/kernel/config/section.ts";
 import { listOf, optional, withDefault } from "../../src/kernel/config/variable.ts";
 import { HOUR, SECOND } from "../../src/kernel/util/time.ts";
@@ -52,6 +52,12 @@ const ageRecipient = parser("a public key of age, such as age1…", (text) =>
 const COPY_INTERVAL_MS = 5 * SECOND;
 /** The schedule of backups on top of which changes are copied, if no other is set. */
 const NIGHTLY = "0 3 * * *";
+
+const KEPT_HERE = ["BACKUP_CONTINUOUS", "BACKUP_TO", "BACKUP_KEEP", "BACKUP_KEEP_FOR", "BACKUP_ENCRYPT_TO"];
+const S3_VARIABLES = [
+  ...["BACKUP_S3_ENDPOINT", "BACKUP_S3_REGION"],
+  ...["BACKUP_S3_ACCESS_KEY_ID", "BACKUP_S3_SECRET_ACCESS_KEY"],
+];
 
 export const backupSettings = defineSettings({
   name: "backups",
@@ -126,36 +132,23 @@ export const backupSettings = defineSettings({
           ),
         ]
       : []),
-    ...(kernel.database.remote ? idleOnServer(sources) : []),
-    ...(v.BACKUP_TO.kind === "s3" ? [] : idleWithoutBucket(sources)),
-    ...(v.BACKUP_SCHEDULE === undefined && v.BACKUP_CONTINUOUS?.ms === undefined ? idleWithoutSchedule(sources) : []),
+    ...(kernel.database.remote ? warnOfGiven(KEPT_HERE, sources, "has no effect: the database is on a server.") : []),
+    ...(v.BACKUP_TO.kind === "s3"
+      ? []
+      : warnOfGiven(
+          S3_VARIABLES,
+          sources,
+          "is set without a bucket in BACKUP_TO (s3://…), so only a restore from a bucket uses it.",
+        )),
+    ...(v.BACKUP_SCHEDULE === undefined && v.BACKUP_CONTINUOUS?.ms === undefined
+      ? warnOfGiven(
+          ["BACKUP_KEEP", "BACKUP_KEEP_FOR"],
+          sources,
+          "is set without BACKUP_SCHEDULE, so it takes effect only after a backup that you make by hand.",
+        )
+      : []),
     ...(v.BACKUP_IDENTITY_FILE !== undefined && v.BACKUP_ENCRYPT_TO.length === 0
       ? [warning("BACKUP_IDENTITY_FILE", "has no effect without BACKUP_ENCRYPT_TO.")]
       : []),
   ],
 });
-
-type Sources = SectionContext["sources"];
-
-const given = (names: readonly string[], sources: Sources) => names.filter((name) => isGiven(sources[name]));
-
-const idleOnServer = (sources: Sources): Finding[] =>
-  given(["BACKUP_CONTINUOUS", "BACKUP_TO", "BACKUP_KEEP", "BACKUP_KEEP_FOR", "BACKUP_ENCRYPT_TO"], sources).map(
-    (name) => warning(name, "has no effect: the database is on a server."),
-  );
-
-const S3_VARIABLES = [
-  ...["BACKUP_S3_ENDPOINT", "BACKUP_S3_REGION"],
-  ...["BACKUP_S3_ACCESS_KEY_ID", "BACKUP_S3_SECRET_ACCESS_KEY"],
-];
-
-const idleWithoutBucket = (sources: Sources): Finding[] =>
-  given(S3_VARIABLES, sources).map((name) =>
-    warning(name, "is set without a bucket in BACKUP_TO (s3://…), so only a restore from a bucket uses it."),
-  );
-
-/** By hand, they still say which backups go. */
-const idleWithoutSchedule = (sources: Sources): Finding[] =>
-  given(["BACKUP_KEEP", "BACKUP_KEEP_FOR"], sources).map((name) =>
-    warning(name, "is set without BACKUP_SCHEDULE, so it takes effect only after a backup that you make by hand."),
-  );

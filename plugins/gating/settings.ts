@@ -1,7 +1,7 @@
 // The settings of the gate: which token, and how much of it.
 
 import { anyText, contractAddress, tokenAmount } from "../../src/kernel/config/parsers.ts";
-import { defineSettings, idleWithout } from "../../src/kernel/config/section.ts";
+import { defineSettings } from "../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../src/kernel/config/variable.ts";
 
 export const gatingSettings = defineSettings({
@@ -15,10 +15,7 @@ export const gatingSettings = defineSettings({
       "Balance that passes the gate, in smallest units.",
     ),
   },
+  needs: { GATING_TOKEN_ADDRESS: ["GATING_TOKEN_SYMBOL", "GATING_MIN_BALANCE"] },
   /** Without a token the gate is off. `minBalance` is in the token's smallest unit. */
   build: (v) => ({ token: v.GATING_TOKEN_ADDRESS, symbol: v.GATING_TOKEN_SYMBOL, minBalance: v.GATING_MIN_BALANCE }),
-  validate: (v, { sources }) =>
-    v.GATING_TOKEN_ADDRESS
-      ? []
-      : idleWithout("GATING_TOKEN_ADDRESS", ["GATING_TOKEN_SYMBOL", "GATING_MIN_BALANCE"], sources),
 });

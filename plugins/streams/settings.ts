@@ -1,7 +1,7 @@
 // The settings of live streams: the driver, its port, and the addresses shown to encoders and players.
 
 import { httpUrl, oneOf, port, urlWithScheme } from "../../src/kernel/config/parsers.ts";
-import { defineSettings, idleWithout } from "../../src/kernel/config/section.ts";
+import { defineSettings } from "../../src/kernel/config/section.ts";
 import { hostNameOf, withDefault } from "../../src/kernel/config/variable.ts";
 
 export const streamSettings = defineSettings({
@@ -27,6 +27,7 @@ export const streamSettings = defineSettings({
       "Address under which streams are played.",
     ),
   },
+  needs: { "STREAM_DRIVER=embedded": ["RTMP_PORT", "STREAM_RTMP_URL", "STREAM_PLAYBACK_URL"] },
   build: (v, { sources }) => ({
     driver: v.STREAM_DRIVER,
     rtmpPort: v.RTMP_PORT,
@@ -35,8 +36,4 @@ export const streamSettings = defineSettings({
     hasCustomRtmpUrl: sources.STREAM_RTMP_URL !== "default",
     playbackUrl: v.STREAM_PLAYBACK_URL,
   }),
-  validate: (v, { sources }) =>
-    v.STREAM_DRIVER === "off"
-      ? idleWithout("STREAM_DRIVER=embedded", ["RTMP_PORT", "STREAM_RTMP_URL", "STREAM_PLAYBACK_URL"], sources)
-      : [],
 });

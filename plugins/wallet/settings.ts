@@ -1,10 +1,8 @@
 // The settings of wallets: the platform that holds keys, and the contracts that spending uses on each chain.
 
 import { anyText, contractAddress, httpUrl, oneOf } from "../../src/kernel/config/parsers.ts";
-import { defineSettings, idleWithout, warning } from "../../src/kernel/config/section.ts";
+import { defineSettings, warning, warnOfGiven } from "../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../src/kernel/config/variable.ts";
-
-const CDP_VARIABLES = ["CDP_API_KEY_ID", "CDP_API_KEY_SECRET", "CDP_WALLET_SECRET", "CDP_BASE_PATH"];
 
 export const walletSettings = defineSettings({
   name: "wallet",
@@ -50,6 +48,9 @@ export const walletSettings = defineSettings({
       "The same on `testnet_chain`.",
     ),
   },
+  needs: {
+    "WALLET_PLATFORM=cdp": ["CDP_API_KEY_ID", "CDP_API_KEY_SECRET", "CDP_WALLET_SECRET", "CDP_BASE_PATH"],
+  },
   build: (v) => ({
     platform: {
       kind: v.WALLET_PLATFORM,
@@ -78,7 +79,8 @@ export const walletSettings = defineSettings({
     ...(v.WALLET_PLATFORM === "cdp" && !(v.CDP_API_KEY_ID && v.CDP_API_KEY_SECRET && v.CDP_WALLET_SECRET)
       ? [warning("WALLET_PLATFORM", "cdp needs CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET.")]
       : []),
-    ...(v.WALLET_PLATFORM === "cdp" ? [] : idleWithout("WALLET_PLATFORM=cdp", CDP_VARIABLES, sources)),
-    ...(v.WALLET_PLATFORM === "none" ? idleWithout("WALLET_PLATFORM", ["WALLET_PLATFORM_PROJECT_ID"], sources) : []),
+    ...(v.WALLET_PLATFORM === "none"
+      ? warnOfGiven(["WALLET_PLATFORM_PROJECT_ID"], sources, "is set without WALLET_PLATFORM, so it has no effect.")
+      : []),
   ],
 });

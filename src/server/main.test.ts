@@ -83,6 +83,7 @@ test.each([
   [["chat"], /Usage: \.\/dist\/berth chat AGENT/],
   [["deploy"], /Usage: \.\/dist\/berth deploy FILE/],
   [["deploy", "missing.json"], /There is no file missing\.json/],
+  [["deploy", "/tmp"], /\/tmp is a folder\. Name the file in it\./],
   [["login", "ftp://berth.example.com"], /http or https/],
   [["login", "--scope", "admin"], /--scope is a list of read, write, chat/],
   [["agents", "--key", "bk_x"], /--url/],

@@ -245,7 +245,11 @@ async function commandHelp({ usage, summary, flags = [], flagHelp = {}, details 
 }
 
 async function main(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({ args: joinNegative(args), allowPositionals: true, options: OPTIONS });
+  // The parser takes a negative number for another option, and so the command could not say what it wants.
+  const joined = / -\d/.test(args.join(" "))
+    ? (await import("./commands/arguments/negative-numbers.ts")).joinNegative(args)
+    : args;
+  const { values, positionals } = parseArgs({ args: joined, allowPositionals: true, options: OPTIONS });
   if (values.version || positionals[0] === "version") return print(version);
   const [name, ...commandArgs] = positionals[0] === "help" ? positionals.slice(1) : positionals;
   const isHelp = values.help || positionals[0] === "help";
@@ -254,18 +258,6 @@ async function main(args: string[]): Promise<number> {
   if (isHelp) return print(await commandHelp(command));
   requireKnownArguments(name ?? "serve", command, commandArgs, values);
   return command.run(commandArgs, values);
-}
-
-/** Gives an option its negative number, which the parser would take for another option, so that the command can say what it wants. */
-function joinNegative(args: readonly string[]): string[] {
-  const takesText = (arg: string) =>
-    arg.startsWith("--") && OPTIONS[arg.slice(2) as keyof typeof OPTIONS]?.type === "string";
-  const end = args.includes("--") ? args.indexOf("--") : args.length;
-  return args.flatMap((arg, at) => {
-    const [before = "", after = ""] = [args[at - 1], args[at + 1]];
-    if (at < end && takesText(arg) && /^-\d/.test(after)) return [`${arg}=${after}`];
-    return at < end && /^-\d/.test(arg) && takesText(before) ? [] : [arg];
-  });
 }
 
 async function findCommand(name: string): Promise<Command> {
@@ -301,13 +293,18 @@ function parseDescriptor(value: Flags[string]): number | undefined {
   throw new UsageError(`--ready-fd takes the number of an open descriptor, not "${value}".`);
 }
 
+/** How the parser begins when an option has no value, or one that begins with a dash. */
+const MISSING_VALUE = /^Option '(?:-\w, )?(--[\w-]+)(?: <value>)?' argument (?:is ambiguous|missing)/;
+
 /** Describes an expected error in one line (the settings: a line each), and any other, which is a bug, with its stack. */
 function describeError(error: unknown): { lines: string[]; code: number } {
   if (!(error instanceof Error)) return { lines: [String(error)], code: 1 };
   const line = error.message.replace(/\s*\n\s*/g, " ");
   const code = "code" in error ? String(error.code) : "";
   if (code.startsWith("ERR_PARSE_ARGS")) {
-    return { lines: [`${wordsOfParser(line)} See: ${programName()} help`], code: 2 };
+    const [, option] = MISSING_VALUE.exec(line) ?? [];
+    const says = option === undefined ? line.split(". ")[0] : `${option} needs a value`;
+    return { lines: [`${says}. See: ${programName()} help`], code: 2 };
   }
   if (error instanceof UsageError) return { lines: [line], code: 2 };
   if (isDiskFull(error))
@@ -315,12 +312,6 @@ function describeError(error: unknown): { lines: string[]; code: number } {
   if (error.name === "ConfigError") return { lines: error.message.split("\n"), code: 1 };
   const isExpected = ["StartError", "AppError"].includes(error.name) || /^E[A-Z0-9]+$/.test(code);
   return { lines: [isExpected ? line : (error.stack ?? String(error))], code: 1 };
-}
-
-/** The parser's first sentence, but for that of an option whose value begins with a dash or is missing. */
-function wordsOfParser(line: string): string {
-  const [, option] = /^Option '(?:-\w, )?(--[\w-]+)(?: <value>)?' argument (?:is ambiguous|missing)/.exec(line) ?? [];
-  return option === undefined ? `${line.split(". ")[0]}.` : `${option} needs a value.`;
 }
 
 /** Whether the error or one of its causes is that of a full disk: the system's, or SQLite's. */

@@ -5,12 +5,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { clusterSettings } from "../cluster/settings.ts";
 import type { Config, Environment } from "../kernel/config/config.ts";
+import { isGiven } from "../kernel/config/section.ts";
 import { hasUnconfirmedMigrations } from "../kernel/database/before-migration/note-path.ts";
 import { DatabaseInUse, localDatabasePath } from "../kernel/database/database.ts";
 import { StartError } from "../kernel/errors.ts";
 import type { Log } from "../kernel/telemetry/log.ts";
 import type { ParentLink } from "./cells/parent-link.ts";
-import { findIdleSettings } from "./checks/idle-settings.ts";
 import { type ConnectionLimits, connectionLimits, guardConnections } from "./connections/connection-guard.ts";
 import { descriptorLimit, lowLimitWarning } from "./connections/descriptors.ts";
 import { bind, type Listener } from "./connections/listener.ts";
@@ -171,7 +171,7 @@ export async function serve({
     controlSocket = await listenOnControlSocket({ config, log: service.log }, async (name, args) =>
       processCommand && name.startsWith("process.") ? processCommand(name, args) : runCommand(name, args),
     );
-    if (!parent) logWarnings(service.log, config);
+    if (!parent) await logWarnings(service.log, config);
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);
     web?.open(service.web);
     backend?.open(service.backend);
@@ -266,8 +266,12 @@ function startConnectionGuard(config: Config, { log, peers }: Service, listeners
 }
 
 /** So that a setting without effect is noticed where the operator looks first. */
-function logWarnings(log: Log, config: Config): void {
-  for (const { message } of [...config.warnings, ...findIdleSettings(config)]) log.warn(`setting: ${message}`);
+async function logWarnings(log: Log, config: Config): Promise<void> {
+  const { PLANS_FILE, STRIPE_SECRET_KEY, AI_PUBLIC_ON_WEB } = config.sources;
+  // Only these may be idle because of another section, and few services set one of them.
+  const mayBeIdle = isGiven(PLANS_FILE) || isGiven(STRIPE_SECRET_KEY) || isGiven(AI_PUBLIC_ON_WEB);
+  const idle = mayBeIdle ? (await import("./checks/idle-settings.ts")).findIdleSettings(config) : [];
+  for (const { message } of [...config.warnings, ...idle]) log.warn(`setting: ${message}`);
 }
 
 function logLimits(log: Log, limits: ConnectionLimits): void {

@@ -67,13 +67,13 @@ test("a folder that is missing is an outage with its reason, until it is there",
   const folder = join(server.dir, "later");
   await record("user.one");
   start({ kind: "file", path: join(folder, "audit.jsonl"), name: "file:later" });
-  await until(() => expect(server.kernel.outages.list()).toHaveLength(1));
-  expect(server.kernel.outages.list()[0]).toMatchObject({
+  await until(() => expect([...server.kernel.outages.current.values()]).toHaveLength(1));
+  expect([...server.kernel.outages.current.values()][0]).toMatchObject({
     of: "audit_export",
     reason: expect.stringContaining("ENOENT"),
   });
   mkdirSync(folder);
-  await until(() => expect(server.kernel.outages.list()).toEqual([]));
+  await until(() => expect([...server.kernel.outages.current.values()]).toEqual([]));
   expect(actionsOf(readFileSync(join(folder, "audit.jsonl"), "utf8").trim().split("\n"))).toEqual(["user.one"]);
 });
 

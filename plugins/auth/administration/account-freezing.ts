@@ -76,7 +76,7 @@ export function createAccountFreezing(deps: Deps): AccountFreezing {
             data: { ...data, ...details },
           }),
           // A new reason for the same freeze is in the console.
-          ...(isFreeze && current.frozenAt !== null ? [] : mails.accountFrozenStatements(current, reason)),
+          ...(isFreeze && current.frozenAt !== null ? [] : mails.frozenStatements(current, reason)),
           auditStatement({ action: isFreeze ? "user.freeze" : "user.unfreeze", user: current, details }),
         ];
       }),

@@ -51,10 +51,10 @@ const mandatory: [string, (to: MailRecipient) => unknown[]][] = [
   ["resetPassword", (to) => mails.resetPasswordStatements(to, link)],
   ["emailChanged", (to) => mails.emailChangedStatements(to, "new@example.com")],
   ["accountDeleted", (to) => mails.accountDeletedStatements(to)],
-  ["accountFrozen", (to) => mails.accountFrozenStatements(to, "It sends advertising.")],
-  ["accountFrozen no longer", (to) => mails.accountFrozenStatements(to, null)],
-  ["agentFrozen", (to) => mails.agentFrozenStatements(to, "Harbour", "It sends advertising.")],
-  ["agentFrozen no longer", (to) => mails.agentFrozenStatements(to, "Harbour", null)],
+  ["accountFrozen", (to) => mails.frozenStatements(to, "It sends advertising.")],
+  ["accountFrozen no longer", (to) => mails.frozenStatements(to, null)],
+  ["agentFrozen", (to) => mails.frozenStatements(to, "It sends advertising.", "Harbour")],
+  ["agentFrozen no longer", (to) => mails.frozenStatements(to, null, "Harbour")],
 ];
 const optional: [string, string, (to: MailRecipient) => unknown[]][] = [
   ["passwordChanged", "security", (to) => mails.passwordChangedStatements(to)],
@@ -137,8 +137,8 @@ test("the mail of a spent budget names its owner, and the name of an agent makes
 });
 
 test("the mail of a freeze says why and whom to ask, and the name of an agent makes no link", () => {
-  mails.accountFrozenStatements(ada, "It sends <b>advertising</b>.");
-  mails.agentFrozenStatements({ ...ada, locale: "de" }, "https://evil.example", "Es wirbt.");
+  mails.frozenStatements(ada, "It sends <b>advertising</b>.");
+  mails.frozenStatements({ ...ada, locale: "de" }, "Es wirbt.", "https://evil.example");
   expect(sent[0]?.text).toContain("The reason: It sends <b>advertising</b>.");
   expect(sent[0]?.html).not.toContain("<b>advertising");
   expect(sent[0]?.text).toContain("answer this mail: berth@berth.example is the operator's address.");

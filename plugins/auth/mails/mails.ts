@@ -32,10 +32,8 @@ export interface Mails {
   /** `to` has the old address. */
   emailChangedStatements(to: MailRecipient, newEmail: string): Statement[];
   accountDeletedStatements(to: MailRecipient): Statement[];
-  /** An admin has frozen the account (`reason` says why), or ended that (null). */
-  accountFrozenStatements(to: MailRecipient, reason: string | null): Statement[];
-  /** An admin has frozen the agent with this name, or ended that (null). */
-  agentFrozenStatements(to: MailRecipient, agent: string, reason: string | null): Statement[];
+  /** An admin has frozen the account, or its agent with this name (`reason` says why), or ended that (null). */
+  frozenStatements(to: MailRecipient, reason: string | null, agent?: string): Statement[];
   passwordChangedStatements(to: MailRecipient): Statement[];
   twoFactorChangedStatements(to: MailRecipient, on: boolean): Statement[];
   /** An operator turned two-factor off, for an owner who lost the device. */
@@ -110,15 +108,10 @@ export function createMails({ mail, config, limits }: Deps): Mails {
     emailChangedStatements: (to, newEmail) =>
       mailStatements(to, "email-changed", { newEmail }, { allowsUnverified: true }),
     accountDeletedStatements: (to) => mailStatements(to, "account-deleted", {}),
-    accountFrozenStatements: (to, reason) =>
-      reason === null
-        ? mailStatements(to, "account-unfrozen", { contact })
-        : mailStatements(to, "account-frozen", { contact, reason }),
-    agentFrozenStatements(to, agent, reason) {
-      const whose = agentText(agent, languageOf(to));
-      return reason === null
-        ? mailStatements(to, "agent-unfrozen", { contact, whose })
-        : mailStatements(to, "agent-frozen", { contact, whose, reason });
+    frozenStatements(to, reason, agent) {
+      const name = `${agent === undefined ? "account" : "agent"}-${reason === null ? "unfrozen" : "frozen"}` as const;
+      const whose = agent === undefined ? "" : agentText(agent, languageOf(to));
+      return mailStatements(to, name, { contact, whose, reason: reason ?? "" });
     },
     passwordChangedStatements: (to) => mailStatements(to, "password-changed", {}, { topic: "security" }),
     twoFactorChangedStatements: (to, on) =>

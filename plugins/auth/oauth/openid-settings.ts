@@ -4,10 +4,10 @@ import { isLoopbackUrl } from "../../../src/kernel/config/config.ts";
 import { anyText, commaSeparated, httpUrl, oneOf, type Parser, parser } from "../../../src/kernel/config/parsers.ts";
 import {
   type Finding,
-  idleWithout,
   requireBoth,
   type SectionContext,
   warning,
+  warnOfGiven,
 } from "../../../src/kernel/config/section.ts";
 import { optional, repeated, type ValuesOf, type Variable, withDefault } from "../../../src/kernel/config/variable.ts";
 
@@ -157,14 +157,14 @@ export function validateOidcProviders(v: OidcValues, sources: SectionContext["so
     ...requireBoth(v, `${env}_CLIENT_ID`, `${env}_ISSUER`),
     ...(v[`${env}_CLIENT_ID`]
       ? []
-      : idleWithout(
-          `${env}_CLIENT_ID`,
-          ["NAME", "SCOPES", "ADMIN_GROUPS", "TRUST_EMAIL"].map((name) => `${env}_${name}`),
+      : warnOfGiven(
+          [`${env}_NAME`, `${env}_SCOPES`, `${env}_ADMIN_GROUPS`, `${env}_TRUST_EMAIL`],
           sources,
+          `is set without ${env}_CLIENT_ID, so it has no effect.`,
         )),
     ...(v[`${env}_ADMIN_GROUPS`].length > 0
       ? []
-      : idleWithout(`${env}_ADMIN_GROUPS`, [`${env}_GROUPS_CLAIM`], sources)),
+      : warnOfGiven([`${env}_GROUPS_CLAIM`], sources, `is set without ${env}_ADMIN_GROUPS, so it has no effect.`)),
   ]);
   const unlike = providers.flatMap(({ env, name, issuer }, index) => [
     ...(providers.slice(0, index).some((other) => other.name === name)

@@ -1,17 +1,12 @@
 // The settings of credits bought with a stablecoin, which is off without an address that receives it.
 
 import { bytes32, contractAddress, microUsd, oneOf, type Parser, parser } from "../../../src/kernel/config/parsers.ts";
-import { defineSettings, error, idleWithout } from "../../../src/kernel/config/section.ts";
+import { defineSettings, error } from "../../../src/kernel/config/section.ts";
 import { optional, withDefault } from "../../../src/kernel/config/variable.ts";
 
 const confirmations: Parser<number> = parser("a whole number from 1 to 1000", (text) =>
   /^[1-9]\d{0,3}$/.test(text) && Number(text) <= 1_000 ? Number(text) : undefined,
 );
-
-const NEED_ADDRESS = [
-  ...["STABLECOIN_PAY_NETWORK", "STABLECOIN_CREDIT_PRICE"],
-  ...["STABLECOIN_CONFIRMATIONS", "X402_SETTLER_KEY"],
-];
 
 export const stablecoinSettings = defineSettings({
   name: "stablecoin",
@@ -41,6 +36,12 @@ export const stablecoinSettings = defineSettings({
       "secret",
     ),
   },
+  needs: {
+    STABLECOIN_PAY_TO: [
+      ...["STABLECOIN_PAY_NETWORK", "STABLECOIN_CREDIT_PRICE"],
+      ...["STABLECOIN_CONFIRMATIONS", "X402_SETTLER_KEY"],
+    ],
+  },
   /** `pay` is undefined while it is off; `price` is in micro-USD of 100 credits. */
   build: (v) => ({
     pay: v.STABLECOIN_PAY_TO
@@ -53,8 +54,7 @@ export const stablecoinSettings = defineSettings({
         }
       : undefined,
   }),
-  validate: (v, { sources }) => [
+  validate: (v) => [
     ...(v.STABLECOIN_CREDIT_PRICE === 0 ? [error("STABLECOIN_CREDIT_PRICE", "has to be more than 0.")] : []),
-    ...(v.STABLECOIN_PAY_TO ? [] : idleWithout("STABLECOIN_PAY_TO", NEED_ADDRESS, sources)),
   ],
 });

@@ -31,7 +31,7 @@ interface Deps extends Pick<Kernel, "database"> {
   backups: Pick<DatabaseBackups, "health">;
   figures: Pick<FigureRecorder, "read">;
   runs: Pick<Runs, "suddenEnds">;
-  outages: Pick<Outages, "list">;
+  outages: Pick<Outages, "current">;
 }
 
 export function createOverview(deps: Deps) {
@@ -72,7 +72,7 @@ export function createOverview(deps: Deps) {
       settings: report.findings,
       lagMs: Math.max(...delays),
       suddenEnds,
-      outages: outages.list(),
+      outages: [...outages.current.values()],
     });
     return {
       problems,

@@ -2,7 +2,7 @@
 
 import type { KernelSettings } from "./kernel-settings.ts";
 import type { DeepReadonly, Finding } from "./section.ts";
-import { idleWithout, type SectionContext, warning } from "./section.ts";
+import { type SectionContext, warning, warnOfGiven } from "./section.ts";
 import type { ResolvedVariable, UnknownName } from "./variable-reader.ts";
 
 /** `127.0.0.0/8`, `::1` and `localhost`: addresses that only this machine reaches. */
@@ -50,8 +50,14 @@ export function validateKernelSettings(
   if (loopback && !isLoopbackHost(web.host)) {
     warn("BASE_URL", `is this machine alone, but HOST (${web.host}) is not: set it to the address people use.`);
   }
-  if (!database.remote) findings.push(...idleWithout("a server in DATABASE_URL", ["DATABASE_AUTH_TOKEN"], sources));
-  if (!kernel.traces) findings.push(...idleWithout("OTEL_EXPORTER_OTLP_ENDPOINT", TRACE_VARIABLES, sources));
+  if (!database.remote) {
+    const text = "is set without a server in DATABASE_URL, so it has no effect.";
+    findings.push(...warnOfGiven(["DATABASE_AUTH_TOKEN"], sources, text));
+  }
+  if (!kernel.traces) {
+    const text = "is set without OTEL_EXPORTER_OTLP_ENDPOINT, so it has no effect.";
+    findings.push(...warnOfGiven(TRACE_VARIABLES, sources, text));
+  }
   return findings;
 }
 

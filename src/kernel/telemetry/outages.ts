@@ -22,8 +22,8 @@ export interface OutageWatch {
 
 export interface Outages {
   watch(of: string): OutageWatch;
-  /** Those that last. */
-  list(): readonly Outage[];
+  /** Those that last, by their names. */
+  readonly current: ReadonlyMap<string, Outage>;
 }
 
 const MAX_REASON = 300;
@@ -37,32 +37,29 @@ interface Deps {
 }
 
 export function createOutages({ metrics, log, secrets, now = Date.now }: Deps): Outages {
-  const hide = (text: string) =>
-    log.redactForms(secrets.reduce((hidden, secret) => hidden.replaceAll(secret, REDACTED), text));
-  const watched = new Map<string, Omit<Outage, "of"> | undefined>();
-  metrics.gauge(
-    "berth_outage_seconds",
-    "For how long a place outside of the service has not worked; 0 while it does.",
-    ["of"],
-    () => [...watched].map(([of, outage]) => [{ of }, outage ? (now() - outage.since) / 1000 : 0]),
-  );
+  const watched: string[] = [];
+  const current = new Map<string, Outage>();
   return {
+    current,
     watch(of) {
-      watched.set(of, undefined);
+      if (watched.push(of) === 1) {
+        metrics.gauge(
+          "berth_outage_seconds",
+          "For how long a place outside of the service has not worked; 0 while it does.",
+          ["of"],
+          () => watched.map((of) => [{ of }, (now() - (current.get(of)?.since ?? now())) / 1000]),
+        );
+      }
       return {
         failed(error) {
-          const before = watched.get(of);
-          watched.set(of, { since: before?.since ?? now(), reason: hide(reasonOf(error)) });
+          const text = secrets.reduce((hidden, secret) => hidden.replaceAll(secret, REDACTED), reasonOf(error));
+          const before = current.get(of);
+          current.set(of, { of, since: before?.since ?? now(), reason: log.redactForms(text) });
           return before === undefined;
         },
-        worked() {
-          const before = watched.get(of);
-          watched.set(of, undefined);
-          return before !== undefined;
-        },
+        worked: () => current.delete(of),
       };
     },
-    list: () => [...watched].flatMap(([of, outage]) => (outage ? [{ of, ...outage }] : [])),
   };
 }
 

@@ -248,10 +248,17 @@ describe("payments", () => {
     );
   });
 
-  test("the chain of stablecoin payments is asked", async () => {
-    const env = { STABLECOIN_PAY_TO: `0x${"1".repeat(40)}`, MAINNET_RPC_URL: "http://127.0.0.1:9/canary-key" };
-    const { text } = await report(env);
-    expect(lineOf(text, "Stablecoin:").join("\n")).toMatch(/^✗ .*RPC.*\n {2}→ Check MAINNET_RPC_URL/);
-    expect(text).not.toContain("canary");
+  test("the chain of stablecoin payments is asked for its id", async () => {
+    let chain = "0x2105";
+    const url = serve(() => Response.json({ jsonrpc: "2.0", id: 1, result: chain }));
+    const ask = async (MAINNET_RPC_URL: string) => {
+      const { text } = await report({ STABLECOIN_PAY_TO: `0x${"1".repeat(40)}`, MAINNET_RPC_URL });
+      expect(text).not.toContain("canary");
+      return lineOf(text, "Stablecoin:").join("\n");
+    };
+    expect(await ask(`${url}/canary-key`)).toMatch(/^✓ Stablecoin: mainnet_chain at 127\.0\.0\.1:\d+ answers\.$/);
+    chain = "0x1";
+    expect(await ask(url)).toMatch(/^✗ .*is chain 1, and should be 8453\.\n {2}→ Check MAINNET_RPC_URL/);
+    expect(await ask("http://127.0.0.1:9/canary-key")).toMatch(/^✗ .*does not answer: .*\n {2}→ Check MAINNET_RPC_URL/);
   });
 });

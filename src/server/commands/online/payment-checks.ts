@@ -3,9 +3,11 @@
 import { billingSettings } from "../../../../plugins/billing/settings.ts";
 import { stablecoinSettings } from "../../../../plugins/billing/stablecoin/settings.ts";
 import { createStripeClient } from "../../../../plugins/billing/stripe-client.ts";
-import { createChains } from "../../../../plugins/chains/index.ts";
+import { chainSettings } from "../../../../plugins/chains/settings.ts";
 import type { Config } from "../../../kernel/config/config.ts";
 import { type CheckResult, reasonOf } from "./check.ts";
+
+const TIMEOUT_MS = 10_000;
 
 /** None of what is not set up. */
 export const checkPayments = async (config: Pick<Config, "of">): Promise<CheckResult[]> =>
@@ -43,15 +45,32 @@ async function checkStripe(config: Pick<Config, "of">): Promise<CheckResult[]> {
 async function checkStablecoin(config: Pick<Config, "of">): Promise<CheckResult[]> {
   const { pay } = config.of(stablecoinSettings);
   if (!pay) return [];
-  const { mainnet, testnet } = createChains(config);
-  const [chain, setting] =
+  const { mainnet, testnet } = config.of(chainSettings);
+  const [{ id, rpcUrl }, setting] =
     pay.network === "mainnet_chain" ? [mainnet, "MAINNET_RPC_URL"] : [testnet, "TESTNET_RPC_URL"];
+  // The path of the address may be a key.
+  const about = `Stablecoin: ${pay.network} at ${new URL(rpcUrl).host}`;
+  const action = `Check ${setting} and this machine's connection.`;
   try {
-    await chain.withClient((client) => client.getBlockNumber());
-    return [{ level: "good", text: `Stablecoin: the chain answers (${pay.network}).` }];
+    const found = await askChainId(rpcUrl);
+    return [
+      found === id
+        ? { level: "good", text: `${about} answers.` }
+        : { level: "broken", text: `${about} is chain ${found}, and should be ${id}.`, action },
+    ];
   } catch (error) {
-    const cause = error instanceof Error ? (error.cause ?? error) : error;
-    const action = `Check ${setting} and this machine's connection.`;
-    return [{ level: "broken", text: `Stablecoin: ${reasonOf(cause)}`, action }];
+    return [{ level: "broken", text: `${about} does not answer: ${reasonOf(error)}`, action }];
   }
+}
+
+async function askChainId(rpcUrl: string): Promise<number> {
+  const response = await fetch(rpcUrl, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const { result } = (await response.json()) as { result?: unknown };
+  if (typeof result !== "string") throw new Error(`its answer is no chain id (status ${response.status})`);
+  return Number(result);
 }
