@@ -171,7 +171,11 @@ export async function serve({
     controlSocket = await listenOnControlSocket({ config, log: service.log }, async (name, args) =>
       processCommand && name.startsWith("process.") ? processCommand(name, args) : runCommand(name, args),
     );
-    if (!parent) await logWarnings(service.log, config);
+    const { PLANS_FILE, STRIPE_SECRET_KEY, AI_PUBLIC_ON_WEB } = config.sources;
+    // Only these may have no effect because of another section, and few services set one of them.
+    const mayBeIdle = isGiven(PLANS_FILE) || isGiven(STRIPE_SECRET_KEY) || isGiven(AI_PUBLIC_ON_WEB);
+    if (!parent && (mayBeIdle || config.warnings.length > 0))
+      (await import("./checks/log-warnings.ts")).logWarnings(service.log, config);
     if (connectionGuard) logLimits(service.log, connectionGuard.limits);
     web?.open(service.web);
     backend?.open(service.backend);
@@ -263,15 +267,6 @@ function startConnectionGuard(config: Config, { log, peers }: Service, listeners
     log,
   });
   return { ...guard, limits };
-}
-
-/** So that a setting without effect is noticed where the operator looks first. */
-async function logWarnings(log: Log, config: Config): Promise<void> {
-  const { PLANS_FILE, STRIPE_SECRET_KEY, AI_PUBLIC_ON_WEB } = config.sources;
-  // Only these may be idle because of another section, and few services set one of them.
-  const mayBeIdle = isGiven(PLANS_FILE) || isGiven(STRIPE_SECRET_KEY) || isGiven(AI_PUBLIC_ON_WEB);
-  const idle = mayBeIdle ? (await import("./checks/idle-settings.ts")).findIdleSettings(config) : [];
-  for (const { message } of [...config.warnings, ...idle]) log.warn(`setting: ${message}`);
 }
 
 function logLimits(log: Log, limits: ConnectionLimits): void {

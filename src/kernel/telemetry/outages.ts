@@ -50,9 +50,18 @@ export function createOutages({ metrics, log, secrets, now = Date.now }: Deps): 
           () => watched.map((of) => [{ of }, (now() - (current.get(of)?.since ?? now())) / 1000]),
         );
       }
+      const reasonOf = (cause: unknown) => {
+        if (!(cause instanceof Error)) return String(cause);
+        const text = cause.message.replace(/\s+/g, " ").trim();
+        const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
+        return (text.includes(code) ? text : `${text} (${code})`).slice(0, MAX_REASON);
+      };
       return {
         failed(error) {
-          const text = secrets.reduce((hidden, secret) => hidden.replaceAll(secret, REDACTED), reasonOf(error));
+          // The innermost cause says what happened; those around it say what it means for people.
+          let cause = error;
+          while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
+          const text = secrets.reduce((hidden, secret) => hidden.replaceAll(secret, REDACTED), reasonOf(cause));
           const before = current.get(of);
           current.set(of, { of, since: before?.since ?? now(), reason: log.redactForms(text) });
           return before === undefined;
@@ -61,14 +70,4 @@ export function createOutages({ metrics, log, secrets, now = Date.now }: Deps): 
       };
     },
   };
-}
-
-/** The innermost cause says what happened; those around it say what it means for people. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.cause instanceof Error) return reasonOf(error.cause);
-  const text = error.message.replace(/\s+/g, " ").trim();
-  const code =
-    "code" in error && typeof error.code === "string" && !text.includes(error.code) ? ` (${error.code})` : "";
-  return `${text}${code}`.slice(0, MAX_REASON);
 }
